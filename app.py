@@ -30,8 +30,10 @@ from pages.shell import addresses
 from pages.shell.doors import Doors
 from pages.shell.headers import Headers
 from pages.shell.redaction import of_the_loop, redact_logs
+from pages.shell.server.access import BrowserKeys
 from pages.shell.server.kept_files import KeptFiles
 from pages.shell.server.rehearsal import Heard, Hearing, rehearse
+from pages.shell.server.upload_limits import UploadLimits
 from pages.shell.server.upload_names import UploadNames
 
 HERE = Path(__file__).resolve().parent
@@ -45,6 +47,8 @@ if str(HERE) not in sys.path:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scipy.special")
+ENDING = ("SIGHUP", "SIGQUIT")
+"""Signals that a terminal sends besides SIGINT."""
 COLLECT_EVERY = 5.0
 """Seconds."""
 TURN = 0.001
@@ -80,8 +84,20 @@ def before_ending(do: Callable[[], None]) -> None:
 
         signal.signal(number, handle)
 
+    end_on_hangup()
     for number in (signal.SIGTERM, signal.SIGINT):
         chain(number)
+
+
+def end_on_hangup() -> None:
+    """Treat a closed terminal, or SIGQUIT from it, as SIGTERM: by default they end a process where it stands.
+
+    What is ignored stays ignored, as under nohup.
+    """
+    for name in ENDING:
+        number = getattr(signal, name, None)  # Windows has neither
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def send_at_once() -> None:
@@ -121,7 +137,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     send_at_once()
     for library in LIBRARIES:
         importlib.import_module(library)
-    for package_name in ("dpcore", "pages"):
+    for package_name in ("dpcore", "dplab", "dprelease", "pages"):
         import_all(package_name)
     session = importlib.import_module("pages.shell.session")
     scratch = importlib.import_module("dpcore.data.reading.scratch")
@@ -152,7 +168,9 @@ app = st.App(
         Middleware(Headers),
         Middleware(Doors),
         Middleware(UploadNames),
+        Middleware(BrowserKeys),
         Middleware(Hearing, heard=HEARD),
         Middleware(KeptFiles),
+        Middleware(UploadLimits),  # the last: what it raises while a file arrives is answered further inside
     ],
 )

@@ -60,8 +60,8 @@ CHROMIUM_NAMES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
 NO_CHROMIUM = (
-    "The browser tests need Chromium and none was found: install it (on Debian: apt-get install chromium), "
-    "give its path in the variable CHROMIUM, or run `python3 run.py test quick`."
+    "This needs Chromium, and none was found: install it (on Debian: apt-get install chromium), "
+    "or give its path in the variable CHROMIUM. `python3 run.py test quick` runs without it."
 )
 NO_ENGINES = (
     "The tests of engines need the server of Postgres, and Java for Spark: install both "
@@ -176,7 +176,8 @@ def ensure_environment(environment: Path, *, groups: set[str]) -> Path:
     needed_by = " and ".join(["the app", *sorted(groups)]) + (" need" if groups else " needs")
     say(f"Installing what {needed_by} (a minute or two, once) …")
     pip_install = ("-m", "pip", "install", "-qq", "--no-input", "-c", CONSTRAINTS)
-    if run([python, *pip_install, *requirements(sorted(groups))]) != 0:
+    # First pip itself, in the version of constraints.txt: the one that came with Python may be years old.
+    if any(run([python, *pip_install, *what]) != 0 for what in (("--upgrade", "pip"), requirements(sorted(groups)))):
         sys.exit("pip could not install the requirements; its reason is above.")
     stamp.write_text("\n".join([wanted, *sorted(groups)]) + "\n", encoding="utf-8")
     return python
@@ -271,18 +272,18 @@ def ledger_folder(variables: Mapping[str, str] = os.environ) -> Path:
     return Path(variables.get("DPSCOPE_LEDGER") or usual)
 
 
-def start_app(*, python: Path, port: int, output: IO[bytes] | None = None, token: str = "") -> subprocess.Popen[bytes]:
+def start_app(*, python: Path, port: int, output: IO[bytes] | None = None, code: str = "") -> subprocess.Popen[bytes]:
     """Start the app's server on this machine only; its output goes to a file, or where ours goes.
 
     Args:
         python: the interpreter that has the libraries.
         port: to listen on.
         output: a file.
-        token: opens the ledger to whoever comes with it; it is told in the environment, which no other account sees.
+        code: admits the browser that first brings it; handed over in the environment, which no other account sees.
     """
     command = [str(python), "-m", "streamlit", "run", str(HERE / "app.py"), f"--server.port={port}"]
     command += [f"--server.address={LOCALHOST}", "--server.headless=true"]
-    variables = os.environ | ({"DPSCOPE_TOKEN": token} if token else {})
+    variables = os.environ | ({"DPSCOPE_CODE": code} if code else {})
     return subprocess.Popen(command, cwd=HERE, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
 
 
@@ -323,6 +324,14 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+def end_with_the_app() -> None:
+    """Treat signals that end this program as Ctrl-C, so that it ends the app too; under nohup SIGHUP stays ignored."""
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+        number = getattr(signal, name, None)  # Windows has not all of them
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+
+
 def has_screen() -> bool:
     """Whether a browser would open in a window, and not as text in this terminal."""
     return os.name == "nt" or sys.platform == "darwin" or bool({"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ))
@@ -341,15 +350,16 @@ def start(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     python = ensure_environment(HERE / ".venv", groups=set())
     port = free_port(preferred=options.port)
-    token = secrets.token_urlsafe(32)
-    process = start_app(python=python, port=port, token=token)
-    address = f"http://{LOCALHOST}:{port}/?token={token}"
+    code = secrets.token_urlsafe(32)
+    process = start_app(python=python, port=port, code=code)
+    address = f"http://{LOCALHOST}:{port}/?access_code={code}"
     try:
         if not wait_for_health(process, port=port):
             say("The app did not start; the reason is above.")
             return 1
         say(f"dpscope is at {address} (Ctrl-C ends it)")
-        say(f"The ledger of releases is in {ledger_folder()}; whoever has this address may spend from it.")
+        say(f"The ledger of releases is in {ledger_folder()}.")
+        say("The browser that first opens this address may spend from it: the code in the address works once.")
         with opened_in_browser(address) if not options.no_browser and has_screen() else nullcontext():
             return process.wait()
     except KeyboardInterrupt:
@@ -433,7 +443,11 @@ def ledger(arguments: list[str]) -> int:
     """Register, release, verify, check: dpcore does it, in the folder where the command was given."""
     python = ensure_environment(HERE / ".venv", groups=set())
     command = [str(python), "-P", "-m", "dprelease.commands", *arguments]
-    return subprocess.run(command, env=os.environ | {"PYTHONPATH": str(HERE)}, check=False).returncode
+    process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(HERE)})
+    try:
+        return process.wait()
+    finally:
+        stop(process)  # subprocess.run would kill it after a moment, and it could not remove the rows it holds
 
 
 def main(arguments: list[str]) -> int:
@@ -452,5 +466,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside, it ends the app too
+    end_with_the_app()
     sys.exit(main(sys.argv[1:]))

@@ -25,7 +25,7 @@ import duckdb
 import numpy as np
 
 from benchmarks.timing import chromium, interleaved, ratio, running_app
-from dpcore import Line
+from dpcore import Number
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.tables import from_engine, open_table
 
@@ -34,7 +34,7 @@ SIZES = {10 * MILLION: (5, 1.1), 100 * MILLION: (2, 1.2)}
 """Rows; rounds, and how much longer than by hand they may take."""
 FILES = 10
 ROOM = 4 << 30
-INCOME = Line(low=0, high=500_000, bits=10, missing=True)
+INCOME = Number(low=0, high=500_000, bits=10, missing=True)
 BY_HAND = (
     "SELECT CASE WHEN income IS NULL OR NOT isfinite(income) THEN 1024"
     " ELSE least(floor((least(greatest(income, 0), 500000) - 0) / 500000 * 1024), 1023)::INTEGER END AS cell, count(*)"
@@ -43,7 +43,7 @@ BY_HAND = (
 COUNTING = """
 import sys
 from pathlib import Path
-from dpcore import Line
+from dpcore import Number
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.tables import from_engine, open_table
 def peak():
@@ -51,7 +51,7 @@ def peak():
     return int(line.split()[1]) / 1024
 before = peak()
 table = open_table(Embedded(path=Path(sys.argv[1])), name="people")
-n = from_engine(table, "income", Line(low=0, high=500_000, bits=10, missing=True)).n
+n = from_engine(table, "income", Number(low=0, high=500_000, bits=10, missing=True)).n
 print(f"{n:,} rows: {peak() - before:.0f} MB above the imports (goal 300 MB)")
 """
 
@@ -103,14 +103,14 @@ ROWS = 5_000_000
 READING = """
 import resource, sys, time
 from pathlib import Path
-from dpcore import Dataset, Line, Provenance, ProvenanceKind
+from dpcore import Dataset, Number, Provenance, ProvenanceKind
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 payload = Path(sys.argv[1]).read_bytes()
 start = time.perf_counter()
 table = read_table(payload, name="big.csv")
 private = Provenance(kind=ProvenanceKind.PRIVATE, title="benchmark")
-income = Columns(names=("income",), on=Line(low=0, high=500_000, bits=10, missing=True))
+income = Columns(names=("income",), on=Number(low=0, high=500_000, bits=10, missing=True))
 dataset = income.dataset(table, private)
 seconds = time.perf_counter() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -33,9 +33,8 @@ import numpy as np
 from benchmarks.timing import interleaved, ratio
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind, Secure
 from dpcore.core import Floats, Guarantee, Integers
-from dpcore.data.attributes import Attributes, Marginals
-from dpcore.data.cube import correlated_domain, correlated_rows
-from dplab.measure import finish
+from dpcore.data.predicates import correlated_domain, correlated_rows
+from dpcore.data.product import Product, is_table
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.tables.counting import count_tables
@@ -47,7 +46,9 @@ from dpcore.mechanisms.tables.shelves import total_variation
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import counted, pack
+from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
+from dplab.measure import finish
 
 ROWS, ATTRIBUTES = 1_000_000, 64
 SETS = sum(math.comb(ATTRIBUTES, size) for size in (1, 2, 3))
@@ -199,21 +200,21 @@ def read(path: str, columns: tuple[str, ...], sizes: tuple[int, ...], title: str
     chosen = ", ".join(f'"{name}"' for name in columns) or "*"
     with duckdb.connect() as connection:
         table = connection.execute(f"SELECT {chosen} FROM read_parquet(?)", [path]).fetchnumpy()
-    domain = Attributes.coded(dict(zip(table, sizes, strict=True)))
+    domain = Product.coded(dict(zip(table, sizes, strict=True)))
     records = np.stack([np.asarray(column).astype(np.int64) for column in table.values()], axis=1)
     return Dataset(domain, records, Provenance(kind=ProvenanceKind.BUNDLED, title=title))
 
 
 def problem_of(dataset: Dataset, *, ways: int, neighbours: Neighbours) -> Problem:
     """All tables of so many attributes."""
-    assert isinstance(dataset.domain, Attributes)
+    assert is_table(dataset.domain)
     queries = Marginals(domain=dataset.domain, ways=ways)
     return Problem(domain=dataset.domain, queries=queries, n=dataset.n, neighbours=neighbours)
 
 
 def truth_of(dataset: Dataset, *, ways: int) -> Tables:
     """The true tables."""
-    assert isinstance(dataset.domain, Attributes)
+    assert is_table(dataset.domain)
     found = finish(count_tables(dataset.records, dataset.domain.sizes, ways=ways))
     return {chosen: table.astype(np.float64) for chosen, table in found.items()}
 
@@ -233,7 +234,7 @@ def released(mechanism: Any, dataset: Dataset, problem: Problem, *, fit: str) ->
 
 def compare(title: str, dataset: Dataset) -> None:
     """All tables of three attributes at epsilon = 1, under both relations."""
-    assert isinstance(dataset.domain, Attributes)
+    assert is_table(dataset.domain)
     truth = truth_of(dataset, ways=3)
     print(f"{title}: {dataset.n:,} rows, {len(truth)} tables of 3 of {len(dataset.domain.names)} attributes")
     methods: list[tuple[str, Any, str]] = [
@@ -365,7 +366,7 @@ def three_way(arguments: list[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     if not (chosen.nltcs or chosen.adult):
         parser.error("Name at least one file; the module's text says where they are published.")
-    Secure().draw(GaussianCounts(np.zeros((1, 1), dtype=np.int64), sigma=1.0, shift=(1,)), 1)  # loads OpenDP
+    Secure().draw(GaussianCounts(np.zeros((1, 1), dtype=np.int64), sigma=1.0, squared_shift=1), 1)  # loads OpenDP
     steps: list[Callable[[], None]] = []
     if chosen.nltcs:
         nltcs = read(chosen.nltcs, (), (2,) * 16, "NLTCS")

@@ -29,15 +29,17 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.timing import interleaved, ratio
-from dpcore import Dataset, Intervals, Line, Neighbours, Preview, Problem, Provenance, ProvenanceKind, Thresholds
+from dpcore import Dataset, Intervals, Neighbours, Number, Preview, Problem, Provenance, ProvenanceKind, Thresholds
 from dpcore.core import Floats
-from dplab.solve import promised_epsilon
 from dpcore.mechanisms import entry
+from dpcore.mechanisms.ranges.estimates import Estimate
+from dpcore.mechanisms.ranges.mean_error import mean_square, mean_variance
 from dpcore.mechanisms.ranges.root import Triangle, spectrum
-from dpcore.mechanisms.ranges.strategy import mean_square, mean_variance, strategy, windows
+from dpcore.mechanisms.ranges.strategy import strategy, windows
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree
-from dpcore.mechanisms.ranges.windows import Estimate, Windows
+from dpcore.mechanisms.ranges.windows import Windows
 from dpcore.randomness import NoisyCounts
+from dplab.solve import promised_epsilon
 
 SIZES = (64, 256, 1024, 4096, 16_384, 65_536)
 MOST_EXACT = 1024
@@ -117,7 +119,7 @@ def main() -> None:
 
 def solved(key: str) -> None:
     """Print how long the least epsilon for a target takes by its promise, once what sizes alone decide is known."""
-    domain = Line(bits=10)
+    domain = Number(bits=10)
     queries = Intervals(domain=domain)
     problem = Problem(domain=domain, queries=queries, n=50_000, neighbours=Neighbours.REPLACE_ONE)
     targets = iter(np.linspace(0.02, 0.03, 6).tolist())  # each another: noise that was found before is remembered
@@ -155,7 +157,7 @@ def equalised(kind: type[Triangle | WeightedTree], cells: int, *, prefixes: bool
 
 def releases(kind: type[Thresholds | Intervals]) -> None:
     """Print how long a thousand releases take, beside their noise."""
-    domain = Line(bits=10)
+    domain = Number(bits=10)
     rows = np.random.default_rng(1).integers(0, 1024, 10_000)
     data = Dataset(domain, rows, Provenance(kind=ProvenanceKind.GENERATED, title="benchmark"))
     problem = Problem(domain=domain, queries=kind(domain=domain), n=len(rows), neighbours=Neighbours.REPLACE_ONE)

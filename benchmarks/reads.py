@@ -20,14 +20,14 @@ from typing import Any
 from unittest.mock import patch
 
 from dpcore.core import Neighbours
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
+from dpcore.queries.ranges import Intervals
 from dprelease.ledger.connection import FileConnection
 from dprelease.ledger.records import Actor, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dpcore.queries.ranges import Intervals
 from dprelease.release import rehearse
 from dprelease.requests.single import Request
 from pages.release.worker import submit
@@ -81,7 +81,7 @@ def committing() -> Iterator[list[Time]]:
 
 def reads(folder: Path, table: Table, *, key: str, bits: int) -> list[Time]:
     """When each read began and ended, at least READS of them, while something is drawn."""
-    by, on, found = Actor(name="bench", role=Role.STEWARD), Line(high=100.0, bits=bits), list[Time]()
+    by, on, found = Actor(name="bench", role=Role.STEWARD), Number(high=100.0, bits=bits), list[Time]()
     fixed = Registration(name="people", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=ROWS)
     ledger = Ledger.open(folder)
     dataset_id = ledger.register(fixed, table, Price.allowed(epsilon=10_000), by).dataset_id

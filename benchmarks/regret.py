@@ -22,9 +22,10 @@ import numpy as np
 from dpcore import Dataset, Intervals, Neighbours, ParameterError, Preview, Problem, Thresholds
 from dpcore.core import DataRelease, Floats, Integers, Mechanism, Queries
 from dpcore.data.bundled import bundled
+from dpcore.data.columns import is_number
 from dpcore.data.samples import SAMPLES
-from dplab.advice import usual
 from dpcore.mechanisms import serving
+from dplab.advice import usual
 
 TIMES_ROWS = (1e3, 1e4, 1e5, 1e6)
 LEAST, MOST = 0.001, 10.0
@@ -90,16 +91,15 @@ def cells(neighbours: Neighbours, kind: type[Thresholds | Intervals]) -> Iterato
         for column in sample.columns:
             if column.kind != "number":
                 continue
-            data = bundled(sample.key, column.column).dataset()
+            data = bundled(sample.key, column.name).dataset()
+            assert is_number(data.domain)
             queries: Queries = kind(domain=data.domain)
             public = data.n if neighbours is Neighbours.REPLACE_ONE else int(float(f"{data.n:.0e}"))
             problem = Problem(domain=data.domain, queries=queries, n=public, neighbours=neighbours)
             for times in TIMES_ROWS:
                 epsilon = times / data.n
                 if LEAST <= epsilon <= MOST:
-                    name = (
-                        f"{sample.key}.{column.column}, U = {data.domain.ordered:,}, n = {data.n:,}, ε = {epsilon:.3g}"
-                    )
+                    name = f"{sample.key}.{column.name}, U = {data.domain.ordered:,}, n = {data.n:,}, ε = {epsilon:.3g}"
                     yield cell(name, data, problem, epsilon=epsilon)
 
 

@@ -21,11 +21,12 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError
 
 from benchmarks.timing import HERE, chromium, cpu_seconds, free_port, healthy, running_app
 from dpcore import Preview, entry
+from dpcore.data.columns import Number
 from dpcore.data.sources import generated_rows
-from dplab.measure import finish, measure
-from dplab.recipe import Recipe
 from dpcore.mechanisms import serving
 from dpcore.queries.ranges import Intervals
+from dplab.measure import finish, measure
+from dplab.recipe import Recipe
 from tests.kit.rest import SEEN, settled
 
 MOVES = 20
@@ -216,7 +217,7 @@ def drags(browser: Browser, address: str) -> None:
     First for whoever comes to the slider as soon as its stops are there and moves it half a second later; then for
     whoever moves it over the same stops again, or waited until they were drawn. For the others, from rest to repaint.
     """
-    domain = generated_rows("bimodal", n=10_000, bits=10, seed=1).domain
+    domain = generated_rows("bimodal", n=10_000, bits=10, seed=1).on(Number)
     for mechanism in serving(Intervals(domain=domain)):
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(f"{address}/?mechanism={mechanism.key}")

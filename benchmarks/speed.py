@@ -26,14 +26,14 @@ import numpy as np
 
 from benchmarks.timing import interleaved, ratio
 from dpcore import (
-    Categories,
     Cells,
     Dataset,
-    Grid,
     Intervals,
-    Line,
+    Labels,
+    Number,
     Preview,
     Problem,
+    Product,
     Provenance,
     ProvenanceKind,
     Secure,
@@ -42,7 +42,6 @@ from dpcore import (
 )
 from dpcore.core import Mechanism, Queries, State
 from dpcore.data.generators import generate
-from dplab.sparse import grid_example, simulate
 from dpcore.limits.attacks import curator, halves, subset_sum, vc
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.histograms.projection import project_counts
@@ -52,6 +51,7 @@ from dpcore.mechanisms.subsamples.aggregate import CommonestCategory
 from dpcore.queries.counting import counted, pack
 from dpcore.queries.ranges import Rectangles
 from dpcore.randomness import GaussianCounts, NoisyCounts, PublicCoins
+from dplab.sparse import grid_example, simulate
 
 CELLS, TRIALS, BITS, ROWS, ALPHA = 1024, 1000, 10, 10_000, 0.1
 
@@ -71,7 +71,7 @@ def noise() -> None:
         {
             "preview": lambda: preview.draw(NoisyCounts(counts, epsilon=1.0, sensitivity=2), TRIALS),
             "two exponentials": two_exponentials,
-            "gaussian": lambda: preview.draw(GaussianCounts(counts, sigma=7.0, shift=(1, 1)), TRIALS),
+            "gaussian": lambda: preview.draw(GaussianCounts(counts, sigma=7.0, squared_shift=2), TRIALS),
             "secure": lambda: secure.draw(NoisyCounts(counts, epsilon=1.0, sensitivity=2), 1),
         },
         repeats=9,
@@ -136,7 +136,7 @@ def again(times: int, work: Callable[..., object], *told: object) -> list[object
 def trials() -> None:
     """Print noise, trials per second and ratios."""
     noise()
-    domain = Line(bits=BITS)
+    domain = Number(bits=BITS)
     records = generate("bimodal", n=ROWS, size=2**BITS, seed=1)
     dataset = Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="benchmark"))
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=ROWS)
@@ -185,7 +185,7 @@ CLASSES: dict[str, type[Thresholds | Intervals | Cells]] = {
 
 def setting(kind: type[Thresholds | Intervals | Cells], *, bits: int) -> tuple[Dataset, Problem]:
     """Bimodal data and a class of queries."""
-    domain = Line(bits=bits)
+    domain = Number(bits=bits)
     dataset = Dataset(
         domain,
         generate("bimodal", n=ROWS, size=2**bits, seed=1),
@@ -255,7 +255,7 @@ Work = Callable[[], object]
 
 def attacks() -> dict[str, tuple[Work, float]]:
     """Half of 10,000 points reconstructed from one release, and 500 people from 2,000 answers, by either fit."""
-    cells = Categories(labels=tuple(map(str, range(10_000))))
+    cells = Labels(labels=tuple(map(str, range(10_000))))
     half = np.flatnonzero(halves.random_half(Preview(1), points=10_000)[0])
     problem = Problem(domain=cells, queries=Cells(domain=cells), n=len(half))
     mechanism = IdentityHistogram(epsilon=8.0)
@@ -273,7 +273,7 @@ def attacks() -> dict[str, tuple[Work, float]]:
 
 def subsamples() -> dict[str, tuple[Work, float]]:
     """262,144 subsamples of 100 rows, as the paper has them."""
-    domain = Categories(labels=tuple(f"label {label}" for label in range(8)), missing=True)
+    domain = Labels(labels=tuple(f"label {label}" for label in range(8)), missing=True)
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=6400)
     rows = np.repeat(np.arange(9), [4800, 800, 200, 200, 100, 100, 100, 50, 50])
     mechanism = CommonestCategory(epsilon=1.0, rows=100, accounting="paper")
@@ -290,7 +290,7 @@ def counting() -> dict[str, tuple[Work, float]]:
     noisy = random.laplace(1.25, 20, (1000, 400))
     whole, total = np.rint(noisy).astype(np.int64), int(np.maximum(noisy, 0).sum(axis=1).mean())
     packed = pack(random.integers(0, 4, (1_000_000, 64), dtype=np.uint8) == 0)
-    rectangles = Rectangles(domain=Grid(first=Line(bits=5), second=Line(bits=5)))
+    rectangles = Rectangles(domain=Product.map(Number(bits=5), Number(bits=5)))
     differences = random.integers(-99, 99, (1000, 1024)).astype(np.float64)
     return {
         "1,000 trials of 400 whole counts projected": (lambda: project_counts(whole, total=total), 0.2),

@@ -7,8 +7,8 @@ columns, at the same privacy; and the true columns made independent, which is no
 idle cores: MST .040 / - / .092, AIM .031 / .049 / .082 at epsilon = 1 / 0.3 / 0.1. Then eight of the columns, all
 tables of three at epsilon = 1: MWEM+PGM 0.036 in 321 s, MST 0.080 to 0.089 in 35 to 57 s, AIM 0.097 in 179 s.
 
-First, what a press of the button takes: all fourteen columns through ``dprelease.release``, as the page Release does, from
-the registered table to what a ledger in a temporary folder holds; tables of two columns at epsilon = 1.
+First, what a press of the button takes: all fourteen columns through ``dprelease.release``, as the page Release does,
+from the registered table to what a ledger in a temporary folder holds; tables of two columns at epsilon = 1.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ import numpy as np
 
 from dpcore import Dataset, Neighbours, Problem, Provenance, ProvenanceKind, Secure
 from dpcore.core import Floats, Integers, finish
-from dpcore.data.attributes import Attributes, Marginals, Set
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line
+from dpcore.data.product import is_table
 from dpcore.data.reading.tables import Table
 from dpcore.data.samples import load_sample
+from dpcore.mechanisms.tables.counting import count_tables
+from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
+from dpcore.queries.marginals import Marginals, Set
 from dprelease.ledger.records import Actor, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dpcore.mechanisms.tables.counting import count_tables
-from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
 from dprelease.release import release
 from dprelease.requests.single import Request
 
@@ -42,12 +43,12 @@ REPEATS = 5
 GOAL = 10.0
 """Seconds of a whole-table release, on an idle machine."""
 NUMBERS = {
-    "age": Line(high=128, bits=7),
-    "fnlwgt": Line(high=2_000_000, bits=10),
-    "education_num": Line(low=1, high=17, bins=16),
-    "capital_gain": Line(high=131_072, bits=10),
-    "capital_loss": Line(high=8_192, bits=10),
-    "hours_per_week": Line(high=128, bits=7),
+    "age": Number(high=128, bits=7),
+    "fnlwgt": Number(high=2_000_000, bits=10),
+    "education_num": Number(low=1, high=17, bins=16),
+    "capital_gain": Number(high=131_072, bits=10),
+    "capital_loss": Number(high=8_192, bits=10),
+    "hours_per_week": Number(high=128, bits=7),
 }
 LABELS = (*("workclass", "marital_status", "occupation", "relationship", "race", "sex", "native_country", "income"),)
 MOST_LABELS = 100
@@ -59,9 +60,7 @@ def declared() -> DeclaredTable:
     frame = load_sample("adult")
     columns = [DeclaredColumn(name=name, on=line) for name, line in NUMBERS.items()]
     for name in LABELS:
-        columns.append(
-            DeclaredColumn(name=name, on=Categories(labels=tuple(sorted(frame.distinct(name, MOST_LABELS)))))
-        )
+        columns.append(DeclaredColumn(name=name, on=Labels(labels=tuple(sorted(frame.distinct(name, MOST_LABELS))))))
     return DeclaredTable(columns=tuple(columns))
 
 
@@ -88,7 +87,7 @@ def independent(truth: Mapping[Set, Floats], *, attributes: int) -> dict[Set, Fl
 
 def released(dataset: Dataset, *, ways: int, epsilon: float, judged: int) -> tuple[list[float], list[float], int]:
     """Distances and seconds of several releases, and of how many columns the tables were."""
-    assert isinstance(dataset.domain, Attributes)
+    assert is_table(dataset.domain)
     queries = Marginals(domain=dataset.domain, ways=ways)
     relation = Neighbours.ADD_REMOVE_ONE
     problem = Problem(domain=dataset.domain, queries=queries, n=dataset.n, neighbours=relation)
@@ -108,7 +107,7 @@ def released(dataset: Dataset, *, ways: int, epsilon: float, judged: int) -> tup
 def pressed(table: DeclaredTable, frame: Table) -> tuple[float, float]:
     """Seconds of one release that is charged and stored, of a clock and of processor."""
     reading, relation = table.whole(), Neighbours.ADD_REMOVE_ONE
-    assert isinstance(reading.domain, Attributes)
+    assert is_table(reading.domain)
     queries, values = Marginals(domain=reading.domain, ways=2), {"epsilon": 1.0, "delta": DELTA}
     request = Request(
         reading=reading, queries=queries, n=frame.row_count, neighbours=relation, entry_key="whole-table", values=values
@@ -141,7 +140,7 @@ def main() -> None:
         flush=True,
     )
     dataset = table.whole().dataset(frame, provenance)
-    assert isinstance(dataset.domain, Attributes)
+    assert is_table(dataset.domain)
     sizes = dataset.domain.sizes
     truth = shares(dataset.records, sizes, ways=2)
     exact = apart(independent(truth, attributes=len(sizes)), truth)

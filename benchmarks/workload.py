@@ -30,13 +30,13 @@ import numpy as np
 from benchmarks.marginals import DELTA, noisy_histogram, problem_of, read
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import Floats, Integers
-from dpcore.data.cube import Cube
-from dplab.measure import finish
+from dpcore.data.product import Product
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.tables.direct_and_fourier import FourierTables
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import pack
+from dplab.measure import finish
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 TOLD = 1.0
@@ -75,7 +75,7 @@ Method = Callable[[Workload, float, float, int], Answers]
 def workload(tables: Dataset, *, ways: int) -> Workload:
     """The questions of one width."""
     rows = tables.records.astype(np.bool_)
-    domain = Cube(names=tuple(f"a{place}" for place in range(1, rows.shape[1] + 1)))
+    domain = Product.yes_no([f"a{place}" for place in range(1, rows.shape[1] + 1)])
     queries = AtLeast(domain=domain, width=ways)
     every = queries.batch(queries.count)
     return Workload(

@@ -11,7 +11,8 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
-from dpcore.data.domains import Categories, Grid, Line
+from dpcore.data.columns import Labels, Number
+from dpcore.data.product import Product
 from dpcore.data.readings import Columns, from_frame
 from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue, entry, serving
@@ -19,7 +20,7 @@ from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import Account, Enumerate, Preview, Secure
 
 __all__ = [
-    "Account", "Categories", "Cells", "Columns", "DataError", "Dataset", "Entry", "Enumerate", "Grid", "Guarantee",
-    "Intervals", "Line", "Neighbours", "ParameterError", "Preview", "Problem", "Provenance", "ProvenanceKind",
+    "Account", "Cells", "Columns", "DataError", "Dataset", "Entry", "Enumerate", "Guarantee", "Intervals", "Labels",
+    "Neighbours", "Number", "ParameterError", "Preview", "Problem", "Product", "Provenance", "ProvenanceKind",
     "Rectangles", "Secure", "Thresholds", "catalogue", "entry", "from_frame", "serving", "twin",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Assumption, Booleans, Bound, Dataset, Floats, PointsRelease, Problem
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number, is_number
 from dpcore.data.sphere import BLOCK, Halfspaces
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.agreement import agreement
@@ -192,14 +192,14 @@ def here(bound: Bound, *, margin: float, kept: int, lost: int) -> Bound:
 
 def angles(dataset: Dataset) -> Dataset:
     """The rows of a data set in the plane as angles in degrees, on 2^ANGLE_BITS cells; without a direction: missing."""
-    domain = Line(low=0.0, high=360.0, bits=ANGLE_BITS, missing=True, unit="degrees")
+    domain = Number(low=0.0, high=360.0, bits=ANGLE_BITS, missing=True, unit="degrees")
     records = dataset.records
     turned = np.degrees(np.arctan2(records[:, 1], records[:, 0])) % 360.0
     turned[(records == 0).all(axis=1)] = np.nan
     return Dataset(domain, domain.encode(turned), dataset.provenance)
 
 
-def half_circles(histogram: Floats, domain: Line, towards: Floats, *, n: int) -> Floats:
+def half_circles(histogram: Floats, domain: Number, towards: Floats, *, n: int) -> Floats:
     """Shares (T, Q) of histograms (T, size) of angles in the half-circles around directions (Q, 2).
 
     A half-circle is an interval of angles, or what an interval leaves over; a cell belongs to it by its middle.
@@ -246,7 +246,7 @@ def circle_of_errors(
     truth = queries.truth(dataset.records, towards)
     errors = {"halfspaces": np.abs(release.answer(towards) - truth)}
     turned = angles(dataset)
-    assert isinstance(turned.domain, Line)
+    assert is_number(turned.domain)
     problem = Problem(domain=turned.domain, queries=Intervals(domain=turned.domain), n=turned.n)
     for found in map(entry, ANGLE_METHODS):
         mechanism = found.make(epsilon=epsilon, alpha=alpha)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError, Problem
-from dplab.marginals_worst import noiseless, queries_read, readings, trials_for, worst_errors
 from dpcore.mechanisms.marginals.plans import MarginalsPlan, direct_plan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import direct_answers
@@ -17,6 +16,7 @@ from dpcore.mechanisms.marginals.release import MarginalRelease, MarginalState
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import Packed, shares
 from dpcore.randomness import Preview
+from dplab.marginals_worst import noiseless, queries_read, readings, trials_for, worst_errors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

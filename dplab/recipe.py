@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from dpcore.core import Dataset, Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, State
 from dpcore.data.sources import Source, generated_rows
-from dplab.measure import ErrorReport, measure
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import QUERY_CLASSES
 from dpcore.randomness import Preview
+from dplab.measure import ErrorReport, measure
 
 MOST_TRIALS = 5000
 
@@ -92,8 +92,7 @@ class Recipe:
             asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
         told = "mechanism.guarantee(problem)"
         if self.source.person_rows:
-            imports.append("from dpcore.core import per_person")
-            told = f"per_person({told}, {self.source.person_rows})"
+            told = f"mechanism.person_guarantee(problem, {self.source.person_rows})"
         then = [
             f"sampler = dpcore.Preview(seed={self.seed})",
             f"work = measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r})",
@@ -129,6 +128,7 @@ def snippet(
     neighbours: Neighbours = Neighbours.REPLACE_ONE,
     n: int | None = None,
     imports: Sequence[str] = (),
+    prepared: Sequence[str] = (),
 ) -> str:
     """Python from the rows to a mechanism's state, and what is done with it.
 
@@ -141,6 +141,7 @@ def snippet(
         neighbours: the relation.
         n: the public number of rows where rows come and go; if it is None, the source's public figure.
         imports: lines before all others but ``import dpcore``.
+        prepared: lines that make another ``dataset`` of the rows.
     """
     told = ", ".join(f"{name}={value!r}" for name, value in values.items())
     rows = "dataset.n" if neighbours is Neighbours.REPLACE_ONE else n or source.public_rows
@@ -148,6 +149,7 @@ def snippet(
         "import dpcore",
         *imports,
         *source.code(),
+        *prepared,
         "",
         f"queries = {queries}",
         "problem = dpcore.Problem(",

@@ -1,15 +1,15 @@
-"""Exact answers that no few people could move, or none: chances of an answer, what is impossible, what previews did."""
+"""Exact answers or none: chances of an answer, what is impossible, what previews did."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, Integers, Mechanism, Neighbours, Problem, ValueRelease, scaled
-from dpcore.data.domains import Line
+from dpcore.core import DataError, Dataset, Floats, Integers, Mechanism, Neighbours, Problem, ValueRelease, scaled
+from dpcore.data.columns import is_number
 from dpcore.limits.bounds.refusal import most_answers, most_right
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
@@ -204,12 +204,26 @@ def chances_by_agreement(plan: SubsamplingPlan, *, epsilon: float) -> Chances:
     return Chances(x=AGREEMENTS, answer=chances, silent=np.array([]), anybody=np.array([]))
 
 
+def present_rows(dataset: Dataset) -> Dataset:
+    """Return the rows that have a number, on a line without a cell for missing ones: a preview may count them.
+
+    Raises:
+        DataError: no row has one.
+    """
+    domain = dataset.domain
+    assert is_number(domain)
+    kept = dataset.records[dataset.records < domain.ordered]
+    if not len(kept):
+        raise DataError("No row has a number here.")
+    return Dataset(replace(domain, missing=False, clamp=True), kept, dataset.provenance)
+
+
 def mean_errors(mechanisms: list[Mechanism], dataset: Dataset, problem: Problem, *, seed: int) -> tuple[float, Floats]:
-    """The true mean, rows that fit nowhere counted as the lowest cell, and what 95 in 100 answers lie within of it."""
+    """Return the true mean of rows that all have a number, and what 95 in 100 answers lie within of it."""
     domain = problem.domain
-    assert isinstance(domain, Line)
+    assert is_number(domain)
     points = domain.points()
-    mean = float(points[np.where(dataset.records < domain.ordered, dataset.records, 0)].mean())
+    mean = float(points[dataset.records].mean())
     off = np.empty(len(mechanisms))
     for place, mechanism in enumerate(mechanisms):
         release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)

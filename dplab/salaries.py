@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Dataset, Floats, Problem, ValueRelease
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number, is_number
 from dpcore.limits.bounds.rank import hard_data, rank_bound
 from dpcore.limits.bounds.refusal import most_answers
 from dpcore.limits.chance import binomial_interval
@@ -18,6 +18,7 @@ from dpcore.mechanisms.robust.exponential_median import ExponentialMedian, score
 from dpcore.mechanisms.robust.stable_median import StableMedian, rank_errors, stability
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Preview
+from dplab.robust import present_rows
 
 KEYS = ("stable_median", "exponential_median", "clipped_mean")
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -41,7 +42,7 @@ class Comparison:
             its 95% interval, (3, E).
     """
 
-    domain: Line
+    domain: Number
     n: int
     trials: int
     exact: tuple[float, float, float]
@@ -82,9 +83,10 @@ def some_rows(dataset: Dataset, *, n: int, seed: int) -> Dataset:
 
 
 def compare(dataset: Dataset, *, delta: float, trials: int, seed: int) -> Generator[float, None, Comparison]:
-    """Preview all three at every epsilon; yields the fraction done. Rows that fit nowhere are to be left out before."""
+    """Preview all three at every epsilon; yields the fraction done. Rows without a number are left out."""
+    dataset = present_rows(dataset)
     domain = dataset.domain
-    assert isinstance(domain, Line)
+    assert is_number(domain)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=dataset.n)
     points = domain.points()
     error, refused, rank = (np.full((len(KEYS), len(EPSILONS)), np.nan) for _ in range(3))

@@ -19,9 +19,9 @@ import numpy as np
 
 from dpcore.core import (
     Blocks,
-    BoundKind,
     Dataset,
     Entry,
+    ErrorUnit,
     Floats,
     Guarantee,
     Mechanism,
@@ -31,11 +31,11 @@ from dpcore.core import (
     rounded_up,
     scaled,
 )
-from dplab.limits.outlook import promised_error
-from dplab.measure import measure
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.limits.chance import binomial_interval
 from dpcore.randomness import Preview
+from dplab.limits.outlook import promised_error
+from dplab.measure import measure
 
 LOWEST, HIGHEST = 0.001, 20.0
 """Privacy losses that are tried."""
@@ -141,7 +141,7 @@ def promised_epsilon(
 
     def is_enough(epsilon: float) -> bool:
         bound = made(entry, target=target, values=values, epsilon=epsilon).accuracy(problem, beta)
-        return bound.applies and bound.kind is BoundKind.GUARANTEE and bound.value <= target
+        return bound.guaranteed and bound.unit is not ErrorUnit.TABLES and bound.value <= target
 
     return least_epsilon(is_enough)
 

@@ -206,7 +206,7 @@ def growth(
         last, beyond = (middle, beyond) if spared(middle) else (last, middle)
     # Both sides of the edge, so that the step is drawn as one.
     edge = [k for k in (last, last + 1) if full <= k <= most]
-    all_cells = np.unique(np.concatenate([np.geomspace(full, most, steps).round().astype(np.int64), edge]))
+    all_cells = np.unique([*np.geomspace(full, most, steps).round().astype(np.int64).tolist(), *edge])
     full_cells = np.unique(np.geomspace(1, min(cells, n), steps).round().astype(np.int64))
     wall_cells = all_cells[all_cells > 1] if noise is None else all_cells[:0]
     return Growth(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.core import BoundKind, Dataset, Entry, Floats, Mechanism, Problem, State
-from dplab.measure import BLOCK_SECONDS, ErrorReport, finish, measure
 from dpcore.randomness import Preview
+from dplab.measure import BLOCK_SECONDS, ErrorReport, finish, measure
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 import numpy as np
 
 from dpcore.core import DataRelease, Floats, Integers, ParameterError
-from dpcore.data.domains import Categories, Grid, Line
+from dpcore.core.safe_csv import rows_csv
+from dpcore.data.columns import is_labels, is_number
+from dpcore.data.product import is_map
 
 
 def clean_counts(counts: Floats, *, total: int) -> Integers:
@@ -43,29 +43,23 @@ def synthetic_cells(release: DataRelease, *, trial: int = 0) -> Integers:
 def synthetic_csv(release: DataRelease, *, columns: Sequence[str], trial: int = 0) -> str:
     """A CSV of n synthetic rows: midpoints of cells for numbers, labels for categories, empty where missing.
 
-    Labels are quoted by the csv module, and a label that a spreadsheet would run as a formula gets a leading quote.
+    Names and labels that a spreadsheet would run as a formula are escaped (``core.safe_csv``).
     """
     domain = release.problem.domain
     cells = synthetic_cells(release, trial=trial)
     names: list[tuple[str, ...]]
-    if isinstance(domain, Line):
+    if is_number(domain):
         names = [(f"{value:.10g}",) for value in domain.points()]
-    elif isinstance(domain, Grid):
+    elif is_map(domain):
         names = [(_told(first), _told(second)) for first, second in domain.points()]
-    elif isinstance(domain, Categories):
+    elif is_labels(domain):
         names = [(_told(text),) for text in domain.points()]
     else:
         raise ParameterError(f"No table can be written for {domain.title}.")
     names += [("",) * len(columns)] * (domain.size - len(names))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(names[cell] for cell in cells.tolist())
-    return out.getvalue()
+    return rows_csv(columns, (names[cell] for cell in cells.tolist()))
 
 
 def _told(value: float | str) -> str:
-    """A midpoint, or a label that no spreadsheet takes for a formula."""
-    if isinstance(value, str):
-        return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
-    return f"{value:.10g}"
+    """A midpoint, or a label."""
+    return value if isinstance(value, str) else f"{value:.10g}"

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Dataset, Floats, Integers, Mechanism, Problem, finish, scaled
-from dpcore.data.attributes import Set
 from dpcore.mechanisms.tables.counting import Tables, count_tables
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.preview import distances, previewed
 from dpcore.mechanisms.tables.release import ContrastState, DirectRelease, TablesRelease, TableState, asked
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.tree import Tree
+from dpcore.queries.marginals import Set
 from dpcore.randomness import Preview
 
 PREVIEWS = 3

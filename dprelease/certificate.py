@@ -14,22 +14,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from dpcore.core import BoundKind, Neighbours, ParameterError, exactly
-from dpcore.data.declared import MOST_PERSON_ROWS, Capped
-from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parsed
-from dprelease.ledger.chain import MACHINE_FAILED, RECORD, details_of, faults, first_digest, spent_along
-from dprelease.ledger.records import Registration, Spent, Stored
-from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, ROOM, Price, Tally
+from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printable
+from dpcore.data.declared import Capped
 from dpcore.mechanisms.online.interactive import Interactive
-from dpcore.privacy.composition import zcdp_delta
+from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parsed
+from dprelease.ledger.chain import MACHINE_FAILED, RECORD, details_of, spent_along
+from dprelease.ledger.records import Registration, Spent, Stored
+from dprelease.ledger.units import ROOM, Price, Tally
+from dprelease.requests.coverage import coverage
+from dprelease.requests.file_checks import table_faults
 from dprelease.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dprelease.requests.single import Request
+from dprelease.requests.tables import BETA
 from dprelease.requests.vector import total
+from dprelease.verification import (
+    FORMAT,
+    budget_implies_claim,
+    claim_faults,
+    claim_of,
+    compared_elsewhere,
+    differences,
+    file_faults,
+    frame_faults,
+    registration_of,
+    with_rounding,
+)
 
-FORMAT, FORMER = "dpscope-certificate/2", "dpscope-certificate/1"
-"""Since 2 several Gaussian questions may claim less than the sum of their prices, which programs of 1 take for forged.
-One of 1 claims the sum, which is no less than what is proved, and holds as it did."""
-BETA = 0.05
 RULES = {
     Tally.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
     Tally.RHO: "sums of rho and of delta over all entries, within a budget fixed in advance (approximate "
@@ -44,10 +54,6 @@ WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved
 """Entries that are never released, with the reason."""
 UNPUBLISHED = "unpublished when drawn"
 """Which stored releases count as charged previews of another: a certificate does not change when they are published."""
-SHARED = {
-    *("format", "release_id", "request", "data", "version", "guarantee", "tuning", "software", "files", "by", "at"),
-}
-"""What every certificate says; beside it, of one question its mechanism and accuracy, of several their parts."""
 
 
 def unreleasable(asked: Asked) -> str:
@@ -62,13 +68,23 @@ def prices(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, roo
     """What each question costs alone. Raises ParameterError where there is no guarantee."""
     each = [(part.mechanism.guarantee(part.problem), part) for part in asked.parts]
     if measure is Tally.SUMS:
-        return [Price.of(guarantee, rows_a_person=rows_a_person) for guarantee, _ in each]
+        return [_price(part, guarantee, rows_a_person=rows_a_person) for guarantee, part in each]
     return [
         Price.concentrated(
             guarantee, gaussians=part.mechanism.gaussians(part.problem), rows_a_person=rows_a_person, room=room
         )
         for guarantee, part in each
     ]
+
+
+def _price(part: Request, guarantee: Guarantee, *, rows_a_person: int) -> Price:
+    """The price by group privacy, or what Gaussian noise proves of so many rows added at once where that is less."""
+    price = Price.of(guarantee, rows_a_person=rows_a_person)
+    added = rows_a_person > 1 and part.neighbours is Neighbours.ADD_REMOVE_ONE
+    if not (added and part.mechanism.gaussians(part.problem)):
+        return price
+    by_shift = Price.of(part.mechanism.person_guarantee(part.problem, rows_a_person))
+    return by_shift if by_shift.within(price) else price
 
 
 def price_of(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> Price:
@@ -100,6 +116,7 @@ def _unreleasable(request: Request) -> str:
         return "Bounds or labels were read off the data, which no guarantee covers: declare them."
     try:
         guarantee = request.mechanism.guarantee(request.problem)
+        request.mechanism.check_size(request.problem)
         request.mechanism.accuracy(request.problem, BETA)
     except ParameterError as error:
         return str(error)
@@ -217,12 +234,15 @@ def _mechanism(request: Request) -> dict[str, Any]:
 
 
 def _accuracy(request: Request) -> dict[str, Any]:
-    """The promised worst error over the question's class; a share of n."""
+    """The guaranteed worst error over the question's class, as a number in its unit and as a sentence."""
     bound = request.mechanism.accuracy(request.problem, BETA)
-    promised = bound.kind is BoundKind.GUARANTEE and bound.applies and not bound.vacuous
+    # A bound of the whole or more is a number that says nothing; the theorem's words, in which it stands, are left out.
+    words = "" if bound.vacuous else bound.statement
     return {
-        "statement": bound.statement,
-        "worst_error": exactly(bound.value) if promised else "nothing is promised",
+        "guaranteed_error": request.guaranteed_error(BETA),
+        "unit": bound.unit.value,
+        "statement": " ".join(filter(None, (words, coverage(request.mechanism, request.problem)))),
+        "worst_error": exactly(bound.value) if bound.guaranteed else "no guarantee",
         "beta": exactly(BETA),
         "reference": bound.reference,
         "assumptions": [each.text for each in bound.assumptions],
@@ -246,6 +266,9 @@ def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored
 def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> list[str]:
     """Everything that is wrong with a certificate and the files it names, one sentence each; nothing if it holds.
 
+    The certificate that this program would write of the same request is built and compared field by field. What files
+    cannot tell is named by ``verification.unverifiable``.
+
     Args:
         certified: the certificate's file, which must be in canonical form, or its contents.
         files: name to contents of what was released.
@@ -254,118 +277,88 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
         document = parsed(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         if isinstance(certified, bytes) and canonical(document) != certified:
             return ["The certificate is not in canonical form: it was written or changed by another program."]
-        return list(_wrong(document, files))
+        for faults_found in (frame_faults, _content_faults, _table_faults):
+            if wrong := list(faults_found(document, files)):  # the next ones build on it
+                return [printable(each) for each in wrong]
     except ParameterError as error:
-        return [str(error)]
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError):
+        return [printable(str(error))]
+    except Exception:  # of whatever a made-up request makes fail: such a certificate was never written
         return ["The certificate lacks what its format asks for."]
+    return []
 
 
-def _wrong(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
-    each = {"parts"} if "parts" in document else {"mechanism", "accuracy"}
-    if document.get("format") not in (FORMAT, FORMER) or set(document) != SHARED | each | {"ledger", "digest"}:
-        yield f"The certificate is not of the format {FORMAT}, or of the one before it."
-        return
-    told = {name: value for name, value in document.items() if name != "digest"}
-    if digest(told) != document["digest"]:
-        yield "The certificate's digest is another: it was changed."
-    body = {name: value for name, value in told.items() if name != "ledger"}
-    yield from _wrong_in_the_chain(body, document["ledger"])
-    yield from _wrong_in_the_guarantee(body)
-    yield from _wrong_files(body["files"], files)
-
-
-def _wrong_in_the_chain(body: Mapping[str, Any], ledger: Mapping[str, Any]) -> Iterator[str]:
-    lines, last = ledger["chain"], ledger["chain"][-1]
-    for place, why in faults(lines, start=first_digest(body["data"])):
-        yield f"The chain breaks at entry {place}: {why}."
-    details = details_of(body, salt=ledger["salt"], record=last.get(RECORD, ""))
+def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
+    """Sentences about everything that can be computed again, and about the files' digests."""
+    body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
+    lines, data = document["ledger"]["chain"], document["data"]
+    last, budget = lines[-1], Price.read(lines[-1]["budget"])
+    details = details_of(body, salt=document["ledger"]["salt"], record=last.get(RECORD, ""))
     if last["details"] != details or last["outcome"] != "stored":
         yield "The ledger's entry is about another release."
-    whole, charged, budget = body["guarantee"]["whole_data_set"], Price.read(last["charge"]), Price.read(last["budget"])
-    due = _claimed(body)
+    asked, registration = asked_of(body["request"]), registration_of(data)
+    if asked.document != body["request"]:
+        yield "The request is not in canonical form."
+    sentence = registration.refusal or unreleasable(asked)
+    sentence = sentence or other_unit(asked, person=registration.person_column, rows=registration.rows_a_person)
+    if sentence:
+        yield sentence
+        return
+    if (asked.neighbours, asked.n) != (registration.neighbours, registration.public_n):
+        yield "The request is about another relation or n than the registration."
+    if body["at"] < data["registered"]:
+        yield "The release was drawn before the data were registered."
+    if body["tuning"]["charged_previews"] > sum(line["outcome"] == "stored" for line in lines[:-1]):
+        yield "More releases are counted as unpublished than the chain has."
+    before = Spent(
+        budget=budget,
+        spent=spent_along(lines),
+        machine_failures=sum(line["outcome"] == MACHINE_FAILED for line in lines),
+        copies_put_back=body["guarantee"]["whole_data_set"]["copies_put_back"],
+    )
+    expected = body_of(
+        asked,
+        registration,
+        version=body["version"],
+        before=before,
+        files=dict.fromkeys(body["files"], b""),
+        unpublished=body["tuning"]["charged_previews"],
+        steward_saw=body["guarantee"]["steward_saw_true_values"],
+        by=body["by"],
+        at=body["at"],
+    )
+    skip = compared_elsewhere(body, parts=len(asked.parts))
+    yield from differences(body, expected, skip=skip, rounded=_rounded(asked))
+    rows, charged = registration.rows_a_person, Price.read(last["charge"])
+    proved, each = price_of(asked, rows_a_person=rows), prices(asked, rows_a_person=rows)
+    yield from claim_faults(body, proved, each, exact=rows == 1)
+    claimed = claim_of(body["guarantee"])
+    due, most = claimed, claimed
     if budget.measure is Tally.RHO:
-        rows, asked = body["data"]["unit"]["rows_a_person"], asked_of(body["request"])
-        due = price_of(asked, rows_a_person=rows, measure=Tally.RHO, room=Fraction(1))
+        rooms = (Fraction(1), ROOM)
+        due, most = (price_of(asked, rows_a_person=rows, measure=Tally.RHO, room=room) for room in rooms)
+        if not budget_implies_claim(budget, body["guarantee"]["whole_data_set"]["private"]):
+            yield "The budget is not as private as is said."
     if not due.within(charged):
         yield "Less was charged than is claimed."
-    if whole["spent"] != spent_along(lines).document or whole["budget"] != last["budget"]:
-        yield "What the whole data set has spent, or its budget, is not what the chain says."
-    if whole["machine_failures_declared"] != sum(line["outcome"] == MACHINE_FAILED for line in lines):
-        yield "The failures of a machine are not those of the chain."
-    if not _keeps(budget, whole.get("private", budget.document)):
-        yield "The budget is not as private as is said."
-    if (whole["rule"], whole["scope"]) != (RULES[budget.measure], SCOPE):
-        yield "The rule by which charges add up is another."
+    elif not charged.within(with_rounding(most) if budget.measure is Tally.RHO else most):
+        yield "More was charged than is claimed."
+    yield from file_faults(body["files"], files)
 
 
-def _keeps(budget: Price, told: Mapping[str, str]) -> bool:
-    """Whether all that a budget allows is together as private as is told; certificates of old left it to sums."""
-    whole = Price.read(dict(told))
-    if budget.measure is Tally.SUMS:
-        return whole == budget
-    left = (whole.delta - budget.delta) / 10**ATTO_DIGITS
-    return bool(zcdp_delta(whole.first / 10**NANO_DIGITS, rho=budget.first / 10**NANO_DIGITS) <= left)
+def _rounded(asked: Asked) -> frozenset[str]:
+    """What is said of the error of Gaussian noise: its sigma, and so every number of it, is found by iteration."""
+    gaussian = [bool(part.mechanism.gaussians(part.problem)) for part in asked.parts]
+    if isinstance(asked, Request):
+        return frozenset({"accuracy"}) if gaussian[0] else frozenset()
+    return frozenset(f"parts.{place}.accuracy" for place, each in enumerate(gaussian, 1) if each)
 
 
-def _claimed(body: Mapping[str, Any]) -> Price:
-    return Price.read({name: body["guarantee"][name] for name in ("epsilon", "delta")})
-
-
-def _wrong_in_the_guarantee(body: Mapping[str, Any]) -> Iterator[str]:
-    request, claim, data = asked_of(body["request"]), body["guarantee"], body["data"]
-    relation = request.neighbours.value
-    if request.document != body["request"]:
-        yield "The request is not in canonical form."
-    if not relation == claim["relation"] == data["relation"] or claim["unit"] != data["unit"]:
-        yield "The guarantee is about another relation or unit than the registration."
-    if request.n != data["public_n"]:
-        yield "The request is about another n than the registration."
-    rows = data["unit"]["rows_a_person"]
-    if type(rows) is not int or not 1 <= rows <= MOST_PERSON_ROWS or (rows > 1) > (data["unit"]["kind"] == "person"):
-        yield "The unit of privacy is none."
-        return
-    if sentence := other_unit(request, person=data["person_column"], rows=rows):
-        yield sentence
-    if type(body["version"]) is not int or body["version"] < 1:
-        yield "The version of the rows is none."
-    proved, claimed = price_of(request, rows_a_person=rows), _claimed(body)
-    if not proved.within(claimed):
-        yield f"The mechanism's guarantee is {proved}, not {claimed}."
-    if sentence := unreleasable(request):
-        yield sentence
-    if claim["variant"] != _variant(claimed):
-        yield "The variant of differential privacy is another."
-    replaced = request.neighbours is Neighbours.REPLACE_ONE
-    if claim["unprotected"] != ([f"number of rows: {data['public_n']}"] if replaced else []):
-        yield "What is not protected is something else."
-    yield from _wrong_parts(request, rows, body)
-
-
-def _wrong_parts(asked: Asked, rows_a_person: int, body: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with what is said of each question."""
-    expected = _each(asked, rows_a_person, body["files"])
-    told, right = body.get("parts", [body]), expected.get("parts", [expected])
-    if ("parts" in body) != ("parts" in expected) or len(told) != len(right):
-        yield "There are other questions than those of the request."
-        return
-    for each, wanted in zip(told, right, strict=True):
-        if any(each["mechanism"][name] != wanted["mechanism"][name] for name in ("key", "parameters", "sampler")):
-            yield "The mechanism, its parameters or its sampler are not those of the request."
-        if "parts" in body and each["guarantee"] != wanted["guarantee"]:
-            yield "The guarantee of a question is another."
-        if "parts" in body and (each["files"] != wanted["files"] or not each["files"]):
-            yield "The files of a question are others."
-
-
-def _wrong_files(named: Mapping[str, str], files: Mapping[str, bytes]) -> Iterator[str]:
-    for name in sorted(set(named) - set(files)):
-        yield f"The file {name} is missing."
-    if set(files) - set(named):
-        yield "A file is given that the certificate does not name."
-    for name in sorted(set(files) & set(named)):
-        if digest_of_bytes(files[name]) != named[name]:
-            yield f"The file {name} is not the one that was released."
+def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
+    """Sentences about files that cannot be of the request, whatever was drawn."""
+    asked = asked_of(document["request"])
+    for place, (part, told) in enumerate(zip(asked.parts, parts_of(document), strict=True), 1):
+        own = {name: files[name] for name in told["files"]}
+        yield from table_faults(part, own, prefix=file_prefix(asked, place))
 
 
 def against(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
@@ -374,7 +367,7 @@ def against(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -
         document = parsed(certified, what="certificate") if isinstance(certified, bytes) else certified
         chain = document["ledger"]["chain"]
         entries = len(chain)
-    except (ParameterError, KeyError, TypeError):
+    except Exception:  # whatever a made-up document makes fail
         return ["The certificate lacks what its format asks for."]
     for place, (theirs, ours) in enumerate(zip(chain, lines, strict=False), 1):
         if theirs != ours:

@@ -18,22 +18,30 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
-from dprelease.certificate import against, stored_of, verify
 from dpcore.core import DataError, Neighbours, ParameterError
-from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.reading.described import format_sentence
+from dpcore.data.reading.format import USUAL, Format, read_format
+from dpcore.data.reading.scratch import remove_all_when_ended
+from dpcore.data.reading.tables import FirstRowUnclear, Table, read_table
+from dprelease.certificate import against, stored_of, verify
 from dprelease.downloads import MADE, downloads_of, zipped
-from dprelease.ledger.canonical import parsed
+from dprelease.ledger.canonical import MOST_CHARACTERS, parsed
 from dprelease.ledger.checks import check
 from dprelease.ledger.copies import backup, migrate, restore
-from dprelease.ledger.records import Actor, LedgerError, Registration, Role, Stored
+from dprelease.ledger.records import Actor, Busy, Failed, LedgerError, Refused, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price, Tally
 from dprelease.plan.questions import FORMAT as PLAN
 from dprelease.plan.questions import Plan
-from dprelease.release import rehearse, release
+from dprelease.release import known_outcome, rehearse, release
+from dprelease.requests.coverage import coverage
 from dprelease.requests.joint import Asked, asked_in
+from dprelease.verification import unverifiable
+
+FORMAT_HELP = "how the file is read, as in “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2”"
 
 
 def default_folder() -> Path:
@@ -61,14 +69,18 @@ def _parser() -> argparse.ArgumentParser:
     rows = argparse.ArgumentParser(add_help=False)
     rows.add_argument("data", type=Path, help="CSV or Parquet")
     rows.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
+    rows.add_argument("--format", default="", help=FORMAT_HELP)
     amounts = argparse.ArgumentParser(add_help=False)
     amounts.add_argument("--epsilon", type=float, required=True, help="all that may be spent")
     amounts.add_argument("--delta", type=float, default=0.0)
 
     each = commands.add_parser("release", parents=[shared], help="charge, draw and store one release")
-    each.add_argument("request", type=Path, help="a plan or a request: JSON; dprelease/plan and dprelease/requests show some")
+    each.add_argument(
+        "request", type=Path, help="a plan or a request: JSON; dprelease/plan and dprelease/requests show some"
+    )
     each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a rehearsal")
     each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
+    each.add_argument("--format", default="", help=FORMAT_HELP)
     each.add_argument("--draw", type=int, default=1, help="of a plan: another number is another draw and charge")
     each.add_argument("--out", type=Path, default=Path(), help="folder for the files (default: here)")
     each.add_argument("--zip", action="store_true", help="all files in one")
@@ -105,9 +117,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _table(options: argparse.Namespace) -> Table:
+def _table(options: argparse.Namespace, requested: Format = USUAL) -> Table:
+    """The file's table, read by the settings of a request, else by those of the command."""
     header = None if options.header is None else options.header == "yes"
-    return read_table(options.data, name=options.data.name, header=header)
+    settings, usual = read_format(options.format), USUAL
+    if requested != usual:
+        named = [each.name for each in fields(usual) if getattr(settings, each.name) != getattr(usual, each.name)]
+        if other := [name for name in named if getattr(settings, name) != getattr(requested, name)]:
+            raise ParameterError(f"The request sets “{other[0]}” otherwise than --format: leave --format out.")
+        settings = requested
+    # These are rows about people: nothing of how they are read is guessed from them, nor where the header is.
+    if settings.skip is None:
+        settings = replace(settings, skip=0)
+    try:
+        return read_table(options.data, name=options.data.name, header=header, settings=settings, guess_values=False)
+    except FirstRowUnclear as error:
+        sentence = str(error)
+    raise DataError(f"{sentence} Say --header yes or no; skip a title above the header with --format skip=1.")
 
 
 def _opened(options: argparse.Namespace, *, make: bool = False) -> Ledger:
@@ -125,9 +151,18 @@ def _chosen(ledger: Ledger, asked: str) -> str:
     return held[0]
 
 
+def _read_document(path: Path, *, what: str) -> bytes:
+    """Return the contents of a file of JSON, which a stranger may have made: no more is read than ``parsed`` takes."""
+    if path.exists() and not path.is_file():
+        raise ParameterError(f"A {what} is a file, not a folder or a device.")
+    if path.stat().st_size > 4 * MOST_CHARACTERS:  # of four bytes at most
+        raise ParameterError(f"The {what} is too long.")
+    return path.read_bytes()
+
+
 def _asked(options: argparse.Namespace) -> Asked:
     """The request of a file, or that of all questions of a plan."""
-    text = options.request.read_bytes()
+    text = _read_document(options.request, what="request")
     if parsed(text, what="request").get("format") == PLAN:
         return Plan.read(text).joint_request(draw=options.draw)
     if options.draw != 1:
@@ -138,13 +173,25 @@ def _asked(options: argparse.Namespace) -> Asked:
 def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
     request = _asked(options)
     if options.data is None:
-        yield rehearse(request).sentence
+        found = rehearse(request)
+        yield found.sentence
+        if len(request.parts) > 1:
+            yield from _told_of(request, found.errors)
+        yield from _told_of(request, found.coverage)
         return
     ledger = _opened(options)
     dataset_id = _chosen(ledger, options.dataset)
-    came = release(ledger, dataset_id, request, _table(options), by)
+    known = known_outcome(ledger, dataset_id, request, by)
+    came: Stored | Failed | Refused | Busy
+    if known:
+        table, came = None, known
+    else:
+        table = _table(options, request.file_format)
+        came = release(ledger, dataset_id, request, table, by)
     if not isinstance(came, Stored):
         raise LedgerError(came.sentence)
+    if known:
+        yield f"Entry {came.entry} was drawn before; this file was not read. Nothing is charged again."
     files = downloads_of(came)
     if options.zip:
         files = {f"release-{came.entry}.zip": zipped(files)}
@@ -157,12 +204,26 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
         (options.out / name).write_bytes(contents)
     charged = Price.read(dict(came.chain[-1]["charge"]))
     published = "Published" if came.published else "Not published"
+    if table is not None:
+        yield format_sentence(table.format, header=table.header)
     yield f"Entry {came.entry}, charged {charged}. {published}. Left: {ledger.account(dataset_id).left}."
+    yield from _told_of(request, [coverage(part.mechanism, part.problem) for part in request.parts])
     yield f"Written: {', '.join(str(options.out / name) for name in files)}."
 
 
+def _told_of(request: Asked, coverages: Sequence[str]) -> Iterator[str]:
+    """Bounds, missing values and rows of every value that is released."""
+    for place, (part, told) in enumerate(zip(request.parts, coverages, strict=True), 1):
+        if told:
+            yield f"{place}. {part.entry.title} of {part.reading.title}: {told}"
+
+
 def _verify(options: argparse.Namespace) -> Iterator[str]:
-    certified = options.certificate.read_bytes()
+    certified = _read_document(options.certificate, what="certificate")
+    if len({path.name for path in options.files}) < len(options.files):
+        raise ParameterError("Two files of one name are given: name each file of the certificate once.")
+    if any(not path.is_file() for path in options.files if path.exists()):
+        raise ParameterError("A certificate's files are files, not folders or devices.")
     files = {path.name: path.read_bytes() for path in options.files}
     # What is made of a certificate is not named in it: it is made once more.
     others = {name: files.pop(name) for name in MADE if name in files}
@@ -174,6 +235,7 @@ def _verify(options: argparse.Namespace) -> Iterator[str]:
     ]:
         raise LedgerError("\n".join(wrong))
     yield "The certificate and its files hold together."
+    yield from unverifiable()
 
 
 def _ledger(options: argparse.Namespace, by: Actor) -> Iterator[str]:
@@ -219,6 +281,7 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
         allowed(epsilon=options.epsilon, delta=options.delta),
         by,
     )
+    yield f"{format_sentence(table.format, header=table.header)} Cells that do not fit a declaration count as missing."
     yield f"Registered as {made.dataset_id}. Unit and relation cannot be changed later."
 
 
@@ -241,7 +304,7 @@ def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Acto
     if options.part == "check":
         wrong = check(ledger, dataset_id)
         if not wrong and options.against:
-            wrong = against(options.against.read_bytes(), ledger.lines(dataset_id))
+            wrong = against(_read_document(options.against, what="certificate"), ledger.lines(dataset_id))
         if wrong:
             raise LedgerError("\n".join(wrong))
         yield f"{dataset_id}: the ledger adds up."
@@ -289,4 +352,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    remove_all_when_ended()
     sys.exit(main(sys.argv[1:]))

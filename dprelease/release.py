@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from functools import partial
 
-from dprelease.certificate import BETA, body_of, file_prefix, price_of, unreleasable
 from dpcore.core import (
-    Bound,
     DataError,
-    DataRelease,
     Dataset,
-    HistogramRelease,
     ParameterError,
     Problem,
     Provenance,
     ProvenanceKind,
-    ValueRelease,
-    for_persons,
     rounded_up,
 )
 from dpcore.core import Release as Drawn
 from dpcore.data.declared import Capped
-from dprelease.engines.tables import CountedTable, Snapshot
+from dpcore.data.reading.format import USUAL
 from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Reading
-from dpcore.data.twin import twin
+from dpcore.data.twin import rows_that_fit, twin
+from dpcore.randomness import Account, Secure
 from dplab.measure import finish
+from dprelease.certificate import body_of, file_prefix, price_of, unreleasable
+from dprelease.engines.tables import CountedTable, Snapshot
 from dprelease.ledger.chain import spent_along
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import PATIENCE
@@ -56,20 +51,24 @@ from dprelease.ledger.records import (
 )
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dprelease.ledger.writing import book
-from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY, RowsRelease
-from dpcore.randomness import Account, Secure
+from dprelease.ledger.writing import book, today
+from dprelease.requests.coverage import coverage
 from dprelease.requests.joint import Asked, other_unit
 from dprelease.requests.single import Request
+from dprelease.requests.tables import BETA, csv_files
 
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
 MOST_MADE_UP = 1_000_000
-ROWS_AT_ONCE = 1024
-"""Lines of a file that are written at once: no other thread computes meanwhile, such as one that shows the ledger."""
 FEW = 100_000
 """Rows that a file opened to analysts may have, however few are registered."""
 TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
+OTHER_FORMAT = (
+    "The request names another {setting} than this file was read with: read the file with the request's. Nothing was "
+    "charged."
+)
+CLOCK = "This computer's clock shows a day before the data were registered: set it right. Nothing was charged."
+"""A certificate with such a day is refused by ``verify``."""
 STRANGE = "These rows are not registered. If they are the same people, register them as a new version."
 
 
@@ -80,8 +79,10 @@ def cost(request: Asked, registration: Registration) -> Price:
 
 def refusal(request: Asked, registration: Registration, account: Spent) -> str:
     """Why nothing would be drawn, in a sentence; empty if it would. It touches no rows."""
-    if sentence := unreleasable(request):
+    if sentence := unreleasable(request) or unsuitable(request):
         return sentence
+    if today() < registration.at:
+        return CLOCK
     if request.neighbours is not registration.neighbours:
         return f"These data are registered with the relation “{registration.neighbours.words}”."
     if request.n != registration.public_n:
@@ -94,6 +95,14 @@ def refusal(request: Asked, registration: Registration, account: Spent) -> str:
         return str(error)
 
 
+def unsuitable(request: Asked) -> str:
+    """Return why a statistic would be a wrong number, however private; empty if none would. It touches no rows.
+
+    No certificate is judged by it: what was released before it was asked stays as private as it was.
+    """
+    return next(filter(None, (part.mechanism.unsuitable(part.problem) for part in request.parts)), "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
     """The same draw on made-up rows: how long it takes, and how much comes out.
@@ -101,22 +110,21 @@ class Rehearsal:
     Attributes:
         seconds: of the draw.
         numbers: released.
-        bounds: the promised error of each question.
+        errors: the guaranteed error of each question in one sentence, or that there is none.
+        coverage: bounds, missing values and rows of each question that asks for one value; else empty.
     """
 
     seconds: float
     numbers: int
-    bounds: tuple[Bound, ...]
-
-    @property
-    def bound(self) -> Bound:
-        """The largest promised error of any question."""
-        return max(self.bounds, key=lambda bound: bound.value)
+    errors: tuple[str, ...]
+    coverage: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
-        """In one line; nothing of it is about private rows."""
-        return f"On made-up rows: {rounded_up(self.seconds)} s, {self.numbers:,} numbers. Nothing was charged."
+        """What was drawn, and the guaranteed error where there is one question; nothing of it is about private rows."""
+        many = f"{self.numbers:,} number{'s' * (self.numbers != 1)}"
+        error = f" {self.errors[0]}" if len(self.errors) == 1 else ""
+        return f"On made-up rows: {rounded_up(self.seconds)} s, {many}. Nothing was charged.{error}"
 
 
 def rehearse(request: Asked) -> Rehearsal:
@@ -130,19 +138,31 @@ def rehearsing(request: Asked) -> Generator[float, None, Rehearsal]:
     Raises:
         ParameterError: it cannot be released, or made-up rows would be too many.
     """
-    if sentence := unreleasable(request):
+    if sentence := unreleasable(request) or unsuitable(request):
         raise ParameterError(sentence)
     seconds, numbers = 0.0, 0
     for place, part in enumerate(request.parts):
         yield place / len(request.parts)
-        problem = replace(part.problem, n=min(part.problem.n, MOST_MADE_UP))
+        problem = replace(part.problem, n=min(part.problem.n, MOST_MADE_UP, rows_that_fit(part.problem.domain)))
         dataset = twin(part.reading, n=problem.n).dataset()
         start = time.perf_counter()
         drawn = draw(part, problem, dataset)
         seconds += time.perf_counter() - start
         numbers += drawn.outcomes().shape[1]
-    bounds = tuple(part.mechanism.accuracy(part.problem, BETA) for part in request.parts)
-    return Rehearsal(seconds=seconds, numbers=numbers, bounds=bounds)
+    errors = tuple(part.guaranteed_error(BETA) for part in request.parts)
+    told = tuple(coverage(part.mechanism, part.problem) for part in request.parts)
+    return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=told)
+
+
+def known_outcome(ledger: Ledger, dataset_id: str, request: Asked, by: Actor) -> Stored | Failed | Refused | None:
+    """Return what came of a request that was drawn before, or why the ledger gives nothing out; None if it is new.
+
+    It reads no rows. Raises LedgerError for a caller without a role.
+    """
+    by.must_have_a_role(RELEASE)
+    if wrong := check(ledger, dataset_id):  # a result that was exchanged is not handed out either
+        return Refused(sentence=wrong[0])
+    return ledger.find(dataset_id, request.digest)
 
 
 def release(
@@ -162,12 +182,11 @@ def release(
     """
     lost = ""  # what is said where the ledger is lost from here on, once something is charged
     try:
-        by.must_have_a_role(RELEASE)
-        if wrong := check(ledger, dataset_id):  # a result that was exchanged is not handed out either
-            return Refused(sentence=wrong[0])
-        if known := ledger.find(dataset_id, request.digest):
+        if known := known_outcome(ledger, dataset_id, request, by):
             return known
         if sentence := missing_column(ledger.registration(dataset_id), request, table):
+            return Refused(sentence=sentence)
+        if sentence := other_format(request, table):
             return Refused(sentence=sentence)
         if by.role is not Role.STEWARD and (sentence := too_wide(ledger.registration(dataset_id), request, table)):
             return Refused(sentence=sentence)
@@ -252,6 +271,29 @@ def missing_column(registration: Registration, request: Asked, table: Table) -> 
     return f"The file has no column named “{missing[0]}”." if missing else ""
 
 
+CELL_SETTINGS = {
+    "decimal": "decimal sign",
+    "date_order": "date order",
+    "missing": "list of codes for missing values",
+    "days": "day of times with an offset",
+}
+"""Settings that say how the text of a cell is read."""
+
+
+def other_format(request: Asked, table: Table) -> str:
+    """Return which setting of the request the table was not read with, in a sentence; empty if none. Reads no rows.
+
+    A request without settings is released from a file as it was read, and an engine's columns have types of their own.
+    """
+    if request.file_format == USUAL or isinstance(table, CountedTable):
+        return ""
+    for name, words in CELL_SETTINGS.items():
+        requested, found = getattr(request.file_format, name), getattr(table.format, name)
+        if requested != found and requested != "":
+            return OTHER_FORMAT.format(setting=words)
+    return ""
+
+
 def most_rows(registration: Registration) -> int:
     """Rows that a data set has at most where analysts may draw from it: a public number."""
     replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
@@ -296,7 +338,7 @@ def _drawn(request: Asked, registration: Registration, table: Table) -> dict[str
     files: dict[str, bytes] = {}
     for place, part in enumerate(request.parts, 1):
         drawn = draw(part, part.problem, _dataset(part, registration, table))
-        files |= {file_prefix(request, place) + name: contents for name, contents in _files(drawn).items()}
+        files |= {file_prefix(request, place) + name: contents for name, contents in csv_files(drawn).items()}
     return files
 
 
@@ -318,23 +360,11 @@ def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
     sampler = Account(Secure())
     drawn = request.mechanism.run(request.mechanism.prepare(dataset, problem), sampler, 1)
     guarantee = request.mechanism.guarantee(problem)  # for rows: what is spent is measured in them
-    promised = for_persons(guarantee, dataset.person_rows)
+    promised = request.mechanism.guarantee(replace(problem, person_rows=dataset.person_rows))
     # Where more than epsilon is spent, that delta is 1.
     over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
-    spent = [(charge.sigma, charge.numbers, sum(s * s for s in charge.shift)) for charge in sampler.charges]
+    spent = [(charge.sigma, charge.numbers, charge.squared_shift) for charge in sampler.charges]
     over |= bool(told := request.mechanism.gaussians(problem)) and list(told) != spent
     if over or not sampler.charges or drawn.guarantee != promised:
         raise ParameterError("The draw spent something else than its guarantee says.")
     return drawn
-
-
-def _files(drawn: Drawn) -> dict[str, bytes]:
-    """What is given to others: one table."""
-    frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a table may have a column of that name
-    kinds = {HistogramRelease: "counts", ValueRelease: "value", DataRelease: "synthetic", RowsRelease: ROWS_OF_NOBODY}
-    name = next((name for kind, name in kinds.items() if isinstance(drawn, kind)), "answers")
-    written = partial(frame.to_csv, index=False, lineterminator="\n", chunksize=ROWS_AT_ONCE)
-    text = written()
-    if "\r" in text:  # a label's, which would be read as the end of a line unless it is quoted
-        text = written(quoting=csv.QUOTE_NONNUMERIC)
-    return {f"{name}.csv": text.encode()}

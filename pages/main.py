@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpcore.core import ParameterError
+from pages.data.engines import withdraw_table
 from pages.data.picker import in_use
 from pages.shell.controls import say_again, with_complaints
 from pages.shell.ledger.door import admit
@@ -16,15 +17,23 @@ from pages.shell.ledger.odometer import RELEASABLE, odometer
 from pages.shell.present import curtain
 from pages.shell.private.chip import chip
 from pages.shell.reconnect import come_back
-from pages.shell.session import carry_link, keep_link, open_gate, take_back
+from pages.shell.session import carry_link, end_steward, keep_link, open_gate, take_back
 from pages.shell.status import frame_style, status_line
 
 HERE = Path(__file__).resolve().parent
 CHOOSES_NONE = ("data", "learn")
 """Pages that leave the data in use as they are, and show them."""
 
+
+def leave_presentation() -> None:
+    """The page is shown without a stage, perhaps on the same wall: the steward's switch is off until it is moved."""
+    say_again()
+    end_steward()
+
+
 open_gate()
 admit()
+withdraw_table()
 tell_of_looks()
 take_back()
 page = st.navigation(
@@ -52,7 +61,7 @@ st.set_page_config(
 )
 come_back()
 frame_style()
-with curtain(page.title, leave=say_again):
+with curtain(page.title, leave=leave_presentation):
     status_line(odometer(page.url_path), release=page.url_path in RELEASABLE)
     carry_link(page.url_path)
     with_complaints(page.run)

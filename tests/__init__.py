@@ -7,3 +7,5 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is read: each
 
 ROOT = Path(__file__).resolve().parents[1]
 """The project's folder."""
+PACKAGES = ("dpcore", "dplab", "dprelease")
+"""The packages under the pages."""

@@ -15,15 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import benchmarks
 import dpcore
 import pages
-from dpcore import Categories, Line, Neighbours, Preview, Problem, catalogue
+from dpcore import Labels, Neighbours, Number, Preview, Problem, catalogue
 from dpcore.core import Dataset, Entry, Provenance, ProvenanceKind, Queries
-from dpcore.data.attributes import Attributes, Marginals
-from dpcore.data.cube import Cube
-from dpcore.data.domains import Grid, Grouped
 from dpcore.data.lists import DecisionLists
+from dpcore.data.product import Product
 from dpcore.data.sphere import Halfspaces, Sphere
 from dpcore.limits.bounds.applicable import lower_bound, lower_curve
 from dpcore.mechanisms.marginals.bounds import between
@@ -32,6 +29,7 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
+from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import classes_for
 from tests import ROOT
 from tests.kit.problems import tiny_mechanism
@@ -65,7 +63,9 @@ CACHES = {
     "dpcore.mechanisms.ranges.root:worst_square": SIZES,
     "dpcore.mechanisms.ranges.strategy:strategy": SIZES,
     "dpcore.mechanisms.ranges.tree_windows:worst_queries": SIZES,
-    "dpcore.mechanisms.ranges.windows:estimate": SIZES,
+    "dpcore.mechanisms.ranges.estimates:estimate": SIZES,
+    "dpcore.mechanisms.ranges.estimates:mean_squares": SIZES,
+    "dpcore.mechanisms.ranges.strategy:identity_strategy": SIZES,
     "dpcore.mechanisms.ranges.windows:worst_query": SIZES,
     "dpcore.queries.attribute_sets:_binomials": SIZES,
     "dpcore.queries.attribute_sets:places": SIZES,
@@ -74,6 +74,7 @@ CACHES = {
     "dpcore.mechanisms.tables.direct_and_fourier:direct_sigma": NOISE,
     "dpcore.mechanisms.online.slack:gate_slack": NOISE,
     "dpcore.privacy.composition:gaussian_sigma": NOISE,
+    "dpcore.privacy.persons:least_epsilon": NOISE,
     "dpcore.randomness.answers:answer_table": NOISE,
     "dpcore.randomness.answers:every_chance": NOISE,
     "dpcore.randomness.laws:gaussian_masses": NOISE,
@@ -83,7 +84,7 @@ CACHES = {
     "dpcore.mechanisms.tables.fourier:fourier_laplace": PLAN,
     "dpcore.mechanisms.tables.plan:kinds_of": SIZES,
     "dpcore.mechanisms.tables.plan:residual_plan": PLAN,
-    "dpcore.mechanisms.tables.plan:worst_shift": PLAN,
+    "dpcore.mechanisms.tables.plan:draws_of": PLAN,
     "dpcore.mechanisms.tables.shelves:shelves_of": SIZES,
     "dpcore.data.samples:load_sample": SAMPLE,
     "dpcore.mechanisms.subsamples.subsampling:calibrated_plan": PLAN,
@@ -91,6 +92,7 @@ CACHES = {
     "dpcore.mechanisms.subsamples.subsampling:subsamples_with_a_row": PLAN,
     "pages.charts.roles:_mechanisms": "a place for each mechanism of the catalogue",
     "pages.charts.script:_content": "the chart library and our own script, compressed",
+    "dplab.printed.random:figure_2_losses": SIZES,
     "dplab.printed.random:quantile_spreads": SIZES,
     "dplab.printed.weights:fitted_error": "rows made up from a seed",
     "pages.data.sparkline:shape_picture": "pictures of generated shapes",
@@ -108,13 +110,15 @@ GROWING = {
     "pages.shell.session:_last_seen": "when a session's file was last looked at; the file itself only weakly",
 }
 """Containers of a module that start empty, to be filled while the app runs."""
+MINE = ("dpcore", "dplab", "dprelease", "pages", "benchmarks")
+"""Packages whose caches are judged."""
 KEEPERS = {"lru_cache", "cache", "cache_data", "cache_resource"}
 CACHE = type(catalogue)
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
     """Every module of the app, parsed, by name."""
-    files = [path for folder in ("dpcore", "pages", "benchmarks") for path in sorted((ROOT / folder).rglob("*.py"))]
+    files = [path for folder in MINE for path in sorted((ROOT / folder).rglob("*.py"))]
     for path in [*files, ROOT / "app.py", ROOT / "run.py"]:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         yield name, ast.parse(path.read_text(encoding="utf-8"))
@@ -192,12 +196,11 @@ class Three:
 
 def caches() -> list[Any]:
     """Every cache there is in the process that belongs to the app: also one that is made while it runs."""
-    for package in (dpcore, pages, benchmarks):
+    for package in map(importlib.import_module, MINE):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.rpartition(".")[2] not in pages.SCRIPTS:
                 importlib.import_module(module.name)
-    mine = ("dpcore", "pages", "benchmarks")
-    return [each for each in gc.get_objects() if isinstance(each, CACHE) and each.__module__.split(".")[0] in mine]
+    return [each for each in gc.get_objects() if isinstance(each, CACHE) and each.__module__.split(".")[0] in MINE]
 
 
 def held(cache: Any) -> Iterator[Any]:
@@ -233,30 +236,30 @@ def named(place: int) -> str:
     return f"{SECRET} {place}"
 
 
-LABELS = Categories(labels=tuple(map(named, range(6))), missing=True)
+LABELS = Labels(labels=tuple(map(named, range(6))), missing=True)
 MATRIX = np.random.Generator(np.random.PCG64(5)).random((9, 6))
 WEIGHTS = LinearQueries.of(MATRIX, domain=LABELS, name=SECRET, code=SECRET)
 OWN = (MATRIX, MATRIX.T, WEIGHTS.units, WEIGHTS.units.T)
-LINE = Line(bits=4, unit=SECRET)
+LINE = Number(bits=4, unit=SECRET)
 PROVENANCE = Provenance(kind=ProvenanceKind.PRIVATE, title=SECRET, source=SECRET)
 
 
 def questions() -> list[Queries]:
     """Every kind of question, on domains whose names are secret."""
-    side = Line(bits=2, unit=SECRET)
-    pairs = Grid(first=side, second=side, names=(named(0), named(1)))
-    column = Categories(labels=LABELS.labels[:2], missing=False)
-    attributes = Attributes(names=tuple(map(named, range(3))), columns=(column,) * 3)
+    side = Number(bits=2, unit=SECRET)
+    pairs = Product.map(side, side, names=(named(0), named(1)))
+    column = Labels(labels=LABELS.labels[:2], missing=False)
+    attributes = Product(names=tuple(map(named, range(3))), columns=(column,) * 3)
     listed: list[Queries] = [
         kind(domain=domain)
-        for domain in (LABELS, LINE, pairs, Grouped(labels=LABELS.labels, line=side))
+        for domain in (LABELS, LINE, pairs, Product.map(Labels(labels=LABELS.labels), side, names=("group", "number")))
         for kind in classes_for(domain)[:1]
     ]
     lists = DecisionLists(names=tuple(map(named, range(3))), rules=2)
     return [
         *listed,
         WEIGHTS,
-        AtLeast(domain=Cube(names=tuple(map(named, range(5)))), width=3, least=2),
+        AtLeast(domain=Product.yes_no([*map(named, range(5))]), width=3, least=2),
         Inputs(domain=lists),
         Marginals(domain=attributes, ways=2),
         RangeBoxes(domain=attributes),
@@ -267,7 +270,9 @@ def questions() -> list[Queries]:
 def rows_of(queries: Queries) -> Dataset:
     """PLANTED rows in one place and a few in another."""
     domain = queries.domain
-    width = {"Cube": 5, "DecisionLists": 5, "Attributes": 3, "Sphere": 2}.get(type(domain).__name__)
+    width = {DecisionLists: 5, Sphere: 2}.get(
+        type(domain), None if domain.listed else len(getattr(domain, "names", ()))
+    )
     rows = np.zeros((PLANTED + 100,) if width is None else (PLANTED + 100, width), dtype=np.int64)
     if isinstance(domain, DecisionLists):
         rows[:, 1] = 1  # a variable stands in one rule only

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.core import DataError, Domain, Provenance, ProvenanceKind
+from dpcore.core import DataError, Provenance, ProvenanceKind
 from dpcore.data.bundled import bundled
-from dpcore.data.cube import Predicate
-from dpcore.data.domains import Categories, Grid, Line
+from dpcore.data.columns import Column, Labels, Number
+from dpcore.data.predicates import Predicate
+from dpcore.data.product import Product
 from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Limits, Table, read_table
 from dpcore.data.readings import Measure, Vectors, YesNo
@@ -36,12 +37,12 @@ def table_within(bytes_a_row: int) -> Table:
     return read_table(f"a,b,name\n{rows}".encode(), name="own.csv", limits=limits)
 
 
-def one(table: Table, domain: Domain, column: str) -> object:
+def one(table: Table, domain: Column, column: str) -> object:
     return own(table, column, on=domain, private=True).dataset()
 
 
 def pair(table: Table) -> object:
-    grid = Grid(first=Line(high=8.0, bits=3), second=Line(high=8.0, bits=3))
+    grid = Product.map(Number(high=8.0, bits=3), Number(high=8.0, bits=3))
     return own(table, "a", "b", on=grid, private=True, digest="").dataset()
 
 
@@ -56,8 +57,8 @@ def vectors(table: Table) -> object:
 
 
 ASKED: dict[str, tuple[Callable[[Table], object], int]] = {
-    "a number": (lambda table: one(table, Line(high=8.0), "a"), 0),
-    "a label": (lambda table: one(table, Categories(labels=("p0", "p1")), "name"), 0),
+    "a number": (lambda table: one(table, Number(high=8.0), "a"), 0),
+    "a label": (lambda table: one(table, Labels(labels=("p0", "p1")), "name"), 0),
     "codes": (lambda table: table.codes("name"), 0),
     "two numbers": (pair, 32),
     "64 predicates": (cube, 64),
@@ -129,11 +130,11 @@ def test_the_ceiling_is_a_setting() -> None:
 MEASURE = """
 import gc, sys
 from pathlib import Path
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.data.reading.tables import read_table
 def status(field):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(field))
-table, line = read_table(Path(sys.argv[1]), name="own.parquet"), Line(high=8.0, missing=True)
+table, line = read_table(Path(sys.argv[1]), name="own.parquet"), Number(high=8.0, missing=True)
 asked = {
     "number": lambda: line.encode(table.numbers("a")),
     "label": lambda: table.labels("b", ["x0", "x1"]),

@@ -14,13 +14,13 @@ import pytest
 
 from dpcore import Neighbours, ParameterError, Preview, Problem, catalogue
 from dpcore.core import Entry, HistogramState, Queries
+from dpcore.data.columns import Labels
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Truth
-from dprelease.engines.embedded import Embedded
-from dprelease.engines.tables import open_table
-from dplab.measure import finish, measure
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Thresholds
+from dplab.measure import finish, measure
+from dprelease.engines.embedded import Embedded
+from dprelease.engines.tables import open_table
 from tests.kit.problems import tiny_mechanism
 from tests.test_caches import PLANTED, questions, rows_of
 
@@ -97,7 +97,7 @@ def test_no_number_of_rows_of_an_engine_is_printed(tmp_path: Path) -> None:
             f"COPY (SELECT true AS smoker FROM range({PLANTED})) TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)"
         )
     table = open_table(Embedded(path=tmp_path), name="people")
-    snapshot = table.snapshot(DeclaredTable(columns=(DeclaredColumn(name="smoker", on=Truth()),)))
+    snapshot = table.snapshot(DeclaredTable(columns=(DeclaredColumn(name="smoker", on=Labels(yes_no=True)),)))
     assert table.row_count == snapshot.row_count == PLANTED
     assert not shown([table, snapshot])
     assert (repr(table), repr(snapshot)) == ("EngineTable('people', columns=1)", "Snapshot('people', columns=1)")

@@ -55,7 +55,7 @@ def done(project: Path) -> list[str]:
 
 def test_an_environment_is_made_once(project: Path) -> None:
     assert run.ensure_environment(project / "env", groups=set()) == run.python_of(project / "env")
-    assert done(project) == ["venv", "a"]
+    assert done(project) == ["venv", "--upgrade pip", "a"]
     run.ensure_environment(project / "env", groups=set())
     assert done(project) == []
 
@@ -71,7 +71,7 @@ def test_a_new_group_is_added_and_remembered(project: Path) -> None:
     run.ensure_environment(project / "env", groups=set())
     done(project)
     run.ensure_environment(project / "env", groups={"test"})
-    assert done(project) == ["a b"]
+    assert done(project) == ["--upgrade pip", "a b"]
     run.ensure_environment(project / "env", groups=set())
     assert done(project) == []
 
@@ -83,7 +83,7 @@ def test_changed_requirements_are_installed_with_all_groups(project: Path, file:
     with (project / file).open("a") as text:
         text.write("\n# changed\n")
     run.ensure_environment(project / "env", groups=set())
-    assert done(project) == ["a b"]
+    assert done(project) == ["--upgrade pip", "a b"]
 
 
 def test_an_interrupted_installation_is_taken_up_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_an_interrupted_installation_is_taken_up_again(project: Path, monkeypatc
     monkeypatch.setattr(run, "run", succeed)
     done(project)
     run.ensure_environment(project / "env", groups=set())
-    assert done(project) == ["a"]
+    assert done(project) == ["--upgrade pip", "a"]
 
 
 def test_an_environment_whose_interpreter_is_gone_is_made_again(project: Path) -> None:
@@ -104,11 +104,12 @@ def test_an_environment_whose_interpreter_is_gone_is_made_again(project: Path) -
     run.python_of(project / "env").parent.rmdir()
     (project / "env" / "dpscope.stamp").unlink()  # as venv --clear does
     run.ensure_environment(project / "env", groups=set())
-    assert done(project) == ["venv", "a"]
+    assert done(project) == ["venv", "--upgrade pip", "a"]
 
 
-def test_without_ensurepip_one_sentence(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+@pytest.mark.parametrize("missing", ["venv", "ensurepip"])
+def test_without_ensurepip_one_sentence(project: Path, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else name)
     with pytest.raises(SystemExit, match="python3-venv"):
         run.ensure_environment(project / "env", groups=set())
 
@@ -121,7 +122,7 @@ def test_the_requirements_are_those_of_the_project() -> None:
 def test_every_requirement_is_pinned() -> None:
     pinned = {line.split("==")[0].lower() for line in run.CONSTRAINTS.read_text().splitlines() if "==" in line}
     named = {requirement.split(">")[0].split("<")[0] for requirement in run.requirements(["test", "bench"])}
-    assert named <= pinned
+    assert named | {"pip"} <= pinned, "pip too: what installs all others"
 
 
 def test_the_digest_tells_files_apart(tmp_path: Path) -> None:
@@ -158,8 +159,10 @@ def test_the_variable_wins(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_names_nothing_is_said(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="CHROMIUM"):
-        run.find_chromium({"CHROMIUM": str(tmp_path / "none"), "PATH": str(tmp_path)})
+    (tmp_path / "text").touch()
+    for name in ("none", "text"):
+        with pytest.raises(SystemExit, match=f"CHROMIUM names .*{name}, which cannot be run"):
+            run.find_chromium({"CHROMIUM": str(tmp_path / name), "PATH": str(tmp_path)})
 
 
 @pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
@@ -211,6 +214,34 @@ def test_a_free_port_is_kept_and_a_taken_one_replaced() -> None:
         other = run.free_port(preferred=port)
         assert other != port
     assert run.free_port(preferred=other) == other
+
+
+def test_without_a_free_port_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def bind(_: socket.socket, address: tuple[str, int]) -> None:
+        tried.append(address[1])
+        raise OSError
+
+    monkeypatch.setattr(socket.socket, "bind", bind)
+    with pytest.raises(SystemExit, match="no free port"):
+        run.free_port(preferred=8501)
+    assert tried == [8501, 0], "0: any port"
+
+
+def test_an_older_python_is_told_which_one_is_needed(
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed = ".".join(map(str, run.OLDEST_PYTHON))
+    assert f'requires-python = ">={needed}"' in run.PYPROJECT.read_text(encoding="utf-8")
+    monkeypatch.setattr(sys, "version_info", (*run.OLDEST_PYTHON, 0))
+    run.main(["test", "-k", "median"])
+    assert commands
+    commands.clear()
+    monkeypatch.setattr(sys, "version_info", (3, 10, 99))
+    with pytest.raises(SystemExit, match=f"needs Python {needed} or later; this is {sys.version.split()[0]}"):
+        run.main(["test", "-k", "median"])
+    assert commands == []
 
 
 def test_a_process_that_ends_is_not_waited_for() -> None:
@@ -265,7 +296,7 @@ def test_every_check_runs_and_any_failure_counts(
     assert run.main(["test", "quick"]) == int(bool(failing))
     assert sorted(command[0] for command in commands) == ["mypy", "pytest", "ruff", "ruff"]
     [types] = [command for command in commands if command[0] == "mypy"]
-    assert {"dpcore", "pages", "tests", "benchmarks", "app.py", "run.py"} <= set(types)
+    assert {"dpcore", "dplab", "dprelease", "pages", "tests", "benchmarks", "app.py", "run.py"} <= set(types)
 
 
 def test_every_test_is_in_the_readmes_command_or_in_a_long_one(
@@ -308,6 +339,15 @@ def test_a_few_browser_tests_alone_get_one_more_try(
     assert tries == 1 or commands[1] == ["python", "-m", "pytest", *names]
 
 
+def test_quick_needs_no_browser(commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "ensure_chromium", lambda: sys.exit(run.NO_CHROMIUM))
+    run.main(["test", "quick"])
+    assert commands[-1][0] == "pytest"
+    for asked in (["test"], ["test", "full"], ["bench"], ["pictures"]):
+        with pytest.raises(SystemExit, match="This needs Chromium"):
+            run.main(asked)
+
+
 def test_what_is_no_suite_goes_to_pytest(commands: list[list[str]]) -> None:
     run.main(["test", "-k", "median"])
     run.main(["test", "quick", "tests/test_run.py"])
@@ -333,17 +373,6 @@ def test_it_says_where_the_app_keeps_its_ledger(variables: dict[str, str], monke
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert run.ledger_folder() == default_folder()
-
-
-def test_the_token_is_no_argument_of_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr("webbrowser.open", asked.append)
-    with run.opened_in_browser("http://127.0.0.1:1/?token=secret"):
-        (address,) = asked
-        door = Path(address.removeprefix("file://"))
-        assert "secret" not in address and "?token=secret" in door.read_text()
-        assert door.parent.stat().st_mode & 0o077 == 0
-    assert not door.exists()
 
 
 def test_the_benchmarks_need_nothing_that_their_environment_has_not() -> None:

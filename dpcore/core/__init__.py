@@ -4,22 +4,21 @@ Nothing here computes; the numerics live on the floors above (``domains``, ``que
 ``mechanisms``). ``dpcore/README.md`` is the map.
 """
 
-from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError
+from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError, printable
 from dpcore.core.blocks import Blocks, finish, going_on, may_stop, paused, scaled, stoppable
+from dpcore.core.bounds import Assumption, Bound, BoundKind, ErrorUnit, describe_error
 from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
 from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
-from dpcore.core.problem import Dataset, Domain, Problem, Provenance, ProvenanceKind, Queries
+from dpcore.core.problem import Dataset, Domain, DomainKind, Problem, Provenance, ProvenanceKind, Queries
 from dpcore.core.promises import (
-    Assumption,
-    Bound,
-    BoundKind,
+    MAX_PERSON_ROWS,
     Guarantee,
     Neighbours,
     exactly,
-    for_persons,
     per_person,
     rounded_down,
     rounded_up,
+    rows_up,
 )
 from dpcore.core.release import (
     NOTHING,
@@ -31,9 +30,12 @@ from dpcore.core.release import (
     State,
     ValueRelease,
 )
+from dpcore.core.sizes import MAX_BYTES, check_memory
 
 __all__ = [
     "EPSILON_STOPS",
+    "MAX_BYTES",
+    "MAX_PERSON_ROWS",
     "NOTHING",
     "Assumption",
     "Blocks",
@@ -44,7 +46,9 @@ __all__ = [
     "DataRelease",
     "Dataset",
     "Domain",
+    "DomainKind",
     "Entry",
+    "ErrorUnit",
     "Floats",
     "Guarantee",
     "HistogramRelease",
@@ -64,18 +68,21 @@ __all__ = [
     "State",
     "ValueRelease",
     "alpha_param",
+    "check_memory",
     "delta_param",
+    "describe_error",
     "epsilon_param",
     "exactly",
     "finish",
-    "for_persons",
     "going_on",
     "may_stop",
     "param",
     "paused",
     "per_person",
+    "printable",
     "rounded_down",
     "rounded_up",
+    "rows_up",
     "scaled",
     "stoppable",
 ]

@@ -10,8 +10,29 @@ Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
 
+MAX_MESSAGE = 500
+"""Characters of an error's message: more would be a value from a file that somebody made for it."""
+
+
 class ParameterError(ValueError):
-    """A parameter is out of range; the message names the parameter, the value and the range."""
+    """A parameter is out of range; the message names the parameter, the value and the range.
+
+    The value may come from a stranger's file: the message is one short line whatever it quotes.
+    """
+
+    def __init__(self, message: str) -> None:
+        if len(message) > MAX_MESSAGE:  # the value stands near the end, and the range before it
+            message = f"{message[: MAX_MESSAGE - 100]}…{message[-99:]}"
+        super().__init__(printable(message))
+
+
+def printable(text: str) -> str:
+    r"""Return the text on one line, with a sign in place of each character that is not printed.
+
+    >>> printable("a\nb\u202ec") == "a\ufffdb\ufffdc"
+    True
+    """
+    return text if text.isprintable() else "".join(each if each.isprintable() else "\ufffd" for each in text)
 
 
 class DataError(ValueError):

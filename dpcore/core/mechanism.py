@@ -12,10 +12,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from dpcore.core.basics import DataError, ParameterError
+from dpcore.core.bounds import Bound
 from dpcore.core.parameters import Parameter
-from dpcore.core.problem import Dataset, Domain, Problem, Queries
-from dpcore.core.promises import Bound, Guarantee, Neighbours, for_persons
+from dpcore.core.problem import Dataset, Domain, DomainKind, Problem, Queries
+from dpcore.core.promises import Guarantee, Neighbours, per_person
 from dpcore.core.release import HistogramState, Release, State
+from dpcore.core.sizes import check_memory
 
 Let = TypeVar("Let", bound=Release)
 
@@ -42,13 +44,17 @@ def _on_its_problem(prepare: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_who_is_protected(guarantee: Callable[..., Guarantee]) -> Callable[..., Guarantee]:
-    """Wrap guarantee(): a mechanism proves it for rows, and group privacy makes it the persons'."""
+    """Wrap guarantee(): a mechanism proves it for rows, and ``person_guarantee`` makes it the persons'."""
 
     @functools.wraps(guarantee)
     def told(self: Mechanism, problem: Problem) -> Guarantee:
         if not problem.person_rows:
             return guarantee(self, problem)
-        return for_persons(guarantee(self, dataclasses.replace(problem, person_rows=0)), problem.person_rows)
+        of_rows = dataclasses.replace(problem, person_rows=0)
+        try:
+            return self.person_guarantee(of_rows, problem.person_rows)
+        except ParameterError as error:
+            return dataclasses.replace(guarantee(self, of_rows), releasable=False, why_not=str(error))
 
     return told
 
@@ -85,6 +91,8 @@ class Mechanism(ABC):
     """What run() returns: "data" (a DataRelease; the pages that show tables list only these) or "value"."""
     data_independent: ClassVar[bool] = False
     """Whether answers err by rows of one law, whatever the data and however many rows: it can be known before."""
+    may_refuse: ClassVar[bool] = False
+    """Whether run() may release that it refuses to answer."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Have every subclass check what it is given."""
@@ -109,6 +117,26 @@ class Mechanism(ABC):
     @abstractmethod
     def guarantee(self, problem: Problem) -> Guarantee:
         """The privacy promise of one release."""
+
+    def unsuitable(self, problem: Problem) -> str:
+        """Return why a release of such data, private as it is, would be a wrong number; empty if it would not."""
+        return ""
+
+    def person_guarantee(self, problem: Problem, rows: int) -> Guarantee:
+        """The promise to a person with so many rows at most, by group privacy; 0 rows leave it one for a row.
+
+        Raises:
+            ParameterError: there is none; see ``per_person``.
+        """
+        return per_person(self.guarantee(problem), rows)
+
+    def check_size(self, problem: Problem) -> None:
+        """Raise ParameterError where the file of one release would take too much memory, by public numbers alone.
+
+        Here a number for each cell of a listed domain; other mechanisms bound what they publish themselves.
+        """
+        if problem.domain.listed:
+            check_memory(problem.domain.size, what="The file", smaller="take fewer cells", each=1000)
 
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """Of a release made of discrete Gaussian draws alone: of each, sigma, how many numbers, and a squared shift.
@@ -164,7 +192,7 @@ class Entry:
         presets: parameter values fixed by this entry (they get no control).
         title: the name on the screen.
         story: one or two sentences a newcomer understands.
-        domains: the domain classes it serves.
+        domains: the kinds of domain it serves.
         queries: the query classes it serves.
         references: authors, year, theorem.
         tiny: parameter values for the exact privacy check on a tiny universe, where the defaults need too many coins.
@@ -176,7 +204,7 @@ class Entry:
     mechanism: type[Mechanism]
     title: str
     story: str
-    domains: tuple[type[Domain], ...]
+    domains: tuple[DomainKind, ...]
     queries: tuple[type[Queries], ...]
     references: tuple[str, ...]
     presets: Mapping[str, Any] = field(default_factory=dict)
@@ -186,7 +214,11 @@ class Entry:
 
     def serves(self, queries: Queries) -> bool:
         """Whether the mechanism can release data for this query class on its domain."""
-        return isinstance(queries, self.queries) and isinstance(queries.domain, self.domains)
+        return isinstance(queries, self.queries) and self.fits(queries.domain)
+
+    def fits(self, domain: Domain) -> bool:
+        """Whether the mechanism can release data on this domain."""
+        return not domain.kinds.isdisjoint(self.domains)
 
     def controls(self) -> dict[str, Parameter]:
         """The parameters a user may set: all but the presets."""

@@ -74,8 +74,9 @@ def epsilon_param(default: float = 1.0) -> Any:
     """The privacy loss every mechanism has."""
     return param(
         default, 0.001, 20.0, label="Privacy loss", symbol="ε", log=True, stops=EPSILON_STOPS,
-        help="Small is more private, large is more accurate. No single person can change the chance of any "
-        "outcome by more than a factor e^ε. Roth (2010) and Hall, Rinaldo and Wasserman (2013) write α.",
+        help="Small is more private, large is more accurate. Where the guarantee is differential privacy, no single "
+        "row can change the chance of any outcome by more than a factor e^ε, plus δ if above 0; beside it stands "
+        "where the guarantee is another or none. Roth (2010) and Hall, Rinaldo and Wasserman (2013) write α.",
     )  # fmt: skip
 
 
@@ -89,7 +90,7 @@ def delta_param(default: float = 1e-6) -> Any:
         symbol="δ",
         log=True,
         stops=(1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2),
-        help="A chance by which the factor e^ε may be exceeded; keep it far below 1/n.",
+        help="Added to the bound: a chance p becomes at most e^ε·p + δ when a row changes. Keep it far below 1/n.",
     )
 
 

@@ -12,13 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core.basics import DataError, Floats, Integers, ParameterError
-from dpcore.core.promises import Assumption, Neighbours
+from dpcore.core.bounds import Assumption
+from dpcore.core.promises import Neighbours, rounded_up
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 10**12
 """The largest n: times the points and units that mechanisms multiply it with, it stays far within 64 bits."""
+
+
+class DomainKind(enum.StrEnum):
+    """What a record can be, as query classes and mechanisms tell it."""
+
+    NUMBER = "a number"
+    LABELS = "a category"
+    MAP = "two columns side by side"
+    GROUPS = "a number and its group"
+    TABLE = "several attributes"
+    YES_NO = "yes/no attributes"
+    VECTORS = "unit vectors"
+    LISTS = "decision lists"
 
 
 class Domain(ABC):
@@ -28,10 +42,25 @@ class Domain(ABC):
     stay in n: dropping them would make n differ between neighbours.
     """
 
-    title: ClassVar[str]
-    listed: ClassVar[bool] = True
-    """Whether the cells are few enough to be numbered and counted; else a record is a row of numbers."""
-    missing: bool
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What a record is, in words."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> frozenset[DomainKind]:
+        """What a record can be: a table of yes/no attributes is both a table and yes/no attributes."""
+
+    @property
+    def listed(self) -> bool:
+        """Whether the cells are few enough to be numbered and counted; else a record is a row of numbers."""
+        return True
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is a reserved cell."""
+        return False
 
     @property
     @abstractmethod
@@ -67,6 +96,10 @@ class Domain(ABC):
     def describe(self, cell: int) -> str:
         """The cell in words, where cells are numbered."""
         raise ParameterError(f"The cells of {type(self).__name__} are not numbered.")
+
+    def describe_distance(self, share: float) -> str:
+        """Return a share of the distance between the declared bounds in words."""
+        return f"{rounded_up(100 * share)}% of the range between the bounds"
 
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Records as columns of a table, (n,) each, by their names."""
@@ -181,8 +214,14 @@ class Queries(ABC):
     title: ClassVar[str]
     one: ClassVar[str]
     """One query of the class in words, for "the error of one …"."""
-    domains: ClassVar[tuple[type[Domain], ...]]
+    domains: ClassVar[tuple[DomainKind, ...]]
+    """Kinds of domain that the class makes sense on."""
     domain: Domain
+
+    @classmethod
+    def fits(cls, domain: Domain) -> bool:
+        """Whether the class makes sense on a domain."""
+        return not domain.kinds.isdisjoint(cls.domains)
 
     @property
     @abstractmethod

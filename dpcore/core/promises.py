@@ -1,4 +1,4 @@
-"""What is promised: who is protected from whom, how private, and how accurate."""
+"""What is promised: who is protected from whom, and how private."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
-from dpcore.core.basics import Floats, ParameterError
+from dpcore.core.basics import ParameterError
 
 
 class Neighbours(enum.StrEnum):
@@ -82,6 +82,10 @@ class Guarantee:
         return f"{self.neighbours.words.removesuffix(' row')} person; per person with at most {rows}"
 
 
+MAX_PERSON_ROWS = 1_000_000
+"""Rows of a person that a guarantee is converted for: a sum runs over them."""
+
+
 def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
     """What a guarantee for one row more or less is for a person with so many at most; 0 rows leave it as it is.
 
@@ -95,8 +99,11 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
     """
     if rows == 0:
         return guarantee
-    if rows < 0 or guarantee.person_rows:
-        raise ParameterError("A person's rows must be a number, and a guarantee is converted for persons only once.")
+    if not 0 < rows <= MAX_PERSON_ROWS or guarantee.person_rows:
+        raise ParameterError(
+            f"A person's rows must be a number of at most {MAX_PERSON_ROWS:,}, and a guarantee is converted for "
+            "persons only once."
+        )
     if guarantee.neighbours is not Neighbours.ADD_REMOVE_ONE:
         raise ParameterError("Persons are protected where rows are added or removed: with a person n changes.")
     if guarantee.gamma:
@@ -109,14 +116,6 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
     if delta >= 1:
         raise ParameterError(f"For persons with up to {rows:,} rows delta would be 1 or more: no guarantee is left.")
     return dataclasses.replace(guarantee, epsilon=rows * guarantee.epsilon, delta=delta, person_rows=rows)
-
-
-def for_persons(guarantee: Guarantee, rows: int) -> Guarantee:
-    """What the guarantee for rows is for persons with so many at most; where it is nothing, one that says why."""
-    try:
-        return per_person(guarantee, rows)
-    except ParameterError as problem:
-        return dataclasses.replace(guarantee, releasable=False, why_not=str(problem))
 
 
 def exactly(number: float) -> str:
@@ -138,59 +137,6 @@ def rounded_down(number: float) -> str:
     return rounded_up(-number).removeprefix("-")
 
 
-class BoundKind(enum.StrEnum):
-    """What a theorem's number is worth."""
-
-    GUARANTEE = "guarantee"
-    ORDER_ONLY = "order only"
-    LOWER = "lower bound"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Assumption:
-    """One condition of a theorem and whether it is met here."""
-
-    text: str
-    met: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bound:
-    """A number a theorem gives about a problem: with probability at least 1 - beta, the worst error is at most value.
-
-    Attributes:
-        value: largest error over the query class, as a fraction of n; math.inf where the theorem says nothing.
-        kind: whether it is a guarantee, an order of magnitude, or a lower bound.
-        statement: the theorem in one sentence, with this problem's numbers.
-        reference: authors, year, theorem.
-        beta: failure probability over the mechanism's coins.
-        assumptions: each with whether it is met.
-        rows_needed: the n at which the promise would hold (None: no such n or not known).
-        note: what a reader must know besides: an erratum, a looser constant.
-        formula: the theorem in TeX, in symbols; α is the worst error as a fraction of n, Z noise in rows.
-    """
-
-    value: float
-    kind: BoundKind
-    statement: str
-    reference: str
-    beta: float = 0.0
-    assumptions: tuple[Assumption, ...] = ()
-    rows_needed: int | None = None
-    note: str = ""
-    formula: str = ""
-
-    @property
-    def applies(self) -> bool:
-        """Whether every assumption is met."""
-        return all(assumption.met for assumption in self.assumptions)
-
-    @property
-    def vacuous(self) -> bool:
-        """Whether the number says nothing: an error of 1 or more is true of any release whose answers lie in [0, 1]."""
-        return not self.value < 1
-
-    def broken_by(self, errors: Floats) -> int:
-        """How many of these errors (T,), as fractions of n, exceed the promise."""
-        # Errors are sums of k/n in floating point: a hair over the promise is not a failure.
-        return int((errors > self.value * (1 + 1e-12) + 1e-12).sum())
+def rows_up(rows: float) -> str:
+    """A bound in rows, rounded up to a whole one: what is printed holds."""
+    return f"{math.ceil(rows):,}" if math.isfinite(rows) else "∞"

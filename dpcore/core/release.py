@@ -111,7 +111,7 @@ class DataRelease(Release):
 
         >>> import dpcore, numpy as np
         >>> release = HistogramRelease(
-        ...     problem=dpcore.Problem(domain=(jobs := dpcore.Categories(labels=("nurse", "cook"))), n=4,
+        ...     problem=dpcore.Problem(domain=(jobs := dpcore.Labels(labels=("nurse", "cook"))), n=4,
         ...                            queries=dpcore.Cells(domain=jobs)),
         ...     guarantee=dpcore.Guarantee(epsilon=1.0, neighbours=dpcore.Neighbours.REPLACE_ONE),
         ...     sampler="preview", refused=np.array([False]), counts=np.array([[3, 2, -1]]),
@@ -136,7 +136,7 @@ class DataRelease(Release):
 class ValueRelease(Release):
     """One released cell per trial, shape (T,); NOTHING where refused."""
 
-    published = ("values",)
+    published: ClassVar[tuple[str, ...]] = ("values",)
     values: Integers
 
     def __post_init__(self) -> None:

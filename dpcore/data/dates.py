@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import ParameterError
-from dpcore.data.domains import MOST_BITS, Line
+from dpcore.data.columns import MOST_BITS, Number
+
+if TYPE_CHECKING:
+    from dpcore.data.reading.tables import Table
 
 STEPS = {"day": "2024-02-29", "week": "2024-W09", "month": "2024-02", "year": "2024"}
 """Calendar units, and how each is written."""
@@ -26,7 +30,7 @@ SINCE = {"day": "days since 1970-01-01", "week": "weeks since 1970-W01", "month"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calendar(Line):
+class Dates(Number):
     """Dates between declared bounds; a cell is a calendar unit, and is called as ISO 8601 writes it.
 
     Along the line, a unit reaches from its number (see ``period_of``) to the next one's.
@@ -37,7 +41,7 @@ class Calendar(Line):
         last: the last unit, itself included.
     """
 
-    title: ClassVar[str] = "a date"
+    closed: ClassVar[bool] = True
     low: float = field(init=False, repr=False)
     high: float = field(init=False, repr=False)
     bits: int = field(init=False, repr=False)
@@ -53,24 +57,39 @@ class Calendar(Line):
             raise ParameterError(f"The last {self.step} must come after the first.")
         if end - start + 1 > 2**MOST_BITS:
             raise ParameterError(f"There are more than {2**MOST_BITS:,} {self.step}s: choose a coarser unit.")
-        numbers = {"low": float(start), "high": end + 1.0, "bins": end - start + 1, "unit": SINCE[self.step]}
+        if any(cut != int(cut) for cut in self.cuts if math.isfinite(cut)):
+            raise ParameterError(f"Dates are cut where a {self.step} begins.")
+        bins = 0 if self.cuts else end - start + 1
+        numbers = {"low": float(start), "high": end + 1.0, "bins": bins, "unit": SINCE[self.step]}
         for name, value in numbers.items():
             object.__setattr__(self, name, value)
         super().__post_init__()
 
-    def describe(self, cell: int) -> str:
-        """The unit: 2024-02."""
-        return "missing or out of bounds" if cell >= self.ordered else written(int(self.low) + cell, self.step)
+    @property
+    def title(self) -> str:
+        """What a value is."""
+        return "a range of dates" if self.cuts else "a date"
 
-    def between(self, low: float, high: float) -> str:
-        """The units from one on and before another: 2024-02 to 2024-04, both included."""
-        first, last = written(int(low), self.step), written(int(high) - 1, self.step)
-        return first if first == last else f"{first} to {last}"
+    def describe(self, cell: int) -> str:
+        """The unit: 2024-02; or the units of a range, both ends included."""
+        return "missing or out of bounds" if cell >= self.ordered else self.between(cell, cell)
+
+    def ends(self, first: int, last: int) -> tuple[str, str]:
+        """The first unit and the last, both included."""
+        start, stop = self.low + first, self.low + last + 1
+        if self.cuts:
+            cuts = (self.low, *self.cuts, self.high)
+            start, stop = cuts[first], cuts[last + 1]
+        return written(int(start), self.step), written(int(stop) - 1, self.step)
+
+    def values(self, table: Table, name: str) -> NDArray[Any]:
+        """Middles of the dates' units, as the end of one starts the next; NaN where there is no date."""
+        return table.periods(name, self.step) + 0.5
 
     def cells_of(self, text: str) -> tuple[int, int]:
         """First and last cell of a written range, both included; its ends are units, or days, cut at the bounds.
 
-        >>> Calendar(step="month", first="2024-01", last="2024-12").cells_of("2024-03-01 – 2024-05-31")
+        >>> Dates(step="month", first="2024-01", last="2024-12").cells_of("2024-03-01 – 2024-05-31")
         (2, 4)
 
         Raises:
@@ -95,8 +114,13 @@ class Calendar(Line):
 
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """The unit of each record, missing as None."""
-        names = np.array([*map(self.describe, range(self.ordered)), None], dtype=object)
+        names = np.array([*self.cell_names, None], dtype=object)
         return {"value": names[records]}
+
+
+def is_dates(domain: object) -> TypeGuard[Dates]:
+    """Whether a domain's cells are units of a calendar."""
+    return isinstance(domain, Dates)
 
 
 def period_of(text: str, step: str) -> int:

@@ -2,28 +2,27 @@
 
 >>> import pandas as pd
 >>> from dpcore.data.declared import DeclaredColumn, DeclaredTable
->>> from dpcore.data.domains import Labelled, Labelled, Line, Truth
->>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Line(high=120, bins=12, missing=True)),
-...                                DeclaredColumn(name="smoker", on=Truth())))
+>>> from dpcore.data.columns import Labels, Number
+>>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Number(high=120, bins=12, missing=True)),
+...                                DeclaredColumn(name="smoker", on=Labels(yes_no=True))))
 >>> table.from_frame(pd.DataFrame({"age": [17, 41], "smoker": ["no", "Yes"]}), "smoker")
-<Dataset: private, Truth>
+<Dataset: private, Labels>
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Domain, Integers, ParameterError
-from dpcore.data.attributes import Attributes
-from dpcore.data.dates import Calendar
-from dpcore.data.domains import MOST_BITS, Binned, Categories, Grid, Grouped, Labelled, Line, Truth
+from dpcore.data.columns import MOST_BITS, Labels, Number, is_labels, is_number
+from dpcore.data.dates import is_dates
+from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Reading
 
 if TYPE_CHECKING:
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
     from dpcore.data.reading.tables import Table
 
-KINDS: dict[str, type[Domain]] = {"number": Line, "category": Categories, "date": Calendar, "yes/no": Truth}
-"""What a column can be."""
 MAP_SIDE = 64
 """Cells a side of a map of two numbers whose own cells are too many together."""
 MOST_BINS = 24
@@ -117,18 +114,24 @@ class DeclaredColumn:
 
     Attributes:
         name: in the table.
-        on: a ``Line`` (bounds, bins, what happens out of bounds), ``Calendar``, ``Categories`` or ``Truth``.
+        on: a ``Number`` (bounds, bins, what happens out of bounds), ``Dates`` or ``Labels``.
         used: whether it may be read.
     """
 
     name: str
-    on: Line | Categories
+    on: Number | Labels
     used: bool = True
+
+    def __post_init__(self) -> None:
+        if is_number(self.on) and self.on.cuts:
+            raise ParameterError("A column is declared with cells of equal width; questions cut it where they ask.")
 
     @property
     def kind(self) -> str:
-        """The key of KINDS."""
-        return next(key for key, kind in reversed(KINDS.items()) if isinstance(self.on, kind))
+        """What a value is: "number", "category", "date" or "yes/no"."""
+        if is_labels(self.on):
+            return "yes/no" if self.on.yes_no else "category"
+        return "date" if is_dates(self.on) else "number"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +157,7 @@ class DeclaredTable:
         """The columns that may be read."""
         return tuple(column for column in self.columns if column.used)
 
-    def on(self, name: str) -> Line | Categories:
+    def on(self, name: str) -> Number | Labels:
         """What a column can be.
 
         Raises:
@@ -180,25 +183,23 @@ class DeclaredTable:
         Raises:
             ParameterError: a column of labels has one alone.
         """
-        kinds = [
-            Labelled(of=kind) if isinstance(kind, Categories) else kind for kind in (self.on(first), self.on(second))
-        ]
-        return self._capped(Columns(names=(first, second), on=_together((first, second), [*kinds])))
+        sides = [self.on(first), self.on(second)]
+        if any(side.ordered < 2 for side in sides):
+            raise ParameterError("A side of a map needs two labels or more.")
+        return self._capped(Columns(names=(first, second), on=_map((first, second), *sides)))
 
     def whole(self, *names: str, bins: int = MOST_BINS) -> Reading:
         """Rows of these columns, of all that may be read where none is named, as attributes; see ``ranged``."""
         names = names or tuple(column.name for column in self.used)
         kinds = [self.on(name) for name in names]
-        columns = tuple(ranged(kind, bins=bins) if isinstance(kind, Line) else kind for kind in kinds)
-        return self._capped(Columns(names=names, on=Attributes(names=names, columns=columns)))
+        columns = tuple(ranged(kind, bins=bins) if is_number(kind) else kind for kind in kinds)
+        return self._capped(Columns(names=names, on=Product(names=names, columns=columns)))
 
     def cut(self, cuts: Mapping[str, tuple[float, ...]]) -> Reading:
         """Rows of these columns as attributes, numbers and dates cut at these places alone; labels as they are."""
-        columns = []
-        for name, places in cuts.items():
-            kind = self.on(name)
-            columns.append(Binned(line=kind, missing=kind.missing, cuts=places) if isinstance(kind, Line) else kind)
-        return self._capped(Columns(names=tuple(cuts), on=Attributes(names=tuple(cuts), columns=tuple(columns))))
+        kinds = [(self.on(name), places) for name, places in cuts.items()]
+        columns = tuple(replace(kind, cuts=places) if is_number(kind) else kind for kind, places in kinds)
+        return self._capped(Columns(names=tuple(cuts), on=Product(names=tuple(cuts), columns=columns)))
 
     def _capped(self, reading: Reading) -> Reading:
         return Capped(reading=reading, person=self.person, rows=self.person_rows) if self.person else reading
@@ -208,36 +209,77 @@ class DeclaredTable:
         return self.reading(*names).from_frame(frame, private=private)
 
 
-def coarser(line: Line, cells: int = MAP_SIDE) -> Line:
+@dataclass(frozen=True, kw_only=True)
+class Unfit:
+    """Cells of one column that hold no value of its declaration. Private: they are counted on the true rows.
+
+    Attributes:
+        column: its name.
+        cells: of the column.
+        empty: of these, cells that hold nothing.
+        wrong: of these, cells that hold something else; they count as missing.
+    """
+
+    column: str
+    cells: int
+    empty: int
+    wrong: int
+
+
+def unfit_cells(readings: Iterable[Reading], table: Table) -> list[Unfit]:
+    """Count the cells of each declared column that do not fit, once for each column and declaration."""
+    kinds = [each for reading in readings for each in _columns_of(reading)]
+    return [_unfit(name, kind, table) for name, kind in dict.fromkeys(kinds)]
+
+
+def _columns_of(reading: Reading) -> list[tuple[str, Number | Labels]]:
+    """Each column that is read as it is declared, and its declaration."""
+    if isinstance(reading, Capped):
+        return _columns_of(reading.reading)
+    return list(zip(reading.names, reading.on.columns, strict=True)) if isinstance(reading, Columns) else []
+
+
+def _unfit(name: str, kind: Number | Labels, table: Table) -> Unfit:
+    """Of one column: one that has no cell for missing values is given it."""
+    reads = replace(kind, missing=True)
+    reading = Columns(names=(name,), on=reads)
+    present, cells = table.present(name), reading.records(table)
+    wrong = present & (cells >= reads.ordered)
+    return Unfit(column=name, cells=len(cells), empty=int((~present).sum()), wrong=int(wrong.sum()))
+
+
+def coarser(line: Number, cells: int = MAP_SIDE) -> Number:
     """A number's line with so many cells at most; dates keep theirs, which are their units."""
-    if isinstance(line, Calendar | Labelled) or line.ordered <= cells:
+    if is_dates(line) or line.ordered <= cells:
         return line
-    return dataclasses.replace(line, bins=cells)
+    return replace(line, bins=cells)
 
 
-def ranged(line: Line, *, bins: int = MOST_BINS) -> Binned:
+def ranged(line: Number, *, bins: int = MOST_BINS) -> Number:
     """A line's numbers in so many ranges at most, by a public rule: its bounds alone say which.
 
     Numbers that may be 0 and may reach thousands are cut logarithmically, and have one range of all below the first
     cut. Others, and dates, get ranges of as many of the line's own cells each.
 
-    >>> ranged(Line(high=100_000, bits=10)).labels[:4], ranged(Line(high=120, bins=120), bins=30).labels[1]
-    (('0 to 1', '1 to 100', '100 to 150', '150 to 200'), '4 to 8')
+    >>> [ranged(Number(high=100_000)).describe(cell) for cell in range(4)]
+    ['0 to 1', '1 to 100', '100 to 150', '150 to 200']
+    >>> ranged(Number(high=120, bins=120), bins=30).describe(1)
+    '4 to 8'
     """
     start = max(line.low, 1.0)
-    if not isinstance(line, Calendar) and line.low >= 0 and line.high >= SKEWED * start:
+    if not is_dates(line) and line.low >= 0 and line.high >= SKEWED * start:
         found: list[float] = []
         for series in SERIES:
             found = _logarithmic(line, series=series)
             if len(found) < bins:
                 break
-        return Binned(line=line, missing=line.missing, cuts=tuple(found))
+        return replace(line, cuts=tuple(found))
     cells = -(-line.ordered // bins)
     cuts = line.edges[cells:-1:cells].tolist() if cells > 1 else []
-    return Binned(line=line, missing=line.missing, cuts=tuple(cuts))
+    return replace(line, cuts=tuple(cuts))
 
 
-def _logarithmic(line: Line, *, series: tuple[float, ...]) -> list[float]:
+def _logarithmic(line: Number, *, series: tuple[float, ...]) -> list[float]:
     """Cuts at these places of each decade, above 10 whole numbers, inside the line's bounds."""
     last = math.floor(math.log10(line.high))
     first = max(last - DECADES, math.floor(math.log10(max(line.low, 1.0))))
@@ -245,16 +287,18 @@ def _logarithmic(line: Line, *, series: tuple[float, ...]) -> list[float]:
     return [place for place in sorted(places) if line.low < place < line.high and (place >= 10 or place % 1 == 0)]
 
 
-def _together(names: tuple[str, ...], kinds: list[Line | Categories]) -> Domain:
-    """The domain of these columns."""
+def _together(names: tuple[str, ...], kinds: list[Number | Labels]) -> Number | Labels | Product:
+    """The domain of these columns: one alone, two numbers or a group and a number as a map, others as attributes."""
     match kinds:
-        case [Line() | Categories() as alone]:
+        case [alone]:
             return alone
-        case [Line() as first, Line() as second]:
-            if first.bits + second.bits > MOST_BITS:
-                first, second = coarser(first), coarser(second)
-            return Grid(first=first, second=second, names=(names[0], names[1]))
-        case [Categories() as group, Line() as line] if not isinstance(group, Truth):
-            return Grouped(labels=group.labels, line=line)
-    columns = tuple(Binned(line=kind) if isinstance(kind, Line) else kind for kind in kinds)
-    return Attributes(names=names, columns=columns)
+        case [first, second] if is_number(second) and not (is_labels(first) and first.yes_no):
+            return _map((names[0], names[1]), first, second)
+    return Product(names=names, columns=tuple(kinds))
+
+
+def _map(names: tuple[str, str], first: Number | Labels, second: Number | Labels) -> Product:
+    """Two columns, each as finely cut as both together may be."""
+    if first.ordered * second.ordered > 2**MOST_BITS:
+        first, second = (coarser(side) if is_number(side) else side for side in (first, second))
+    return Product.map(first, second, names=names)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import DataError
-from dpcore.data.attributes import Attributes
-from dpcore.data.dates import Calendar, written
-from dpcore.data.domains import Binned, Categories
+from dpcore.data.columns import Labels, Number, is_labels
+from dpcore.data.dates import is_dates, written
+from dpcore.data.product import Product
+from dpcore.data.reading.format import Format
 from dpcore.data.reading.intake import LIMITS, Limits
 from dpcore.data.reading.tables import Table, read_table
 
@@ -27,7 +28,8 @@ def read_frame(frame: pd.DataFrame, *, limits: Limits = LIMITS) -> Table:
     """The frame as a Table; its index is left out.
 
     Args:
-        frame: columns of numbers, dates, truth values, categories or text.
+        frame: columns of numbers, dates, truth values, categories or text. Its ``attrs["format"]``, where there is one,
+            holds the settings of a ``Format`` by name; without it nothing is guessed: numbers have a decimal point.
         limits: what it may cost, as for a file.
 
     Raises:
@@ -47,18 +49,20 @@ def read_frame(frame: pd.DataFrame, *, limits: Limits = LIMITS) -> Table:
         contents = b""
     if not contents:
         raise DataError("frame: a column holds what is neither numbers, dates nor text.")
-    return read_table(contents, name="frame.parquet", limits=limits)
+    settings = Format(**{"decimal": ".", **frame.attrs.get("format", {})})
+    return read_table(contents, name="frame.parquet", limits=limits, settings=settings)
 
 
-def frame_of(domain: Attributes, rows: NDArray[Any], *, seed: int) -> pd.DataFrame:
+def frame_of(domain: Product, rows: NDArray[Any], *, seed: int) -> pd.DataFrame:
     """Rows of cells (n, d) as a table with the attributes' names, kinds and labels.
 
     Numbers are drawn evenly within their range, whole ones where all its ends are whole; so are dates, which are
     written in their unit. A cell for anything else is missing.
 
-    >>> from dpcore.data.domains import Binned, Categories, Line
-    >>> domain = Attributes(names=("job", "pay"), columns=(Categories(labels=("nurse", "cook")),
-    ...                                                    Binned(line=Line(high=1, bits=1))))
+    >>> from dpcore.data.columns import Labels, Number
+    >>> from dpcore.data.product import Product
+    >>> domain = Product(names=("job", "pay"), columns=(Labels(labels=("nurse", "cook")),
+    ...                                                 Number(bits=1, missing=True)))
     >>> frame_of(domain, np.array([[1, 0], [2, 2]]), seed=1)["job"].tolist()
     ['cook', nan]
     """
@@ -69,21 +73,21 @@ def frame_of(domain: Attributes, rows: NDArray[Any], *, seed: int) -> pd.DataFra
     return pd.DataFrame({name: _column(kind, cells.astype(np.intp), generator) for name, kind, cells in columns})
 
 
-def _column(kind: Categories, cells: NDArray[np.intp], generator: np.random.Generator) -> Any:
+def _column(kind: Number | Labels, cells: NDArray[np.intp], generator: np.random.Generator) -> Any:
     """One column of ``frame_of``."""
     import pandas as pd
 
-    missing = cells >= len(kind.labels)
-    if not isinstance(kind, Binned):
+    missing = cells >= kind.ordered
+    if is_labels(kind):
         return pd.Categorical.from_codes(np.where(missing, -1, cells), list(kind.labels))
     edges, place = kind.edges, np.where(missing, 0, cells)
     low, high = edges[place], edges[place + 1]
     numbers = np.minimum(low + generator.random(len(cells)) * (high - low), np.nextafter(high, low))
-    if isinstance(kind.line, Calendar):
+    if is_dates(kind):
         units = range(int(edges[0]), int(edges[-1]))
-        names = np.array([*(written(unit, kind.line.step) for unit in units), None], dtype=object)
+        names = np.array([*(written(unit, kind.step) for unit in units), None], dtype=object)
         text = pd.Series(names[np.where(missing, len(units), np.floor(numbers) - edges[0]).astype(np.intp)])
-        return pd.to_datetime(text) if kind.line.step == "day" else text
+        return pd.to_datetime(text) if kind.step == "day" else text
     if (edges == np.floor(edges)).all():
         return pd.Series(np.floor(numbers).astype(np.int64)).astype("Int64").mask(missing)
     return np.where(missing, np.nan, numbers)

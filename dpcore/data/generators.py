@@ -42,7 +42,7 @@ class Generator:
     in_the_plane: bool = False
 
 
-def generate(key: str, *, n: int, size: int | tuple[int, int], seed: int) -> Integers:
+def generate(key: str, *, n: int, size: int | tuple[int, ...], seed: int) -> Integers:
     """Records of the shape on cells 0..size-1, independent draws, shape (n,).
 
     In the plane ``size`` is the rows and columns of a grid, whose cells are numbered row by row.
@@ -136,7 +136,7 @@ GENERATORS: dict[str, Generator] = {
         Generator(
             key="uniform",
             title="Uniform",
-            sentence="Every cell is equally likely, so nothing stands out and every interval holds its share.",
+            sentence="Every cell is equally likely, and every interval holds about its share of the records.",
             draw=_uniform,
         ),
         Generator(
@@ -148,38 +148,38 @@ GENERATORS: dict[str, Generator] = {
         Generator(
             key="bimodal",
             title="Two humps",
-            sentence="Two groups of unequal size with a gap between them, where the median sits on little data.",
+            sentence="Two groups of unequal size with a gap between them.",
             draw=_bimodal,
         ),
         Generator(
             key="heavy_tailed",
             title="Heavy tail",
-            sentence="The first few cells hold most records and the rest trail off over the whole range.",
+            sentence="The first √D of the D cells hold about half of the records; the others span the whole range.",
             draw=_heavy_tailed,
         ),
         Generator(
             key="sparse",
             title="Sparse",
-            sentence="A dozen scattered cells hold every record and all the others are empty.",
+            sentence="At most a dozen scattered cells hold every record, and all the others are empty.",
             draw=_sparse,
         ),
         Generator(
             key="all_equal",
             title="All equal",
-            sentence="Every record lies in the same cell, the hardest case for anything that looks between values.",
+            sentence="Every record lies in the same cell, and all the others are empty.",
             draw=_all_equal,
         ),
         Generator(
             key="clouds",
             title="Clouds in the plane",
-            sentence="Three round groups of unequal size and width with nearly nobody between them.",
+            sentence="Three round groups of unequal size and width, with nearly no records between them.",
             draw=_clouds,
             in_the_plane=True,
         ),
         Generator(
             key="diagonal",
             title="Diagonal in the plane",
-            sentence="Two numbers that go together: either alone is uniform, and most of the plane is empty.",
+            sentence="Two numbers that go together: they are nearly always less than a tenth of the range apart.",
             draw=_diagonal,
             in_the_plane=True,
         ),

@@ -7,12 +7,12 @@ section 4.3, have rows of this kind).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import DataError, Domain, Integers, ParameterError
+from dpcore.core import DataError, Domain, DomainKind, Integers, ParameterError
 from dpcore.data.readings import Reading
 
 if TYPE_CHECKING:
@@ -50,19 +50,29 @@ class DecisionLists(Domain):
     never fires, or always does where it is reached, so every list can be written this way.)
     """
 
-    title: ClassVar[str] = "decision lists"
-    listed: ClassVar[bool] = False
     names: tuple[str, ...]
     rules: int = 3
-    missing: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.names) <= MOST_VARIABLES or len(set(self.names)) != len(self.names):
             raise ParameterError(f"Between 1 and {MOST_VARIABLES} different variables are needed.")
         if not 1 <= self.rules <= MOST_RULES:
             raise ParameterError(f"A list has between 1 and {MOST_RULES} rules, got {self.rules}.")
-        if self.missing:
-            raise ParameterError("A missing list is one without rules.")
+
+    @property
+    def title(self) -> str:
+        """What a record is."""
+        return "decision lists"
+
+    @property
+    def kinds(self) -> frozenset[DomainKind]:
+        """Lists; a missing one is a list without rules."""
+        return frozenset({DomainKind.LISTS})
+
+    @property
+    def listed(self) -> bool:
+        """There are too many."""
+        return False
 
     @property
     def variables(self) -> int:

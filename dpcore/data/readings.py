@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import DataError, Dataset, Domain, Floats, Integers, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.attributes import Attributes
-from dpcore.data.cube import Cube, Predicate, cube_of, judged
-from dpcore.data.dates import Calendar
-from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
+from dpcore.data.columns import NO_YES, Column, Labels
+from dpcore.data.predicates import Predicate, judged
+from dpcore.data.product import Product, is_groups
 from dpcore.data.sphere import Sphere
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from dpcore.data.reading.tables import Table
 
-NO_YES = Categories(labels=("no", "yes"), missing=False)
 COORDINATES = ("first coordinate", "second coordinate", "third coordinate")
 COPIES = 8
 """Of all the numbers at once, while rows are scaled to length 1."""
@@ -73,7 +71,7 @@ class Reading(ABC):
 
 
 def from_frame(
-    frame: pd.DataFrame, columns: Hashable | Sequence[Hashable], domain: Domain, *, private: bool = True
+    frame: pd.DataFrame, columns: Hashable | Sequence[Hashable], domain: Column | Product, *, private: bool = True
 ) -> Dataset:
     """Encode columns of a pandas DataFrame; the same table in a file gives the same records.
 
@@ -89,8 +87,8 @@ def from_frame(
 
     >>> import dpcore, pandas as pd
     >>> df = pd.DataFrame({"age": ["17", "41", None, "200"]})
-    >>> dpcore.from_frame(df, "age", dpcore.Line(high=128, bits=6, missing=True))
-    <Dataset: private, Line>
+    >>> dpcore.from_frame(df, "age", dpcore.Number(high=128, bits=6, missing=True))
+    <Dataset: private, Number>
     """
     table, provenance = _read(frame, list(columns) if isinstance(columns, list | tuple) else [columns], private=private)
     return Columns(names=table.columns, on=domain).dataset(table, provenance)
@@ -118,8 +116,7 @@ class Columns(Reading):
     """Columns as they are.
 
     Attributes:
-        names: one for a Line or Categories, two for a Grid, group and number for a Grouped domain, and one for each
-            attribute of Attributes.
+        names: one for a column, and one for each column of a product.
         on: the declared domain.
 
     Raises:
@@ -127,12 +124,10 @@ class Columns(Reading):
     """
 
     names: tuple[str, ...]
-    on: Domain
+    on: Column | Product
 
     def __post_init__(self) -> None:
-        several = len(self.on.columns) if isinstance(self.on, Attributes) else 2
-        needed = 1 if isinstance(self.on, Line | Categories) else several
-        if isinstance(self.on, Cube | Sphere) or len(self.names) != needed:
+        if not isinstance(self.on, Column | Product) or len(self.names) != len(self.on.columns):
             raise ParameterError(f"{type(self.on).__name__} is not encoded from {len(self.names)} columns.")
 
     @property
@@ -148,7 +143,7 @@ class Columns(Reading):
     @property
     def title(self) -> str:
         """The names."""
-        return " by ".join(reversed(self.names)) if isinstance(self.on, Grouped) else " × ".join(self.names)
+        return " by ".join(reversed(self.names)) if is_groups(self.on) else " × ".join(self.names)
 
     @property
     def room(self) -> int:
@@ -156,36 +151,9 @@ class Columns(Reading):
         return 0 if len(self.names) == 1 else 16 * len(self.names)
 
     def records(self, table: Table) -> NDArray[Any]:
-        """Cells, (n,), or one for each attribute, (n, d)."""
-        match self.on:
-            case Line():
-                return self.on.encode(_numbers(table, self.names[0], self.on))
-            case Grid():
-                sides = zip(self.names, (self.on.first, self.on.second), strict=True)
-                return self.on.encode(*(_numbers(table, name, line) for name, line in sides))
-            case Categories():
-                return self.on.encode(_codes(table, self.names[0], self.on))
-            case Grouped():
-                codes = table.labels(self.names[0], self.on.labels)
-                return self.on.encode(codes, _numbers(table, self.names[1], self.on.line))
-            case Attributes():
-                columns = zip(self.names, self.on.columns, strict=True)
-                return self.on.encode([_codes(table, name, kind) for name, kind in columns])
-        raise ParameterError(f"Columns cannot be encoded as {self.on.title}.")
-
-
-def _numbers(table: Table, name: str, line: Line) -> Floats:
-    """What a line encodes: a column's numbers, or the middles of its dates' units (the end of one starts the next)."""
-    if isinstance(line, Labelled):
-        return line.numbers(_codes(table, name, line.of))
-    return table.periods(name, line.step) + 0.5 if isinstance(line, Calendar) else table.numbers(name)
-
-
-def _codes(table: Table, name: str, kind: Categories) -> Integers:
-    """Position of each cell among the k labels, or k for anything else; a yes or no has many spellings."""
-    if isinstance(kind, Binned):
-        return kind.codes(_numbers(table, name, kind.line))
-    return table.truths(name) if isinstance(kind, Truth) else table.labels(name, kind.labels)
+        """Cells, (n,), or one for each column, (n, d)."""
+        values = [column.values(table, name) for name, column in zip(self.names, self.on.columns, strict=True)]
+        return self.on.encode(values) if isinstance(self.on, Product) else self.on.encode(values[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,9 +163,9 @@ class YesNo(Reading):
     predicates: tuple[Predicate, ...]
 
     @property
-    def domain(self) -> Cube:
+    def domain(self) -> Product:
         """The predicates' names."""
-        return cube_of(self.predicates)
+        return Product.yes_no([each.name for each in self.predicates])
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -236,9 +204,9 @@ class Coded:
     cuts: tuple[float, ...] = ()
 
     @property
-    def categories(self) -> Categories:
+    def categories(self) -> Labels:
         """The labels, and a cell for anything else."""
-        return Categories(labels=self.labels)
+        return Labels(labels=self.labels)
 
     def codes(self, table: Table) -> Integers:
         """Position of each row's label, or how many places its number is not below; one more for anything else."""
@@ -258,10 +226,10 @@ class Several(Reading):
     attributes: tuple[Coded | Predicate, ...]
 
     @property
-    def domain(self) -> Attributes:
+    def domain(self) -> Product:
         """One cell of each attribute."""
         kinds = tuple(each.categories if isinstance(each, Coded) else NO_YES for each in self.attributes)
-        return Attributes(names=tuple(each.name for each in self.attributes), columns=kinds)
+        return Product(names=tuple(each.name for each in self.attributes), columns=kinds)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -1,65 +1,68 @@
-"""Real public data sets that come with the project, each with bounds a stranger could declare before seeing the data.
+"""Real public data sets that come with the project: each a Parquet file and a declaration in JSON beside it.
 
-The bounds and labels below are round public knowledge (a week's hours, the globe's degrees, a questionnaire's
-answers), never the smallest and largest value found. ``assets/SOURCES.md`` holds sources and licences.
+Bounds, labels, cuts and directions are round public knowledge (a week's hours, the globe's degrees, a questionnaire's
+answers) that a stranger could declare before seeing the data, never the smallest and largest value found. A new sample
+is these two files. ``assets/SOURCES.md`` holds sources and licences.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 from dpcore.core import ParameterError
+from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Dates
+from dpcore.data.declared import DeclaredColumn
+from dpcore.data.predicates import Predicate
+from dpcore.data.readings import Measure, Vectors
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "data"
-PUBLIC_DOMAIN = "public domain"
-YES_NO = ("no", "yes")
+HERE = Path(__file__).resolve().parents[2]
+FOLDER = next((place for name in ("assets", "dpscope/assets") if (place := HERE / name / "data").is_dir()), HERE)
+"""In a checkout beside the package; a wheel has it among the app's files."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnSuggestion:
-    """A column worth looking at and the domain to declare for it.
+class SampleColumn(DeclaredColumn):
+    """A column worth looking at, and what its values are declared to be.
 
     Attributes:
-        column: its name in the file.
         title: its name in words, with the unit where there is one.
-        kind: whether it is read as a number, as a date or as one of the labels.
-        low: declared lower bound of a number, in its unit.
-        high: declared upper bound of a number, in its unit.
-        bits: 2**bits cells of equal width lie between the bounds.
-        clamp: whether numbers out of bounds move to the nearest bound (else they join the missing ones).
-        unit: what the number counts.
-        labels: declared labels of a category.
-        step: the unit in which dates are counted.
-        first: the first such unit that is declared.
-        last: the last, itself included.
     """
 
-    column: str
     title: str
-    kind: Literal["number", "date", "category"]
-    low: float = 0.0
-    high: float = 1.0
-    bits: int = 10
-    clamp: bool = True
-    unit: str = ""
-    labels: tuple[str, ...] = ()
-    step: str = ""
-    first: str = ""
-    last: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorSample:
+    """Numbers of a sample that are read as vectors.
+
+    Attributes:
+        key: what links call it.
+        sample_key: of the sample.
+        story: one line on what a direction asks of them.
+        reading: which numbers, and how they are scaled.
+    """
+
+    key: str
+    sample_key: str
+    story: str
+    reading: Vectors
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One bundled file.
+    """One bundled file and its declaration.
 
     Attributes:
-        key: what links and saved sessions call it.
+        key: what links and saved sessions call it; the declaration's file name.
         title: what people call it.
         story: one line on what is in it and why it is interesting here.
         file: file name in assets/data.
@@ -67,7 +70,11 @@ class Sample:
         attribution: whom to credit, fit to be printed beside a chart.
         columns: suggested columns.
         person: column that says whose row it is, where one person has several rows.
-        pairs: pairs of numbers among the columns worth looking at together.
+        pairs: pairs of columns worth looking at together, the first a number.
+        boxes: numbers worth looking at together.
+        cuts: where numbers are cut among attributes, by column.
+        predicates: yes/no attributes.
+        vectors: numbers read as vectors.
     """
 
     key: str
@@ -76,9 +83,72 @@ class Sample:
     file: str
     licence: str
     attribution: str
-    columns: tuple[ColumnSuggestion, ...]
-    person: str | None = None
-    pairs: tuple[tuple[str, str], ...] = ()
+    columns: tuple[SampleColumn, ...]
+    person: str | None
+    pairs: tuple[tuple[str, str], ...]
+    boxes: tuple[str, ...]
+    cuts: Mapping[str, tuple[float, ...]]
+    predicates: tuple[Predicate, ...]
+    vectors: tuple[VectorSample, ...]
+
+    def column(self, name: str) -> SampleColumn:
+        """The column of this name.
+
+        Raises:
+            ParameterError: none is suggested.
+        """
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise ParameterError("The sample has no such column.")
+
+    @property
+    def groups(self) -> tuple[SampleColumn, ...]:
+        """The columns that name groups: those with two labels or more."""
+        return tuple(column for column in self.columns if column.kind == "category" and column.on.ordered > 1)
+
+
+def _column(told: Mapping[str, Any]) -> SampleColumn:
+    """A column's declaration; every column has a cell for missing values."""
+    on: Number | Labels
+    if "number" in told:
+        on = Number(missing=True, **told["number"])
+    elif "dates" in told:
+        on = Dates(missing=True, **told["dates"])
+    else:
+        on = Labels(labels=tuple(told["labels"]))
+    return SampleColumn(name=told["name"], title=told["title"], on=on)
+
+
+def _vectors(sample_key: str, told: Mapping[str, Any]) -> VectorSample:
+    """A declaration of vectors."""
+    words = {name: tuple(told[name]) for name in ("axes", "space") if name in told}
+    reading = Vectors(
+        words=told["words"],
+        measures=tuple(Measure(column=name, low=low, high=high) for name, low, high in told["measures"]),
+        spanned=tuple(map(tuple, told.get("spanned", ()))),
+        **words,
+    )
+    return VectorSample(key=told["key"], sample_key=sample_key, story=told["story"], reading=reading)
+
+
+def _read(path: Path) -> tuple[int, Sample]:
+    """A declaration, and the place in which it is offered."""
+    told = json.loads(path.read_text(encoding="utf-8"))
+    return told["order"], Sample(
+        key=path.stem,
+        **{name: told[name] for name in ("title", "story", "file", "licence", "attribution")},
+        columns=tuple(map(_column, told["columns"])),
+        person=told.get("person"),
+        pairs=tuple(map(tuple, told.get("pairs", ()))),
+        boxes=tuple(told.get("boxes", ())),
+        cuts={name: tuple(cuts) for name, cuts in told.get("cuts", {}).items()},
+        predicates=tuple(Predicate(**each) for each in told.get("predicates", ())),
+        vectors=tuple(_vectors(path.stem, each) for each in told.get("vectors", ())),
+    )
+
+
+SAMPLES = tuple(found for _, found in sorted(map(_read, FOLDER.glob("*.json")), key=lambda each: each[0]))
 
 
 def sample(key: str) -> Sample:
@@ -100,149 +170,3 @@ def load_sample(key: str) -> Table:
 
     file = sample(key).file
     return read_table(FOLDER / file, name=file, header=True)
-
-
-def _number(column: str, title: str, low: float, high: float, bits: int, unit: str) -> ColumnSuggestion:
-    return ColumnSuggestion(column=column, title=title, kind="number", low=low, high=high, bits=bits, unit=unit)
-
-
-def _date(column: str, title: str, step: str, first: str, last: str) -> ColumnSuggestion:
-    return ColumnSuggestion(column=column, title=title, kind="date", step=step, first=first, last=last)
-
-
-def _category(column: str, title: str, *labels: str) -> ColumnSuggestion:
-    return ColumnSuggestion(column=column, title=title, kind="category", labels=labels)
-
-
-SAMPLES: tuple[Sample, ...] = (
-    Sample(
-        key="earnings",
-        title="Hourly earnings 2004",
-        story="What 61,395 full-time workers earn an hour: a skewed number for medians, intervals and groups.",
-        file="cps_earnings_2004.parquet",
-        licence=PUBLIC_DOMAIN,
-        attribution="US Current Population Survey 2004, prepared by J. H. Stock and M. W. Watson",
-        columns=(
-            _number("earnings", "earnings (USD an hour)", 0, 100, 10, "USD an hour"),
-            _number("age", "age (years)", 0, 128, 7, "years"),
-            _number("education", "education (years)", 0, 32, 5, "years"),
-            _category("gender", "gender", "female", "male"),
-            _category("region", "region", "Northeast", "Midwest", "South", "West"),
-        ),
-        pairs=(("age", "earnings"),),
-    ),
-    Sample(
-        key="census",
-        title="American Community Survey 2012",
-        story="2,000 people: few enough rows that privacy costs accuracy, with answers missing where not asked.",
-        file="acs_2012.parquet",
-        licence=PUBLIC_DOMAIN,
-        attribution="U.S. Census Bureau, American Community Survey 2012, sample by OpenIntro",
-        columns=(
-            _number("age", "age (years)", 0, 128, 7, "years"),
-            _number("income", "income (USD a year)", 0, 200_000, 10, "USD a year"),
-            _number("hrs_work", "hours worked a week", 0, 128, 7, "hours"),
-            _number("time_to_work", "way to work (minutes)", 0, 128, 7, "minutes"),
-            _category("employment", "employment", "employed", "unemployed", "not in labor force"),
-            _category("edu", "education", "hs or lower", "college", "grad"),
-            _category("race", "race", "asian", "black", "white", "other"),
-            _category("gender", "gender", "female", "male"),
-            _category("married", "married", *YES_NO),
-            _category("citizen", "citizen", *YES_NO),
-            _category("disability", "disability", *YES_NO),
-        ),
-        pairs=(("age", "income"),),
-    ),
-    Sample(
-        key="adult",
-        title="Adult (1994 census extract)",
-        story="48,842 people of a 1994 census extract; capital gains and losses are zero for nearly all of them.",
-        file="adult_uci.parquet",
-        licence="CC BY 4.0",
-        attribution="B. Becker and R. Kohavi, Adult, UCI Machine Learning Repository 1996, doi 10.24432/C5XW20",
-        columns=(
-            _number("age", "age (years)", 0, 128, 7, "years"),
-            _number("hours_per_week", "hours worked a week", 0, 128, 7, "hours"),
-            _number("capital_gain", "capital gain (USD)", 0, 131_072, 10, "USD"),
-            _number("capital_loss", "capital loss (USD)", 0, 8_192, 10, "USD"),
-            _category("sex", "sex", "Female", "Male"),
-            _category("income", "income", "<=50K", ">50K"),
-            _category("race", "race", "White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other"),
-            _category(
-                "relationship",
-                "relationship",
-                *("Husband", "Wife", "Own-child", "Other-relative", "Not-in-family", "Unmarried"),
-            ),
-        ),
-        pairs=(("age", "hours_per_week"), ("age", "relationship")),
-    ),
-    Sample(
-        key="medical",
-        title="Medical costs (RAND experiment)",
-        story="Yearly medical costs: a fifth are zero, a few are enormous, and one person fills up to five rows.",
-        file="rand_hie_medcost.parquet",
-        licence=PUBLIC_DOMAIN,
-        attribution="RAND Health Insurance Experiment, as prepared for statsmodels",
-        columns=(
-            _number("meddol", "medical costs (USD a year)", 0, 10_000, 10, "USD a year"),
-            _number("mdvis", "visits to a doctor in a year", 0, 128, 7, "visits"),
-            _number("xage", "age (years)", 0, 128, 7, "years"),
-            _category("female", "female (1 = yes)", "0", "1"),
-        ),
-        person="zper",
-    ),
-    Sample(
-        key="pets",
-        title="Seattle pet licences",
-        story="52,519 licensed pets by zip code: a few full cells, many thin ones, and some owners alone in theirs.",
-        file="seattle_pets.parquet",
-        licence=PUBLIC_DOMAIN,
-        attribution="City of Seattle Open Data, Seattle Pet Licenses (jguv-t9rb)",
-        columns=(
-            _category("species", "species", "Cat", "Dog", "Goat", "Pig"),
-            _category("zip_code", "zip code", *(str(code) for code in range(98101, 98200))),
-            _date("license_issue_date", "issued (month)", "month", "2015-01", "2019-12"),
-        ),
-    ),
-    Sample(
-        key="cities",
-        title="Cities of the world",
-        story="34,006 places of more than 15,000 people on the globe: crowded coasts, empty oceans.",
-        file="world_cities_15000.parquet",
-        licence="CC BY 4.0",
-        attribution="GeoNames, geonames.org, CC BY 4.0",
-        columns=(
-            _number("latitude", "latitude (degrees)", -90, 90, 10, "degrees"),
-            _number("longitude", "longitude (degrees)", -180, 180, 10, "degrees"),
-            _number("population", "population", 0, 1_000_000, 10, "people"),
-        ),
-        pairs=(("longitude", "latitude"),),
-    ),
-    Sample(
-        key="digits",
-        title="Handwritten digits",
-        story="1,797 digits of 8 × 8 pixels: rows of 64 numbers for halfspaces, and ten nearly equal groups.",
-        file="digits64.parquet",
-        licence="CC BY 4.0",
-        attribution="E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning "
-        "Repository 1998, doi 10.24432/C50P49",
-        columns=(_category("label", "written digit", *"0123456789"),),
-    ),
-    Sample(
-        key="penguins",
-        title="Palmer penguins",
-        story="344 penguins: so few that most promises fail, which is worth seeing.",
-        file="penguins.parquet",
-        licence="CC0 1.0",
-        attribution="A. M. Horst, A. P. Hill and K. B. Gorman, palmerpenguins 2020",
-        columns=(
-            _number("flipper_length_mm", "flipper length (mm)", 128, 256, 7, "mm"),
-            _number("bill_length_mm", "bill length (mm)", 0, 64, 6, "mm"),
-            _number("body_mass_g", "body mass (g)", 0, 8_192, 8, "g"),
-            _category("species", "species", "Adelie", "Chinstrap", "Gentoo"),
-            _category("island", "island", "Biscoe", "Dream", "Torgersen"),
-            _category("sex", "sex", "female", "male"),
-        ),
-        pairs=(("bill_length_mm", "flipper_length_mm"),),
-    ),
-)

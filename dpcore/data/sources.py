@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.cube import Cube, Predicate, correlated_domain, correlated_rows
+from dpcore.data.columns import Number
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Grid, Line
 from dpcore.data.generators import GENERATORS, generate, two_clouds
 from dpcore.data.lists import DecisionLists, college_domain, college_students, columns_of
+from dpcore.data.predicates import Predicate, correlated_domain, correlated_rows
+from dpcore.data.product import Product, is_map, is_yes_no
+from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Columns, Measure, Reading, Vectors, YesNo
 from dpcore.data.samples import Sample, load_sample, sample
 from dpcore.data.sphere import Sphere
@@ -36,11 +38,9 @@ ATTRIBUTES, CLOUDS, STUDENTS = "attributes", "two-clouds", "students"
 TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin", STUDENTS: "students' rules"}
 MODULES = {
     "FOLDER": "dpcore.data.samples",
-    **dict.fromkeys(("Categories", "Columns", "Grid", "Line"), "dpcore"),
-    "Attributes": "dpcore.data.attributes",
-    "Calendar": "dpcore.data.dates",
-    **dict.fromkeys(("Binned", "Grouped", "Labelled", "Truth"), "dpcore.data.domains"),
-    "Predicate": "dpcore.data.cube",
+    **dict.fromkeys(("Columns", "Labels", "Number", "Product"), "dpcore"),
+    "Dates": "dpcore.data.dates",
+    "Predicate": "dpcore.data.predicates",
     "Capped": "dpcore.data.declared",
     **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
     "ListColumns": "dpcore.data.lists",
@@ -120,14 +120,14 @@ class Generated(Origin):
         """Draw the rows on the reading's domain."""
         domain = reading.domain
         records: NDArray[Any]
-        if isinstance(domain, Cube):
+        if is_yes_no(domain):
             records = correlated_rows(n=self.n, attributes=domain.attributes, seed=self.seed)
         elif isinstance(domain, DecisionLists):
             records = college_students(n=self.n, rules=domain.rules, seed=self.seed)
         elif isinstance(domain, Sphere):
             records = two_clouds(n=self.n, dimensions=domain.dimensions, margin=self.margin, seed=self.seed)
         else:
-            size = domain.shape if isinstance(domain, Grid) else domain.size
+            size = domain.shape if is_map(domain) else domain.size
             records = generate(self.shape, n=self.n, size=size, seed=self.seed)
         return Dataset(domain, records, provenance)
 
@@ -200,6 +200,11 @@ class Uploaded(Origin):
         return Provenance(kind=kind, title=self.table.name)
 
     @property
+    def from_server(self) -> bool:
+        """Whether these are private rows of an engine: the server brings them, not the user."""
+        return self.private and bool(self.table.kept_as)
+
+    @property
     def rows(self) -> int:
         """Of the file."""
         return self.table.row_count
@@ -211,6 +216,11 @@ class Uploaded(Origin):
     def code(self, columns: Sequence[str]) -> list[str]:
         """Reading the reader's own copy of the file."""
         return self.table.code(columns)
+
+
+def format_of(origin: Origin) -> Format:
+    """Return the settings with which an uploaded file was read; the usual ones for rows that come from elsewhere."""
+    return origin.table.format if isinstance(origin, Uploaded) else USUAL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,9 +324,9 @@ def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
     """
     if shape not in GENERATORS:
         raise ParameterError("No generator has this name.")
-    line = Line(bits=bits)
+    line = Number(bits=bits)
     if GENERATORS[shape].in_the_plane:
-        reading = Columns(names=("first", "second"), on=Grid(first=line, second=line))
+        reading = Columns(names=("first", "second"), on=Product.map(line, line))
     else:
         reading = Columns(names=("value",), on=line)
     told = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"

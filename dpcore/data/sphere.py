@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import DataError, Domain, Floats, ParameterError, Queries
+from dpcore.core import DataError, Domain, DomainKind, Floats, ParameterError, Queries
 
 MOST_DIMENSIONS = 1024
 STEP = 2.0**-20
@@ -32,14 +32,31 @@ class Sphere(Domain):
         dimensions: numbers in a row, d.
     """
 
-    title: ClassVar[str] = "a set of numbers made a unit vector"
-    listed: ClassVar[bool] = False
     dimensions: int = 3
-    missing: bool = field(default=True, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.dimensions <= MOST_DIMENSIONS:
             raise ParameterError(f"Dimensions must lie between 1 and {MOST_DIMENSIONS}, got {self.dimensions}.")
+
+    @property
+    def title(self) -> str:
+        """What a record is."""
+        return "a set of numbers made a unit vector"
+
+    @property
+    def kinds(self) -> frozenset[DomainKind]:
+        """Vectors."""
+        return frozenset({DomainKind.VECTORS})
+
+    @property
+    def listed(self) -> bool:
+        """Directions are not."""
+        return False
+
+    @property
+    def missing(self) -> bool:
+        """The zero vector."""
+        return True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,7 +137,7 @@ class Halfspaces(Queries):
     key: ClassVar[str] = "halfspaces"
     title: ClassVar[str] = "Halfspaces: how many lie on the side a direction points to?"
     one: ClassVar[str] = "halfspace"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Sphere,)
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.VECTORS,)
     domain: Domain
     margin: float = 0.0
 

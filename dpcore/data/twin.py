@@ -14,17 +14,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Dataset, Domain, Integers, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.attributes import Attributes
-from dpcore.data.cube import Cube
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.core import MAX_BYTES, Dataset, Domain, Integers, ParameterError, Provenance, ProvenanceKind, check_memory
+from dpcore.data.columns import is_labels
 from dpcore.data.generators import generate
 from dpcore.data.lists import DecisionLists, made_up_lists
+from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
 from dpcore.data.sphere import Sphere
 
 MOST_ROWS = 5_000_000
+BLOCK = 1 << 13
 SHARES = (0.1, 0.5)
 """Shares of rows that have a yes/no attribute lie between these."""
 
@@ -63,6 +63,10 @@ class MadeUp(Origin):
 
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """Draw the rows on the reading's domain."""
+        check_memory(
+            self.n, what=f"A twin of {self.n:,} rows", smaller="take fewer rows or columns",
+            each=bytes_a_row(reading.domain),
+        )  # fmt: skip
         rows = made_up(reading.domain, n=self.n, seed=self.seed)
         return Dataset(reading.domain, rows, provenance, reading.person_rows)
 
@@ -83,9 +87,9 @@ def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
         ParameterError: n is out of range, or the declaration was read off private rows.
 
     >>> import dpcore
-    >>> ages = dpcore.Columns(names=("age",), on=dpcore.Line(high=128, bits=6, missing=True))
+    >>> ages = dpcore.Columns(names=("age",), on=dpcore.Number(high=128, bits=6, missing=True))
     >>> dpcore.twin(ages, n=1000).dataset()
-    <Dataset: simulated, Line>
+    <Dataset: simulated, Number>
     """
     if isinstance(declared, Source):
         if declared.bounds_from_data:
@@ -96,40 +100,55 @@ def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
     )
 
 
+def bytes_a_row(domain: Domain) -> int:
+    """Memory that a made-up record takes while records are made, with its copies."""
+    if isinstance(domain, DecisionLists):
+        return 64 * (2 * domain.rules + 1)
+    if isinstance(domain, Sphere):
+        return 32 * domain.dimensions
+    return domain.attributes if is_yes_no(domain) else 24 * domain.attributes if is_table(domain) else 64
+
+
+def rows_that_fit(domain: Domain) -> int:
+    """Number of made-up rows whose memory is within MAX_BYTES, and at most MOST_ROWS."""
+    return min(MOST_ROWS, MAX_BYTES // bytes_a_row(domain))
+
+
 def made_up(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
     """Records on a domain, as it keeps them: (n,), or (n, d) where a record is a row of numbers.
 
     Raises:
         ParameterError: no shape is known on such a domain.
     """
-    match domain:
-        case Cube():
-            random = np.random.Generator(np.random.SFC64(seed))
-            return random.random((n, domain.attributes)) < random.uniform(*SHARES, domain.attributes)
-        case DecisionLists():
-            return made_up_lists(domain, n=n, seed=seed)
-        case Sphere():
-            return np.random.Generator(np.random.SFC64(seed)).standard_normal((n, domain.dimensions))
-        case Attributes():
-            return np.stack([_column(kind, n=n, seed=_of(seed, place)) for place, kind in enumerate(domain.columns)], 1)
-        case Grid():
-            first, second = (_column(line, n=n, seed=_of(seed, place)) for place, line in enumerate(_sides(domain)))
-            return first * domain.second.ordered + second
-        case Grouped():
-            groups = _column(Categories(labels=domain.labels), n=n, seed=_of(seed, 0))
-            return groups * domain.line.ordered + _column(domain.line, n=n, seed=_of(seed, 1))
-        case _ if domain.listed:
-            return _column(domain, n=n, seed=_of(seed, 0))
+    if isinstance(domain, DecisionLists):
+        return made_up_lists(domain, n=n, seed=seed)
+    if isinstance(domain, Sphere):
+        return np.random.Generator(np.random.SFC64(seed)).standard_normal((n, domain.dimensions))
+    if is_yes_no(domain):
+        return _yes_no(n, domain.attributes, seed=seed)
+    if isinstance(domain, Product):
+        cells = [_column(kind, n=n, seed=_of(seed, place)) for place, kind in enumerate(domain.columns)]
+        return np.ravel_multi_index(cells, domain.shape) if domain.listed else np.stack(cells, 1)
+    if domain.listed:
+        return _column(domain, n=n, seed=_of(seed, 0))
     raise ParameterError(f"No twin is made of {domain.title}.")
 
 
-def _sides(grid: Grid) -> tuple[Line, Line]:
-    return grid.first, grid.second
+def _yes_no(n: int, attributes: int, *, seed: int) -> NDArray[Any]:
+    """Truth values (n, d); block by block, so that no array of n numbers for each attribute is held."""
+    coins, shares = (np.random.Generator(np.random.SFC64(seed)) for _ in range(2))
+    shares.bit_generator.random_raw(n * attributes, output=False)  # the shares follow the rows' coins
+    limits = shares.uniform(*SHARES, attributes)
+    rows = np.empty((n, attributes), dtype=np.bool_)
+    for start in range(0, n, BLOCK):
+        here = rows[start : start + BLOCK]
+        np.less(coins.random(here.shape), limits, out=here)
+    return rows
 
 
 def _column(domain: Domain, *, n: int, seed: int) -> Integers:
     """Cells of one column, (n,), none of them reserved."""
-    shape = "heavy_tailed" if isinstance(domain, Categories) else "skewed"
+    shape = "heavy_tailed" if is_labels(domain) else "skewed"
     return generate(shape, n=n, size=domain.ordered, seed=seed)
 
 

@@ -114,6 +114,18 @@ def gaussian_delta(epsilon: float, *, sigma: float, shift: tuple[int, ...]) -> f
     return float(-(mass * np.expm1(np.minimum(epsilon - loss, 0.0))).sum())
 
 
+def one_cell_delta(epsilon: float, *, sigma: float, steps: int) -> float:
+    """Exact delta of discrete Gaussian noise when a neighbour moves one cell by a whole number c of steps.
+
+    The privacy loss is (c Z + c^2/2)/sigma^2, Z the cell's noise, and delta = E[(1 - e^(epsilon - loss))+].
+    """
+    first = math.floor(max((epsilon * sigma**2 - steps**2 / 2) / steps, -12 * sigma))
+    z = first + np.arange(math.ceil(max(0, -first) + 12 * sigma) + 2, dtype=np.float64)
+    mass = np.exp(-z * z / (2 * sigma * sigma)) / _gaussian_sum(sigma)
+    loss = (steps * z + steps**2 / 2) / sigma**2
+    return float(-(mass * np.expm1(np.minimum(epsilon - loss, 0.0))).sum())
+
+
 def _gaussian_sum(sigma: float, *, offset: float = 0.0) -> float:
     """The sum of e^(-(x - offset)^2/(2 sigma^2)) over whole x; from sigma = 2 on, to the last digit the integral."""
     if sigma >= 2:

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpcore.core import Booleans, Domain, Floats, Integers, ParameterError, Queries
-from dpcore.data.cube import Cube
+from dpcore.core import Booleans, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.data.product import Product
 from dpcore.queries.attribute_sets import MOST_WIDTH, unranked
 from dpcore.queries.counting import Packed, shares
 
@@ -31,8 +31,8 @@ class AtLeast(Queries):
     key: ClassVar[str] = "at-least"
     title: ClassVar[str] = "Marginals: how many have at least r of these k?"
     one: ClassVar[str] = "marginal"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Cube,)
-    domain: Cube
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.YES_NO,)
+    domain: Product
     width: int = 3
     least: int = 1
     signed: bool = False
@@ -46,7 +46,7 @@ class AtLeast(Queries):
 
     def numbered(self) -> AtLeast:
         """The same questions about attributes without names, which may be read from a file: what a cache may keep."""
-        return replace(self, domain=Cube(names=tuple(map(str, range(self.domain.attributes)))))
+        return replace(self, domain=Product.yes_no([*map(str, range(self.domain.attributes))]))
 
     @property
     def count(self) -> int:

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpcore.core import Domain, Floats, Integers, ParameterError, Queries
-from dpcore.data.attributes import Attributes
+from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.data.product import Product, is_table
 
 MOST_COLUMNS = 3
 MOST_MARKS = 16
@@ -32,8 +32,8 @@ class RangeBoxes(Queries):
     key: ClassVar[str] = "boxes"
     title: ClassVar[str] = "Boxes: how many in a range of each column?"
     one: ClassVar[str] = "box"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Attributes,)
-    domain: Attributes
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.TABLE,)
+    domain: Product
     marks: int = 8
 
     def __post_init__(self) -> None:
@@ -57,6 +57,11 @@ class RangeBoxes(Queries):
     def count(self) -> int:
         """All choices of a range of each column."""
         return math.prod(self.shape)
+
+    @classmethod
+    def fits(cls, domain: Domain) -> bool:
+        """Whether a domain is a table of few enough columns."""
+        return is_table(domain) and domain.attributes <= MOST_COLUMNS
 
     @property
     def vc_dimension(self) -> int:
@@ -82,7 +87,7 @@ class RangeBoxes(Queries):
             zip(np.unravel_index(index, self.shape), self.domain.columns, strict=True)
         ):
             first, last = (int(end[place]) for end in self.ends(column))
-            words.append(f"{self.domain.names[column]} from {kind.describe(first)} up to {kind.describe(last - 1)}")
+            words.append(f"{self.domain.names[column]} {kind.between(first, last - 1)}")
         return ", ".join(words)
 
     def answers(self, rows: Floats | Integers) -> Floats:

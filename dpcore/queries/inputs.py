@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Domain, Floats, Integers, Queries
+from dpcore.core import DomainKind, Floats, Integers, Queries
 from dpcore.data.lists import DecisionLists
 
 
@@ -26,7 +26,7 @@ class Inputs(Queries):
     key: ClassVar[str] = "inputs"
     title: ClassVar[str] = "Inputs: how many lists say yes?"
     one: ClassVar[str] = "input"
-    domains: ClassVar[tuple[type[Domain], ...]] = (DecisionLists,)
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.LISTS,)
     domain: DecisionLists
 
     @property

@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import DataError, Domain, Floats, Integers, ParameterError, Queries
-from dpcore.data.domains import Categories, Line
+from dpcore.core import DataError, Domain, DomainKind, Floats, Integers, ParameterError, Queries
 
 UNITS = 1000
 """A weight of 1, in thousandths."""
@@ -37,7 +36,7 @@ class LinearQueries(Queries):
     key: ClassVar[str] = "linear"
     title: ClassVar[str] = "Linear: weights you choose"
     one: ClassVar[str] = "weighted sum"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Line, Categories)
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER, DomainKind.LABELS)
     domain: Domain
     name: str = "weights"
     code: str = ""

@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Domain, Floats, Integers, ParameterError, Queries
+from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
 from dpcore.core.problem import spread
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.columns import Column
+from dpcore.data.product import Product
 
 TRIALS_AT_ONCE = 128
 """Trials whose rectangles are searched together: their running sums stay in the processor's cache."""
@@ -34,13 +35,13 @@ def _cumulative(values: NDArray[Any], ordered: int) -> NDArray[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds(Queries):
-    """How many rows are at most b? One query per ordered cell."""
+    """How many rows are below b, the end of a cell? One query per ordered cell; the last asks for all of them."""
 
     key: ClassVar[str] = "thresholds"
-    title: ClassVar[str] = "Thresholds: how many are at most b?"
+    title: ClassVar[str] = "Thresholds: how many are below b?"
     one: ClassVar[str] = "threshold"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Line,)
-    domain: Domain
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER,)
+    domain: Column
 
     @property
     def count(self) -> int:
@@ -58,7 +59,9 @@ class Thresholds(Queries):
 
     def describe(self, index: int) -> str:
         """The threshold in words."""
-        return f"at most {self.domain.describe(index).split(' to ')[-1]}"
+        # A cell holds no number that equals its end, but the last one and a date's unit do.
+        holds = self.domain.closed or index == self.domain.ordered - 1
+        return f"{'at most' if holds else 'below'} {self.domain.ends(index, index)[1]}"
 
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Sums of the cells of each query, shape (T, Q)."""
@@ -82,8 +85,8 @@ class Intervals(Queries):
     key: ClassVar[str] = "intervals"
     title: ClassVar[str] = "Intervals: how many lie between a and b?"
     one: ClassVar[str] = "interval"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Line,)
-    domain: Domain
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER,)
+    domain: Column
 
     @property
     def count(self) -> int:
@@ -112,8 +115,7 @@ class Intervals(Queries):
     def describe(self, index: int) -> str:
         """The interval in words."""
         first, last = (int(end[0]) for end in self.ends(np.array([index], dtype=np.int64)))
-        start, stop = self.domain.describe(first).split(" to ")[0], self.domain.describe(last).split(" to ")[-1]
-        return start if start == stop else f"{start} to {stop}"
+        return self.domain.between(first, last)
 
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Sums of the cells of each query, shape (T, Q)."""
@@ -148,13 +150,14 @@ class Rectangles(Queries):
     key: ClassVar[str] = "rectangles"
     title: ClassVar[str] = "Rectangles: how many between a and b, and between c and d?"
     one: ClassVar[str] = "rectangle"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Grid,)
-    domain: Grid
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.MAP,)
+    domain: Product
 
     @property
     def sides(self) -> tuple[Intervals, Intervals]:
         """The intervals along the first and along the second line."""
-        return Intervals(domain=self.domain.first), Intervals(domain=self.domain.second)
+        across, up = self.domain.columns
+        return Intervals(domain=across), Intervals(domain=up)
 
     @property
     def count(self) -> int:
@@ -201,7 +204,7 @@ class Rectangles(Queries):
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """Over all pairs of edges of the shorter side, max G - min G of the running sums between them, shape (T,)."""
         worst = np.zeros(len(difference))
-        sideways = self.domain.first.ordered > self.domain.second.ordered
+        sideways = self.domain.shape[0] > self.domain.shape[1]
         for start in range(0, len(difference), TRIALS_AT_ONCE):
             found = worst[start : start + TRIALS_AT_ONCE]
             sums = self._corners(difference[start : start + TRIALS_AT_ONCE])
@@ -231,7 +234,7 @@ class Cells(Queries):
     key: ClassVar[str] = "cells"
     title: ClassVar[str] = "Cells: how many in each bar?"
     one: ClassVar[str] = "cell"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Line, Grid, Categories, Grouped)
+    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER, DomainKind.MAP, DomainKind.LABELS)
     domain: Domain
 
     @property
@@ -269,4 +272,4 @@ QUERY_CLASSES: tuple[type[Queries], ...] = (Thresholds, Intervals, Rectangles, C
 
 def classes_for(domain: Domain) -> tuple[type[Queries], ...]:
     """The query classes that make sense on a domain."""
-    return tuple(kind for kind in QUERY_CLASSES if isinstance(domain, kind.domains))
+    return tuple(kind for kind in QUERY_CLASSES if kind.fits(domain))

@@ -44,13 +44,13 @@ class Account(Sampler):
 
     def _gaussian(self, gaussians: list[Charge], left: float) -> float:
         """The delta of the Gaussian charges at an epsilon of their own."""
-        if len(gaussians) == 1 and gaussians[0].shift in {(1,), (1, 1)}:
-            return gaussian_delta(left, sigma=gaussians[0].sigma, shift=gaussians[0].shift)
+        if len(gaussians) == 1 and gaussians[0].squared_shift in {1, 2}:
+            return gaussian_delta(left, sigma=gaussians[0].sigma, shift=(1,) * gaussians[0].squared_shift)
         return delta_of(
             left,
             sigmas=np.array([charge.sigma for charge in gaussians]),
             counts=np.array([float(charge.numbers) for charge in gaussians]),
-            squared_shifts=np.array([[float(sum(s * s for s in charge.shift)) for charge in gaussians]]),
+            squared_shifts=np.array([[float(charge.squared_shift) for charge in gaussians]]),
         )
 
     def make(self, draw: Draw[Drawn], trials: int) -> Drawn:

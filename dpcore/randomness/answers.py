@@ -29,7 +29,7 @@ import numpy as np
 from dpcore.core import Booleans, Floats, Integers, ParameterError
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.preview import Preview
-from dpcore.randomness.sampler import Charge, Draw
+from dpcore.randomness.sampler import Charge, Draw, check_whole
 from dpcore.randomness.secure import Secure
 
 BITS = 128
@@ -103,6 +103,7 @@ class Answers(Draw[Booleans]):
 
     def __post_init__(self) -> None:
         answer_table(epsilon=self.epsilon, delta=self.delta)  # refuses what has none
+        check_whole(self.stable, least=0)
 
     @property
     def charge(self) -> Charge:

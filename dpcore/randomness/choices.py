@@ -13,7 +13,7 @@ from dpcore.randomness.candidates import Candidates, Net
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.laws import exponential_law
 from dpcore.randomness.preview import Preview
-from dpcore.randomness.sampler import Drawn, PureDraw
+from dpcore.randomness.sampler import Drawn, PureDraw, check_whole
 from dpcore.randomness.secure import Secure
 
 RULES = ("exponential", "permute_and_flip")
@@ -46,6 +46,7 @@ class Choice(_Ruled[Integers]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_whole(self.scores)
         if self.allowed is not None and not self.allowed.any(axis=1).all():
             raise ParameterError("A choice needs at least one allowed candidate in every trial.")
 
@@ -98,6 +99,11 @@ class DatabaseChoice(_Ruled[Integers]):
     """
 
     net: Net
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.net.candidates is not None:
+            check_whole(self.net.candidates.scores)
 
     def _listed(self) -> Candidates:
         """The net's candidates; raises ParameterError if they are too many to list."""

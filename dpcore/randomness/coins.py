@@ -14,11 +14,12 @@ from dpcore.core import Floats, Integers, ParameterError
 from dpcore.randomness.enumeration import MOST_PATHS, Enumerate
 from dpcore.randomness.laws import compositions
 from dpcore.randomness.preview import Preview
-from dpcore.randomness.sampler import Draw
+from dpcore.randomness.sampler import Draw, check_number, check_whole
 from dpcore.randomness.secure import Secure, uniform
 
 MOST_ROWS_DRAWN = 1 << 30
 """Rows a release may draw into its subsamples: about two minutes."""
+BITS_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,6 +27,9 @@ class FairSplit(Draw[Integers]):
     """How many of each count's rows get heads on their own fair coin, shape as counts (T, k); costs nothing."""
 
     counts: Integers
+
+    def __post_init__(self) -> None:
+        check_whole(self.counts, least=0)
 
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """A row's coin is a bit of one word; where 64 are too few, a binomial draw."""
@@ -43,9 +47,8 @@ class FairSplit(Draw[Integers]):
 
     def released(self, secure: Secure, trials: int) -> Integers:
         """Heads among fresh random bits."""
-        rows = self.counts.reshape(-1).tolist()
-        heads = [int.from_bytes(os.urandom((c + 7) // 8)) & ((1 << c) - 1) for c in rows]
-        return np.array([bits.bit_count() for bits in heads], dtype=np.int64).reshape(self.counts.shape)
+        heads = [_heads(rows) for rows in self.counts.reshape(-1).tolist()]
+        return np.array(heads, dtype=np.int64).reshape(self.counts.shape)
 
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
         """Exact binomial chances."""
@@ -58,12 +61,25 @@ class FairSplit(Draw[Integers]):
         return paths.independent(np.where(heads <= c, np.exp(logs), 0.0), heads)
 
 
+def _heads(coins: int) -> int:
+    """Number of ones among so many fresh random bits, of which BITS_AT_ONCE are held at a time."""
+    found = 0
+    for start in range(0, coins, BITS_AT_ONCE):
+        bits = min(BITS_AT_ONCE, coins - start)
+        found += (int.from_bytes(os.urandom((bits + 7) // 8)) & ((1 << bits) - 1)).bit_count()
+    return found
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PublicCoins(Draw[Integers]):
     """Uniform whole numbers in [0, high), shape (T, columns); record them in the Release."""
 
     high: int
     columns: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_number("number of values", self.high)
+        check_number("number of columns", self.columns)
 
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """NumPy's."""
@@ -106,6 +122,11 @@ class SubsampleVotes(Draw[Integers]):
     rows: int = field(kw_only=True)
     times: int = field(kw_only=True)
 
+    def __post_init__(self) -> None:
+        check_whole(self.counts, least=0)
+        check_number("number of rows in a subsample", self.rows)
+        check_number("number of subsamples", self.times)
+
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """Subsamples are independent, so the votes are one multinomial draw of the exact law."""
         law = self.statistic.law(self.counts, rows=self.rows)
@@ -116,12 +137,13 @@ class SubsampleVotes(Draw[Integers]):
         rows, times, cells = self.rows, self.times, len(self.counts)
         if times * rows * trials > MOST_ROWS_DRAWN:
             raise ParameterError(f"At most {MOST_ROWS_DRAWN:,} rows can be drawn: take fewer or smaller subsamples.")
-        cell_of_row = np.repeat(np.arange(cells), self.counts)
+        rows_up_to = np.cumsum(self.counts)
         block = max(1, (1 << 22) // max(rows, cells))
         answers = []
         for start in range(0, times * trials, block):
             height = min(block, times * trials - start)
-            drawn = cell_of_row[uniform(len(cell_of_row), height * rows)].reshape(height, rows)
+            places = uniform(int(rows_up_to[-1]), height * rows)
+            drawn = np.searchsorted(rows_up_to, places, side="right").reshape(height, rows)
             places = (drawn + cells * np.arange(height)[:, None]).reshape(-1)
             answers.append(self.statistic.answer(np.bincount(places, minlength=height * cells).reshape(height, -1)))
         voted = np.repeat(np.arange(trials), times) * self.statistic.answers + np.concatenate(answers)

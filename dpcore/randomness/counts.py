@@ -13,7 +13,16 @@ from dpcore.core import Booleans, Integers, ParameterError
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.laws import clamped_law, laplace_tail
 from dpcore.randomness.preview import Preview
-from dpcore.randomness.sampler import Charge, Draw, PureDraw, Sampler
+from dpcore.randomness.sampler import (
+    MAX_SENSITIVITY,
+    Charge,
+    Draw,
+    PureDraw,
+    Sampler,
+    check_number,
+    check_scale,
+    check_whole,
+)
 from dpcore.randomness.secure import Secure
 
 NEVER = 1 << 62
@@ -25,6 +34,10 @@ class NoisyCounts(PureDraw[Integers]):
     """Counts (1 or T, k) plus discrete Laplace noise of scale sensitivity/epsilon in each cell: (T, k)."""
 
     counts: Integers
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(self.counts)
 
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """On one block of doubles after another."""
@@ -44,21 +57,27 @@ class NoisyCounts(PureDraw[Integers]):
 class GaussianCounts(Draw[Integers]):
     """Counts (1 or T, k) plus discrete Gaussian noise of parameter sigma in each cell: (T, k).
 
-    ``shift`` lists how far a neighbour moves the cells it moves; (epsilon, delta) follow from it and sigma.
+    ``squared_shift`` is the squared L2 distance by which a neighbour moves the counts, a whole number; (epsilon,
+    delta) follow from it and sigma. 1 and 2 are one and two cells moved by 1 each; of several draws, the pair of
+    neighbours that costs most may leave some unmoved.
     """
 
     counts: Integers
     sigma: float = field(kw_only=True)
-    shift: tuple[int, ...] = field(kw_only=True)
+    squared_shift: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
         if not (0 < self.sigma < math.inf):
             raise ParameterError(f"A draw needs a finite sigma above 0, got {self.sigma!r}.")
+        check_scale(self.sigma)
+        check_number("squared shift", self.squared_shift, least=0, most=MAX_SENSITIVITY**2)
+        check_whole(self.counts)
 
     @property
     def charge(self) -> Charge:
-        """Sigma, shift and how many numbers are drawn."""
-        return Charge(type(self).__name__, sigma=self.sigma, shift=self.shift, numbers=self.counts.shape[1])
+        """Sigma, squared shift and how many numbers are drawn."""
+        numbers = self.counts.shape[1]
+        return Charge(type(self).__name__, sigma=self.sigma, squared_shift=self.squared_shift, numbers=numbers)
 
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """A rounded normal, thinned to the discrete law."""
@@ -86,6 +105,11 @@ class NoisyComparisons(PureDraw[Booleans]):
 
     values: Integers
     threshold: NDArray[Any] | int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(self.values)
+        check_whole(np.asarray(self.threshold), least=-NEVER, most=NEVER)
 
     def composed(self, sampler: Sampler, trials: int) -> Booleans:
         """Noisy counts, compared."""

@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.core import Booleans, Floats, Integers
 from dpcore.randomness.choices import Choice
 from dpcore.randomness.preview import Preview
-from dpcore.randomness.sampler import PureDraw, Sampler
+from dpcore.randomness.sampler import PureDraw, Sampler, check_whole
 
 FEW_PLACES = 4
 """Places of cuts, as a multiple of the line's, that are sooner weighed one by one."""
@@ -27,6 +27,11 @@ class MedianCuts(PureDraw[Integers]):
     cumulative: Integers
     low: Integers
     high: Integers
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for values in (self.cumulative, self.low, self.high):
+            check_whole(values)
 
     def composed(self, sampler: Sampler, trials: int) -> Integers:
         """A choice for each segment: their cuts are independent given the data."""

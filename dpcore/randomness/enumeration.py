@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Floats, Mechanism, ParameterError, State
+from dpcore.core import Floats, Mechanism, ParameterError, State, check_memory
 from dpcore.randomness.distinct import distinct_rows
 from dpcore.randomness.sampler import Draw, Drawn, Sampler
 
@@ -93,6 +93,11 @@ class Enumerate(Sampler):
             rows = np.broadcast_to(laws, (len(self._chance), *laws.shape[1:]))
             if len(rows) * rows.shape[2] ** rows.shape[1] > 8 * self.most:  # before zero chances are dropped
                 raise ParameterError(f"Too many paths to enumerate: more than {self.most}.")
+            branches = rows.shape[2] ** rows.shape[1]
+            check_memory(
+                branches * (2 * rows.shape[1] + 2 * len(rows)),
+                what="All paths of these coins", smaller="take fewer cells or a smaller window",
+            )  # fmt: skip
             chances = np.ones((len(rows), 1))
             for coordinate in range(rows.shape[1]):
                 chances = (chances[:, :, None] * rows[:, coordinate, None, :]).reshape(len(rows), -1)

@@ -23,11 +23,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Booleans, Floats, Integers, ParameterError
+from dpcore.core import Booleans, Floats, Integers, ParameterError, check_memory
 from dpcore.randomness.counts import NoisyCounts
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.laws import clamped_law, laplace_mass, laplace_tail
-from dpcore.randomness.sampler import PureDraw, Sampler
+from dpcore.randomness.sampler import MAX_SENSITIVITY, PureDraw, Sampler, check_number, check_whole
 
 REACH = 40.0
 """Scales of noise on a threshold told apart: beyond lies less than a double sees."""
@@ -65,8 +65,7 @@ def gate_budget(*, epsilon: float, updates: int, answers: float) -> GateBudget:
     """
     if not (epsilon > 0 and np.isfinite(epsilon)):
         raise ParameterError(f"A gate needs a finite epsilon above 0, got {epsilon!r}.")
-    if updates < 1:
-        raise ParameterError(f"A gate needs at least one update, got {updates!r}.")
+    check_number("number of updates", updates)
     if not 0 <= answers < 1:
         raise ParameterError(f"The share of answers must be at least 0 and below 1, got {answers!r}.")
     comparing = epsilon * (1 - answers)
@@ -149,6 +148,8 @@ class EnumeratedGate:
     ) -> None:
         self._independent, self._window, self._budget, self._sensitivity = independent, window, budget, sensitivity
         scale = sensitivity / budget.threshold
+        numbers = 2 * REACH * scale * trials
+        check_memory(numbers, what="The exact law of a noisy threshold", smaller="take a larger epsilon", each=64)
         self._noises = np.arange(-int(np.ceil(REACH * scale)), int(np.ceil(REACH * scale)) + 1)
         self._posterior = np.broadcast_to(laplace_mass(self._noises, scale=scale), (trials, len(self._noises)))
         self._left = np.full(trials, budget.updates)
@@ -162,6 +163,7 @@ class EnumeratedGate:
 
     def above(self, values: Integers, threshold: int) -> Booleans:
         """See Gate."""
+        check_whole(values)
         needed = threshold + self._noises[None, :] - values[:, None]
         scale = self._sensitivity / self._budget.comparison
         # Either tail by itself: one minus the other would lose the digits of a rare answer.
@@ -180,6 +182,7 @@ class EnumeratedGate:
         """See Gate. Clamped to the window, and 0 where nothing is owed."""
         if not self._budget.answer:
             raise ParameterError("This gate keeps nothing for answers.")
+        check_whole(counts)
         owed, self._owed = self._owed, np.zeros_like(self._owed)
         symbols = np.arange(self._window[0], self._window[1] + 1)
         scale = self._sensitivity / self._budget.answer
@@ -204,6 +207,7 @@ class SparseVector(PureDraw[Gate]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_number("sensitivity of a sparse vector", self.sensitivity, most=MAX_SENSITIVITY)
         budget = gate_budget(epsilon=self.epsilon, updates=self.updates, answers=self.answers)
         object.__setattr__(self, "budget", budget)
 

@@ -7,6 +7,7 @@ e^(-z^2 / (2 sigma^2)) over the whole numbers (Canonne, Kamath and Steinke 2020)
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, check_memory
 
 GAUSSIAN_REACH = 40.0
 """Standard deviations kept of a discrete Gaussian: what lies beyond is below the smallest double."""
@@ -36,6 +37,12 @@ def laplace_mass(z: NDArray[Any], *, scale: float) -> Floats:
     return mass
 
 
+def laplace_variance(scale: float) -> float:
+    """Variance of discrete Laplace noise of this scale."""
+    p = math.exp(-1 / scale)
+    return 2 * p / (1 - p) ** 2
+
+
 def laplace_quantile(tail: float, *, scale: float) -> int:
     """Smallest whole j >= 1 with Pr[|Z| >= j] <= tail: 2 p^j/(1 + p) solved for j."""
     p = np.exp(-1.0 / scale)
@@ -46,6 +53,7 @@ def laplace_quantile(tail: float, *, scale: float) -> int:
 def gaussian_masses(sigma: float) -> tuple[int, Floats]:
     """Reach r and Pr[Z = z] for z = -r..r, as far as doubles see them."""
     reach = max(2, int(np.ceil(GAUSSIAN_REACH * sigma)))
+    check_memory(2 * reach + 1, what="The exact law of Gaussian noise", smaller="take a larger epsilon", each=32)
     z = np.arange(-reach, reach + 1, dtype=np.float64)
     weights = np.exp(-z * z / (2 * sigma * sigma))
     masses = weights / weights.sum()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError
-from dpcore.randomness.sampler import Draw, Drawn, Sampler
+from dpcore.randomness.sampler import Draw, Drawn, Sampler, check_scale, check_whole
 
 BLOCK = 1 << 15
 """Draws made at once: a block of doubles that stays in the processor's cache."""
@@ -67,6 +67,8 @@ class Preview(Sampler):
 
         |Z| = floor(scale * E + c) has Pr[|Z| >= k] = 2 p^k/(1 + p), the two-sided geometric (_laplace_offset).
         """
+        check_whole(values)
+        check_scale(scale)
         offset = _laplace_offset(scale)
         out = np.empty((trials, values.shape[1]), dtype=np.int64)
         flat = out.reshape(-1)

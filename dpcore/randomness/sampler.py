@@ -3,6 +3,11 @@
 A draw receives the value it protects, its epsilon and its sensitivity, never a scale alone. So the same run() can be
 previewed, released, accounted for, or enumerated. Sensitivity is the L1 distance a neighbour can move the *whole*
 vector of one draw; one draw costs its epsilon once.
+
+A draw takes whole numbers, and noise fits 64 bits beside them: a count is at most 2^61 in size, a sensitivity at most
+2^53 and a scale at most 2^54. Noise 64 scales from 0 then has size 2^60, and its sum with a count is below 2^62.
+NumPy's exponential variates end at 45 scales and its normal ones at 14; OpenDP adds whole numbers of any length and
+clamps the sum to 64 bits.
 """
 
 from __future__ import annotations
@@ -10,7 +15,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
 
 from dpcore.core import ParameterError
 
@@ -21,16 +28,47 @@ if TYPE_CHECKING:
 
 Drawn = TypeVar("Drawn")
 
+MAX_COUNT = 1 << 61
+MAX_SENSITIVITY = 1 << 53
+MAX_SCALE = 2.0**54
+
+
+def check_whole(values: Any, *, least: int = -MAX_COUNT, most: int = MAX_COUNT) -> None:
+    """Raise ParameterError unless the values are an integer array within [least, most]; no value is named.
+
+    Fractions, NaN, infinities and truth values are never rounded or cast.
+    """
+    kind = getattr(values, "dtype", None)
+    if not isinstance(values, np.ndarray) or not np.issubdtype(kind, np.integer):
+        raise ParameterError(f"A draw takes whole numbers, an array of integers; this one has type {kind}.")
+    if values.size and not (int(values.min()) >= least and int(values.max()) <= most):
+        raise ParameterError(f"A draw takes whole numbers from {least} to {most}: a value is outside.")
+
+
+def check_number(name: str, value: Any, *, least: int = 1, most: int = MAX_COUNT) -> None:
+    """Raise ParameterError unless a public number is a whole number from ``least`` to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise ParameterError(f"The {name} must be a whole number from {least} to {most}, got {value!r}.")
+
+
+def check_scale(scale: float) -> None:
+    """Raise ParameterError unless noise of this scale fits 64 bits."""
+    if not 0 <= scale <= MAX_SCALE:
+        raise ParameterError(f"Noise has a scale of at most 2^54, got {scale!r}: take a larger epsilon.")
+
 
 @dataclass(frozen=True)
 class Charge:
-    """What one draw spent: an epsilon and a delta, or a Gaussian's sigma, shift and how many numbers it drew."""
+    """What one draw spent: an epsilon and a delta, or a Gaussian's sigma and squared shift.
+
+    ``numbers`` is how many numbers it drew.
+    """
 
     draw: str
     epsilon: float = 0.0
     delta: float = 0.0
     sigma: float = 0.0
-    shift: tuple[int, ...] = ()
+    squared_shift: int = 0
     numbers: int = 1
 
 
@@ -65,7 +103,7 @@ class Draw(ABC, Generic[Drawn]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PureDraw(Draw[Drawn]):
-    """A draw that spends a pure epsilon at a sensitivity, both finite and above 0."""
+    """A draw that spends a pure epsilon at a sensitivity, both finite and above 0; its noise fits 64 bits."""
 
     epsilon: float = field(kw_only=True)
     sensitivity: float = field(kw_only=True)
@@ -73,8 +111,9 @@ class PureDraw(Draw[Drawn]):
     def __post_init__(self) -> None:
         if not (0 < self.epsilon < math.inf):
             raise ParameterError(f"A draw needs a finite epsilon above 0, got {self.epsilon!r}.")
-        if not (0 < self.sensitivity < math.inf):
-            raise ParameterError(f"A draw needs a finite sensitivity above 0, got {self.sensitivity!r}.")
+        if not (0 < self.sensitivity <= MAX_SENSITIVITY):
+            raise ParameterError(f"A draw needs a sensitivity above 0 and at most 2^53, got {self.sensitivity!r}.")
+        check_scale(self.scale)
 
     @property
     def charge(self) -> Charge:
@@ -103,8 +142,7 @@ class Sampler(ABC):
 
         The values that a draw protects have a first axis of 1 (the same data for all trials) or T.
         """
-        if trials < 1:
-            raise ParameterError(f"At least one trial is needed, got {trials}.")
+        check_number("number of trials", trials)
         return self.make(draw, trials)
 
     @abstractmethod

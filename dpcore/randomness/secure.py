@@ -13,10 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.core import Integers
-from dpcore.randomness.sampler import Draw, Drawn, Sampler
+from dpcore.randomness.sampler import Draw, Drawn, Sampler, check_whole
 
 WHOLE = "i64"
 """OpenDP's type for our whole numbers: its default, 32 bits, is too narrow for scores, and the error quotes them."""
+
+
+AT_ONCE = 1 << 20
+"""Numbers drawn at once: OpenDP gives them back as a list, which takes five times their memory."""
 
 
 def rounded_up(scale: float) -> float:
@@ -65,24 +69,35 @@ class Secure(Sampler):
             dp.zero_concentrated_divergence() if gumbel else dp.max_divergence(),
             scale=rounded_up(scale),
         )
-        return lambda scores: int(race(scores.astype(np.int64)))
+
+        def largest(scores: Integers) -> int:
+            check_whole(scores)
+            return int(race(scores.astype(np.int64)))
+
+        return largest
 
 
 def _measured(measurement: Any, counts: Integers, *, trials: int) -> Integers:
     """Counts (1 or T, k) with one of OpenDP's noises, (T, k)."""
+    check_whole(counts)
     rows = np.broadcast_to(counts, (trials, counts.shape[1]))
     # OpenDP draws from its own entropy; a vector call amortises the cost of crossing into it. It takes arrays as they
     # are: of a list it looks at every number in Python, which took most of the time of a draw.
-    flat = measurement(rows.reshape(-1).astype(np.int64))
-    return np.array(flat, dtype=np.int64).reshape(rows.shape)
+    flat = rows.reshape(-1)
+    drawn = np.empty(flat.size, dtype=np.int64)
+    for start in range(0, flat.size, AT_ONCE):
+        drawn[start : start + AT_ONCE] = measurement(flat[start : start + AT_ONCE].astype(np.int64))
+    return drawn.reshape(rows.shape)
 
 
 def uniform(high: int, size: int) -> Integers:
-    """Uniform whole numbers in [0, high) from the operating system's entropy, shape (size,); high below 2^32."""
-    most = (1 << 32) // high * high
-    kept = np.empty(0, dtype=np.uint32)
+    """Uniform whole numbers in [0, high) from the operating system's entropy, shape (size,); high at most 2^61."""
+    kind: type[np.uint32 | np.uint64] = np.uint32 if high <= 1 << 32 else np.uint64
+    width = np.dtype(kind).itemsize
+    highest = (1 << 8 * width) // high * high - 1
+    kept = np.empty(0, dtype=kind)
     while len(kept) < size:
-        words = np.frombuffer(os.urandom(4 * (size - len(kept))), dtype=np.uint32)
+        words = np.frombuffer(os.urandom(width * (size - len(kept))), dtype=kind)
         # Words in the last, incomplete round of remainders are thrown away, so that none is more likely.
-        kept = np.concatenate([kept, words[words < most]])
-    return (kept % np.uint32(high)).astype(np.int64)
+        kept = np.concatenate([kept, words[words <= kind(highest)]])
+    return (kept.astype(np.uint64) % np.uint64(high)).astype(np.int64)

@@ -67,7 +67,7 @@ def table(one: NDArray[Any], other: NDArray[Any]) -> Ratios:
 
 
 def joint(outcomes: Outcomes) -> NDArray[np.uint64]:
-    """One number for each outcome (T,), the same for equal ones; different ones hardly ever share one."""
+    """One number for each outcome (T,), the same for equal ones; different ones share one with negligible chance."""
     found = np.zeros(len(outcomes), dtype=np.uint64)
     for column in outcomes.T:
         found = (found ^ (column.astype(np.float64) + 0.0).view(np.uint64)) * MIX

@@ -32,9 +32,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.core import Floats, Integers, ParameterError, exactly, paused
 from dpcore.core.problem import spread
-from dplab.audit.orders import Order, Outcomes, orders
 from dpcore.limits.chance import binomial_interval, check_loss
 from dpcore.randomness import Preview
+from dplab.audit.orders import Order, Outcomes, orders
 
 LOOKS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 """Runs a side of each look."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpcore.core import (
     Dataset,
     Domain,
+    DomainKind,
     Entry,
     Guarantee,
     Mechanism,
@@ -27,20 +28,20 @@ from dpcore.core import (
     ProvenanceKind,
     Queries,
 )
-from dpcore.data.attributes import Attributes, Marginals
-from dpcore.data.cube import Cube
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.lists import DecisionLists
+from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.sphere import Halfspaces, Sphere
-from dplab.audit.exact import exact_epsilon
-from dplab.audit.orders import Outcomes
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
+from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Preview
+from dplab.audit.exact import exact_epsilon
+from dplab.audit.orders import Outcomes
 
 ROWS = 40
 QUESTIONS = 6
@@ -55,41 +56,34 @@ Kinds = NDArray[Any]
 """Records of four kinds, on the first axis: the many, the other many, the lone one, and what it becomes."""
 
 
-def _small(kind: type[Domain]) -> tuple[Domain, Kinds]:
+def _small(kind: DomainKind) -> tuple[Domain, Kinds]:
     """A small domain of this kind with four kinds of records."""
-    cells = np.array([0, 3, 1, 2])
-    if kind is Line:
-        return Line(bits=2), cells
-    if kind is Categories:
-        return Categories(labels=("a", "b", "c", "d")), cells
-    if kind is Grid:
-        return Grid(first=Line(bits=1), second=Line(bits=1)), cells
-    if kind is Grouped:
-        return Grouped(labels=("a", "b"), line=Line(bits=1)), cells
-    yes_no = np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
-    if kind is Cube:
-        return Cube(names=("a", "b")), yes_no
-    if kind is Attributes:
-        column = Categories(labels=("no", "yes"), missing=False)
-        return Attributes(names=("a", "b"), columns=(column, column)), yes_no
-    if kind is DecisionLists:
-        return DecisionLists(names=("a",), rules=1), np.array([[2, 0, 0], [2, 0, 1], [0, 1, 0], [1, 1, 0]])
-    if kind is Sphere:
-        return Sphere(dimensions=2), np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])
-    raise ParameterError(f"There are no small data for {kind.title}.")
+    cells, yes_no = np.array([0, 3, 1, 2]), np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
+    halves = Number(bits=1)
+    small: dict[DomainKind, tuple[Domain, Kinds]] = {
+        DomainKind.NUMBER: (Number(bits=2), cells),
+        DomainKind.LABELS: (Labels(labels=("a", "b", "c", "d")), cells),
+        DomainKind.MAP: (Product.map(halves, halves), cells),
+        DomainKind.GROUPS: (Product.map(Labels(labels=("a", "b")), halves), cells),
+        DomainKind.YES_NO: (Product.yes_no(("a", "b")), yes_no),
+        DomainKind.TABLE: (Product.coded({"a": 2, "b": 2}), yes_no),
+        DomainKind.LISTS: (
+            DecisionLists(names=("a",), rules=1),
+            np.array([[2, 0, 0], [2, 0, 1], [0, 1, 0], [1, 1, 0]]),
+        ),
+        DomainKind.VECTORS: (Sphere(dimensions=2), np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])),
+    }
+    return small[kind]
 
 
 def _asked(entry: Entry, domain: Domain) -> Queries:
     """The first class of questions that the entry serves."""
-    wider: list[Queries] = []
-    if isinstance(domain, Line | Categories):
-        wider = [kind(domain=domain) for kind in classes_for(domain)]
+    wider: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)] if domain.listed else []
+    if is_number(domain) or is_labels(domain):
         wider.append(generated("bumps", queries=4, domain=domain, seed=1))
-    elif isinstance(domain, Grid | Grouped):
-        wider = [kind(domain=domain) for kind in classes_for(domain)]
-    elif isinstance(domain, Cube):
+    elif is_yes_no(domain):
         wider = [AtLeast(domain=domain, width=2, least=1)]
-    elif isinstance(domain, Attributes):
+    elif is_table(domain):
         wider = [Marginals(domain=domain, ways=1), RangeBoxes(domain=domain)]
     elif isinstance(domain, DecisionLists):
         wider = [Inputs(domain=domain)]
@@ -152,7 +146,8 @@ def exactly_on_two_rows(entry: Entry, mechanism: Mechanism, neighbours: Neighbou
     Raises:
         ParameterError: it has no proof for the relation.
     """
-    domain = {Line: Line(bits=1), Categories: Categories(labels=("a", "b"), missing=False)}.get(entry.domains[0])
+    two = {DomainKind.NUMBER: Number(bits=1), DomainKind.LABELS: Labels(labels=("a", "b"), missing=False)}
+    domain = two.get(entry.domains[0])
     if domain is None or "gamma" in entry.controls() or isinstance(mechanism, Interactive):
         return None
     problem = Problem(domain=domain, queries=_asked(entry, domain), n=2, neighbours=neighbours)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Integers, Neighbours
+from dpcore.randomness import NoisyCounts, Preview, SparseVector
 from dplab.audit.broken import counts, sparse_vectors
 from dplab.audit.orders import Outcomes
-from dpcore.randomness import NoisyCounts, Preview, SparseVector
 
 EPSILON = counts.EPSILON
 """What all of them claim."""

@@ -14,9 +14,9 @@ from dpcore.core import Booleans, Floats, ParameterError, Problem
 from dpcore.data.bundled import vectors_of
 from dpcore.data.sources import generated_vectors
 from dpcore.data.sphere import Halfspaces
-from dplab.halfspace_parts import around, released
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dplab.halfspace_parts import around, released
 
 BETA, TRIALS = 0.05, 200
 DEGREES = np.arange(0.0, 360.0, 2.0)
@@ -66,7 +66,7 @@ def every_direction(*, n: int, gap: float, directions: int, epsilon: float, seed
     promised = queries.margins(dataset.records, towards) > needed + 1e-5
 
     def worst(which: Booleans) -> float:
-        return float(np.quantile(errors[:, which].max(axis=1), 1 - BETA)) if which.any() else math.nan
+        return float(np.quantile(errors[:, which].max(axis=1), 1 - BETA, method="higher")) if which.any() else math.nan
 
     return EveryDirection(
         degrees=DEGREES,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError, Problem
-from dpcore.data.cube import Cube
+from dpcore.data.product import is_yes_no
 from dpcore.data.sources import generated_attributes
 from dpcore.mechanisms.marginals.plans import Budget, direct_plan, polynomial_plan
 from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minimax
@@ -89,7 +89,7 @@ def predicted_errors(*, attributes: int, width: int, epsilon: float, delta: floa
     Rows are replaced, and noise is Gaussian if δ > 0.
     """
     domain = generated_attributes(n=1000, attributes=attributes).domain
-    assert isinstance(domain, Cube)
+    assert is_yes_no(domain)
     problem = Problem(domain=domain, queries=AtLeast(domain=domain, width=width, least=1), n=1)
     budget = Budget(epsilon=epsilon, delta=delta)
     direct = direct_plan(problem, budget)

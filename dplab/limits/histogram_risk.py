@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Dataset, Floats, Problem, Provenance, ProvenanceKind
-from dpcore.data.domains import Categories
+from dpcore.data.columns import Labels
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import Preview
@@ -25,7 +25,7 @@ def total_errors(*, key: str, cells: int, occupied: int, rows: int, epsilon: flo
         seed: of the preview sampler.
         trials: releases, T.
     """
-    domain = Categories(labels=tuple(map(str, range(cells))), missing=False)
+    domain = Labels(labels=tuple(map(str, range(cells))), missing=False)
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=rows)
     dataset = Dataset(domain, np.arange(rows) % occupied, GENERATED)
     mechanism = entry(key).make(epsilon=epsilon)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore.core import DataRelease, Dataset, Floats, Integers, Problem, Provenance, ProvenanceKind
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.limits.bounds import median, walk
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Thresholds
@@ -105,7 +105,7 @@ def measured_chances(*, n: int, epsilon: float, seed: int, key: str = "identity"
 
 def _medians(*, bits: int, n: int, moved: Integers, target: int, epsilon: float, seed: int, key: str) -> Integers:
     """Medians that binary search finds where so many rows have moved to the target: (len(moved), TRIALS)."""
-    domain = Line(bits=bits)
+    domain = Number(bits=bits)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=n)
     mechanism, sampler = entry(key).make(epsilon=epsilon, **SEARCHED[key]), Preview(seed)
     found = []

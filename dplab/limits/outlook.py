@@ -19,6 +19,7 @@ import numpy as np
 from dpcore.core import (
     BoundKind,
     Dataset,
+    ErrorUnit,
     Floats,
     Mechanism,
     ParameterError,
@@ -27,12 +28,12 @@ from dpcore.core import (
     ProvenanceKind,
 )
 from dpcore.core.problem import MOST_ROWS
-from dplab.measure import BLOCK_SECONDS, finish, measure
-from dplab.sweep import EPSILON_GRID
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.randomness import Preview
+from dplab.measure import BLOCK_SECONDS, finish, measure
+from dplab.sweep import EPSILON_GRID
 
 TRIALS = 200
 NOBODY = Provenance(kind=ProvenanceKind.GENERATED, title="one public row")
@@ -69,7 +70,8 @@ def promised_error(mechanism: Mechanism, problem: Problem, *, beta: float) -> fl
     """
     bound = mechanism.accuracy(problem, beta)
     met = all(each.met for each in bound.assumptions if each not in problem.unchecked_n)
-    return bound.value if met and bound.kind is BoundKind.GUARANTEE else math.inf
+    proved = bound.kind is BoundKind.GUARANTEE and bound.unit is not ErrorUnit.TABLES  # of rows nothing is known
+    return bound.value if met and proved else math.inf
 
 
 def predicted_error(mechanism: Mechanism, problem: Problem, *, seed: int = 0) -> float:

@@ -22,7 +22,7 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import Labels, Number
 from dpcore.limits.attacks import halves, vc
 from dpcore.limits.attacks.group_counts import SUBSET_SUMS
 from dpcore.limits.chance import replacement_steps
@@ -44,7 +44,7 @@ GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="a secret half")
 def universe(points: int) -> Domain:
     """The shattered points as cells: a line where a line has so many, or else labels."""
     bits = points.bit_length() - 1
-    return Line(bits=bits) if points == 1 << bits else Categories(labels=tuple(map(str, range(points))), missing=False)
+    return Number(bits=bits) if points == 1 << bits else Labels(labels=tuple(map(str, range(points))), missing=False)
 
 
 def fitting(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dict[str, Entry]:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, DataRelease, Floats, Neighbours
-from dplab.limits.reconstruction import BETA, EPSILONS, release_half
 from dpcore.limits.attacks import fat_shattering, halves
 from dpcore.mechanisms import entry
 from dpcore.randomness import Preview
+from dplab.limits.reconstruction import BETA, EPSILONS, release_half
 
 RUNS = 200
 

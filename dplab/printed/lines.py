@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+ORDER, NOT_PRINTED, NOT_KNOWN = "order only", "not printed", "not known"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedLine:
@@ -12,10 +14,12 @@ class PrintedLine:
 
     Attributes:
         what: it is, with its symbol and where it is printed.
-        printed: by the paper's formula; None: the paper gives an order of magnitude only.
-        holds: what is proved or computed here; None: nothing better is known.
+        printed: by the paper's formula; None: ``printed_words`` says what is there instead.
+        holds: what is proved or computed here; None: ``holds_words`` says what is there instead.
         why: what differs, in a sentence.
         power: whether both numbers are decimal logarithms, of what is too large to write out.
+        printed_words: "order only" only where the paper prints an order of magnitude.
+        holds_words: why no number is proved or computed here.
     """
 
     what: str
@@ -23,6 +27,8 @@ class PrintedLine:
     holds: float | None
     why: str
     power: bool = False
+    printed_words: str = NOT_PRINTED
+    holds_words: str = NOT_KNOWN
 
 
 @dataclass(frozen=True, kw_only=True)

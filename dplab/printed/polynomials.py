@@ -1,12 +1,13 @@
 """Numbers of Thaler, Ullman and Vadhan (2012): degree, monomials, norm, the literal sanitizer, rows, Remark 4.7.
 
 A row x gives the polynomial p(Σ x_j y_j) in the query's variables y. On yes/no variables its coefficient on a set R of
-i variables is a_i, the i-th forward difference of p at 0, if the row has all of R, and else 0. So T = max |a_i|, and a
-replaced row moves all coefficients together by Σ |a_i| C(d, i) at most: from all attributes to none.
+i variables is a_i, the i-th forward difference of p at 0, if the row has all of R, and else 0. A replaced
+row moves all coefficients together by Σ |a_i| C(d, i) at most: from all attributes to none.
 
-The sanitizer as printed adds noise of scale 2T/(εn) to each coefficient of the mean. That is right where T bounds the
-sum of a row's coefficients; Section 2.3 defines it as the bound of each. So what it has is not ε but
-ε · Σ |a_i| C(d, i) / (2T): `literal_epsilon`, exact for Laplace noise when a row is replaced.
+The sanitizer adds noise of scale 2T/(εn) to each coefficient of the mean. Its exact epsilon, for Laplace noise when a
+row is replaced, is ε · Σ |a_i| C(d, i) / (2T): `literal_epsilon`. With the printed norm, T = d^t, that is far below ε:
+it is private and its noise is useless. With T = max |a_i|, the bound of each coefficient, it is far above ε: it is not
+private. The paper does not print the second.
 
 The text of the paper at hand has lost its formulas. Those here are as we know them, checked against no printed page.
 """
@@ -18,20 +19,20 @@ import math
 import numpy as np
 
 from dpcore.core import ParameterError
-from dplab.printed.lines import MethodLine, PrintedLine, PrintedTable, log10_choose
+from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minimax, target, through
+from dplab.printed.lines import ORDER, MethodLine, PrintedLine, PrintedTable, log10_choose
 from dplab.printed.thresholds import printed_order, threshold
-from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minimax
 
 MOST_WIDTH = 12
 
 
 def least_degree(*, width: int, gamma: float) -> Polynomial:
-    """Chebyshev's polynomial of the least degree that is within gamma of any-of."""
+    """Chebyshev's polynomial of the least degree that is within gamma of any-of; interpolation where none is."""
     for degree in range(1, width + 1):
         found = chebyshev(width=width, least=1, degree=degree, basis="ones", scaled=False)
         if found.gamma <= gamma:
-            break
-    return found
+            return found
+    return through(target(width=width, least=1), least=1, basis="ones")
 
 
 def moved(polynomial: Polynomial, *, attributes: int) -> float:
@@ -40,9 +41,13 @@ def moved(polynomial: Polynomial, *, attributes: int) -> float:
     return float(sum(abs(a) * math.comb(attributes, level) for level, a in levels if level))
 
 
-def literal_epsilon(polynomial: Polynomial, *, attributes: int, epsilon: float) -> float:
-    """What the sanitizer as printed has, where it claims epsilon."""
-    norm = max(abs(a) for a in polynomial.coefficients)
+def largest_coefficient(polynomial: Polynomial) -> float:
+    """The largest coefficient, max |a_i|."""
+    return max(abs(a) for a in polynomial.coefficients)
+
+
+def literal_epsilon(polynomial: Polynomial, *, norm: float, attributes: int, epsilon: float) -> float:
+    """The exact epsilon of the sanitizer with noise 2·norm/(epsilon·n) in each coefficient, which claims epsilon."""
     return epsilon * moved(polynomial, attributes=attributes) / (2 * norm)
 
 
@@ -97,16 +102,21 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
     made = least_degree(width=width, gamma=gamma)
     degree, d = made.degree, attributes
     program = next(t for t in range(width + 1) if minimax(width=width, least=1, degree=t, basis="ones").gamma <= gamma)
-    norm, far = max(abs(a) for a in made.coefficients), moved(made, attributes=d)
+    norm, far, printed_norm = largest_coefficient(made), moved(made, attributes=d), float(d**degree)
     printed_monomials = math.comb(d + degree, degree)
     released = sum(math.comb(d, level) for level in range(1, degree + 1))
     in_answer = sum(math.comb(width, level) for level in range(1, degree + 1))
-    printed_rows = 2 * norm * printed_monomials * math.log(printed_monomials / beta) / (epsilon * gamma)
+    printed_rows = 2 * printed_norm * printed_monomials * math.log(printed_monomials / beta) / (epsilon * gamma)
     rows = far * in_answer * math.log(released / beta) / (epsilon * gamma)
     queries = math.comb(d, width)
     counted = (
         ("the first one, counted here", queries * math.log(queries / beta) / (epsilon * alpha), n * queries),
         ("this paper, counted here", rows, n * released),
+    )
+    construction = (
+        "Chebyshev's closed form at γ = α/2"
+        if made.gamma
+        else "interpolation: no closed form of degree k or less is within γ = α/2"
     )
     half = max(1, width // 2)
     half_program = next(
@@ -116,16 +126,22 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
         title="Marginals by polynomials",
         lines=(
             PrintedLine(
-                what="ε that the literal sanitizer has",
+                what="ε of the sanitizer with T = dᵗ (Lemma 4.3), recalled",
                 printed=epsilon,
-                holds=literal_epsilon(made, attributes=d, epsilon=epsilon),
-                why="exact for Laplace noise of its scale, a row replaced",
+                holds=literal_epsilon(made, norm=printed_norm, attributes=d, epsilon=epsilon),
+                why="exact for its Laplace noise, a row replaced: private, with more noise than ε takes",
+            ),
+            PrintedLine(
+                what="ε of the sanitizer with T = max |aᵢ|",
+                printed=None,
+                holds=literal_epsilon(made, norm=norm, attributes=d, epsilon=epsilon),
+                why="the bound of each coefficient of this polynomial, taken as T: not private",
             ),
             PrintedLine(
                 what="degree t, order √k·ln(1/γ) (Fact 4.2)",
                 printed=math.sqrt(width) * math.log(1 / gamma),
                 holds=degree,
-                why=f"Chebyshev's closed form at γ = α/2; a linear program needs {program}",
+                why=f"{construction}; a linear program needs {program}",
             ),
             PrintedLine(
                 what="coefficients C(d + t, t) (Section 2.3)",
@@ -135,13 +151,13 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
             ),
             PrintedLine(
                 what="norm T, order dᵗ (Lemma 4.3)",
-                printed=d**degree,
+                printed=printed_norm,
                 holds=norm,
-                why="T read as the bound of each, max |aᵢ|",
+                why="held: the largest coefficient of this polynomial, max |aᵢ|",
             ),
             PrintedLine(
                 what="noise of a coefficient, 2T/(εn) (the sanitizer)",
-                printed=2 * norm / (epsilon * n),
+                printed=2 * printed_norm / (epsilon * n),
                 holds=far / (epsilon * n),
                 why="a row moves all coefficients, not one: Σ |aᵢ| C(d, i) in all",
             ),
@@ -158,6 +174,7 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 holds=math.log10(queries * math.log(queries / beta) / (epsilon * alpha)),
                 why=f"{queries:,} answers, each with noise for all",
                 power=True,
+                printed_words=ORDER,
             ),
             PrintedLine(
                 what="two methods, time: n·C(d + t, t), n·C(d, k) (Theorem 1.1)",
@@ -187,6 +204,8 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 why="of a differentially private method: not polynomial in d, if one-way functions exist; under "
                 "stronger assumptions nearly exponential, for some number of attributes a question (Ullman and Vadhan "
                 "2011)",
+                printed_words="not polynomial in d",
+                holds_words="the same",
             ),
             PrintedLine(
                 what=f"two methods, errors added up for {half} of {width} (Remark 4.7)",

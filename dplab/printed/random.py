@@ -8,13 +8,17 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.core import ParameterError
-from dplab.printed.lines import PrintedLine, PrintedTable
 from dpcore.limits.bounds import minimax
+from dpcore.limits.bounds.distributional import differential_from
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.mechanisms.robust.unbounded_mean import far_apart_chance
+from dplab.printed.lines import PrintedLine, PrintedTable
+from dplab.sparse import grid_example, rows_needed, simulate
 
 SLACK, PAIRS_BEYOND = 1e-6, 0.05
 """δ of the remark on η(n); share of pairs that may be further apart than the noise allows for."""
+FIGURE_GAMMA, FIGURE_EPSILON = 0.1, 0.1
+"""Of the paper's Figure 2, which states neither."""
 MOST_PAIRED, SAMPLES, QUANTILE = 200, 300, 0.9
 
 
@@ -57,8 +61,25 @@ def quantile_spreads(*, n: int, seed: int = 1) -> tuple[float, float]:
     return float(pairs), float(every)
 
 
+def corner_total(*, cells: int, n: int, shift: int, printed: bool) -> float:
+    """The shares of a corner of Proposition 3.1's hypercube with one σ = 1, added up; 1 if it is a histogram."""
+    signs = np.arange(cells - 1) == 0
+    last = (n - signs.sum()) * shift if printed else n - shift * signs.sum()
+    return float((shift * signs.sum() + last) / n)
+
+
+@lru_cache(maxsize=1)
+def figure_2_losses() -> tuple[int, float, float]:
+    """The rows from which Figure 2's empty cells may stay empty, and both mean total errors there, (DP, random DP)."""
+    rows = rows_needed(cells=len(grid_example(0)), gamma=FIGURE_GAMMA, condition="paper")
+    found = simulate(grid_example(rows), epsilon=FIGURE_EPSILON, gamma=FIGURE_GAMMA, condition="paper", seed=1)
+    return rows, float(found.private_loss.mean()), float(found.random_loss.mean())
+
+
 def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
     """The histogram's least risk, and the weaker promise of random privacy."""
+    pairs = minimax.best_pairs(cells=cells, rows=n, epsilon=epsilon)
+    figure_rows, private, random = figure_2_losses()
     spreads = quantile_spreads(n=min(n, MOST_PAIRED))
     return PrintedTable(
         title="Random privacy",
@@ -66,7 +87,7 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
             PrintedLine(
                 what="risk nobody is below, of n (Proposition 3.1)",
                 printed=minimax.printed_risk(cells=cells, rows=n, epsilon=epsilon),
-                holds=minimax.best_pairs(cells=cells, rows=n, epsilon=epsilon).risk,
+                holds=pairs.risk,
                 why="τ must be a whole number of rows and fit into n",
             ),
             PrintedLine(
@@ -91,7 +112,28 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 what=f"the same where δ = {SLACK:g} (the remark on η(n))",
                 printed=None,
                 holds=risk_everywhere(n=n, epsilon=epsilon, delta=SLACK),
-                why="printed: (c₁ − η(n))/(αn), unchanged for large n; a slack buys next to nothing",
+                why="for two bars a small δ hardly lowers it. With many empty bars δ helps: noise in full bars alone, "
+                "shown above a threshold, protects all data (Bun, Nissim and Stemmer 2016)",
+                printed_words="(c₁ − η(n))/(αn)",
+            ),
+            PrintedLine(
+                what="shares of a corner of the hypercube, added up (proof of Proposition 3.1)",
+                printed=corner_total(cells=cells, n=n, shift=pairs.shift, printed=True),
+                holds=corner_total(cells=cells, n=n, shift=pairs.shift, printed=False),
+                why="the last coordinate is (n − τΣσ)/n, printed (n − Σσ)τ/n; here all σ = 0 but one",
+            ),
+            PrintedLine(
+                what=f"rows from which Figure 2's empty cells may stay empty, 2k/γ at γ = {FIGURE_GAMMA:g}",
+                printed=None,
+                holds=figure_rows,
+                why="the figure has no n. At n = 500 both histograms are the same; here, at ε = "
+                f"{FIGURE_EPSILON:g}, total errors are {random:.3f} and {private:.3f} (simulated)",
+            ),
+            PrintedLine(
+                what="chance that two samples of n of n + 1 rows are a given pair, 2/n² (proof of Theorem 7.3)",
+                printed=2 / n**2,
+                holds=2 * differential_from(n=n),
+                why="each sample leaves out one of n + 1 rows: 2/(n + 1)²; of Blum, Ligett and Roth's section 7",
             ),
             PrintedLine(
                 what=f"γ₂ at δ = {PAIRS_BEYOND:g}, least δ′ + 2e^(−(δ′−δ)²n) (Section 6)",
@@ -106,7 +148,8 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 why=f"measured on {min(n, MOST_PAIRED)} normal rows: all pairs tell more, though not independent ones",
             ),
         ),
-        reference="Hall, Rinaldo and Wasserman (2013), Propositions 3.1 and 3.2, equation 5, Section 6",
+        reference="Hall, Rinaldo and Wasserman (2013), Propositions 3.1 and 3.2, equation 5, Section 6, Figure 2; "
+        "Blum, Ligett and Roth (2013), Theorem 7.3",
         link={
             "lesson": "histogram",
             "histogram-cells": f"{cells}",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Problem
-from dpcore.data.attributes import Attributes
-from dplab.measure import finish
-from dplab.printed.lines import PrintedLine, PrintedTable
+from dpcore.data.product import Product, is_table
 from dpcore.mechanisms.intervals.box_errors import box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import Preview
+from dplab.measure import finish
+from dplab.printed.lines import PrintedLine, PrintedTable
 
 CELLS, RELEASES = 16, 10
 
@@ -20,7 +20,7 @@ def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: i
     """What is promised of any data, from which n on, and the worst error seen on made-up rows."""
     lines: list[PrintedLine] = []
     for columns in (2, 3):
-        domain = Attributes.coded({f"column {place}": CELLS for place in range(columns)})
+        domain = Product.coded({f"column {place}": CELLS for place in range(columns)})
         queries = RangeBoxes(domain=domain)
         problem, mechanism = Problem(domain=domain, queries=queries, n=n), BoxCuts(epsilon=epsilon, levels=levels)
         bound, where = mechanism.accuracy(problem, beta), f"{columns} columns"
@@ -63,7 +63,7 @@ def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: i
 
 def _made_up(problem: Problem, *, seed: int) -> BoxState:
     """Rows around a diagonal, by the share of each combination of cells."""
-    sizes = problem.domain.sizes if isinstance(problem.domain, Attributes) else ()
+    sizes = problem.domain.sizes if is_table(problem.domain) else ()
     generator = np.random.Generator(np.random.SFC64(seed))
     near = generator.normal(CELLS / 2, CELLS / 6, (problem.n, 1))
     cells = np.clip(near + generator.normal(0, CELLS / 12, (problem.n, len(sizes))), 0, CELLS - 1).astype(np.int64)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import DataRelease, Floats, HistogramState, Problem
-from dpcore.data.cube import Cube
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
+from dpcore.data.product import is_yes_no
 from dpcore.data.sources import generated_attributes, generated_vectors
 from dpcore.data.sphere import Halfspaces
-from dplab.printed.polynomials import least_degree, literal_epsilon, moved
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.printed import printed
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
@@ -27,6 +26,7 @@ from dpcore.mechanisms.marginals.polynomials import minimax
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.ranges import Intervals
 from dpcore.randomness import Preview
+from dplab.printed.polynomials import largest_coefficient, least_degree, literal_epsilon, moved
 
 LEVEL = 0.95
 ANSWERS, RELEASES = 4000, 30
@@ -44,14 +44,14 @@ class Simulated:
         errors: by what erred, (K,) each; "printed" and "ours" among them.
         marked: places to be pointed out, by their words.
         claimed: the epsilon that the paper claims for what it prints.
-        has: the epsilon that it has.
+        has: the exact epsilon of what is not private, by what erred.
     """
 
     at: Floats
     errors: Mapping[str, Floats]
     marked: Mapping[str, float]
     claimed: float
-    has: float
+    has: Mapping[str, float]
 
 
 def _laplace_sums(generator: np.random.Generator, terms: int) -> Floats:
@@ -63,16 +63,17 @@ def _laplace_sums(generator: np.random.Generator, terms: int) -> Floats:
 def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed: int) -> Simulated:
     """One answer about any of k attributes, against rows n: bias γ at most, and noise of the coefficients it adds up.
 
-    Printed: noise 2T/(εn) each. Private: what ε takes, all coefficients together. Ours: the degree and the split of ε
-    of least error at each n, noise in every answer among them.
+    Printed: noise 2T/(εn) each, T = d^t. Largest: T = max |a_i|. Private: the noise that ε takes for all coefficients
+    together. Ours: the degree and the split of ε of least error at each n, noise in every answer among them.
     """
     generator, rows = np.random.Generator(np.random.SFC64(seed)), np.geomspace(1e2, 1e12, 41)
     made = least_degree(width=width, gamma=alpha / 2)
-    norm, far = max(abs(a) for a in made.coefficients), moved(made, attributes=attributes)
+    norms = {"printed": float(attributes**made.degree), "largest": largest_coefficient(made)}
+    far = moved(made, attributes=attributes)
     terms = sum(math.comb(width, level) for level in range(1, made.degree + 1))
     noise = float(np.quantile(np.abs(_laplace_sums(generator, terms)), LEVEL))
     domain = generated_attributes(n=1000, attributes=attributes).domain
-    assert isinstance(domain, Cube)
+    assert is_yes_no(domain)
     problem = Problem(domain=domain, queries=AtLeast(domain=domain, width=width, least=1), n=1)
     budget = Budget(epsilon=epsilon)
     programs = (minimax(width=width, least=1, degree=t, basis="ones") for t in range(1, width))
@@ -86,13 +87,15 @@ def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed
     return Simulated(
         at=rows,
         errors={
-            "printed": made.gamma + 2 * norm * noise / (epsilon * rows),
+            **{key: made.gamma + 2 * norm * noise / (epsilon * rows) for key, norm in norms.items()},
             "private": made.gamma + far * noise / (epsilon * rows),
             "ours": np.min(ours, axis=0),
         },
         marked={},
         claimed=epsilon,
-        has=literal_epsilon(made, attributes=attributes, epsilon=epsilon),
+        has={
+            key: literal_epsilon(made, norm=norm, attributes=attributes, epsilon=epsilon) for key, norm in norms.items()
+        },
     )
 
 
@@ -101,7 +104,7 @@ def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int
     asked, needed = (
         rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
     )
-    domain = Line(bits=bits)
+    domain = Number(bits=bits)
     sizes = np.geomspace(asked / 10, needed * 2, 6).round().astype(np.int64)
     sizes = np.unique(np.append(sizes, [asked, needed]))
     ties = min(24, recommended_tie_bits(alpha))
@@ -126,7 +129,7 @@ def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int
         errors={key: np.array(each) for key, each in errors.items()},
         marked={"rows printed": float(asked), "rows that the proof needs": float(needed)},
         claimed=epsilon,
-        has=epsilon,
+        has={},
     )
 
 
@@ -162,7 +165,7 @@ def halfspaces(*, dimensions: int, margin: float, alpha: float, epsilon: float, 
         errors={key: np.array(each) for key, each in errors.items()},
         marked={"T as printed": float(told.dimensions)},
         claimed=epsilon,
-        has=epsilon,
+        has={},
     )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 
 from dpcore.core import ParameterError
-from dplab.printed.lines import PrintedLine, PrintedTable
 from dpcore.limits.bounds import median
 from dpcore.mechanisms.subsamples.subsampling import calibrated_plan, paper_delta, paper_plan
+from dplab.printed.lines import PrintedLine, PrintedTable
+
+NOT_APPLICABLE = "does not apply"
+"""Of a theorem at settings that it excludes."""
 
 
 def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> PrintedTable:
@@ -30,7 +33,7 @@ def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> Print
                 why="exact for Laplace noise: ½·e^−(t − ε)",
             ),
             PrintedLine(
-                what="rows of stability for an answer every other time",
+                what="rows of stability for an answer at least every other time",
                 printed=threshold / epsilon,
                 holds=median.stable_threshold(epsilon=epsilon, delta=delta),
                 why="with whole-number noise, calibrated on its own δ",
@@ -40,12 +43,15 @@ def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> Print
                 printed=proved,
                 holds=held,
                 why="its proof's constants worked out (“31k/32” is 19k/32), and the exact count of a row's subsamples",
+                printed_words=NOT_APPLICABLE,
+                holds_words=NOT_APPLICABLE,
             ),
             PrintedLine(
                 what="votes needed of as many subsamples, 5k/8",
                 printed=5 * subsamples / 8,
                 holds=own.threshold,
-                why=f"calibrated for δ = {delta:g} on {subsamples:,} subsamples",
+                why=f"calibrated for δ = {delta:g} on {subsamples:,} subsamples"
+                + (", which is more than there are: it refuses more often than not" * (own.threshold > subsamples)),
             ),
         ),
         reference="Lecture notes on stability-based mechanisms, Sections 1 and 2",

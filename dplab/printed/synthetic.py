@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from dpcore.core import Problem
-from dpcore.data.domains import Line
-from dplab.printed.lines import PrintedLine, PrintedTable, log10_choose
+from dpcore.data.columns import Number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.printed import printed
 from dpcore.mechanisms.intervals.printed import corrected_rows, printed_rows
 from dpcore.mechanisms.net.sized import by_queries
 from dpcore.queries.ranges import Intervals
+from dplab.printed.lines import ORDER, PrintedLine, PrintedTable, log10_choose
 
 REFERENCE = "Blum, Ligett and Roth (2013)"
 
@@ -19,11 +21,11 @@ REFERENCE = "Blum, Ligett and Roth (2013)"
 def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> PrintedTable:
     """The net mechanism for all intervals on a line of 2^bits cells: half of α for the net, half for the choice."""
     size, half = 2**bits, alpha / 2
-    queries = size * (size + 1) / 2
-    general = by_queries(size * (size + 1) // 2, half)
-    sampled = math.ceil(math.log(2 * queries) / (2 * half**2))
-    points = math.ceil(1 / half)
-    tuples, multisets = general * math.log10(size), log10_choose(size + points - 1, points)
+    queries = size * (size + 1) // 2
+    sampled = math.ceil(math.log(2 * queries) / (2 * alpha**2))
+    points, points_at_half = math.ceil(1 / alpha - 1e-9), math.ceil(1 / half - 1e-9)
+    tuples = by_queries(queries, half) * math.log10(size)
+    multisets = log10_choose(size + points_at_half - 1, points_at_half)
 
     def rows(log10_net: float) -> float:
         return 2 / (epsilon * half) * (log10_net * math.log(10) + math.log(1 / beta))
@@ -32,16 +34,16 @@ def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> Printe
         title="Nets: all intervals of a line",
         lines=(
             PrintedLine(
-                what="points m of the net, ln|C|/α² (Lemma 3.7)",
-                printed=general,
+                what="points m of the net for α, ln|C|/α² (Lemma 3.7)",
+                printed=by_queries(queries, alpha),
                 holds=sampled,
                 why=f"Hoeffding's constant; for intervals ⌈1/α⌉ = {points} points do, whatever the data",
             ),
             PrintedLine(
-                what="databases in the net, |X|^m (Theorem 3.6)",
+                what="databases in the net for α/2, |X|^m (Theorem 3.6)",
                 printed=tuples,
                 holds=multisets,
-                why=f"order does not matter, and {points} points are enough",
+                why=f"order does not matter, and {points_at_half} points are enough for α/2",
                 power=True,
             ),
             PrintedLine(
@@ -55,6 +57,7 @@ def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> Printe
                 printed=None,
                 holds=points,
                 why="an order of magnitude; intervals have v = 2",
+                printed_words=ORDER,
             ),
         ),
         reference=f"{REFERENCE}, Section 3, Theorems 3.6 and 3.10",
@@ -62,7 +65,7 @@ def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> Printe
             "queries": "intervals",
             "bits": f"{bits}",
             "mechanism": "net",
-            "net-points": str(points),
+            "net-points": str(points_at_half),
             "epsilon": f"{epsilon:g}",
             "beta": f"{beta:g}",
         },
@@ -74,7 +77,7 @@ def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> P
     asked, needed = (
         rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
     )
-    domain = Line(bits=bits)
+    domain = Number(bits=bits)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=asked)
     anchored = entry("intervals-anchored").make(epsilon=epsilon, alpha=alpha).accuracy(problem, beta)
     blocks, block = math.ceil(8 / alpha), alpha / 6
@@ -98,7 +101,7 @@ def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> P
                 what="rows when quantiles are searched one by one",
                 printed=None,
                 holds=anchored.rows_needed,
-                why="errors do not add up: the same guarantee, better data",
+                why="errors do not add up; guaranteed for the same α and β",
             ),
         ),
         reference=f"{REFERENCE}, Section 4, Algorithm 2 and Theorem 4.3",
@@ -111,6 +114,12 @@ def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> P
             "beta": f"{beta:g}",
         },
     )
+
+
+def _inner_product_by_squares(*, sign: int) -> float:
+    """¼(‖x + y‖² + sign·‖x − y‖²) of two orthogonal unit vectors."""
+    x, y = np.eye(2)
+    return float(((x + y) @ (x + y) + sign * (x - y) @ (x - y)) / 4)
 
 
 def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: float, beta: float) -> PrintedTable:
@@ -137,13 +146,28 @@ def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: fl
             ),
             PrintedLine(
                 what="rows needed (Theorem 6.9)",
-                printed=None,
-                holds=found.log10_rows,
-                why="“polynomial for constant margin and α” is true, and this is the polynomial",
+                printed=found.log10_rows,
+                holds=None,
+                why="“polynomial for constant margin and α” is true, and this is the polynomial; the next line's slip "
+                "is in its proof, and Bernstein's bound mends it",
                 power=True,
+                holds_words="the same",
+            ),
+            PrintedLine(
+                what="ln of the chance that some direction's noise errs by α/4, printed m (proof of Theorem 6.9)",
+                printed=found.log_noise_chance(hoeffding=8),
+                holds=found.log_noise_chance(hoeffding=32),
+                why="noise within [−1, 1] has range 2: 2·e^(−mα²/32), not 2·e^(−mα²/8). Bernstein's bound, with the "
+                f"noise's variance, gives −{-found.log_noise_chance_by_variance:,.0f}",
+            ),
+            PrintedLine(
+                what="⟨x, y⟩ of orthogonal unit vectors, ¼(‖x + y‖² + ‖x − y‖²) (proof of Corollary 6.4)",
+                printed=_inner_product_by_squares(sign=1),
+                holds=_inner_product_by_squares(sign=-1),
+                why="the second line's + should be −",
             ),
         ),
-        reference=f"{REFERENCE}, Section 6, Claim 6.7 and Theorem 6.9",
+        reference=f"{REFERENCE}, Section 6, Corollary 6.4, Claim 6.7 and Theorem 6.9",
         link={
             "vectors": "generated",
             "vector-dimensions": f"{dimensions}",

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.core import Neighbours, ParameterError
-from dplab.printed.lines import PrintedLine, PrintedTable, log10_choose
 from dpcore.limits.attacks import fat_shattering
+from dplab.printed.lines import PrintedLine, PrintedTable, log10_choose
 
 LINE, FITS = 16, 20
 """Cells of the line on which rows are fitted to answers, and how often."""
@@ -123,7 +123,8 @@ def weights_table(
                 what="error of k = 2^d queries, order n^⅔·(ln k·ln U/ε)^⅓, of n (Section 1)",
                 printed=_roth_error(points=points, n=n, epsilon=epsilon) / n,
                 holds=None,
-                why="constant 1; what holds with constants is the line above",
+                why="constant 1; the rows with constants are in the line above",
+                holds_words="no constant proved",
             ),
             PrintedLine(
                 what="queries from which that is less than Hardt and Talwar's √k·ln(U/k)/ε, n^(4/3)",
@@ -133,10 +134,17 @@ def weights_table(
                 power=True,
             ),
             PrintedLine(
+                what="exponent x of the chance n^m·e^(−x) of a bad database, η‖D‖α/2 (proof of Theorem 5)",
+                printed=epsilon * alpha * n / 2,
+                holds=epsilon * alpha * n / 4,
+                why="a bad database has e^(−η‖D‖α/2), a good one e^(−η‖D‖α/4): their quotient has η‖D‖α/4",
+            ),
+            PrintedLine(
                 what="error of rows fitted to answers of error α (footnote 1's program)",
                 printed=2 * alpha,
                 holds=fitted_error(alpha=alpha),
-                why="printed: always; held: the worst interval of a line of 16 in 20 fits to answers rounded to 2α",
+                why=f"printed: always; held: the worst interval of a line of {LINE} cells in {FITS} fits to answers "
+                "rounded to multiples of 2α",
             ),
         ),
         reference="Roth (2010), Sections 1, 3 and 4, Theorems 2 and 5, footnote 1; Hardt and Talwar (2010)",

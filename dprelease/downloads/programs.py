@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 
+from dpcore.core.safe_csv import program_source
+
 CELL = "# %%"
 """Begins a cell of the script."""
 
 ANALYSIS = '''# %% Verifies this release, loads it into pandas, answers questions. Run it in the folder of the files.
 import hashlib
 import json
+import re
+import unicodedata
 from pathlib import Path
 
 import pandas as pd
 
 HERE = Path(globals().get("__file__", "notebook")).resolve().parent
 certificate = json.loads((HERE / "certificate.json").read_text(encoding="utf-8"))
+
+# %% Texts that a spreadsheet would run as a formula have an apostrophe in front: it is taken off again
+READER
 
 # %% Do the files belong together?
 def digest(document):
@@ -29,7 +36,9 @@ tables = {}
 for name, expected in certificate["files"].items():
     if hashlib.sha256((HERE / name).read_bytes()).hexdigest() != expected:
         raise SystemExit(f"{name} is not the file that was released.")
-    tables[name] = pd.read_csv(HERE / name, keep_default_na=False, na_values=[""])
+    table = pd.read_csv(HERE / name, keep_default_na=False, na_values=[""])
+    table = table.apply(lambda column: column.map(lambda each: unescape_formula(each) if type(each) is str else each))
+    tables[name] = table.rename(columns=unescape_formula)
 # Whether the chain of charges and the guarantee hold is checked by: python3 run.py verify certificate.json <files>
 
 # %% Who is promised what?
@@ -39,19 +48,19 @@ print(f"epsilon {guarantee['epsilon']}, delta {guarantee['delta']}: {guarantee['
 asked = certificate["request"].get("parts", [certificate["request"]])
 parts = certificate.get("parts", [certificate])
 for part in parts:
-    print("\\n" + part["accuracy"]["statement"])
+    print("\\n" + part["accuracy"]["guaranteed_error"])
+    print(part["accuracy"]["statement"])
     for name in sorted(part["files"]):
         print(f"\\n{name}: {len(tables[name])} rows")
         print(tables[name].head(10).to_string(index=False))
 
 
 # %% Answers with error bars
-def off_by(part):
-    """Rows by which no answer to a question of the released kind is off, but for the chance beta; None: no promise."""
-    try:
-        return float(part["accuracy"]["worst_error"]) * n
-    except ValueError:
+def guaranteed_error(part):
+    """The guaranteed error of an answer to a question of the released kind, in rows; None: no guarantee."""
+    if part["accuracy"]["unit"] != "rows" or part["accuracy"]["worst_error"] == "no guarantee":
         return None
+    return float(part["accuracy"]["worst_error"]) * n
 
 
 def answers(table, kind):
@@ -80,15 +89,14 @@ for part, request in zip(parts, asked):
     for name in sorted(part["files"]):
         results[name] = pd.DataFrame(
             [
-                {"question": question, "rows": rows, "off by at most": off_by(part)}
+                {"question": question, "rows": rows, "guaranteed error": guaranteed_error(part)}
                 for question, rows in answers(tables[name], request["queries"]["type"])
             ]
         )
         if len(results[name]):
-            print(f"\\n{name}, except with chance {part['accuracy']['beta']}:")
+            print(f"\\n{name}: {part['accuracy']['guaranteed_error']}")
             print(results[name].to_string(index=False))
-# The tables are as they were drawn: nothing here can take the noise away again.
-'''
+'''.replace("READER", program_source())
 
 
 def cells(script: str = ANALYSIS) -> list[str]:

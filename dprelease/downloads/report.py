@@ -8,15 +8,21 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
-from typing import Any
+from html import escape as escape_html
+from typing import TYPE_CHECKING, Any
 
-from dprelease.certificate import parts_of
 from dpcore.core import Domain, rounded_up
+from dpcore.core.safe_csv import unescape_frame
+from dpcore.data.columns import is_number
+from dpcore.data.dates import is_dates
+from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY
+from dprelease.certificate import parts_of
 from dprelease.ledger.records import Stored
-from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY
 from dprelease.requests.joint import asked_of
-from dprelease.requests.single import Request
+from dprelease.requests.tables import BETA
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_BARS = 48
 MOST_FACTOR = 1e6
@@ -28,11 +34,26 @@ STYLE = (
     ".bar{background:#4269d0;height:.8rem}.bar.below{background:none}code{overflow-wrap:anywhere}"
     "h3{margin-top:2rem}"
 )
+RANDOM_RESULTS = (
+    "Each result below was produced by a random mechanism. Some add noise to numbers; others choose an answer at "
+    "random, or whether to give one."
+)
+"""True of every mechanism: no noise is added to a stable median, a net or quantiles."""
 HEAD = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
     '<meta name="viewport" content="width=device-width">'
 )
+
+
+JOINERS = str.maketrans("", "", "\u200c\u200d")
+"""Persian and emoji are written with them; they move no other letter."""
+
+
+def escape(text: str) -> str:
+    """Return the text for HTML; characters that turn or break a line, or are no text, become a sign."""
+    shown = text if text.isprintable() else "".join(c if c.translate(JOINERS).isprintable() else "\ufffd" for c in text)
+    return escape_html(shown)
 
 
 def report(stored: Stored) -> bytes:
@@ -76,8 +97,8 @@ def _promise(body: Mapping[str, Any]) -> Iterator[str]:
     changed = "had other values" if claim["relation"] == "replace_one" else "were not in the table at all"
     yield from _paragraphs(
         f"Differential privacy, ε = {claim['epsilon']} and δ = {claim['delta']}.",
-        f"If any one {one} {changed}, every result would have been {_factor(claim['epsilon'])}"
-        + (f", apart from a chance of {claim['delta']}" if claim["delta"] != "0" else "")
+        f"If any one {one} {changed}, every set of results would have been {_factor(claim['epsilon'])}"
+        + (f", plus a chance of {claim['delta']}" if claim["delta"] != "0" else "")
         + f". The smaller that factor, the less can be concluded about one {one} that could not be concluded without "
         "it. What is true of many stays visible: that is what the release is for.",
         f"Everything that this ledger has let out of these data up to this release is together at "
@@ -118,7 +139,7 @@ def _factor(epsilon: str) -> str:
 def _results(stored: Stored) -> Iterator[str]:
     """Each question: what was asked, how wrong the answer may be, and a picture of it."""
     yield "<h2>What was released</h2>"
-    yield from _paragraphs("Random noise is part of every number below; nobody can take it away again.")
+    yield from _paragraphs(RANDOM_RESULTS)
     requests = asked_of(stored.body["request"]).parts
     for place, (part, asked) in enumerate(zip(parts_of(stored.body), requests, strict=True), 1):
         number = f"{place}. " if len(requests) > 1 else ""
@@ -129,23 +150,11 @@ def _results(stored: Stored) -> Iterator[str]:
             f"{part['guarantee']['delta']}."
             if len(requests) > 1
             else "",
-            f"How wrong it may be: {part['accuracy']['statement']}",
-            _worst(part["accuracy"], asked),
+            f"How wrong it may be: {part['accuracy']['guaranteed_error']}",
+            part["accuracy"]["statement"],
         )
         for name in part["files"]:
             yield from _picture(name, stored.files[name], asked.problem.domain)
-
-
-def _worst(accuracy: Mapping[str, Any], asked: Request) -> str:
-    """The promised worst error in rows."""
-    try:
-        rows = float(accuracy["worst_error"]) * asked.n
-    except ValueError:
-        return f"For n = {asked.n:,} this promises nothing about the error."
-    return (
-        f"Every answer to this kind of question is off by at most {rounded_up(rows)} rows, except with chance "
-        f"{accuracy['beta']} ({accuracy['reference']})."
-    )
 
 
 def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
@@ -159,19 +168,29 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
             "was released, they have nearly its tables."
         )
         return
-    rows = pd.read_csv(io.BytesIO(contents), dtype=str, keep_default_na=False).to_dict("records")
+    if DISTANCES in name:
+        yield from _paragraphs(_distances(pd.read_csv(io.BytesIO(contents)), name))
+        return
+    table = pd.read_csv(io.BytesIO(contents), dtype=str, keep_default_na=False)
+    rows = unescape_frame(table).to_dict("records")
     if any(row.get("refused") == "True" for row in rows):
         yield from _paragraphs("The mechanism declined to answer. That is a result like any other.")
+        return
+    if name.endswith("value.csv") and all(set(row) >= MEAN for row in rows):
+        yield from _paragraphs(*(_mean(row) for row in rows))
         return
     yield from _paragraphs(f"In the file {name}: {len(rows):,} line{'s' * (len(rows) != 1)}.")
     numbers = [column for column in ("rows", "share", "outcome") if rows and column in rows[0]]
     if not numbers:  # one released cell
-        yield from _paragraphs(*(f"Released: {_label(row, domain)}." for row in rows[:1]))
+        yield from _paragraphs(*(_value(row, domain) for row in rows[:1]))
         return
-    bars = [(_label(row, domain), float(row[numbers[0]] or "nan")) for row in rows]
+    columns = list(rows[0])
+    # Of tables, the columns between the first and the last are the data's, whatever they are called.
+    named = columns[1:-1] if name.endswith(TABLES_FILE) and columns[-1] == "rows" else []
+    bars = [(_label(row, domain, named), float(row[numbers[0]] or "nan")) for row in rows]
     shown = list(_together(bars) if _in_order(rows) else bars[:MOST_BARS])
     most = max([value for _, value in shown if math.isfinite(value)] + [1e-12])
-    yield f"<table><tr><th>{escape(_column(rows[0]))}</th><th>{escape(numbers[0])}</th><th></th></tr>"
+    yield f"<table><tr><th>{escape(_column(named or _named(rows[0])))}</th><th>{escape(numbers[0])}</th><th></th></tr>"
     for label, value in shown:
         width = max(0.0, value) / most * 100 if math.isfinite(value) else 0.0
         bar = f'<div class="bar{" below" * (width == 0)}" style="width:{width:.1f}%"></div>'
@@ -181,14 +200,51 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
         told = "Neighbouring lines are added up" if _in_order(rows) else f"The first {MOST_BARS} lines are shown"
         yield from _paragraphs(f"{told}; the file has them all.")
     if min(value for _, value in bars) < 0:
-        yield from _paragraphs("Numbers below 0 are noise around small counts; they are left as they were drawn.")
+        yield from _paragraphs("Numbers below 0 are left as they were drawn.")
 
 
+def _distances(told: pd.DataFrame, name: str) -> str:
+    """How far synthetic rows are from the tables they were fitted to, and so from the true ones."""
+    worst = told.loc[told["within"].idxmax()]
+    return (
+        "What is known of these rows: in tables of as many columns as were released, their worst cell differs from the "
+        f"released table by {told['apart'].max():,.1f} rows. With confidence {100 * (1 - BETA):g}%, no cell of these "
+        f"tables is off the true count by more than {worst['within']:,.0f} rows ({worst['table']}); {name} has each "
+        "table's number. For other statistics of the rows no such number is given."
+    )
+
+
+MEAN = {"mean", "rows", "low", "high"}
+"""Columns of a mean that is released with its number of rows."""
+
+
+def _mean(row: Mapping[str, str]) -> str:
+    """A released mean with the rows that have a number."""
+    mean = f"{float(row['mean']):,.6g}" if _is_number(row["mean"]) else row["mean"]
+    rows = f"{float(row['rows']):,.0f}"
+    return (
+        f"Released: a mean of {mean}, of about {rows} row{'s' * (rows != '1')} that have a value, cut off at "
+        f"{row['low']} and {row['high']}. The number of rows has noise too."
+    )
+
+
+def _value(row: Mapping[str, str], domain: Domain) -> str:
+    """A released cell; that of a number has a width, which is no interval of its error."""
+    label = _label(row, domain)
+    if not is_number(domain) or is_dates(domain) or label == domain.describe(domain.size):
+        return f"Released: {label}."
+    return (
+        f"Released: the cell “{label}”. That is one of {domain.ordered:,} cells that numbers are rounded to; its ends "
+        "say nothing about how wrong it may be."
+    )
+
+
+TABLES_FILE = "answers.csv"
 NAMED = ("value", "first", "second", "place", "cell")
 
 
-def _column(row: Mapping[str, str]) -> str:
-    return " × ".join(_named(row))
+def _column(named: Sequence[str]) -> str:
+    return " × ".join(named)
 
 
 def _named(row: Mapping[str, str]) -> Sequence[str]:
@@ -198,11 +254,11 @@ def _named(row: Mapping[str, str]) -> Sequence[str]:
     return known or others or [name for name in NAMED[3:] if name in row]
 
 
-def _label(row: Mapping[str, str], domain: Domain) -> str:
-    """What a line is about."""
-    if domain.listed and row.get("cell", "").isdecimal():
+def _label(row: Mapping[str, str], domain: Domain, named: Sequence[str] = ()) -> str:
+    """What a line is about; of tables, which columns of the data say it."""
+    if not named and domain.listed and row.get("cell", "").isdecimal():
         return domain.describe(int(row["cell"]))
-    told = " × ".join(row[name] for name in _named(row))
+    told = " × ".join(row[name] for name in named or _named(row))
     return told if told.strip(" ×") else "anything else"
 
 

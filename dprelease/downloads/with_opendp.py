@@ -1,7 +1,8 @@
 """A program that makes the same release with OpenDP alone, from the rows: the second opinion of another library.
 
 It is given for columns of numbers or labels and pairs of numbers, counted with discrete Laplace or Gaussian noise in
-every cell or in named queries, and for quantiles and clipped means of a number. It names no column or label: those it
+every cell or in named queries, and for quantiles and clipped means of a number, of a CSV with commas, a decimal point
+and no code for missing. It names no column or label: those it
 reads from the certificate. Trees and windows have none: least squares with a known n is not OpenDP's.
 """
 
@@ -9,16 +10,21 @@ from __future__ import annotations
 
 import json
 
-from dpcore.data.domains import Categories, Grid, Line
+from dpcore.core.safe_csv import program_source
+from dpcore.data.columns import Column, is_labels, is_number
+from dpcore.data.dates import is_dates
+from dpcore.data.product import is_table
+from dpcore.data.reading.format import USUAL
 from dpcore.data.readings import Columns
-from dprelease.ledger.records import Stored
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.ranges.named import NamedQueries
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
+from dpcore.mechanisms.robust.counted_mean import CountedMean, weight
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.queries.ranges import Cells
 from dpcore.randomness.secure import rounded_up
+from dprelease.ledger.records import Stored
 from dprelease.requests.joint import asked_of
 from dprelease.requests.single import Request
 
@@ -31,20 +37,22 @@ def with_opendp(stored: Stored) -> bytes:
     noises = {str(place): noise for place, part in enumerate(requests, 1) if (noise := noise_of(part))}
     if not noises:
         return b""
-    return PROGRAM.replace("NOISES", json.dumps(noises, indent=4)).encode()
+    return PROGRAM.replace("NOISES", json.dumps(noises, indent=4)).replace("SAFE_CSV", program_source()).encode()
 
 
 def noise_of(request: Request) -> Noise:
     """Which noise of which scale OpenDP has to draw; empty where it has no equivalent."""
     reading, mechanism = request.reading, request.mechanism
-    if not isinstance(reading, Columns) or type(reading.on) not in (Line, Categories, Grid):
+    if not isinstance(reading, Columns) or not all(map(_is_written, reading.on.columns)) or is_table(reading.on):
+        return {}
+    if request.file_format != USUAL:
         return {}
     shift = sum(request.neighbours.histogram_shift)
     if isinstance(mechanism, IdentityHistogram):
         return {"law": "laplace", "scale": rounded_up(shift / mechanism.epsilon)}
     if isinstance(mechanism, GaussianHistogram):
         return {"law": "gaussian", "scale": mechanism.sigma(request.problem)}
-    if isinstance(mechanism, ExponentialMedian) and isinstance(reading.on, Line):
+    if isinstance(mechanism, ExponentialMedian) and is_number(reading.on):
         moved, share = mechanism.sensitivity(request.neighbours), mechanism.share
         return {
             "law": "quantile",
@@ -60,7 +68,21 @@ def noise_of(request: Request) -> Noise:
     if isinstance(mechanism, ClippedMean):
         furthest = reading.on.ordered - 1
         return {"law": "mean", "scale": rounded_up(furthest / mechanism.epsilon), "moved": furthest, "n": request.n}
+    if isinstance(mechanism, CountedMean) and is_number(reading.on):
+        return {
+            "law": "counted",
+            "scale": rounded_up(mechanism.sensitivity(request.problem) / mechanism.epsilon),
+            "moved": mechanism.sensitivity(request.problem),
+            "weight": weight(reading.on),
+        }
     return {}
+
+
+def _is_written(column: Column) -> bool:
+    """Whether the program below knows the column's cells: numbers of equal width, and labels as they are."""
+    if is_number(column):
+        return not (is_dates(column) or column.cuts)
+    return is_labels(column) and not column.yes_no
 
 
 PROGRAM = '''"""Makes the same release with OpenDP alone: python3 with_opendp.py DATA.csv, beside certificate.json.
@@ -71,7 +93,9 @@ It needs the rows, and it draws fresh noise: what it writes is another release, 
 import csv
 import json
 import math
+import re
 import sys
+import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from pathlib import Path
@@ -82,6 +106,7 @@ dp.enable_features("contrib")
 HERE = Path(__file__).resolve().parent
 # Question, counted from 1: the law of the noise, and its scale in rows.
 NOISE = NOISES
+SAFE_CSV
 
 
 def line(on):
@@ -89,7 +114,12 @@ def line(on):
     low, high = float(on.get("low", 0)), float(on.get("high", 1))
     bins = on.get("bins", 0)
     cells = bins or 2 ** on.get("bits", 10)
-    edges = [min(low + (high - low) * place / cells, high) for place in range(cells + 1)]
+    decimals = 14 - math.ceil(math.log10(max(abs(low), abs(high))))
+    grain = 10.0**decimals if 0 <= decimals <= 22 else 0.0
+    grain *= (high - low) * grain >= 1000 * 2**16
+    edges = [low + (high - low) * place / cells for place in range(cells + 1)]
+    edges = [min(math.floor(edge * grain + 0.5) / grain if grain else edge, high) for edge in edges]
+    edges[0], edges[-1] = low, high
     missing, clamp = on.get("missing", False), on.get("clamp", True)
 
     def cell(text):
@@ -102,8 +132,7 @@ def line(on):
                 return cells
             number = low
         number = min(max(number, low), high)
-        found = bisect_right(edges, number) - 1 if bins else math.floor((number - low) / (high - low) * cells)
-        return min(found, cells - 1)
+        return min(bisect_right(edges, number) - 1, cells - 1)
 
     return cells, missing, cell, [low + (place + 0.5) * (high - low) / cells for place in range(cells)]
 
@@ -113,12 +142,14 @@ def categories(on):
     labels = on.get("labels", ["no", "yes"])
     places = {label: place for place, label in enumerate(labels)}
     missing = on.get("missing", True)
-    return len(labels), missing, lambda text: places.get(text, len(labels) if missing else 0), labels
+    other = len(labels) if missing else 0
+    # Rows that a release wrote have an apostrophe before a label that a spreadsheet would run.
+    return len(labels), missing, lambda text: places.get(text, places.get(unescape_formula(text), other)), labels
 
 
 def pair(on):
-    """The same of two numbers: the second's cells for each of the first's."""
-    one, other = (line(on.get(name, {"bits": 5})) for name in ("first", "second"))
+    """The same of two columns: the second's cells for each of the first's."""
+    one, other = (KINDS[each["type"]](each) for each in on["columns"])
 
     def cell(first, second):
         row, column = one[2](first), other[2](second)
@@ -127,7 +158,7 @@ def pair(on):
     return one[0] * other[0], one[1] or other[1], cell, [f"{a}, {b}" for a in one[3] for b in other[3]]
 
 
-KINDS = {"Line": line, "Grid": pair}
+KINDS = {"Number": line, "Labels": categories, "Product": pair}
 
 
 def kept(rows, data):
@@ -197,6 +228,17 @@ def mean(cells, size, *, scale, moved, n, rows):
     return min(max((2 * total + n) // (2 * n), 0), size - 1), cost
 
 
+def counted_mean(cells, size, *, scale, moved, weight, rows, points):
+    """Both ends' counters with noise: their sum says how many rows have a number, their ratio the mean."""
+    ends = [2 * cell + 1 for cell in cells if cell < size]
+    (low, high), cost = noisy([sum(weight - end for end in ends), sum(ends)], scale=scale, moved=moved * rows)
+    if low + high <= 0:
+        return "", 0, cost
+    half = (points[1] - points[0]) / 2
+    start, end = points[0] - half, points[-1] + half
+    return start + (end - start) * min(max(high / (low + high), 0), 1), (low + high) / weight, cost
+
+
 def main(path):
     certificate = json.loads((HERE / "certificate.json").read_text(encoding="utf-8"))
     data = certificate["data"]
@@ -208,9 +250,13 @@ def main(path):
     for place, noise in NOISE.items():
         reading = requests[int(place) - 1]["data"]["reading"]
         on = reading["on"]
-        ordered, missing, cell, points = KINDS.get(on["type"], categories)(on)
+        ordered, missing, cell, points = KINDS[on["type"]](on)
         cells, law = [cell(*(row[name] for name in reading["names"])) for row in rows], noise.pop("law")
-        if law in ("quantile", "mean"):
+        header = ("cell", "value", "rows")
+        if law == "counted":
+            *found, cost = counted_mean(cells, ordered, rows=most, points=points, **noise)
+            told, header = [found], ("mean", "rows")
+        elif law in ("quantile", "mean"):
             chosen, cost = {"quantile": quantile, "mean": mean}[law](cells, ordered, rows=most, **noise)
             told = [(chosen, points[chosen])]
         else:
@@ -222,8 +268,9 @@ def main(path):
             told = list(zip(range(len(counts)), [*points, ""], counts))
         name = f"with-opendp-{place}.csv"
         with open(HERE / name, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([("cell", "value", "rows")[: len(told[0])], *told])
-        measure = "epsilon" if law in ("laplace", "named", "mean") else "rho (zero-concentrated)"
+            csv.writer(file).writerow(header[: len(told[0])])
+            csv.writer(file).writerows([escape_formula(x) if type(x) is str else x for x in row] for row in told)
+        measure = "epsilon" if law in ("laplace", "named", "mean", "counted") else "rho (zero-concentrated)"
         print(f"{name}: {measure} = {cost:.6g} by OpenDP's own account")
 
 

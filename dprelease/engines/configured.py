@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.core import DataError
+from dpcore.data.reading.intake import clean_name
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import Allowance, Engine
 from dprelease.engines.postgres import Postgres
 from dprelease.engines.spark import Spark
 from dprelease.engines.tables import EngineTable, open_table
-from dpcore.data.reading.intake import clean_name
 
 WRONG = "The settings of this engine are wrong: the README says what they hold."
 MEGABYTE = 1 << 20
+DAY = 24 * 3600.0
+"""Seconds that one question may take at most, whatever is set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +38,13 @@ class Offer:
     def __repr__(self) -> str:
         return f"<Offer: {self.name}>"
 
-    def open(self) -> EngineTable:
-        """Connect, and ask for the columns; raises DataError with one sentence."""
-        return open_table(engine_of(self.told), name=self.name)
+    def open(self, *, sealed: bool) -> EngineTable:
+        """Connect, and ask for the columns; raises DataError with one sentence.
+
+        Args:
+            sealed: whether the table refuses every count: for all but the data's steward, where rows are private.
+        """
+        return open_table(engine_of(self.told), name=self.name, sealed=sealed)
 
 
 def offers(sections: Mapping[str, Any]) -> dict[str, Offer]:
@@ -74,8 +80,8 @@ def _engine_of(told: dict[str, Any]) -> Engine:
         memory_bytes=int(told.pop("megabytes", usual.memory_bytes // MEGABYTE)) * MEGABYTE,
         threads=int(told.pop("threads", usual.threads)),
     )
-    if min(allowance.seconds, allowance.answers, allowance.memory_bytes, allowance.threads) <= 0:
-        raise ValueError
+    if min(allowance.answers, allowance.memory_bytes, allowance.threads) <= 0 or not 0 < allowance.seconds <= DAY:
+        raise ValueError  # a limit that is no number would be none
     if kind == "duckdb":
         return Embedded(allowance=allowance, path=Path(told.pop("path")), name=told.pop("table", ""), **told)
     if kind == "postgres":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import DataError, Dataset, Domain, Integers, ParameterError, Provenance
-from dpcore.data.attributes import Attributes
-from dpcore.data.cube import Predicate
+from dpcore.core import Booleans, DataError, Dataset, Domain, Integers, ParameterError, Provenance
+from dpcore.data.columns import Column, Labels, Number, is_labels, is_number
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
+from dpcore.data.predicates import Predicate
+from dpcore.data.product import Product
 from dpcore.data.reading.intake import LIMITS
 from dpcore.data.reading.tables import BLANKS
 from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
@@ -22,8 +21,6 @@ from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
 NO_RANGES = "Engines count a number by its own cells: a whole table cut into ranges is read from a file."
 NO_ROWS = "This needs the rows themselves, and an engine gives counts of cells alone. Bring a file instead."
 NO_ORDER = "A cap on the rows of a person needs rows in an order, and an engine's have none. Bring a file instead."
-LEAST_APART = 16
-"""Edges of cells are so many times as far apart as their last digit counts, at least."""
 
 
 class Counts(Dataset):
@@ -57,20 +54,24 @@ class Encoding:
     """
 
     column: str
-    on: Line | Categories
+    on: Number | Labels
     cuts: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if is_number(self.on) and self.on.cuts:
+            raise DataError(NO_RANGES)
 
     @property
     def size(self) -> int:
         """Cells; of labels one more for anything else, whether or not the domain has it."""
         if self.cuts:
             return len(self.cuts) + 2
-        return self.on.size if isinstance(self.on, Line) else len(self.on.labels) + 1
+        return self.on.size if is_number(self.on) else len(self.on.labels) + 1
 
     @property
     def labels(self) -> list[str]:
         """Without the blanks around them."""
-        labels = [label.strip(BLANKS) for label in self.on.labels] if isinstance(self.on, Categories) else []
+        labels = [label.strip(BLANKS) for label in self.on.labels] if is_labels(self.on) else []
         if len(set(labels)) != len(labels):
             raise ParameterError("Labels must differ in more than the blanks around them.")
         return labels
@@ -85,32 +86,18 @@ def parts_of(reading: Reading) -> tuple[Encoding, ...]:
     match reading:
         case Capped():
             raise DataError(NO_ORDER)
-        case Columns(names=names, on=Line() | Categories() as kind):
-            return (_part(names[0], kind),)
-        case Columns(names=names, on=Grid(first=first, second=second)):
-            return tuple(_part(name, kind) for name, kind in zip(names, (first, second), strict=True))
-        case Columns(names=names, on=Grouped(labels=labels, line=line)):
-            return Encoding(column=names[0], on=Categories(labels=labels)), _part(names[1], line)
-        case Columns(names=names, on=Attributes(columns=kinds)):
-            return tuple(map(_part, names, kinds))
+        case Columns(names=names, on=on):
+            return tuple(Encoding(column=name, on=kind) for name, kind in zip(names, on.columns, strict=True))
         case YesNo(predicates=asked) | Several(attributes=asked):
             return tuple(_asked(each) for each in asked)
     raise DataError(NO_ROWS)
-
-
-def _part(column: str, kind: Line | Categories) -> Encoding:
-    if isinstance(kind, Labelled):
-        kind = kind.of
-    if isinstance(kind, Binned) and kind.cuts:
-        raise DataError(NO_RANGES)
-    return Encoding(column=column, on=kind.line if isinstance(kind, Binned) else kind)
 
 
 def _asked(each: Coded | Predicate) -> Encoding:
     if isinstance(each, Coded):
         return Encoding(column=each.column, on=each.categories, cuts=each.cuts)
     cuts = () if each.kind == "is" else (float(each.value),)
-    return Encoding(column=each.column, on=Categories(labels=(str(each.value),)), cuts=cuts)
+    return Encoding(column=each.column, on=Labels(labels=(str(each.value),)), cuts=cuts)
 
 
 def dataset_of(reading: Reading, cells: Integers, counts: Integers, provenance: Provenance) -> Dataset:
@@ -131,27 +118,21 @@ def dataset_of(reading: Reading, cells: Integers, counts: Integers, provenance: 
 
 def _records(reading: Reading, cells: Sequence[Integers]) -> NDArray[Any]:
     """Records of rows with these cells, as ``reading.records`` makes them of rows: (m,), or (m, d)."""
+    if isinstance(reading, YesNo):
+        held: Booleans = np.stack([_told(*each) for each in zip(reading.predicates, cells, strict=True)], axis=1) == 1
+        return held
     domain = reading.domain
-    found: NDArray[Any]
-    match domain:
-        case Line():
-            return cells[0]
-        case Grid():
-            fits = (cells[0] < domain.first.ordered) & (cells[1] < domain.second.ordered)
-            found = np.where(fits, cells[0] * domain.second.ordered + cells[1], domain.ordered)
-            return found
-        case Grouped():
-            fits = (cells[0] < len(domain.labels)) & (cells[1] < domain.line.ordered)
-            found = np.where(fits, cells[0] * domain.line.ordered + cells[1], domain.ordered)
-            return found
-        case Categories():
-            return domain.encode(cells[0])
-        case Attributes():
-            told = reading.attributes if isinstance(reading, Several) else (None,) * len(cells)
-            return domain.encode([_told(each, column) for each, column in zip(told, cells, strict=True)])
-    assert isinstance(reading, YesNo)
-    found = np.stack([_told(each, column) for each, column in zip(reading.predicates, cells, strict=True)], axis=1) == 1
-    return found
+    if isinstance(domain, Product):
+        told = reading.attributes if isinstance(reading, Several) else (None,) * len(cells)
+        values = [_told(*each) for each in zip(told, cells, strict=True)]
+        return domain.joined([_cells(kind, each) for kind, each in zip(domain.columns, values, strict=True)])
+    assert isinstance(domain, Column)
+    return _cells(domain, cells[0])
+
+
+def _cells(kind: Column, cells: Integers) -> Integers:
+    """A column's cells from an engine's: those of labels are codes, with one for anything else even if it has none."""
+    return kind.encode(cells) if is_labels(kind) else cells
 
 
 def _told(each: Coded | Predicate | None, cells: Integers) -> Integers:
@@ -162,16 +143,10 @@ def _told(each: Coded | Predicate | None, cells: Integers) -> Integers:
     return held
 
 
-def checked(line: Line) -> None:
-    """Raise ParameterError if cells of this line are cut in other places by an engine than by ``Line.encode``."""
-    if not line.bins:
-        return
-    edges = line.edges
-    apart = float(np.diff(edges).min())
-    if not math.isfinite((line.high - line.low) * line.ordered) or apart < LEAST_APART * float(
-        np.spacing(np.abs(edges).max())
-    ):
+def checked(line: Number) -> None:
+    """Raise ParameterError if cells of this line are cut in other places by an engine than by ``Number.encode``."""
+    if line.bins and not line.separated:
         raise ParameterError("The bounds are too far apart or too close together to be cut so by an engine.")
 
 
-__all__ = ["NO_ORDER", "NO_ROWS", "Counts", "Encoding", "Truth", "checked", "dataset_of", "parts_of"]
+__all__ = ["NO_ORDER", "NO_ROWS", "Counts", "Encoding", "checked", "dataset_of", "parts_of"]

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.core import DataError
-from dprelease.engines.dialects import Column, Dialect, Duck, Values
-from dprelease.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine
 from dpcore.data.reading.duck import Connection, connect, quoted, run
 from dpcore.data.reading.intake import LIMITS, Limits
 from dpcore.data.reading.tables import plain
+from dprelease.engines.dialects import Dialect, Duck, TableColumn, Values
+from dprelease.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine
 
 MOST_SECONDS = 3600.0
 
@@ -56,12 +56,12 @@ class Embedded(Engine):
             return ".".join(map(self.dialect.name, ["attached", *self.name.split(".")]))
         return f"read_parquet({quoted(self.path.resolve() / '**' / '*.parquet')}, hive_partitioning = false)"
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[TableColumn]:
         """Those that a file's reader would read."""
         query = f"SELECT column_name AS name, column_type AS kind FROM (DESCRIBE FROM {self.table})"
         found = self.answered(lambda: run(self._connection, query, limits=self.limits))
         kinds = [
-            Column(name=str(name), kind=str(kind)) for name, kind in zip(found["name"], found["kind"], strict=True)
+            TableColumn(name=str(name), kind=str(kind)) for name, kind in zip(found["name"], found["kind"], strict=True)
         ]
         return [each for each in kinds if plain("x", each.kind)][:MOST_COLUMNS]
 

@@ -15,7 +15,7 @@ import numpy as np
 from dpcore.core import DataError, Integers
 from dpcore.core.problem import MOST_ROWS
 from dprelease.engines.counts import Encoding
-from dprelease.engines.dialects import Column, Dialect, Values
+from dprelease.engines.dialects import Dialect, TableColumn, Values
 
 MOST_COLUMNS = 1_000
 NOT_COUNTS = "The engine answered with something else than counts of cells."
@@ -55,7 +55,7 @@ class Engine(ABC):
     allowance: Allowance = field(default_factory=Allowance)
 
     @abstractmethod
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[TableColumn]:
         """Those that hold numbers, text, dates or truth values; raises DataError if there is no such table."""
 
     @property
@@ -74,7 +74,7 @@ class Engine(ABC):
     def close(self) -> None:
         """Let go of the connection."""
 
-    def counted(self, parts: Sequence[Encoding], columns: Sequence[Column]) -> tuple[Integers, Integers]:
+    def counted(self, parts: Sequence[Encoding], columns: Sequence[TableColumn]) -> tuple[Integers, Integers]:
         """The cells that hold a row, (m, parts), and how many rows, (m,).
 
         Raises:

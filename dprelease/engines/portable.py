@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpcore.core import ParameterError
-from dprelease.engines.dialects import Column, Dialect, Values
 from dpcore.data.reading.spellings import NO, STEPS, YES
+from dprelease.engines.dialects import Dialect, TableColumn, Values
 
 WHOLE, SINGLE, DOUBLE, DECIMAL, TRUTH, DATE, TIME, INSTANT, TEXT = (
     "whole", "single", "double", "decimal", "truth", "date", "time", "instant", "text",
@@ -34,7 +34,7 @@ class Portable(Dialect):
     """What Postgres and Spark have in common."""
 
     @abstractmethod
-    def text(self, column: Column) -> str:
+    def text(self, column: TableColumn) -> str:
         """A column's text as a file has it, without blanks around it; NULL where it is missing."""
 
     @abstractmethod
@@ -50,7 +50,7 @@ class Portable(Dialect):
         """A text that has the form of a whole number or of NUMBER, as one ("whole") or as a double."""
 
     @abstractmethod
-    def finite(self, column: Column) -> str:
+    def finite(self, column: TableColumn) -> str:
         """A column of numbers as a finite double; NULL for what is none."""
 
     @abstractmethod
@@ -65,7 +65,7 @@ class Portable(Dialect):
     def of_day(self, field: str, day: str) -> str:
         """The year or the month of a day that is so many after 1970-01-01."""
 
-    def number(self, column: Column) -> str:
+    def number(self, column: TableColumn) -> str:
         """Numbers as they are, texts where they have the form of one."""
         if column.kind in (WHOLE, SINGLE, DOUBLE, DECIMAL):
             return self.finite(column)
@@ -81,7 +81,7 @@ class Portable(Dialect):
             f" {self.cast(joined, DOUBLE)} WHEN {self.matches(bare, SMALL)} THEN 0 END"
         )
 
-    def truth(self, column: Column) -> str:
+    def truth(self, column: TableColumn) -> str:
         """By spelling, or the numbers 0 and 1."""
         if column.kind == TRUTH:
             name = self.name(column.name)
@@ -92,7 +92,7 @@ class Portable(Dialect):
             f"CASE WHEN {words} IN {YES} OR {number} = 1 THEN 1 WHEN {words} IN {NO} OR {number} = 0 THEN 0 ELSE 2 END"
         )
 
-    def period(self, column: Column, step: str) -> str:
+    def period(self, column: TableColumn, step: str) -> str:
         """See ``spellings.period``, whose forms these are."""
         if step not in STEPS:
             raise ParameterError(f"Dates are counted in one of {', '.join(STEPS)}.")
@@ -137,7 +137,7 @@ class Portable(Dialect):
         year = self.of_day("year", day)
         return year if step == "year" else f"({year} - 1970) * 12 + {self.of_day('month', day)} - 1"
 
-    def position(self, column: Column, labels: Sequence[str], key: str, values: Values) -> str:
+    def position(self, column: TableColumn, labels: Sequence[str], key: str, values: Values) -> str:
         """In the list; of fractions by their values, of which a label is the text."""
         if column.kind not in (SINGLE, DOUBLE, DECIMAL):
             values[key] = list(labels)

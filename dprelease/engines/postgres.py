@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dpcore.core import DataError
-from dprelease.engines.dialects import Column, Dialect, Values
+from dprelease.engines.dialects import Dialect, TableColumn, Values
 from dprelease.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine, driver
 from dprelease.engines.portable import (
     DATE,
@@ -53,7 +53,7 @@ class PostgresWords(Portable):
         """A named parameter."""
         return f"%({key})s::{'text[]' if kind == TEXT else 'float8[]'}"
 
-    def text(self, column: Column) -> str:
+    def text(self, column: TableColumn) -> str:
         """Cast, and trimmed."""
         return f"nullif(btrim(CAST({self.name(column.name)} AS TEXT), E' \\t\\n'), '')"
 
@@ -76,7 +76,7 @@ class PostgresWords(Portable):
             f" CAST({number} AS DOUBLE PRECISION) END"
         )
 
-    def finite(self, column: Column) -> str:
+    def finite(self, column: TableColumn) -> str:
         """NaN is above all numbers here."""
         name = self.name(column.name)
         if column.kind == DECIMAL:
@@ -148,7 +148,7 @@ class Postgres(Engine):
             made.execute(f"SET statement_timeout = {int(1000 * self.allowance.seconds)}")
         return self._held[-1]
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[TableColumn]:
         """In the table's order."""
         schema, _, table = self.name.rpartition(".")
         query = (
@@ -160,7 +160,7 @@ class Postgres(Engine):
         )
         told = {"table": table, "schema": schema}
         found = self.answered(lambda: self._stream(query, told, most=2 * MOST_COLUMNS))
-        kinds = [Column(name=str(name), kind=KINDS[str(kind)]) for name, kind in found if str(kind) in KINDS]
+        kinds = [TableColumn(name=str(name), kind=KINDS[str(kind)]) for name, kind in found if str(kind) in KINDS]
         return kinds[:MOST_COLUMNS]
 
     def _stream(self, query: str, values: dict[str, Any], *, most: int) -> list[tuple[Any, ...]]:

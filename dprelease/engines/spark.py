@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from dprelease.engines.dialects import Column, Dialect, Values
+from dprelease.engines.dialects import Dialect, TableColumn, Values
 from dprelease.engines.engine import MOST_COLUMNS, Engine, driver
 from dprelease.engines.portable import (
     DATE,
@@ -44,7 +44,7 @@ class SparkWords(Portable):
         """A named parameter."""
         return f":{key}"
 
-    def text(self, column: Column) -> str:
+    def text(self, column: TableColumn) -> str:
         """Cast, and trimmed; an instant says that it is in UTC."""
         text = f"CAST({self.name(column.name)} AS STRING)"
         text = f"concat({text}, '+00')" if column.kind == INSTANT else text
@@ -68,7 +68,7 @@ class SparkWords(Portable):
         """NaN is above all numbers here."""
         return f"CASE WHEN abs({number}) <= {self.real(1.7976931348623157e308)} THEN {number} END"
 
-    def finite(self, column: Column) -> str:
+    def finite(self, column: TableColumn) -> str:
         """As they are, but for those that are not finite."""
         number = f"CAST({self.name(column.name)} AS DOUBLE)"
         return number if column.kind in (WHOLE, DECIMAL) else self._bounded(number)
@@ -135,11 +135,11 @@ class Spark(Engine):
             return "dpscope_" + "".join(f"{byte:02x}" for byte in self.name.encode())[-60:]
         return ".".join(map(self.dialect.name, self.name.split(".")))
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[TableColumn]:
         """Those that hold numbers, text, dates or truth values."""
         found = self.answered(self._described)
         kinds = [(name, DECIMAL if kind.startswith("decimal") else KINDS.get(kind, "")) for name, kind in found]
-        return [Column(name=name, kind=kind) for name, kind in kinds if kind][:MOST_COLUMNS]
+        return [TableColumn(name=name, kind=kind) for name, kind in kinds if kind][:MOST_COLUMNS]
 
     def _described(self) -> list[tuple[str, str]]:
         session = self._session()

@@ -13,6 +13,8 @@ from dpcore.core import ParameterError
 Document = Mapping[str, Any]
 MOST_CHARACTERS = 1 << 24
 MOST_DEPTH = 64
+MAX_VALUES = 1_000_000
+"""Lists, mappings and commas of a text: each takes up to a hundred bytes of memory once it is read."""
 
 
 def canonical(document: Any) -> bytes:
@@ -67,10 +69,13 @@ def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
         what: what the text should be, for the sentence of an error.
 
     Raises:
-        ParameterError: it is no JSON mapping, names a key twice, holds NaN or infinity, or is deeper than MOST_DEPTH.
+        ParameterError: it is no JSON mapping, names a key twice, holds NaN or infinity, is deeper than MOST_DEPTH, or
+            has more than MAX_VALUES.
     """
     if len(text) > MOST_CHARACTERS:
         raise ParameterError(f"The {what} is too long.")
+    if _count_marks(text) > MAX_VALUES:
+        raise ParameterError(f"The {what} holds more than {MAX_VALUES:,} values.")
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
         json.dumps(found, ensure_ascii=False).encode()  # half a character has no spelling
@@ -85,6 +90,13 @@ def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
     if level:
         raise ParameterError(f"The {what} has lists or mappings within each other more than {MOST_DEPTH} deep.")
     return found
+
+
+def _count_marks(text: str | bytes) -> int:
+    """Return at least the number of values of a JSON text, without reading it."""
+    if isinstance(text, bytes):
+        return sum(text.count(mark) for mark in (b"[", b"{", b","))
+    return sum(text.count(mark) for mark in ("[", "{", ","))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,19 +9,21 @@ publications, events. Links stay in the ledger; each line names the one before i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpcore.core import ParameterError
 from dprelease.ledger.canonical import digest
-from dprelease.ledger.units import Price
+from dprelease.ledger.units import ATTO_DIGITS, MOST_EPSILON, NANO_DIGITS, Price, Tally
 
 MACHINE_FAILED = "machine failed"
 OUTCOMES = ("stored", "failed", MACHINE_FAILED)
 FIELDS = {"entry", "outcome", "charge", "budget", "details", "previous"}
 RECORD = "record"
-"""A further field of every line, but of those that ledgers of schema 1 wrote."""
+"""A further field of every line, but of those that ledgers of schema 1 wrote, which come first."""
 Line = Mapping[str, Any]
+DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def line_of(
@@ -73,11 +75,14 @@ def spent_along(lines: Iterable[Line]) -> Price:
 
 def faults(lines: Iterable[Line], *, start: str) -> Iterator[tuple[int, str]]:
     """Place (from 1) and reason of everything wrong with a chain that starts at a digest."""
-    previous, spent = start, Price(first=0)
+    previous, spent, seen, opened, recorded = start, Price(first=0), set[str](), None, False
     for place, line in enumerate(lines, 1):
         if not isinstance(line, Mapping) or set(line) - {RECORD} != FIELDS or line["outcome"] not in OUTCOMES:
             yield place, "its line is not one of a ledger"
             return
+        if recorded and RECORD not in line:
+            yield place, "it names no record, though an entry before it does"
+        recorded = recorded or RECORD in line
         try:
             charge, budget = Price.read(line["charge"]), Price.read(line["budget"])
             spent, followed = spent + charge, digest(line)
@@ -85,10 +90,21 @@ def faults(lines: Iterable[Line], *, start: str) -> Iterator[tuple[int, str]]:
         except (ParameterError, AttributeError, TypeError):
             yield place, "an amount is not written as a ledger writes it"
             return
-        if line["entry"] != place or line["previous"] != previous:
+        named = [line[name] for name in ("details", RECORD) if name in line]
+        if not all(isinstance(each, str) and DIGEST.fullmatch(each) for each in (*named, line["previous"])):
+            yield place, "a digest is not written as a ledger writes it"
+            return
+        if type(line["entry"]) is not int or line["entry"] != place or line["previous"] != previous:
             yield place, "it does not follow the entry before it"
-        if line["outcome"] == MACHINE_FAILED and charge:
-            yield place, "a machine's failure is charged nothing"
+        if seen & {*named}:
+            yield place, "it names what an entry before it names"
+        if (line["outcome"] == MACHINE_FAILED) == bool(charge.first):
+            yield place, "a machine's failure is charged nothing, and everything else something"
         if over:
             yield place, "more is spent than its budget"
-        previous = followed
+        opened = opened or budget
+        if budget.measure is not opened.measure or (budget.measure is Tally.RHO and budget != opened):
+            yield place, "a budget in rho is fixed when it is opened"
+        if budget.first > MOST_EPSILON * 10**NANO_DIGITS or budget.delta >= 10**ATTO_DIGITS:
+            yield place, "no budget is so large"
+        previous, seen = followed, seen | {*named}

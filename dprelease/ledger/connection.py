@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,10 @@ PATIENCE = 60.0
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 DAMAGED_FILE = "The ledger's file is damaged. Restore a backup."
 LINKED = "The ledger's file has a second name, a hard link, and beside it another turn to draw: remove the other name."
+OPEN_FOLDER = (
+    "Other accounts may enter or change the ledger's folder: it must belong to the account that runs this program, "
+    "with mode 700 (`chmod 700`)."
+)
 OLDER = "The ledger has schema {schema}: `run.py ledger migrate` makes it schema {known} and keeps the old file."
 PRAGMAS = (
     "PRAGMA journal_mode = DELETE",
@@ -133,6 +138,15 @@ def made_private(path: Path, content: bytes = b"") -> None:
         pass
     finally:
         made.unlink()
+
+
+def require_private(path: Path, sentence: str) -> None:
+    """Raise LedgerError with this sentence if another account may use a file or folder; only POSIX has such modes."""
+    if os.name == "posix":
+        with sentences():
+            status = path.stat()
+        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+            raise LedgerError(sentence)
 
 
 def on_the_disk(folder: Path) -> None:

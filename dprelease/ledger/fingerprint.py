@@ -14,12 +14,16 @@ from pathlib import Path
 from typing import Protocol
 
 from dpcore.data.reading.tables import packed_row
-from dprelease.ledger.connection import made_private, sentences
+from dprelease.ledger.connection import OPEN_FOLDER, made_private, require_private, sentences
 from dprelease.ledger.looks import print_of_name
 from dprelease.ledger.records import LedgerError
 
 KEY_BYTES = 32
 KEY_FILE = "fingerprint.key"
+OPEN_KEY = (
+    "Other accounts may read or change the key beside the ledger: it must belong to the account that runs this "
+    "program, with mode 600 (`chmod 600`)."
+)
 DIGITS = 64
 """Of a digest."""
 SUFFIX = ".sqlite"
@@ -56,14 +60,18 @@ def key_of(folder: Path) -> bytes:
     """The folder's key; made at random before the first data set. It is in no ledger file and no backup.
 
     Raises:
-        LedgerError: it cannot be read or made, or is lost: with another the same rows would get another budget.
+        LedgerError: it cannot be read or made, is open to other accounts, or is lost: with another the same rows would
+            get another budget.
     """
     path = folder / KEY_FILE
+    require_private(folder, OPEN_FOLDER)
     with sentences():
         if not path.exists():
             if datasets_in(folder) or any(folder.glob(f"{NOTE}*")):
                 raise LedgerError("The key beside the ledger is missing. Restore a copy of it.")
             made_private(path, secrets.token_bytes(KEY_BYTES))
+    require_private(path, OPEN_KEY)
+    with sentences():
         key = path.read_bytes()
     if len(key) != KEY_BYTES:
         raise LedgerError("The key beside the ledger is damaged. Restore a copy of it.")

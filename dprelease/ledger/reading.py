@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from dpcore.core import Neighbours
 from dprelease.ledger.chain import MACHINE_FAILED, first_digest, line_of
 from dprelease.ledger.records import (
+    DAMAGED,
     DIED,
     RAISED,
     RESTORED,
@@ -22,6 +23,8 @@ from dprelease.ledger.records import (
 from dprelease.ledger.stores.opened import Opened
 from dprelease.ledger.units import Price, Tally
 
+Member = TypeVar("Member", Neighbours, Tally)
+
 
 def registration_in(connection: Opened) -> Registration:
     """What is fixed for the data set of an open file."""
@@ -31,14 +34,30 @@ def registration_in(connection: Opened) -> Registration:
     if row is None:
         raise LedgerDamaged("This ledger holds no such data set.")
     names = ("dataset_id", "name", "neighbours", "public_n", "person_column", "rows_a_person", "salt", "by", "at")
-    fixed = {"neighbours": Neighbours(row[2]), "measure": measure_in(connection)}
+    fixed = {"neighbours": _member(Neighbours, row[2]), "measure": measure_in(connection)}
     return Registration(**dict(zip(names, row, strict=True)) | fixed)
 
 
 def measure_in(connection: Opened) -> Tally:
     """What an open file adds up."""
     row = connection.execute("SELECT measure FROM budgets LIMIT 1").fetchone()
-    return Tally(row[0]) if row else Tally.SUMS
+    return _member(Tally, row[0]) if row else Tally.SUMS
+
+
+def _member(kind: type[Member], value: str) -> Member:
+    """Return what a value stands for; raises LedgerDamaged for one that no ledger writes."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise LedgerDamaged(DAMAGED) from None
+
+
+def _document(text: str) -> Any:
+    """Return what a text of the ledger holds; raises LedgerDamaged where it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise LedgerDamaged(DAMAGED) from None
 
 
 def account_in(connection: Opened) -> Spent:
@@ -80,7 +99,7 @@ def lines_in(connection: Opened) -> list[dict[str, Any]]:
             outcome=outcome,
             charge=Price(first=first, delta=delta, measure=measure),
             budget=Price(first=most, delta=most_delta, measure=measure),
-            body=json.loads(body),
+            body=_document(body),
             salt=salt,
             previous=previous,
             record=record,
@@ -100,7 +119,7 @@ def stored_in(connection: Opened, entry: int) -> Stored:
     body, salt = connection.execute("SELECT body, salt FROM charges WHERE entry = ?", (entry,)).fetchone()
     return Stored(
         entry=entry,
-        body=json.loads(body),
+        body=_document(body),
         salt=salt,
         chain=tuple(lines_in(connection)[:entry]),
         files=dict(connection.execute("SELECT name, contents FROM draws WHERE entry = ? ORDER BY name", (entry,))),
@@ -122,7 +141,7 @@ def told_in(connection: Opened, what: str) -> bool:
 def failed_in(connection: Opened, entry: int) -> Failed:
     """A draw of an open file that raised or died."""
     [body] = connection.execute("SELECT body FROM charges WHERE entry = ?", (entry,)).fetchone()
-    return Failed(sentence=DIED if json.loads(body).get("reason") == DIED else RAISED)
+    return Failed(sentence=DIED if _document(body).get("reason") == DIED else RAISED)
 
 
 def begun_in(connection: Opened) -> list[Attempt]:

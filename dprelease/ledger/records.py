@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.core import Neighbours
+from dpcore.core.problem import MOST_ROWS
+from dpcore.data.declared import MOST_PERSON_ROWS
 from dprelease.ledger.units import Price, Tally
 
 OVER = "Needs {need}; {left} is left. Nothing was drawn."
 RAISED = "The draw failed. As that may depend on the rows, the charge stays. Nothing was shown."
 DIED = "The draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
 TAKEN = "Another release is being drawn. Nothing was charged."
-UNWRITABLE = "The ledger could not be written. Nothing was charged or shown."
+UNWRITABLE = "The ledger cannot be read or written now, and this charged and showed nothing."
 UNSURE = "The ledger did not say whether this was stored, and nothing was shown: ask for the same again."
 UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
 RESTORED = "a copy was put back that ends at entry"
@@ -22,6 +24,8 @@ RESTORED = "a copy was put back that ends at entry"
 RELEASE = "release"
 """What somebody may or may not do."""
 DAMAGED = "The ledger cannot be read. Restore a backup."
+MOST_WORDS = 200
+"""Characters of a name or a reason."""
 
 
 class LedgerError(ValueError):
@@ -95,6 +99,18 @@ class Registration:
     salt: str = ""
     by: str = ""
     at: str = ""
+
+    @property
+    def refusal(self) -> str:
+        """Why nobody may register this, in a sentence; empty if it may be registered."""
+        if self.person_column and self.neighbours is not Neighbours.ADD_REMOVE_ONE:
+            return "Persons with several rows are protected where rows are added or removed."
+        rows_of_a_row = self.rows_a_person > 1 and not self.person_column
+        if not 1 <= self.public_n <= MOST_ROWS or rows_of_a_row:
+            return "A registration names a public n, and rows a person only beside a person column."
+        if not 1 <= self.rows_a_person <= MOST_PERSON_ROWS:
+            return f"A person may have between 1 and {MOST_PERSON_ROWS:,} rows."
+        return ""
 
     @property
     def unit(self) -> dict[str, Any]:

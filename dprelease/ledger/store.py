@@ -15,9 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpcore.core import Neighbours
-from dpcore.core.problem import MOST_ROWS
-from dpcore.data.declared import MOST_PERSON_ROWS
 from dprelease.ledger.canonical import canonical, digest, fresh_salt
 from dprelease.ledger.chain import MACHINE_FAILED
 from dprelease.ledger.checks import wrong_inside
@@ -26,6 +23,7 @@ from dprelease.ledger.fingerprint import Rows, fingerprint, key_of, same_table
 from dprelease.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
 from dprelease.ledger.records import (
     DIED,
+    MOST_WORDS,
     RELEASE,
     TAKEN,
     Actor,
@@ -43,7 +41,6 @@ from dprelease.ledger.stores.opened import Opened, Store
 from dprelease.ledger.units import Price, Tally
 from dprelease.ledger.writing import book, insert, set_budget, today, written
 
-MOST_WORDS = 200
 COUNTED = "Counts of this engine's table are registered already: register these as a new version of them."
 
 
@@ -104,13 +101,8 @@ class Ledger:
             LedgerError: this is not the steward, the rows are registered already, or something is out of range.
         """
         by.must_be_steward("register data")
-        if registration.person_column and registration.neighbours is not Neighbours.ADD_REMOVE_ONE:
-            raise LedgerError("Persons with several rows are protected where rows are added or removed.")
-        rows_of_a_row = registration.rows_a_person > 1 and not registration.person_column
-        if not 1 <= registration.public_n <= MOST_ROWS or rows_of_a_row:
-            raise LedgerError("A registration names a public n, and rows a person only beside a person column.")
-        if not 1 <= registration.rows_a_person <= MOST_PERSON_ROWS:
-            raise LedgerError(f"A person may have between 1 and {MOST_PERSON_ROWS:,} rows.")
+        if registration.refusal:
+            raise LedgerError(registration.refusal)
         if budget.measure is Tally.RHO and not (budget.first > 0 and budget.delta > 0):
             raise LedgerError("A budget in ρ has a ρ and a δ above 0.")
         print_of_rows = fingerprint(rows, key=key_of(self.folder))

@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Self
 
-from dpcore.core import Guarantee, ParameterError
+from dpcore.core import MAX_PERSON_ROWS, Guarantee, ParameterError
 from dpcore.privacy.concentrated import epsilon_of, largest_rho, rho_of_gaussians
 
 NANO_DIGITS = 9
@@ -98,6 +98,8 @@ class Price:
         Raises:
             ParameterError: the delta would be 1 or more.
         """
+        if not 1 <= rows_a_person <= MAX_PERSON_ROWS:
+            raise ParameterError(f"A person has between 1 and {MAX_PERSON_ROWS:,} rows.")
         first = rows_a_person * units(guarantee.epsilon, NANO_DIGITS)
         delta = guarantee.delta
         if delta and rows_a_person > 1:
@@ -137,13 +139,13 @@ class Price:
         Whoever has c rows: c^2 rho (Bun and Steinke 2016, Proposition 1.9). Rounded up, in whole numbers.
 
         Raises:
-            ParameterError: as ``of``.
+            ParameterError: as ``of``, where other noise is drawn.
         """
-        one = cls.of(guarantee, rows_a_person=rows_a_person)
-        rho, delta = Fraction(one.first**2, 2 * 10**NANO_DIGITS), one.delta
         if gaussians:
-            rho, delta = rho_of_gaussians(gaussians) * rows_a_person**2 * room * 10**NANO_DIGITS, 0
-        return cls(first=math.ceil(rho), delta=delta, measure=Tally.RHO)
+            rho = rho_of_gaussians(gaussians) * rows_a_person**2 * room * 10**NANO_DIGITS
+            return cls(first=math.ceil(rho), measure=Tally.RHO)
+        one = cls.of(guarantee, rows_a_person=rows_a_person)
+        return cls(first=math.ceil(Fraction(one.first**2, 2 * 10**NANO_DIGITS)), delta=one.delta, measure=Tally.RHO)
 
     @classmethod
     def allowed_in_rho(cls, *, epsilon: float, delta: float) -> Self:

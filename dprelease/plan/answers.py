@@ -2,7 +2,8 @@
 
 All are simulated on made-up rows. A table's error is its worst cell as measured, and of lines the worst line; of rows
 it is the worst cell that the rows have. A quantile's is the rows between it and the answer, a commonest category's the
-rows by which the answer is rarer, both as shares of n; a mean's is a share of the declared range.
+rows by which the answer is rarer, both as shares of n; a mean's is a share of the declared range. Rows without a number
+have no part in a quantile or a mean.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core import Booleans, Dataset, Floats, Integers, Mechanism, Release, ValueRelease, finish
-from dpcore.data.attributes import Attributes, Set
-from dpcore.data.domains import Line
+from dpcore.data.columns import is_number
+from dpcore.data.product import is_table
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
+from dpcore.mechanisms.robust.counted_mean import MeanRelease
 from dpcore.mechanisms.subsamples.aggregate import CommonestCategory
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.release import TablesRelease, asked
 from dpcore.mechanisms.tables.whole_table import RowsRelease
+from dpcore.queries.marginals import Set
+from dpcore.randomness import Preview
 from dprelease.plan.predicates import cells_of
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
-from dpcore.randomness import Preview
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +67,11 @@ def answer_errors(
     if question.releases == "value":
         release = mechanism.run(state, Preview(seed), trials)
         assert isinstance(release, ValueRelease)
-        off = value_errors(mechanism, release.values[~release.refused], rows)
+        kept = ~release.refused
+        if isinstance(release, MeanRelease):
+            off = mean_errors(release.means[kept], rows)
+        else:
+            off = value_errors(mechanism, release.values[kept], rows)
         return Errors(worst=off, typical=off)
     if question.entry_key == WHOLE:
         trials = min(trials, ROWS_TRIALS)
@@ -97,7 +104,7 @@ def most_summed(plan: Plan, question: PlannedQuestion) -> int:
 def _sums(plan: Plan, question: PlannedQuestion) -> Booleans | None:
     """Which cells each line sums, if there are lines."""
     domain = plan.reading(question).domain
-    assert isinstance(domain, Attributes)
+    assert is_table(domain)
     return cells_of(question.asks, plan.table, domain) if question.asks else None
 
 
@@ -125,15 +132,22 @@ def _tables(release: TablesRelease, truth: dict[Set, Integers]) -> Iterator[tupl
         yield counts, np.array([each[chosen] for each in made], dtype=np.float64)
 
 
+def mean_errors(means: Floats, rows: Dataset) -> Floats:
+    """Return the errors of released means, (T,), of the rows that have a number, as shares of the declared range."""
+    domain = rows.domain
+    assert is_number(domain)
+    counts = rows.histogram[: domain.ordered]
+    off: Floats = np.abs(means - counts @ domain.points() / counts.sum()) / (domain.high - domain.low)
+    return off
+
+
 def value_errors(mechanism: Mechanism, values: Integers, rows: Dataset) -> Floats:
     """Errors of released cells of these rows, (T,)."""
     domain = rows.domain
     counts = rows.histogram[: domain.ordered]
     if isinstance(mechanism, ClippedMean):
-        assert isinstance(domain, Line)
-        points = domain.points()
-        mean = float(points[np.where(rows.records < domain.ordered, rows.records, 0)].mean())
-        off: Floats = np.abs(points[values] - mean) / (domain.high - domain.low)
+        assert is_number(domain)
+        off: Floats = mean_errors(domain.points()[values], rows)
     elif isinstance(mechanism, CommonestCategory):
         off = (counts.max() - counts[values]) / rows.n
     else:

@@ -16,12 +16,12 @@ import numpy as np
 from dpcore.core import Dataset, Floats, Mechanism
 from dpcore.data.declared import Capped
 from dpcore.data.twin import twin
+from dpcore.limits.bounds.applicable import lower_bound
+from dpcore.randomness import Preview
 from dplab.limits.outlook import promised_error
 from dplab.measure import FRAMES, finish, measure
-from dpcore.limits.bounds.applicable import lower_bound
 from dprelease.plan.answers import MOST_MADE, Errors, answer_errors, most_summed, told_of_lines
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
-from dpcore.randomness import Preview
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,12 +160,14 @@ def simulated(
 def promised(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:
     """What the theorem promises of the worst error, except with chance beta; infinity for nothing.
 
-    Of a line every cell that it sums may be off by as much as any; of rows made of tables nothing is promised before.
+    Of a line every cell that it sums may be off by as much as any; of rows made of tables nothing is promised
+    before, and a bound of the whole or more promises nothing.
     """
     if question.entry_key == WHOLE:
         return math.inf
     problem = plan.problem(question)
-    return promised_error(mechanism, problem, beta=plan.beta) * most_summed(plan, question)
+    error = promised_error(mechanism, problem, beta=plan.beta) * most_summed(plan, question)
+    return error if error < 1 else math.inf
 
 
 def _middle(errors: Floats) -> float:

@@ -8,14 +8,14 @@ field says nothing. Everything here is public.
 Where a column's cells are the whole numbers, a range has both its ends; of other numbers the upper end is not in it.
 
 >>> from dpcore.data.declared import DeclaredColumn
->>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Line(high=100, bins=100)),
-...                                DeclaredColumn(name="sex", on=Categories(labels=("F", "M")))))
+>>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Number(high=100, bins=100)),
+...                                DeclaredColumn(name="sex", on=Labels(labels=("F", "M")))))
 >>> conditions("age 20–34, sex = F", table)
 {'age': (20.0, 35.0), 'sex': 'F'}
 >>> read_lines(chr(10).join(["sex,age", "F,20-34", "M,"]), table).lines
 {('age', 'sex'): ('sex F,age 20-34',), ('sex',): ('sex M',)}
 >>> read_lines("agee > 3", table).problems
-('Line 1: no column begins “agee > 3”.',)
+('Line 1: “agee > 3” does not begin with the name of a column.',)
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, ParameterError, exactly
-from dpcore.data.attributes import Attributes
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import Labels, Number, is_number
+from dpcore.data.dates import Dates, is_dates
 from dpcore.data.declared import DeclaredTable
-from dpcore.data.domains import Binned, Categories, Line
+from dpcore.data.product import Product
 from dpcore.data.readings import Reading
 
 MOST_LINES = 200
@@ -102,9 +102,9 @@ def conditions(line: str, table: DeclaredTable) -> dict[str, Condition]:
         names = sorted((column.name for column in table.used), key=len, reverse=True)
         name = next((name for name in names if re.match(rf"{re.escape(name)}(?![^\W_])", field)), None)
         if name is None:
-            raise ParameterError(f"no column begins “{field[:SHOWN]}”.")
+            raise ParameterError(f"“{field[:SHOWN]}” does not begin with the name of a column.")
         told, on = field[len(name) :].strip(), table.on(name)
-        now = _range(told, on, name) if isinstance(on, Line) else _label(told, on, name)
+        now = _range(told, on, name) if is_number(on) else _label(told, on, name)
         before = found.get(name, now)
         if isinstance(now, tuple) and isinstance(before, tuple):
             now = max(now[0], before[0]), min(now[1], before[1])
@@ -133,7 +133,7 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
             raise ParameterError("Every line of a question is about the same columns.")
         for name, told in held.items():
             on = table.on(name)
-            if isinstance(told, tuple) and isinstance(on, Line):
+            if isinstance(told, tuple) and is_number(on):
                 cuts[name] |= {end for end in told if on.low < end < on.high}
     reading = table.cut({name: tuple(sorted(places)) for name, places in cuts.items()})
     if reading.domain.size > MOST_CELLS:
@@ -141,7 +141,7 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
     return reading
 
 
-def cells_of(lines: Sequence[str], table: DeclaredTable, domain: Attributes) -> Booleans:
+def cells_of(lines: Sequence[str], table: DeclaredTable, domain: Product) -> Booleans:
     """Which cells each line's answer is the sum of, (lines, cells), the last attribute varying fastest."""
     found = np.ones((len(lines), 1), dtype=np.bool_)
     held = [conditions(line, table) for line in lines]
@@ -149,11 +149,11 @@ def cells_of(lines: Sequence[str], table: DeclaredTable, domain: Attributes) -> 
         inside = np.zeros((len(lines), kind.size), dtype=np.bool_)
         for place, each in enumerate(held):
             told = each[name]
-            if isinstance(told, tuple) and isinstance(kind, Binned):
+            if isinstance(told, tuple):
                 edges = kind.edges
                 inside[place, : len(edges) - 1] = (edges[:-1] >= told[0]) & (edges[1:] <= told[1])
             else:
-                inside[place, kind.labels.index(str(told))] = True
+                inside[place, kind.cell_names.index(str(told))] = True
         found = (found[:, :, None] & inside[:, None, :]).reshape(len(lines), -1)
     return found
 
@@ -211,7 +211,7 @@ def _written(fields: Sequence[str]) -> str:
     return buffer.getvalue()
 
 
-def _label(told: str, on: Categories, name: str) -> str:
+def _label(told: str, on: Labels, name: str) -> str:
     """One of a column's labels."""
     match = COMPARED.match(told)
     sign, text = (match[1] or "=", match[2].strip()) if match else ("=", "")
@@ -224,29 +224,33 @@ def _label(told: str, on: Categories, name: str) -> str:
     return alike[0]
 
 
-def _range(told: str, on: Line, name: str) -> tuple[float, float]:
+def _range(told: str, on: Number, name: str) -> tuple[float, float]:
     """Numbers of a column from one on and below another, within its bounds."""
     match = COMPARED.match(told)
     sign, text = (match[1] or "", match[2].strip()) if match else ("", "")
-    low, high = _dates(sign, text, on, name) if isinstance(on, Calendar) else _numbers(sign, text, on, name)
+    low, high = _dates(sign, text, on, name) if is_dates(on) else _numbers(sign, text, on, name)
     low, high = max(low, on.low), min(high, on.high)
     if not low < high:
         what, ends = "number", (exactly(on.low), exactly(on.high))
-        if isinstance(on, Calendar):
+        if is_dates(on):
             what, ends = "date", (on.first, on.last)
         raise ParameterError(f"no {what} of “{name}” lies there, which is declared from {ends[0]} to {ends[1]}.")
     return low, high
 
 
-def _numbers(sign: str, text: str, on: Line, name: str) -> tuple[float, float]:
-    """As written: a range, a comparison, or one whole number."""
-    step = 1.0 if on.width == 1 and float(on.low).is_integer() else 0.0
+def _numbers(sign: str, text: str, on: Number, name: str) -> tuple[float, float]:
+    """As written: a range, a comparison, or one whole number.
+
+    Of whole numbers an end is in it; an end such as 20.5 is none of them, and is where it stands.
+    """
+    whole = on.width == 1 and float(on.low).is_integer()
     sign = SIGNS.get(sign, sign)
     if sign in ("", "=") and (ends := RANGE.fullmatch(text)):
         first, last = _number(ends[1]), _number(ends[2])
         if first > last:
             raise ParameterError(f"the range of “{name}” ends before it begins.")
-        return first, last + step
+        return first, last + (whole and last.is_integer())
+    step = float(whole and re.fullmatch(NUMBER, text) is not None and _number(text).is_integer())
     if not re.fullmatch(NUMBER, text) or (sign in ("", "=") and not step):
         raise ParameterError(f"“{name}” needs a range such as 20 – 34, or < 20.")
     number = _number(text)
@@ -263,7 +267,7 @@ def _number(text: str) -> float:
     return float(text.replace("−", "-"))
 
 
-def _dates(sign: str, text: str, on: Calendar, name: str) -> tuple[float, float]:
+def _dates(sign: str, text: str, on: Dates, name: str) -> tuple[float, float]:
     """The same of dates: a range's ends are units, or days, and both are in it."""
     sign, one = SIGNS.get(sign, sign), f"{text} to {text}"
     for told in (text, one) if sign in ("", "=") else (one,) if sign in (">=", "<=") else ():

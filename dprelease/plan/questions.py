@@ -4,15 +4,17 @@ As a file it is JSON, versioned; what it does not know it refuses in one sentenc
 
     {"format": "dpscope-plan/1",
      "table": {"type": "DeclaredTable",
-               "columns": [{"type": "DeclaredColumn", "name": "age", "on": {"type": "Line", "bits": 7}}]},
+               "columns": [{"type": "DeclaredColumn", "name": "age", "on": {"type": "Number", "bits": 7}}]},
      "relation": "add_remove_one", "n": 5000, "beta": "0.05",
      "questions": [{"columns": ["age"], "queries": "intervals", "epsilon": "0.5",
                     "mechanism": {"key": "identity", "parameters": {}}, "target": "0.01"}]}
 
+"file_format" is there as in a request, where the table's file is not read in the usual way.
+
 >>> from dpcore.data.declared import DeclaredColumn, DeclaredTable
->>> from dpcore.data.domains import Line, Truth
->>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Line(high=128, bits=7)),
-...                                DeclaredColumn(name="smoker", on=Truth())))
+>>> from dpcore.data.columns import Labels, Number
+>>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Number(high=128, bits=7)),
+...                                DeclaredColumn(name="smoker", on=Labels(yes_no=True))))
 >>> plan = Plan(table=table, n=5000, questions=(
 ...     PlannedQuestion(columns=("age",), queries="intervals", entry_key="identity", epsilon=0.5),
 ...     PlannedQuestion(columns=("smoker",), queries="cells", entry_key="identity", epsilon=0.25)))
@@ -39,17 +41,26 @@ from dpcore.core import (
     Problem,
     Queries,
     exactly,
-    per_person,
 )
-from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.declared import Capped, DeclaredTable
+from dpcore.data.product import is_table
+from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading
-from dprelease.ledger.canonical import canonical, parsed
 from dpcore.mechanisms import entry as entry_of
 from dpcore.mechanisms import serving
-from dprelease.plan.predicates import cut_at
+from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import classes_for
-from dprelease.requests.codec import decoded, encoded, known, number
+from dprelease.ledger.canonical import canonical, parsed
+from dprelease.plan.predicates import cut_at
+from dprelease.requests.codec import (
+    canonical_format,
+    decoded,
+    decoded_format,
+    encoded,
+    encoded_format,
+    known,
+    number,
+)
 from dprelease.requests.joint import MOST_PARTS, JointRequest
 from dprelease.requests.single import Request, parameters_read, parameters_told
 from dprelease.requests.vector import total
@@ -60,10 +71,10 @@ RELEASED = ("data", "value", "answers")
 """What a question's mechanism may release: counts, one value, or tables."""
 QUANTITIES = {
     "quantile": ("exponential_median", "stable_median"),
-    "mean": ("clipped_mean",),
+    "mean": ("counted-mean", "clipped_mean"),
     "commonest": ("subsample_commonest",),
 }
-"""Values of a column, and the mechanisms that release each."""
+"""Values of a column, and the mechanisms that release each; the first one suits every column."""
 KEPT = {"quantile", "delta"}
 """Parameters that say what is asked, and how privately: they stay when another mechanism is taken."""
 WHOLE = "whole-table"
@@ -137,6 +148,7 @@ class Plan:
         questions: in order; at least one.
         neighbours: the relation.
         beta: failure chance of promises and targets.
+        file_format: settings with which the table's file is read; ``Format()`` for the usual ones.
     """
 
     table: DeclaredTable
@@ -144,12 +156,15 @@ class Plan:
     questions: tuple[PlannedQuestion, ...]
     neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
     beta: float = 0.05
+    file_format: Format = USUAL
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "file_format", canonical_format(self.file_format))
         if not 1 <= len(self.questions) <= MOST_QUESTIONS:
             raise ParameterError(f"A plan has between 1 and {MOST_QUESTIONS} questions, got {len(self.questions)}.")
         if not 0 < self.beta < 1:
             raise ParameterError(f"A failure chance must lie between 0 and 1, got {self.beta!r}.")
+        object.__setattr__(self, "questions", tuple(map(self._suited, self.questions)))
         # Errors come now, in one sentence: unknown columns, a mechanism that does not serve, a value out of range.
         for question in self.questions:
             entry = question.entry
@@ -161,6 +176,13 @@ class Plan:
                 raise ParameterError(f"{entry.title} does not serve this question.")
         _ = self.cost
 
+    def _suited(self, question: PlannedQuestion) -> PlannedQuestion:
+        """Return the question, with a mechanism whose answer is right where its own would divide by a wrong number."""
+        if not question.quantity or not self.mechanism(question).unsuitable(self.problem(question)):
+            return question
+        key = QUANTITIES[question.quantity][0]
+        return replace(question, entry_key=key, values=question.values_for(key))
+
     def reading(self, question: PlannedQuestion) -> Reading:
         """How the question's columns are read."""
         if question.asks:
@@ -171,7 +193,7 @@ class Plan:
         """What the question's guarantee and promise are about."""
         domain = self.reading(question).domain
         queries: Queries
-        if isinstance(domain, Attributes) and question.queries == Marginals.key:
+        if is_table(domain) and question.queries == Marginals.key:
             queries = Marginals(domain=domain, ways=question.ways or len(question.columns))
         else:
             kinds = {kind.key: kind for kind in classes_for(domain)}
@@ -186,8 +208,8 @@ class Plan:
 
     def guarantee(self, question: PlannedQuestion) -> Guarantee:
         """Of one question, for whoever is protected."""
-        row = self.mechanism(question).guarantee(self.problem(question))
-        return per_person(row, self.table.person_rows if self.table.person else 0)
+        rows = self.table.person_rows if self.table.person else 0
+        return self.mechanism(question).person_guarantee(self.problem(question), rows)
 
     def proved(self, question: PlannedQuestion) -> dict[str, Entry]:
         """What can be released and answers the same, by key: counts, the same value, tables, or rows made of tables."""
@@ -198,6 +220,8 @@ class Plan:
             try:
                 mechanism = entry.make(**question.values_for(entry.key))
                 guarantee = mechanism.guarantee(problem)
+                if mechanism.unsuitable(problem):
+                    continue
                 if question.releases == "answers":
                     mechanism.accuracy(problem, self.beta)
             except ParameterError:  # not on these cells, or not under this relation
@@ -225,6 +249,7 @@ class Plan:
             neighbours=self.neighbours,
             entry_key=question.entry_key,
             values={**question.values, "epsilon": question.epsilon},
+            file_format=self.file_format,
         )
 
     def joint_request(self, *, draw: int = 1) -> JointRequest:
@@ -251,7 +276,7 @@ class Plan:
             "n": self.n,
             "beta": exactly(self.beta),
             "questions": [_told(self, question) for question in self.questions],
-        }
+        } | encoded_format(self.file_format)
 
     @property
     def text(self) -> bytes:
@@ -264,7 +289,7 @@ class Plan:
         document = parsed(text, what="plan")
         if document.get("format") != FORMAT:
             raise ParameterError(f"A plan's format must be “{FORMAT}”.")
-        known(document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta"})
+        known(document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"})
         if document["relation"] not in list(Neighbours):
             raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
         if not isinstance(document["questions"], list):
@@ -275,6 +300,7 @@ class Plan:
             questions=tuple(_read(each) for each in document["questions"]),
             neighbours=Neighbours(document["relation"]),
             beta=number(document.get("beta", "0.05"), "The plan's beta"),
+            file_format=decoded_format(document),
         )
 
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpcore.core import Floats, ParameterError, scaled
-from dplab.solve import KAPPA, Need, needs, promising
 from dpcore.mechanisms import entry as entry_of
+from dplab.solve import KAPPA, Need, needs, promising
 from dprelease.plan.answers import most_summed
 from dprelease.plan.errors import GRID, Losses, about, curve, twin_of
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+from dpcore.core import ParameterError
 from dprelease.ledger.records import Stored
 from dprelease.requests.joint import FORMAT, Asked, asked_of
 from dprelease.requests.single import Request
+
+OLDER = "It was released by an older program, and what it asked cannot be compared."
 
 
 def last_release(stored: Sequence[Stored]) -> Stored | None:
@@ -21,14 +25,20 @@ def changes(before: Stored, after: Asked) -> tuple[str, ...]:
 
     Questions are the same if they read the same columns and ask the same of them.
     """
-    then, now = asked_of(before.body["request"]), after
+    try:
+        then, now = asked_of(before.body["request"]), after
+    except ParameterError:
+        return (OLDER,)
     found = []
     if then.n != now.n:
         found.append(f"n was {then.n:,} and is {now.n:,}.")
     if then.neighbours is not now.neighbours:
         found.append(f"The relation was “{then.neighbours.words}” and is “{now.neighbours.words}”.")
+    if then.file_format != now.file_format:
+        found.append("The settings with which the file is read were changed.")
+    shared: dict[str, Any] = {"n": then.n, "neighbours": then.neighbours, "file_format": then.file_format}
     old = {part.digest: part for part in then.parts}
-    new = {part.digest: part for part in (replace(p, n=then.n, neighbours=then.neighbours) for p in now.parts)}
+    new = {part.digest: part for part in (replace(p, **shared) for p in now.parts)}
     kept = old.keys() & new.keys()
     left = [part for digest, part in old.items() if digest not in kept]
     for part in [part for digest, part in new.items() if digest not in kept]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem, finish, per_person
-from dpcore.data.attributes import Attributes, Marginals
+from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem, finish
 from dpcore.data.declared import DeclaredTable
+from dpcore.data.product import is_table
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.preview import distances
 from dpcore.mechanisms.tables.whole_table import WholeTable
+from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Preview
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def rehearsed_table(
         raise ParameterError("A table of rows has two columns or more.")
     reading, n = table.whole(*names), min(n, MOST_REHEARSED)
     domain = reading.domain
-    assert isinstance(domain, Attributes)
+    assert is_table(domain)
     dataset = twin(reading, n=n, seed=seed).dataset()
     problem = Problem(domain=domain, queries=Marginals(domain=domain, ways=2), n=n, neighbours=neighbours)
     yield 0.1
@@ -81,7 +82,7 @@ def rehearsed_table(
     pairs = list(truth)
     yield 0.8
     return WholeRehearsal(
-        guarantee=per_person(mechanism.guarantee(problem), table.person_rows if table.person else 0),
+        guarantee=mechanism.person_guarantee(problem, table.person_rows if table.person else 0),
         ways=release.plan.kinds.ways,
         n=n,
         names=tuple((domain.names[first], domain.names[second]) for first, second in pairs),

@@ -14,25 +14,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpcore.core import Domain, ParameterError, Queries, exactly
-from dpcore.data.attributes import Attributes, Marginals
-from dpcore.data.cube import Predicate
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Dates
 from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
 from dpcore.data.lists import ListColumns
+from dpcore.data.predicates import Predicate
+from dpcore.data.product import Product
+from dpcore.data.reading.format import DEFAULT_FORMATS, USUAL, Format
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
+from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Line, Calendar, Categories, Truth, Binned, Labelled, Grid, Grouped, Attributes),
-        *(DeclaredColumn, DeclaredTable, Capped),
+        *(Number, Dates, Labels, Product),
+        *(DeclaredColumn, DeclaredTable, Capped, Format),
         *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate, ListColumns),
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),
     )
@@ -55,8 +57,8 @@ def encoded(value: Any) -> dict[str, Any]:
     Raises:
         ParameterError: its kind cannot be written.
 
-    >>> encoded(Columns(names=("age",), on=Line(high=128, bits=7)))
-    {'type': 'Columns', 'names': ['age'], 'on': {'type': 'Line', 'high': '128', 'bits': 7}}
+    >>> encoded(Columns(names=("age",), on=Number(high=128, bits=7)))
+    {'type': 'Columns', 'names': ['age'], 'on': {'type': 'Number', 'high': '128', 'bits': 7}}
     """
     if KINDS.get(type(value).__name__) is not type(value):
         raise ParameterError(f"{type(value).__name__} cannot be written in a request.")
@@ -79,7 +81,7 @@ def _told(value: Any, hint: Any) -> Any:
         return value.hex()
     if isinstance(value, bool | str):
         return value
-    if _is_union(hint):  # with texts
+    if float in typing.get_args(hint):  # or a text
         return {"number": exactly(value)}
     return exactly(value) if hint is float else int(value)
 
@@ -113,7 +115,7 @@ def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
         elif _usual(field) is dataclasses.MISSING:
             raise ParameterError(f"{named} needs the field “{name}”.")
     if issubclass(found, Queries):
-        if domain is None or not isinstance(domain, found.domains):
+        if domain is None or not found.fits(domain):
             raise ParameterError(f"{named} cannot be asked on this domain.")
         values["domain"] = domain
     return found(**values)
@@ -148,14 +150,30 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
         return number(value["number"], what)
     if float in hints and isinstance(value, int | float):
         return number(value, what)
-    if str in hints:
-        return _read(value, str, what)
+    for plain in {str, int} & {*hints}:  # beside None, which is the usual value and is left out
+        return _read(value, plain, what)
     named = value.get("type") if isinstance(value, Mapping) else None
     found = KINDS.get(named) if isinstance(named, str) else None
     for hint in hints:
         if found is not None and isinstance(hint, type) and issubclass(found, hint):
             return decoded(value, hint)
     raise ParameterError(f"{what} must be one of {', '.join(hint.__name__ for hint in hints)}.")
+
+
+def encoded_format(settings: Format) -> dict[str, Any]:
+    """Return the entry of a document that says how its file is read; none where that is the usual way."""
+    return {} if settings == USUAL else {"file_format": encoded(settings)}
+
+
+def decoded_format(document: Mapping[str, Any]) -> Format:
+    """Return the settings that a document with such an entry says; raises ParameterError for any others."""
+    settings: Format = decoded(document["file_format"], Format) if "file_format" in document else USUAL
+    return settings
+
+
+def canonical_format(settings: Format) -> Format:
+    """Return the settings as a request carries them: ``Format()`` where a file is read the same without any."""
+    return USUAL if settings in DEFAULT_FORMATS else settings
 
 
 def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()) -> None:

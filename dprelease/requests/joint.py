@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.declared import MOST_PERSON_ROWS
+from dpcore.data.reading.format import Format
 from dprelease.ledger.canonical import canonical, digest, parsed
 from dprelease.requests.codec import known
 from dprelease.requests.single import FORMAT as ONE
@@ -45,6 +46,8 @@ class JointRequest:
             raise ParameterError(f"Between 1 and {MOST_PARTS} requests are released together, got {len(self.parts)}.")
         if len({(part.neighbours, part.n) for part in self.parts}) > 1:
             raise ParameterError("Requests that are released together are about one relation and one n.")
+        if len({part.file_format for part in self.parts}) > 1:
+            raise ParameterError("Requests that are released together read their file with the same format.")
         if any(part.draw != 1 for part in self.parts):
             raise ParameterError("The number of a draw is that of all requests together.")
         if type(self.rows_a_person) is not int or not 1 <= self.rows_a_person <= MOST_PERSON_ROWS:
@@ -61,6 +64,11 @@ class JointRequest:
     def n(self) -> int:
         """The n of all parts."""
         return self.parts[0].n
+
+    @property
+    def file_format(self) -> Format:
+        """The settings with which all parts read the file."""
+        return self.parts[0].file_format
 
     @cached_property
     def document(self) -> dict[str, Any]:

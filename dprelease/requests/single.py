@@ -3,10 +3,12 @@
 As a file it is JSON:
 
     {"format": "dpscope-request/1",
-     "data": {"reading": {"type": "Columns", "names": ["age"], "on": {"type": "Line", "high": 128, "bits": 7}},
+     "data": {"reading": {"type": "Columns", "names": ["age"], "on": {"type": "Number", "high": 128, "bits": 7}},
               "relation": "add_remove_one", "n": 5000},
      "queries": {"type": "Intervals"},
      "mechanism": {"key": "identity", "parameters": {"epsilon": 0.5}}}
+
+Where the file is not read in the usual way, "data" also says how: "file_format": {"type": "Format", "decimal": ","}.
 """
 
 from __future__ import annotations
@@ -16,11 +18,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from dpcore.core import Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, exactly
+from dpcore.core import Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, describe_error, exactly
+from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading
-from dprelease.ledger.canonical import canonical, digest, parsed
 from dpcore.mechanisms import entry as entry_of
-from dprelease.requests.codec import decoded, encoded, known, number
+from dprelease.ledger.canonical import canonical, digest, parsed
+from dprelease.requests.codec import (
+    canonical_format,
+    decoded,
+    decoded_format,
+    encoded,
+    encoded_format,
+    known,
+    number,
+)
 
 FORMAT = "dpscope-request/1"
 MOST_DRAWS = 10**6
@@ -39,6 +50,7 @@ class Request:
         values: the mechanism's parameters; those left out have their usual values.
         draw: another number is another draw, and another charge.
         bounds_from_data: whether bounds or labels were read off the rows; such a request is refused.
+        file_format: settings with which the file is read; ``Format()`` for the usual ones, or where none are named.
     """
 
     reading: Reading
@@ -49,6 +61,7 @@ class Request:
     values: Mapping[str, Any] = field(default_factory=dict)
     draw: int = 1
     bounds_from_data: bool = False
+    file_format: Format = USUAL
 
     def __post_init__(self) -> None:
         checked_draw(self.draw)
@@ -56,6 +69,7 @@ class Request:
         if not self.entry.serves(self.problem.queries):
             raise ParameterError(f"{self.entry.title} does not serve this question.")
         object.__setattr__(self, "values", dict(self.values))
+        object.__setattr__(self, "file_format", canonical_format(self.file_format))
         _ = self.mechanism
 
     @property
@@ -78,6 +92,12 @@ class Request:
         """With its parameters."""
         return self.entry.make(**self.values)
 
+    def guaranteed_error(self, beta: float) -> str:
+        """Return the guaranteed error of what is asked in one sentence, or that there is none."""
+        bound = self.mechanism.accuracy(self.problem, beta)
+        subject = f"no {self.queries.one}"
+        return describe_error(bound, n=self.n, subject=subject, of_range=self.reading.domain.describe_distance)
+
     @property
     def parameters(self) -> dict[str, Any]:
         """All the mechanism's parameters as texts, whole numbers and truth values."""
@@ -88,7 +108,8 @@ class Request:
         """As a file holds it; parameters at their usual values are left out."""
         told: dict[str, Any] = {
             "format": FORMAT,
-            "data": {"reading": encoded(self.reading), "relation": self.neighbours.value, "n": self.problem.n},
+            "data": {"reading": encoded(self.reading), "relation": self.neighbours.value, "n": self.problem.n}
+            | encoded_format(self.file_format),
             "queries": encoded(self.queries),
             "mechanism": {"key": self.entry_key, "parameters": parameters_told(self.entry, self.mechanism)},
             "draw": self.draw,
@@ -117,7 +138,7 @@ class Request:
             raise ParameterError(f"A request's format must be “{FORMAT}”.")
         known(document, "request", {"format", "data", "queries", "mechanism"}, optional={"draw", "bounds_from_data"})
         data, asked = document["data"], document["mechanism"]
-        known(data, "request's data", {"reading", "relation", "n"})
+        known(data, "request's data", {"reading", "relation", "n"}, optional={"file_format"})
         known(asked, "request's mechanism", {"key", "parameters"})
         if data["relation"] not in list(Neighbours):
             raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
@@ -135,6 +156,7 @@ class Request:
             values=parameters_read(entry, parameters),
             draw=document.get("draw", 1),
             bounds_from_data=document.get("bounds_from_data", False),
+            file_format=decoded_format(data),
         )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Domain, Entry, Floats, Integers, Queries
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.analysts import ANALYSTS
 from dpcore.mechanisms.online.interactive import Interactive
@@ -70,7 +70,7 @@ def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
     with beside:
         source = pick_source(default=FIRST)
         classes: dict[str, type[Queries]] = {kind.key: kind for kind in classes_for(source.domain)}
-        if isinstance(source.domain, LinearQueries.domains):
+        if LinearQueries.fits(source.domain):
             classes[LinearQueries.key] = LinearQueries
         chosen = choice("Questions", {key: kind.title for key, kind in classes.items()}, key="ask-questions-about")
         weighted = chosen == LinearQueries.key
@@ -108,12 +108,12 @@ def _weighted(domain: Domain) -> LinearQueries:
 def question(queries: Queries, *, key: str) -> int:
     """The control that picks one question; its index."""
     domain = queries.domain
-    if isinstance(domain, Line) and isinstance(queries, Thresholds):
+    if is_number(domain) and isinstance(queries, Thresholds):
         unit = f" ({domain.unit})" if domain.unit else ""
-        last = st.slider(f"How many rows are at most …{unit}", *_edges(domain), value=_place(domain, 0.5), key=key,
-                         step=domain.width, format="%.5g")  # fmt: skip
+        last = st.slider(f"How many rows are below …{unit}", *_edges(domain), value=_place(domain, 0.5), key=key,
+                         step=domain.width, format="%.5g", help="The highest counts all not missing.")  # fmt: skip
         return _cell(domain, last)
-    if isinstance(domain, Line) and isinstance(queries, Intervals):
+    if is_number(domain) and isinstance(queries, Intervals):
         unit = f" ({domain.unit})" if domain.unit else ""
         low, high = st.slider(
             f"How many rows lie between …{unit}", float(domain.low), float(domain.high),
@@ -127,17 +127,17 @@ def question(queries: Queries, *, key: str) -> int:
     return int(st.selectbox("How many rows are in …", cells, key=key, format_func=domain.describe))
 
 
-def _edges(domain: Line) -> tuple[float, float]:
+def _edges(domain: Number) -> tuple[float, float]:
     """The lowest and the highest threshold."""
     return float(domain.low + domain.width), float(domain.high)
 
 
-def _place(domain: Line, share: float) -> float:
+def _place(domain: Number, share: float) -> float:
     """An edge of a cell at this share of the way up."""
     return float(domain.low) + max(1, math.floor(share * domain.ordered)) * domain.width
 
 
-def _cell(domain: Line, edge: float) -> int:
+def _cell(domain: Number, edge: float) -> int:
     """The cell that ends at an edge; -1 at the lower bound."""
     return int(np.clip(round((edge - domain.low) / domain.width) - 1, -1, domain.ordered - 1))
 
@@ -145,7 +145,7 @@ def _cell(domain: Line, edge: float) -> int:
 def spread_questions(queries: Queries, most: int) -> tuple[Integers, list[str] | Floats]:
     """Questions spread over a class, and where each stands: the shares up to a place on a line, or each label's."""
     domain = queries.domain
-    if isinstance(domain, Line) and isinstance(queries, Thresholds | Intervals):
+    if is_number(domain) and isinstance(queries, Thresholds | Intervals):
         cells = np.unique(np.linspace(0, domain.ordered - 1, min(most, domain.ordered)).round().astype(np.int64))
         edges = domain.low + (cells + 1).astype(np.float64) * domain.width
         return cells, edges  # intervals from the first cell have these numbers too

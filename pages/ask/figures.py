@@ -233,8 +233,8 @@ def told(found: Conversations) -> str:
     low, high = (float(edge) for edge in binomial_interval(found.broken, trials))
     if not found.broken:
         return (
-            f"⊥ None of {trials:,} conversations refused a question: the chance of that is below {percent(high)}, with "
-            "95% confidence."
+            f"⊥ None of {trials:,} conversations refused a question: the chance that a conversation refuses one is "
+            f"below {percent(high)}, with 95% confidence."
         )
     first = int(np.flatnonzero(found.refused)[0]) + 1
     return (

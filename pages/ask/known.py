@@ -40,4 +40,7 @@ def known_before(chosen: Setting) -> None:
     )
     st.header(headline(offer, offer.epsilon))
     promises(offer, key="promises")
-    st.caption("A conversation about private rows spends their budget, and waits for a ledger that records it.")
+    st.caption(
+        "A conversation about private rows spends their budget. One whose questions are fixed in advance is released "
+        "on Release; one whose questions depend on answers is refused there."
+    )

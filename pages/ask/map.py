@@ -58,13 +58,13 @@ def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
     picture = dataclasses.replace(picture, height=HEIGHT)
     draw(picture, key="ask_map_chart", badge=chosen.badge(), download=True)
     if lower is None:
-        said = "No wall is known here: so large an ε does not hide a single row for sure."
+        said = "No lower bound is known here."
     else:
         may = (
             f"Its {mechanism.updates:,} updates are enough to rule refusals out, so this mechanism is bound by it."
             if mechanism.never_refuses(problem, BETA)
-            else f"Here refusals are not ruled out ({mechanism.updates:,} updates are too few), and the promise is "
-            "about answered questions only: so this mechanism is free to pass the wall."
+            else f"Here refusals are not ruled out with {mechanism.updates:,} updates (more would share one ε), and "
+            "the promise is about answered questions only: so this mechanism is free to pass the wall."
         )
         said = f"Hatched: impossible for whoever must answer every question. {lower.statement} {may}"
     table(picture, title="worst error of whole conversations", key="ask_map_numbers")

@@ -7,14 +7,14 @@ import functools
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset
+from dpcore.core import Dataset, describe_error
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.whole import played
 from dpcore.queries.linear import LinearQueries
 from pages.ask.controls import Setting
 from pages.charts.words import percent
 from pages.shell.session import remembered
-from pages.shell.theorem import promise, theorem_card
+from pages.shell.theorem import theorem_card
 
 BETA = 0.05
 """Failure chance of the promise shown."""
@@ -29,7 +29,7 @@ def promised(chosen: Setting, dataset: Dataset) -> None:
         guarantee,
         n=dataset.n,
         # A refused question has no answer that could err.
-        said=promise(bound, n=dataset.n).replace("no query errs", "no answer given errs"),
+        said=describe_error(bound, n=dataset.n, subject="no answer given", bold=True),
         needs=f"To promise α = {chosen.values['alpha']:g}",
         mechanism=chosen.entry.references,
         covers="for the whole conversation",
@@ -51,9 +51,11 @@ def both(chosen: Setting, dataset: Dataset) -> None:
         )
         errors = np.abs(transcript.errors(dataset.histogram))
         worst = percent(float(np.nanmax(errors))) if (~transcript.declined).any() else "none"
+        bound = mechanism.accuracy(problem, BETA)
+        error = percent(bound.value) if bound.value < 1 else "no guarantee"
         lines.append(
             f"| {entry.title} | {int(transcript.free.sum()):,} | {int(transcript.paid.sum()):,} | "
-            f"{int(transcript.declined.sum()):,} | {worst} | {percent(mechanism.accuracy(problem, BETA).value)} |"
+            f"{int(transcript.declined.sum()):,} | {worst} | {error} |"
         )
     place.markdown("\n".join(lines))
     place.caption(

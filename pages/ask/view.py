@@ -7,7 +7,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, rounded_up
-from dpcore.data.domains import Line
+from dpcore.core.safe_csv import frame_csv
+from dpcore.data.columns import is_number
 from dpcore.data.sources import Uploaded
 from pages.ask.controls import Setting, question, setting, spread_questions
 from pages.ask.figures import belief, said, wrong
@@ -154,7 +155,7 @@ def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         chosen.draw(picture, key="ask_said", title="the conversation")
         st.download_button(
             "Download the conversation (CSV)",
-            data=lambda: picture.frame().to_csv(index=False),
+            data=lambda: frame_csv(picture.frame()),
             file_name=f"conversation-{chosen.entry.key}-preview-seed-{chosen.seed}.csv",
             mime="text/csv",
             on_click="ignore",
@@ -182,7 +183,7 @@ def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         truth=chosen.queries.answer(dataset.histogram[None], indices)[0] / dataset.n,
         far=chosen.mechanism().threshold(talk.conversation.problem) / dataset.n,
         title=chosen.source.column,
-        unit=domain.unit if isinstance(domain, Line) else "",
+        unit=domain.unit if is_number(domain) else "",
         n=dataset.n,
     )
     chosen.draw(picture, key="ask_belief", title="what is believed")

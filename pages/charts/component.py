@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.core.safe_csv import escape_frame
 from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
@@ -172,4 +173,4 @@ def table(picture: Picture, *, title: str, key: str) -> None:
     """The picture's numbers, sent only when they are opened."""
     place = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
     if place.open:
-        place.dataframe(picture.frame(), hide_index=True)
+        place.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, Domain, Floats, Integers
-from dpcore.data.dates import Calendar
-from dpcore.data.domains import Grid, Labelled, Line
+from dpcore.data.columns import Labels, Number, is_labels, is_number
+from dpcore.data.dates import is_dates
+from dpcore.data.product import is_map
 from dplab.synthetic import clean_counts
 from pages.charts.axes import nice
 from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
@@ -55,40 +56,36 @@ class Layout:
         return bool(self.places.labels)
 
 
-def blocks_of(line: Line, most: int) -> tuple[Integers, Floats]:
+def blocks_of(line: Number | Labels, most: int) -> tuple[Integers, Floats]:
     """A line in at most so many runs of cells: their first cells (K,) and edges (K + 1,)."""
     first = np.arange(0, line.ordered, -(-line.ordered // most))
-    return first, np.minimum(line.low + np.append(first, line.ordered) * line.width, line.high)
+    return first, line.edges[np.append(first, line.ordered)]
 
 
-def block_names(line: Line, most: int) -> list[str]:
+def block_names(line: Number | Labels, most: int) -> list[str]:
     """Where each of these runs starts and ends (K,), in words."""
     first = blocks_of(line, most)[0].tolist()
     last = [*(place - 1 for place in first[1:]), line.ordered - 1]
-    ends = (
-        (line.describe(a).split(" to ")[0], line.describe(b).split(" to ")[-1])
-        for a, b in zip(first, last, strict=True)
-    )
-    return [start if start == end else f"{start} to {end}" for start, end in ends]
+    return [line.between(a, b) for a, b in zip(first, last, strict=True)]
 
 
-def unit_of(line: Line, name: str = "value") -> str:
+def unit_of(line: Number | Labels, name: str = "value") -> str:
     """The title of an axis of numbers."""
     return f"{name} ({line.unit})" if line.unit and line.unit not in name else name
 
 
-def axis_along(line: Line, name: str = "value", *, most: int = DATES_ALONG, upright: bool = False) -> Axis:
+def axis_along(line: Number | Labels, name: str = "value", *, most: int = DATES_ALONG, upright: bool = False) -> Axis:
     """The axis of a line: in the data's unit, or with the names of some dates or labels, so many at most."""
     axis = Axis(title=unit_of(line, name), low=line.low, high=line.high)
-    if isinstance(line, Labelled):
+    if is_labels(line):
         every = -(-line.ordered // most)
         called = {
             cell + 0.5: f"{text[:LONGEST]}…" if len(text) > LONGEST + 1 else text
-            for cell, text in enumerate(drawable(line.of.labels))
+            for cell, text in enumerate(drawable(line.labels))
             if cell % every == 0
         }
         return dataclasses.replace(axis, ticks=tuple(called), named=called)
-    if not isinstance(line, Calendar):
+    if not is_dates(line):
         return axis
     cells = range(0, line.ordered, -(-line.ordered // DATES_ALONG))
     named = {line.low + cell: line.describe(cell) for cell in cells}
@@ -98,7 +95,7 @@ def axis_along(line: Line, name: str = "value", *, most: int = DATES_ALONG, upri
     return dataclasses.replace(axis, title=name, ticks=tuple(named), named=named)
 
 
-def _on_a_line(line: Line) -> Layout:
+def _on_a_line(line: Number) -> Layout:
     """Bars that touch, over the data's unit; one for missing values at the right, off the axis."""
     (first, edges), names = blocks_of(line, MOST_BARS), block_names(line, MOST_BARS)
     axis = axis_along(line)
@@ -143,7 +140,7 @@ def is_skewed(domain: Domain, truth: Integers) -> bool:
 
 
 def _layout(domain: Domain, truth: Integers) -> Layout:
-    return _on_a_line(domain) if isinstance(domain, Line) else _beside_labels(domain, truth.astype(np.float64))
+    return _on_a_line(domain) if is_number(domain) else _beside_labels(domain, truth.astype(np.float64))
 
 
 def histogram(
@@ -217,7 +214,7 @@ def histogram(
 
 def extent(domain: Domain) -> str:
     """What tells one domain from another, for zoom and brush: its bounds and its number of cells, all public."""
-    lines = [domain] if isinstance(domain, Line) else [domain.first, domain.second] if isinstance(domain, Grid) else []
+    lines = [domain] if is_number(domain) else [*domain.columns] if is_map(domain) else []
     return "|".join([str(domain.size), *(f"{line.low} {line.high}" for line in lines)])
 
 

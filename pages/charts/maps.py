@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Floats, Integers
-from dpcore.data.domains import Grid, Line
+from dpcore.data.columns import Labels, Number
+from dpcore.data.product import Product
 from pages.charts.histogram import axis_along, block_names, blocks_of, extent, releases
 from pages.charts.picture import Frame, Heat, Mark, Outline, Picture
 from pages.charts.words import drawable, shortened, significant
@@ -23,22 +24,22 @@ Asked = tuple[int, int, int, int]
 """First and last cell across, and up, of a rectangle."""
 
 
-def blocks(counts: NDArray[Any], domain: Grid) -> Floats:
+def blocks(counts: NDArray[Any], domain: Product) -> Floats:
     """Rows per block of cells, row by row, the reserved cell apart in a last column: (F, size) to (F, blocks + 1)."""
     plane = counts[:, : domain.ordered].astype(np.float64).reshape(-1, *domain.shape)
-    for axis, line in enumerate((domain.first, domain.second), start=1):
+    for axis, line in enumerate(domain.columns, start=1):
         plane = np.add.reduceat(plane, blocks_of(line, MOST_SIDE)[0], axis=axis)
     rest = counts[:, domain.ordered :].sum(axis=1, keepdims=True)
     return np.concatenate([plane.reshape(len(counts), -1), rest], axis=1)
 
 
-def most_rows(domain: Grid, truth: Integers, frames: Floats) -> float:
+def most_rows(domain: Product, truth: Integers, frames: Floats) -> float:
     """Rows of the darkest shade of maps that can be compared: the fullest block of the truth or of any release."""
     seen = blocks(np.concatenate([frames, truth[None, :]]), domain)[:, :-1]
     return float(max(1.0, np.nanmax(seen)))
 
 
-def true_map(*, domain: Grid, truth: Integers, most: float | None = None, brush: bool = True) -> Picture:
+def true_map(*, domain: Product, truth: Integers, most: float | None = None, brush: bool = True) -> Picture:
     """Rows in each block of cells.
 
     Args:
@@ -52,8 +53,9 @@ def true_map(*, domain: Grid, truth: Integers, most: float | None = None, brush:
     half = int(np.searchsorted(np.cumsum(-np.sort(-inside)), inside.sum() / 2) + 1)
     empty = int((inside == 0).sum())
     sentence = (
-        f"{int(truth.sum()):,} rows in {_called(domain, len(inside))}: half of them lie in the {half:,} fullest, "
-        f"{empty:,} {'is' if empty == 1 else 'are'} empty"
+        f"{int(truth.sum()):,} rows in {_called(domain, len(inside))}: "
+        + (f"half of those inside lie in the {half:,} fullest, " if inside.any() else "")
+        + f"{empty:,} {'is' if empty == 1 else 'are'} empty"
     )
     sentence += f"; {missing:,} {'is' if missing == 1 else 'are'} missing or out of bounds." if domain.missing else "."
     shades = _shades("true", domain, held, most=most if most is not None else float(max(1, inside.max())))
@@ -62,7 +64,7 @@ def true_map(*, domain: Grid, truth: Integers, most: float | None = None, brush:
     )
 
 
-def released_map(*, domain: Grid, n: int, truth: Integers, frames: Floats, asked: Asked | None = None) -> Picture:
+def released_map(*, domain: Product, n: int, truth: Integers, frames: Floats, asked: Asked | None = None) -> Picture:
     """Released rows in each block of cells; other releases can be stepped through or played.
 
     Args:
@@ -89,13 +91,15 @@ def released_map(*, domain: Grid, n: int, truth: Integers, frames: Floats, asked
     marks: list[Mark] = [*played[0].marks.values()]
     if asked is not None:
         left, right, low, high = asked
-        marks.append(Outline(role="theory", x=_ends(domain.first, left, right), y=_ends(domain.second, low, high)))
+        marks.append(
+            Outline(role="theory", x=_ends(domain.columns[0], left, right), y=_ends(domain.columns[1], low, high))
+        )
     return _map("Map of released data", domain, marks, sentence, columns, frames=played)
 
 
 def _map(
     title: str,
-    domain: Grid,
+    domain: Product,
     marks: list[Mark],
     sentence: str,
     columns: dict[str, list[Any]],
@@ -105,9 +109,9 @@ def _map(
 ) -> Picture:
     """A picture over both units, and where each block lies beside its numbers."""
     across_named, up_named = drawable(domain.names)
-    x = axis_along(domain.first, across_named)
-    y = axis_along(domain.second, up_named, most=MOST_UP, upright=True)
-    names = (block_names(line, MOST_SIDE) for line in (domain.first, domain.second))
+    x = axis_along(domain.columns[0], across_named)
+    y = axis_along(domain.columns[1], up_named, most=MOST_UP, upright=True)
+    names = (block_names(line, MOST_SIDE) for line in domain.columns)
     places = [*itertools.product(*names)] + [(domain.describe(domain.ordered),) * 2] * domain.missing
     across, up = zip(*places, strict=True)
     return Picture(
@@ -126,9 +130,9 @@ def _map(
     )
 
 
-def _shades(role: str, domain: Grid, row: Floats, *, most: float) -> Heat:
+def _shades(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
     """Rows of each block (blocks, or one more) as shades; noise below no rows is as light as none."""
-    edges = [blocks_of(line, MOST_SIDE)[1] for line in (domain.first, domain.second)]
+    edges = [blocks_of(line, MOST_SIDE)[1] for line in domain.columns]
     plane = row[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
     return Heat(
         role=role,
@@ -144,11 +148,12 @@ def _shades(role: str, domain: Grid, row: Floats, *, most: float) -> Heat:
     )
 
 
-def _ends(line: Line, first: int, last: int) -> tuple[float, float]:
+def _ends(line: Number | Labels, first: int, last: int) -> tuple[float, float]:
     """Where a run of cells starts and ends, in the data's unit."""
-    return line.low + first * line.width, line.low + (last + 1) * line.width
+    edges = line.edges
+    return float(edges[first]), float(edges[last + 1])
 
 
-def _called(domain: Grid, count: int) -> str:
+def _called(domain: Product, count: int) -> str:
     """So many cells, or blocks of them where a grid is too fine to be drawn."""
     return f"{count:,} cells" if count == domain.ordered else f"{count:,} blocks of {domain.ordered // count} cells"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Domain, Floats, Integers
+from dpcore.core import Domain, Floats, Integers, rounded_down, rounded_up
 
 MOST_COUNTED = 2.0**53
 """Whole numbers from here on are no counts."""
@@ -60,6 +61,26 @@ def percent(value: float) -> str:
     return f"{significant(value)} times n" if abs(value) > 1 else f"{significant(100 * value)}%"
 
 
+def percent_up(value: float) -> str:
+    """A bound as a share with three significant digits, rounded up: what is printed holds."""
+    return f"{rounded_up(value)} times n" if abs(value) > 1 else f"{rounded_up(_hundredfold(value))}%"
+
+
+def percent_down(value: float) -> str:
+    """A share with three significant digits, rounded down: at least so much."""
+    return f"{rounded_down(_hundredfold(value))}%"
+
+
+def _hundredfold(value: float) -> float:
+    """Return 100 times a share as it is written: 100 · 0.0041 is 0.41, and not 0.41000000000000003 in binary."""
+    return float(Decimal(repr(float(value))) * 100)
+
+
+def confidence(beta: float) -> str:
+    """The share of releases that keep a promise, rounded down."""
+    return f"{rounded_down(100 * (1 - beta))}%"
+
+
 def suggested(title: str) -> str:
     """The name of the mechanism that a rule of public numbers takes."""
     return f"{title} (suggested)"
@@ -83,6 +104,11 @@ def rows(value: float, n: int) -> str:
     """A fraction of n as a number of rows."""
     count = minus(f"{value * n:,.0f}")
     return f"{'0' if count == '−0' else count} {'' if abs(value) > 1 else f'of {n:,} '}rows"
+
+
+def rows_up(value: float, n: int) -> str:
+    """A fraction of n as a number of rows, rounded up: at most so many."""
+    return rows(math.ceil(value * n - 1e-9) / n, n)
 
 
 def verbatim(text: str) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Booleans, Bound, BoundKind, Floats, Guarantee
-from dplab.measure import ErrorReport
+from dpcore.core import Booleans, Bound, BoundKind, Floats, Guarantee, describe_error
 from dpcore.limits.chance import binomial_interval
+from dplab.measure import ErrorReport
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, nothing
-from pages.charts.words import percent, rows, shortened, significant
+from pages.charts.words import percent, percent_up, rows, shortened, significant
 
 TITLE = "Worst error, promised and observed"
 HEADROOM = 1.7
@@ -66,15 +66,27 @@ def _in_100(share: float) -> str:
     return significant(share) if share < 1 else f"{share:.0f}"
 
 
-def _said(answered: Floats, *, run: str = "", on: str = "", n: int = 0) -> str:
+def _in_short(answered: Floats) -> str:
+    """Return how many err by how much in the few letters that a narrow picture has room for."""
+    level, beyond = typical_failure(answered)
+    alike, value = _failures(answered, level)
+    return f"≈ {_in_100(beyond)} in 100 err by {'' if alike else '> '}{percent(value)}"
+
+
+def _failures(answered: Floats, level: float) -> tuple[bool, float]:
+    """Return whether all errors above the level are one and the same, and that one; else the level."""
+    above = answered[answered > level]
+    alike = len(above) > 1 and bool((above == above[0]).all())
+    return alike, float(above[0]) if alike else level
+
+
+def _said(answered: Floats, *, run: str, on: str, n: int) -> str:
     """How many err by how much; where all beyond the level err alike, by exactly that. Empty where all releases do."""
     level, beyond = typical_failure(answered)
     if not beyond:
         return ""
-    above = answered[answered > level]
-    alike = len(above) > 1 and bool((above == above[0]).all())
-    value = float(above[0]) if alike else level
-    size = f"{percent(value)} ({rows(value, n)})" if n else percent(value)
+    alike, value = _failures(answered, level)
+    size = f"{percent(value)} ({rows(value, n)})"
     return f"about {_in_100(beyond)} in 100{run} err by {'' if alike else 'more than '}{size}{on}" + (
         ", none by more" if alike else ""
     )
@@ -132,7 +144,7 @@ def worst_map(
     if value:
         marks.append(_promise(promised, on_the_left=_at(span, value) > 0.55))
     if beyond:
-        text = f"○ {_said(answered)}"
+        text = f"○ {_in_short(answered)}"
         marks.append(Words(role="released", text=text, x=1, y=1, inside=True, align="right", shift=(-2, -8), size=13))
     if refused:
         text = f"⊥ {refused:,} of {len(worst):,} refused"
@@ -140,7 +152,7 @@ def worst_map(
     said = _observed(guarantee, answered, n=n, refused=refused, called=called)
     if wall > 0:
         said += f"; no mechanism can promise less than {percent(wall)}"
-        if answered.min() < wall:
+        if np.quantile(answered, 1 - promised.beta) < wall:
             said += " for all data, though one data set may do better, as here"
     title = f"worst error over {called.over}, share of n{' (log)' if span.log else ''}"
     return Picture(
@@ -148,7 +160,7 @@ def worst_map(
         x=Axis(title=title, log=span.log, low=span.left, high=span.right, form=".3~p", rows=n),
         y=Axis(low=0, high=top, shown=False),
         marks=marks,
-        sentence=_beside(said, promised, answered),
+        sentence=_beside(said, promised, answered, n=n),
         # Within, the words would cross the promise or the dots on some data.
         caption=f"A dot: 2 in 100 {called.run}s.",
         table={f"{called.run}s out of 100": [100 / DOTS] * DOTS, "worst error": shortened(stacks.error)},
@@ -189,7 +201,7 @@ def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
         role="theory",
         name=name,
         x=promised.value,
-        label=f"{name} {percent(promised.value)}",
+        label=f"{name} {percent_up(promised.value)}",
         width=3,
         dash="solid" if sure else "dash",
         side="left" if on_the_left else "right",
@@ -210,20 +222,18 @@ def _observed(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, c
     return text
 
 
-def _beside(text: str, promised: Bound, answered: Floats) -> str:
+def _beside(text: str, promised: Bound, answered: Floats, *, n: int) -> str:
     """What happened, and then how often the promise was broken."""
-    if not promised.value < np.inf:
-        return f"{text}; the theorem gives an order of size, no number."
     if promised.vacuous:
-        needed = "" if promised.rows_needed is None else f": it would need n of at least {promised.rows_needed:,}"
-        return f"{text}; the promise, {percent(promised.value)}, is vacuous here{needed}."
+        said = describe_error(promised, n=n)
+        return f"{text}; {said[0].lower()}{said[1:]}"
     broken = promised.broken_by(answered)
     low, high = binomial_interval(broken, len(answered))
     condition = "the promise" if promised.applies else "what would be promised if every assumption held"
     if promised.kind is BoundKind.ORDER_ONLY:
         condition = "the theorem's order of size"
     return (
-        f"{text}; {condition}, {percent(promised.value)}, was exceeded in {broken:,} of {len(answered):,} "
+        f"{text}; {condition}, {percent_up(promised.value)}, was exceeded in {broken:,} of {len(answered):,} "
         f"({percent(float(low))} to {percent(float(high))} with 95% confidence; allowed {percent(promised.beta)})."
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.data.bundled import suggested_domain
 from dpcore.data.samples import SAMPLES, Sample
 from pages.data.grid import fixed, show_grid
 from pages.data.picker import pair_titles, pick_unit, public_source
@@ -33,7 +32,7 @@ def _card(sample: Sample, *, opened: bool) -> None:
     st.header(
         sample.title, help=f"{sample.story} Source: {sample.attribution}. Licence: {sample.licence}.", anchor=False
     )
-    columns = {suggestion.column: suggestion.title for suggestion in sample.columns} | pair_titles(sample.key)
+    columns = {column.name: column.title for column in sample.columns} | pair_titles(sample.key)
     chosen = st.pills(
         f"Columns of {sample.title}",
         list(columns),
@@ -45,7 +44,7 @@ def _card(sample: Sample, *, opened: bool) -> None:
     )
     if chosen in columns:
         st.markdown(sample.story)
-        rows = [fixed(each.column, suggested_domain(each)) for each in sample.columns]
+        rows = [fixed(each.name, each.on) for each in sample.columns]
         show_grid(rows, key=f"sample-{sample.key}-grid")
         _column(sample, str(chosen))
 

@@ -7,15 +7,15 @@ import dataclasses
 import streamlit as st
 
 from dpcore.core import ParameterError
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import is_number
+from dpcore.data.dates import is_dates
 from dpcore.data.declared import MOST_PERSON_ROWS, DeclaredTable, coarser
-from dpcore.data.domains import Line
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import verbatim
-from pages.data.engines import counted, is_kept, named
+from pages.data.engines import counted, is_kept, is_sealed, named
 from pages.data.fill import offer_to_fill_in
 from pages.data.grid import CATEGORY, Typed, declared, edit_grid, split_labels, typed
-from pages.data.picker import OWN_FILE
+from pages.data.picker import GROUP_PRIVACY, OWN_FILE
 from pages.data.upload import PERSON, ROW, HeldFile
 from pages.shell.session import remember_upload, remembered, still_filled, upload
 
@@ -66,9 +66,10 @@ def declare(held: HeldFile) -> None:
         return
     with st.spinner("Reading the column.", show_time=True):
         source = dataclasses.replace(source, origin=counted(held.origin, table))
-        dataset = source.dataset()
+        dataset = None if is_sealed(source) else source.dataset()
     remember_upload(source)
-    remembered(f"dataset|{source.key}", lambda: dataset)
+    if dataset is not None:
+        remembered(f"dataset|{source.key}", lambda: dataset)
     st.session_state["data"] = OWN_FILE  # on every page
     if ask:
         st.switch_page("play/page.py", query_params={"target": TARGET})
@@ -145,7 +146,7 @@ def _unit(held: HeldFile) -> tuple[str, int]:
     rows = cap.number_input(
         "Rows of one person, at most", 1, MOST_PERSON_ROWS, 1, key=f"{held.prefix}rows", persist_state="session",
         help="Further rows of a person are left out, by the order of the file; so are rows that do not say whose they "
-        "are. The guarantee is that of a row, so many times over.",
+        f"are. {GROUP_PRIVACY}",
     )  # fmt: skip
     return str(person or ""), int(rows)
 
@@ -155,7 +156,7 @@ def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable
     names = [column.name for column in table.used]
     if not names:
         return None
-    sided = [each.name for each in table.used if isinstance(each.on, Line) or 2 <= len(each.on.labels) <= MOST_SIDE]
+    sided = [each.name for each in table.used if is_number(each.on) or 2 <= len(each.on.labels) <= MOST_SIDE]
     first, second, sides = st.columns(3)
     column = str(_one_of(first, "Column", names, key=f"{held.prefix}column"))
     others = [name for name in sided if name != column and column in sided]
@@ -190,9 +191,9 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
     columns = []
     for column in table.columns:
         on = column.on
-        if column.name in names and isinstance(on, Calendar) and on.ordered > MOST_SIDE:
+        if column.name in names and is_dates(on) and on.ordered > MOST_SIDE:
             raise ParameterError(f"A map has at most {MOST_SIDE} cells a side: give the dates a coarser unit.")
-        if column.name in names and isinstance(on, Line):
+        if column.name in names and is_number(on):
             on = coarser(on, cells)
         columns.append(dataclasses.replace(column, on=on))
     return dataclasses.replace(table, columns=tuple(columns))

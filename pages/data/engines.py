@@ -1,4 +1,8 @@
-"""Tables that an engine keeps: which ones the server's settings name, opening one, and counting what is declared."""
+"""Tables that an engine keeps: which ones the server's settings name, opening one, and counting what is declared.
+
+The server brings these rows, not the user. A private table is offered to stewards and analysts alone, and to analysts
+sealed: they see its columns, and no count of it ever reaches their session.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +13,51 @@ import streamlit as st
 
 from dpcore.core import DataError
 from dpcore.data.declared import DeclaredTable
+from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.configured import Offer, offers
-from dprelease.engines.tables import EngineTable
-from dpcore.data.sources import Uploaded
-from pages.data.upload import HeldFile, hold
+from dprelease.engines.tables import EngineTable, Snapshot
+from pages.data.upload import HeldFile, forget_file, held_file, hold
 from pages.shell.doors import is_public_demo
+from pages.shell.ledger.door import admitted, role
 
 WAY = "A database"
 SECTION = "engines"
-PROBLEM = "engine_problem"
+PROBLEM, OPENED_AS = "engine_problem", "engine_opened_as"
+"""In the session: why a table could not be opened; and the role of who opened the one that is held."""
+NOT_OFFERED = "This server offers no such table to you."
 
 
 def offered() -> dict[str, Offer]:
-    """The tables that the server's settings name; none where it is a public demonstration."""
+    """The tables that this user may open: private ones for stewards and analysts alone, none in a demonstration."""
     if is_public_demo() or not st.secrets.load_if_toml_exists():
         return {}
-    return offers(st.secrets.get(SECTION, {}))
+    found = offers(st.secrets.get(SECTION, {}))
+    return {key: offer for key, offer in found.items() if not offer.private or role() is not None}
+
+
+def open_offer(key: str) -> EngineTable:
+    """Connect to a table that this user may open; a private one is sealed unless the user is its steward.
+
+    Raises:
+        DataError: this user may not open it, or the engine cannot; nothing of what the engine said is in it.
+    """
+    offer = offered().get(key)
+    if offer is None:
+        raise DataError(NOT_OFFERED)
+    return offer.open(sealed=offer.private and not admitted())
+
+
+def withdraw_table() -> None:
+    """Called by the router before every page: forget a private table that the user opened in another role."""
+    held, now = held_file(), role()
+    if held is not None and held.origin.from_server and (now is None or st.session_state.get(OPENED_AS) != now):
+        forget_file()
+
+
+def is_sealed(source: Source) -> bool:
+    """Whether these are declared columns of a table of which this user may see no count."""
+    origin = source.origin
+    return isinstance(origin, Uploaded) and isinstance(origin.table, EngineTable | Snapshot) and origin.table.sealed
 
 
 def is_kept(held: HeldFile | None) -> bool:
@@ -41,11 +74,12 @@ def choose_engine() -> None:
         problem = ""
         with st.spinner("Connecting."):
             try:
-                table = found[key].open()
+                table = open_offer(key)
             except DataError as error:
                 problem = str(error)
             else:
                 hold(table, private=found[key].private, digest=f"engine-{key}")
+                st.session_state[OPENED_AS] = role()
         st.session_state[PROBLEM] = problem
         st.rerun()
     if st.session_state.get(PROBLEM):

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import streamlit as st
 
 from dpcore.core import exactly
 from dpcore.data.dates import written
+from dpcore.data.reading.spellings import HOUR, SLASHED
 from dpcore.data.reading.tables import NUMERIC_SHARE, Table
-from pages.data.grid import CATEGORY, DATES, NUMBER, TOLD, USUAL, YES_NO, cell_key, lines, start_anew, typed
+from pages.charts.words import verbatim
+from pages.data.grid import (
+    CATEGORY,
+    DATES,
+    NUMBER,
+    TOLD,
+    USUAL,
+    YES_NO,
+    cell_key,
+    lines,
+    split_labels,
+    start_anew,
+    typed,
+)
 from pages.data.upload import HeldFile
 from pages.shell.session import Input, fill_in, is_steward, still_filled
 from pages.shell.status import may_show
 
-MOST_FILLED = 100
-"""Labels filled in from the data; a longer list is no list of categories."""
+MOST_FILLED = 1000
+"""Labels filled in from the data; where there are more, the page says how many rows are left out."""
+MOST_SENTENCES = 8
+ONE_EACH = 1024
+"""Whole numbers up to so many get a cell each."""
+DATE_WORDS = re.compile(
+    r"(?i)(^|[^a-z])(date|day|datum|tag|jour|fecha|dia|data|dob|birthday|when)s?([^a-z]|$)|[a-z](Date|Day)$"
+)
+"""Names of columns in which Excel's serial numbers are taken for dates."""
+SERIALS = (20_000, 60_000)
+"""Excel's days of 1954 to 2064."""
 MOST_DAYS = 1000
 """Between the first and the last date that are filled in day by day; months otherwise."""
 SLACK = 1e-6
@@ -30,12 +55,13 @@ def offer_to_fill_in(held: HeldFile) -> None:
         help="Reads the columns that are to be used and lack bounds or labels: smallest and largest, or labels.",
     ):
         with st.spinner("Reading the columns.", show_time=True):
-            empty = _fill(held)
+            st.session_state[f"{held.prefix}said"] = _fill(held)
         start_anew(held)
-        st.session_state[f"{held.prefix}empty"] = empty
         st.rerun()
-    if st.session_state.get(f"{held.prefix}empty"):
-        st.caption("A column without a value has nothing to fill in.")
+    said = st.session_state.get(f"{held.prefix}said", ())
+    if said and may_show(held):  # the gate is asked only where there is something to show: it counts as access
+        for sentence in said:
+            st.caption(sentence)
     if held.private and still_filled(held.prefix) and may_show(held):
         st.warning(
             "Bounds or labels were read from the private data. They reveal some of them wherever they are shown, and "
@@ -43,15 +69,16 @@ def offer_to_fill_in(held: HeldFile) -> None:
         )
 
 
-def _fill(held: HeldFile) -> bool:
-    """Read what columns lack into their cells; whether one of them has no value at all."""
-    empty = False
+def _fill(held: HeldFile) -> list[str]:
+    """Read what columns lack into their cells; sentences about what was guessed, cut short or not to be had."""
+    said = list[str]()
     for place, row in enumerate(typed(held)):
         if not row.use or not row.lacking:
             continue
         told = st.session_state.get(cell_key(held, place, TOLD))
         found = suggested(held.table, row.name, kind=row.kind if told else None)
-        empty |= not found
+        if sentence := remark(held.table, row.name, found, kind=row.kind if told else None):
+            said.append(f"{verbatim(row.name)}: {sentence}")
         if told:  # somebody said what kind it is: that was not read
             found = {name: value for name, value in found.items() if name != "kind"}
         fill_in(
@@ -59,7 +86,33 @@ def _fill(held: HeldFile) -> bool:
             usual={cell_key(held, place, name): USUAL[name] for name in found},
             private=held.private,
         )
-    return empty
+    return said[:MOST_SENTENCES] + [f"And {len(said) - MOST_SENTENCES:,} more columns."] * (len(said) > MOST_SENTENCES)
+
+
+def remark(table: Table, column: str, found: dict[str, Input], *, kind: str | None) -> str:
+    """What to say of a column that was filled in, or could not be; empty where nothing was guessed."""
+    present = int(table.present(column).sum())
+    if not found:
+        if not present:
+            return "it has no value, so it has nothing to fill in."
+        if kind in DATES:
+            return "no cell reads as a date. If dates are written 01/02/2021, choose the date order in Format."
+        return "no cell reads as a number." if kind == NUMBER else "nothing in it can be filled in."
+    labels = split_labels(str(found.get("labels") or ""))
+    if labels:
+        codes = table.labels(column, labels)
+        beyond = int((codes == len(labels)).sum()) - (table.row_count - present)
+        if beyond:
+            return f"the {len(labels):,} most frequent labels; {beyond:,} further rows become “anything else”."
+        if table.format.date_order == "" and _are_dates_without_order(labels):
+            return "its cells look like dates: choose the date order in Format, then fill in again."
+    if kind is None and str(found.get("kind", "")) in DATES and table.looks_numeric(column):
+        return "its whole numbers were taken for dates; choose “number” if they are not."
+    return ""
+
+
+def _are_dates_without_order(labels: tuple[str, ...]) -> bool:
+    return sum(re.fullmatch(f"{SLASHED}{HOUR}", label) is not None for label in labels) >= NUMERIC_SHARE * len(labels)
 
 
 def suggested(table: Table, column: str, *, kind: str | None = None) -> dict[str, Input]:
@@ -68,7 +121,8 @@ def suggested(table: Table, column: str, *, kind: str | None = None) -> dict[str
     ``kind`` is what somebody said is in it; None where nobody did.
     """
     if kind == NUMBER or (kind is None and table.looks_numeric(column)):
-        return _bounds(table, column)
+        dates = kind is None and _written_as_numbers(table, column)
+        return _days(table, column) if dates else _bounds(table, column)
     present = int(table.present(column).sum())
     if kind is None and present and int((table.truths(column) < 2).sum()) == present:
         return {"kind": YES_NO}
@@ -79,7 +133,7 @@ def suggested(table: Table, column: str, *, kind: str | None = None) -> dict[str
         if step and fit:
             return _ends(table, column, step)
         if fit and fit >= NUMERIC_SHARE * present:
-            return _ends(table, column, "day" if np.nanmax(days) - np.nanmin(days) <= MOST_DAYS else "month")
+            return _days(table, column)
         if step:
             return {}
     labels = [label for label in table.distinct(column, MOST_FILLED) if not {"\n", "\r"} & set(label)]
@@ -95,7 +149,28 @@ def _bounds(table: Table, column: str) -> dict[str, Input]:
     low, high = float(finite.min()), float(finite.max())
     if low == high:
         high = low + max(1.0, SLACK * abs(low))  # one alone is more than nothing to a large number
+    whole = bool((finite == np.floor(finite)).all()) and high - low < ONE_EACH
+    if whole:
+        # Number i of k lies in cell floor(i k / (k - 1)) = i, the largest in the last: a cell for each.
+        return {"kind": NUMBER, "from": exactly(low), "to": exactly(high), "bins": int(high - low) + 1}
     return {"kind": NUMBER, "from": exactly(low), "to": exactly(high)}
+
+
+def _written_as_numbers(table: Table, column: str) -> bool:
+    """Whether whole numbers are dates: all written 20240229, or Excel's in a column named after dates."""
+    numbers = table.numbers(column)
+    finite = numbers[np.isfinite(numbers)]
+    if not len(finite) or not np.isfinite(table.periods(column, "day")[np.isfinite(numbers)]).all():
+        return False
+    if finite.min() >= 18_000_101 and finite.max() <= 21_991_231:
+        return True
+    return bool(finite.min() >= SERIALS[0] and finite.max() <= SERIALS[1] and DATE_WORDS.search(column))
+
+
+def _days(table: Table, column: str) -> dict[str, Input]:
+    """First and last day of dates, or month where they are far apart."""
+    days = table.periods(column, "day")
+    return _ends(table, column, "day" if np.nanmax(days) - np.nanmin(days) <= MOST_DAYS else "month")
 
 
 def _ends(table: Table, column: str, step: str) -> dict[str, Input]:

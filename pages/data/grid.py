@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.core import ParameterError, exactly
-from dpcore.data.dates import STEPS, Calendar
+from dpcore.data.columns import Labels, Number, is_labels, is_number
+from dpcore.data.dates import STEPS, Dates, is_dates
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line, Truth
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import HeldFile
@@ -96,7 +96,7 @@ class Typed:
         wanted = {"from": self.low, "to": self.high, "bins": self.bins if self.kind == NUMBER else 1}
         return ", ".join(name for name, held in wanted.items() if not held)
 
-    def domain(self) -> Line | Categories:
+    def domain(self) -> Number | Labels:
         """What was declared.
 
         Raises:
@@ -104,15 +104,15 @@ class Typed:
         """
         clamp = self.outside != MISSING
         if self.kind == CATEGORY:
-            return Categories(labels=split_labels(self.labels or ""))
+            return Labels(labels=split_labels(self.labels or ""))
         if self.kind == YES_NO:
-            return Truth()
+            return Labels(yes_no=True)
         if self.kind in DATES:
             first, last = (self.low or "").strip(), (self.high or "").strip()
-            return Calendar(step=DATES[self.kind], first=first, last=last, missing=True, clamp=clamp)
+            return Dates(step=DATES[self.kind], first=first, last=last, missing=True, clamp=clamp)
         low, high = _number(self.low), _number(self.high)
         unit = clean_name(self.unit or "")
-        return Line(low=low, high=high, bins=int(self.bins or 0), missing=True, clamp=clamp, unit=unit)
+        return Number(low=low, high=high, bins=int(self.bins or 0), missing=True, clamp=clamp, unit=unit)
 
 
 def _number(text: str | None) -> float:
@@ -223,6 +223,7 @@ def _joined(text: str | None) -> str | None:
 
 def show_grid(rows: list[Typed], *, key: str) -> None:
     """The grid of data whose columns are fixed, to be read."""
+    _offer_no_file(key)
     st.data_editor(
         frame_of(rows), key=key, hide_index=True, disabled=True, column_config=_columns(broken=_lines(rows) > 1),
         alt=ALT, placeholder="–", row_height=_row_height(rows),
@@ -230,6 +231,17 @@ def show_grid(rows: list[Typed], *, key: str) -> None:
 
 
 ALT = "Every column of the table: whether it is used, its kind, bounds or labels, bins, and what is out of bounds."
+
+
+NO_FILE = (
+    '<style>.st-key-{key} [data-testid="stElementToolbarButton"]:has([aria-label^="Download" i])'
+    " {{ display: none; }}</style>"
+)
+"""Names and labels stand in the grid as they are: a spreadsheet could run them."""
+
+
+def _offer_no_file(key: str) -> None:
+    st.html(NO_FILE.format(key=re.sub("[^a-zA-Z0-9_-]", "-", key.strip())))
 
 
 def edit_grid(held: HeldFile) -> None:
@@ -243,6 +255,7 @@ def edit_grid(held: HeldFile) -> None:
         st.session_state.get("memory", {}).pop(f"grid|{key}", None)
     rows = remembered(f"grid|{key}", lambda: typed(held))
     row_height = _row_height(rows)
+    _offer_no_file(key)
     st.data_editor(
         frame_of(rows), key=key, hide_index=True, disabled=[NAME], column_config=_columns(broken=_lines(rows) > 1),
         alt=ALT, height=min(TALLEST, HEAD + (row_height or ROW) * len(rows) + EDGES), placeholder="–",
@@ -299,7 +312,7 @@ def _row_height(rows: list[Typed]) -> int | None:
 def _columns(*, broken: bool) -> dict[str, Any]:
     """How each column of the grid is typed, and its help; whether names are broken."""
     make = st.column_config
-    bound = "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: never taken from private data."
+    bound = "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: type what is known from elsewhere."
     return {
         NAME: make.TextColumn(pinned=True, width=NAMES if broken else None),
         TITLES["use"]: make.CheckboxColumn(width="small"),
@@ -317,17 +330,17 @@ def _columns(*, broken: bool) -> dict[str, Any]:
     }
 
 
-def fixed(column: str, domain: Line | Categories) -> Typed:
+def fixed(column: str, domain: Number | Labels) -> Typed:
     """A declared column as it stands in the grid."""
-    line = domain if isinstance(domain, Line) else None
-    dates = isinstance(domain, Calendar)
-    kind = f"date: {domain.step}" if isinstance(domain, Calendar) else NUMBER if line else CATEGORY
-    ends = (domain.first, domain.last) if isinstance(domain, Calendar) else ("", "")
+    line = domain if is_number(domain) else None
+    dates = is_dates(domain)
+    kind = f"date: {domain.step}" if is_dates(domain) else NUMBER if line else CATEGORY
+    ends = (domain.first, domain.last) if is_dates(domain) else ("", "")
     if line and not dates:
         ends = exactly(line.low), exactly(line.high)
     return Typed(
-        name=column, use=True, kind=YES_NO if isinstance(domain, Truth) else kind, low=ends[0] or None,
-        high=ends[1] or None, labels=lines(domain.labels) if isinstance(domain, Categories) else None,
+        name=column, use=True, kind=YES_NO if is_labels(domain) and domain.yes_no else kind, low=ends[0] or None,
+        high=ends[1] or None, labels=lines(domain.labels) if is_labels(domain) else None,
         bins=line.ordered if line else None, outside=NEAREST if line and line.clamp else MISSING,
         unit=(line.unit or None) if line else None,
     )  # fmt: skip

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.data.declare import declare
 from pages.data.engines import choose_engine, is_kept
+from pages.data.fit import offer_fit
 from pages.data.picker import OWN_FILE
 from pages.data.summary import explore_button, summary
 from pages.data.upload import HeldFile, bring_file, card, held_file
@@ -46,4 +47,5 @@ def declare_and_show(held: HeldFile) -> None:
     whose = f", of a person at most {most:,} row{'s' * (most > 1)}" if most else ""
     st.markdown(f"**{source.reading.title}** of {held.table.name}{whose}")
     summary(source, key="file-summary", counted=held.counted and not source.person_rows)
+    offer_fit(source, [source.reading], key="file-fit")
     explore_button(OWN_FILE, key="file-explore")

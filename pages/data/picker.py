@@ -11,8 +11,8 @@ import streamlit as st
 from dpcore.core import ParameterError
 from dpcore.data.bundled import bundled
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Grid
 from dpcore.data.generators import GENERATORS
+from dpcore.data.product import is_map
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
 from dplab.recipe import OPENING
@@ -20,6 +20,11 @@ from pages.shell.controls import choice, complain, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.twin import is_twin, own_rows
 from pages.shell.session import carried
+
+GROUP_PRIVACY = (
+    "By group privacy a person's ε is at most that many times a row's; δ, if not 0, grows by a larger factor."
+)
+"""Beside the number of rows of one person that count."""
 
 OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
@@ -38,7 +43,7 @@ BY_PERSON = "In your file persons are protected, and this page speaks of rows: c
 
 def pair_titles(sample_key: str) -> dict[str, str]:
     """Link value, without the sample's, to title, without units, of the pairs of columns worth looking at together."""
-    titles = {each.column: each.title.partition(" (")[0] for each in sample(sample_key).columns}
+    titles = {each.name: each.title.partition(" (")[0] for each in sample(sample_key).columns}
     return {PAIR.join(pair): " × ".join(titles[column] for column in pair) for pair in sample(sample_key).pairs}
 
 
@@ -51,7 +56,7 @@ def options(*, pairs: bool) -> dict[str, str]:
         key: f"Generated: {shape.title.lower()}" for key, shape in GENERATORS.items() if pairs or not shape.in_the_plane
     }
     for each in SAMPLES:
-        titles = {one.column: one.title.partition(" (")[0] for one in each.columns}
+        titles = {one.name: one.title.partition(" (")[0] for one in each.columns}
         titles |= pair_titles(each.key) if pairs else {}
         found |= {f"{each.key}.{column}": f"{title} · {each.title}" for column, title in titles.items()}
     return found
@@ -94,7 +99,7 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
     says whether the page can draw pairs of numbers, ``persons`` whether it speaks of persons with several rows.
     """
     own = own_rows()
-    alone = own is None or pairs or not isinstance(own.domain, Grid)
+    alone = own is None or pairs or not is_map(own.domain)
     fits = own is not None and alone and (persons or not own.person_rows)
     before, titles = st.session_state.get("data"), options(pairs=pairs)
     here = (default, pairs)
@@ -142,7 +147,7 @@ def pick_size(chosen: str) -> None:
         return
     with grid:
         if in_plane:
-            whole("Grid bits d", 2, 6, SIDE_BITS, key="sides", help_text="Either side of the grid has 2ᵈ cells.")
+            whole("Grid bits d", 2, 6, SIDE_BITS, key="sides", help_text="A side of numbers has 2ᵈ cells.")
         else:
             whole("Grid bits d", 2, 14, BITS, key="bits", help_text="The grid has 2ᵈ cells: the paper's d.")
 
@@ -150,7 +155,7 @@ def pick_size(chosen: str) -> None:
 def pick_unit(chosen: str) -> None:
     """Who is protected, where a sample says whose rows are whose."""
     if _person_column(chosen):
-        help_text = "Further rows of a person are left out, and the guarantee is that of a row so many times over."
+        help_text = f"Further rows of a person are left out. {GROUP_PRIVACY}"
         choice("Who is protected?", UNITS, key="person-rows", default="0", help_text=help_text)
 
 

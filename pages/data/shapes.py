@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.data.domains import Grid, Line
+from dpcore.data.columns import Number
 from dpcore.data.generators import GENERATORS
+from dpcore.data.product import is_map
 from pages.charts.component import is_dark
 from pages.charts.palette import palette
 from pages.data.grid import fixed, show_grid
@@ -46,7 +47,7 @@ def shape_gallery() -> None:
     st.markdown(GENERATORS[shape].sentence)
     source = public_source(shape)
     domain = source.domain
-    lines = (domain.first, domain.second) if isinstance(domain, Grid) else (source.on(Line),)
+    lines = domain.columns if is_map(domain) else (source.on(Number),)
     show_grid([fixed(name, line) for name, line in zip(source.columns, lines, strict=True)], key="shape-grid")
     summary(source, key="shape-summary")
     explore_button(shape, key="shape-explore")

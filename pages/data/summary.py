@@ -7,35 +7,39 @@ from functools import partial
 import streamlit as st
 
 from dpcore.core import Dataset, Domain, exactly
-from dpcore.data.dates import Calendar
-from dpcore.data.domains import Grid, Labelled, Line
+from dpcore.data.columns import Number, is_labels, is_number
+from dpcore.data.dates import is_dates
+from dpcore.data.product import is_map
 from dpcore.data.sources import Source
 from pages.charts.component import draw, table
 from pages.charts.histogram import histogram, is_skewed
 from pages.charts.maps import true_map
 from pages.charts.words import minus, significant
+from pages.data.engines import is_sealed
 from pages.shell.session import in_link, remembered
 from pages.shell.status import may_show
+
+DECLARED = "Declared; none of its rows is counted for an analyst."
 
 
 def cells_sentence(domain: Domain) -> str:
     """The cells, and what the last one is for."""
-    if isinstance(domain, Calendar):
+    if is_dates(domain):
         text = f"{domain.ordered:,} {domain.step}s from {domain.first} to {domain.last}."
         return f"{text} {_beyond(domain)}"
-    if isinstance(domain, Line):
+    if is_number(domain):
         unit = f" {domain.unit}" if domain.unit else ""
         low, high = _bound(domain.low), _bound(domain.high)
         text = f"{domain.ordered:,} cells of width {significant(domain.width)} from {low} to {high}{unit}."
         return f"{text} {_beyond(domain)}" if domain.missing else text
-    if isinstance(domain, Grid):
+    if is_map(domain):
         sides = " by ".join(f"{cells:,}" for cells in domain.shape)
         text = f"{sides} cells: " + "; ".join(
             f"{side} {line.ordered} labels"
-            if isinstance(line, Labelled)
+            if is_labels(line)
             else f"{side} from {_bound(line.low)} to {_bound(line.high)}{f' {line.unit}' if line.unit else ''}, "
             f"{significant(line.width)} wide"
-            for side, line in (("across", domain.first), ("up", domain.second))
+            for side, line in zip(("across", "up"), domain.columns, strict=True)
         )
         return f"{text}. One more cell holds rows that lack either." if domain.missing else f"{text}."
     return (
@@ -43,7 +47,7 @@ def cells_sentence(domain: Domain) -> str:
     )
 
 
-def _beyond(line: Line) -> str:
+def _beyond(line: Number) -> str:
     """Where values go that do not fit."""
     if line.clamp:
         return "Values out of bounds count as the nearest bound; one more cell holds missing values."
@@ -57,6 +61,10 @@ def _bound(number: float) -> str:
 
 def summary(source: Source, *, key: str, counted: bool = True) -> None:
     """Say what is public of the data, their number if it is, and draw them if they may be seen."""
+    if is_sealed(source):
+        st.markdown(cells_sentence(source.domain))
+        st.success(DECLARED)
+        return
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     rows = f"**n = {dataset.n:,} row{'' if dataset.n == 1 else 's'}.** " if counted else ""
     st.markdown(f"{rows}{cells_sentence(source.domain)}")
@@ -71,14 +79,14 @@ def _picture(dataset: Dataset, *, key: str) -> None:
     badge = f"true: {dataset.provenance.kind}"
     if dataset.provenance.is_private:
         badge += " · not protected: shown to the data's steward"
-    if isinstance(dataset.domain, Grid):
+    if is_map(dataset.domain):
         picture = true_map(domain=dataset.domain, truth=dataset.histogram, brush=False)
     else:
         picture = histogram(
             domain=dataset.domain, n=dataset.n, truth=dataset.histogram, log=log_scale(dataset, key=f"{key}_log")
         )
     draw(picture, key=f"{key}_chart", badge=badge, download=not dataset.provenance.is_private)
-    cells = "cell" if isinstance(dataset.domain, Grid) else "bar"
+    cells = "cell" if is_map(dataset.domain) else "bar"
     table(picture, title=f"rows in each {cells}", key=f"{key}_numbers")
 
 

@@ -5,6 +5,7 @@ A file lives in one session alone: its table is in ``st.session_state``, nothing
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 from dataclasses import dataclass
@@ -15,14 +16,20 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.core import DataError, Provenance
+from dpcore.data.reading.format import Format
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import FirstRowUnclear, Limits, Table, read_table
 from dpcore.data.sources import Uploaded
-from pages.shell.session import end_steward, forget_all, forget_when_idle, has_file
+from pages.data.format import FORMAT, ask_format, cell_settings
+from pages.shell.ledger.door import admitted
+from pages.shell.session import WAITS, end_steward, forget_all, forget_when_idle, has_file, remember_upload
 
 PRIVATE, STAND_IN = "private", "stand-in"
 QUESTION = {
-    PRIVATE: ("Private", "Rows about people. Nothing computed from them is shown, except to their steward."),
+    PRIVATE: (
+        "Private",
+        "Rows about people. Only the data owner sees more than releases, and the number of rows if you call it public.",
+    ),
     STAND_IN: ("A public stand-in", "Rows that are public or made up. Everything about them may be shown."),
 }
 ROW, PERSON = "row", "person"
@@ -101,7 +108,13 @@ class HeldFile:
         """
         if not self.private:
             return True
-        return not self.by_person and bool(st.session_state.get(f"{self.prefix}counted"))
+        return self.declares_row_count and (not self.origin.from_server or not st.session_state.get(WAITS))
+
+    @property
+    def declares_row_count(self) -> bool:
+        """Whether the user declared that the number of private rows is public; of the server's rows a steward may."""
+        may = admitted() or not self.origin.from_server
+        return may and not self.by_person and bool(st.session_state.get(f"{self.prefix}counted"))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -134,12 +147,15 @@ def bring_file() -> HeldFile | None:
         _ask_first_row(waiting)
     elif held:
         card(held)
+    settings = ask_format(int(st.session_state.get("file_turn", 0)))
+    if held:
+        held = _apply_format(held, settings)
     # A new key empties the uploader: its bytes were read, or were not fit to be. It takes files of any name, so that
     # all that is wrong with a file is said in one place, on the server.
     turn = int(st.session_state.get("file_turn", 0))
     kind = "private" if private else "public"
     received = st.file_uploader(
-        f"{'Replace it with another' if held else 'Your'} {kind} file: CSV, TSV or Parquet",
+        f"{'Replace it with another' if held else 'Your'} {kind} file: CSV, TSV, TXT or Parquet",
         key=f"file-{turn}",
         on_change=_withdraw_steward,
         help="Also with .gz behind. The file is read on the machine this app runs on, for your session alone.",
@@ -150,6 +166,21 @@ def bring_file() -> HeldFile | None:
     if problem:
         st.error(problem)
     return None if waiting else held
+
+
+def _apply_format(held: HeldFile, settings: Format) -> HeldFile:
+    """The same file with other settings for its cells; whatever was computed with the former ones is dropped."""
+    chosen = cell_settings(settings)
+    before: Format = st.session_state.get("format_applied", chosen)
+    st.session_state["format_applied"] = chosen
+    if chosen == before:
+        return held
+    table = held.table.with_format(settings)
+    digest = f"{held.origin.digest.partition('+')[0]}+{hashlib.sha256(chosen.text.encode()).hexdigest()}"
+    changed = HeldFile(origin=dataclasses.replace(held.origin, table=table, digest=digest), turn=held.turn)
+    remember_upload(None)
+    st.session_state["file"] = changed
+    return changed
 
 
 def _ask_whose() -> bool:
@@ -169,7 +200,7 @@ def card(held: HeldFile) -> None:
     table = held.table
     with st.container(border=True):
         facts, button = st.columns([4, 1], vertical_alignment="center")
-        if held.private and not held.by_person:
+        if held.private and not held.by_person and (admitted() or not held.origin.from_server):
             st.checkbox(
                 "The number of rows is public", key=f"{held.prefix}counted", persist_state="session",
                 help="It is where neighbours differ in what a row says. Where rows are added or removed it is private: "
@@ -178,7 +209,7 @@ def card(held: HeldFile) -> None:
         rows = f"{so_many(table.row_count, 'row')}, " if held.counted else ""
         facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{so_many(len(table.columns), 'column')}")
         button.button("Forget this file", on_click=forget_file, width="stretch")
-        for note in table.notes:
+        for note in (*table.notes, *table.guesses):
             st.caption(note)
         st.caption(
             f"{QUESTION[PRIVATE if held.private else STAND_IN][1]} To answer differently, forget the file first."
@@ -196,7 +227,8 @@ def _ask_first_row(waiting: WaitingFile) -> None:
         st.markdown(f"**{clean_name(waiting.name) or 'Your file'}** {BADGES[waiting.private]}")
         last = f" … column {waiting.columns:,}" if waiting.columns > 1 else ""
         st.markdown(
-            f"**First row: names, or data?** It could be either. Until you say, its columns are column 1{last}."
+            f"**First row: names, or data?** It could be either. Until you say, its columns are column 1{last}. "
+            "If it is a title, forget the file, set Lines to skip under Format and bring the file again."
         )
         names, data, forget = st.columns(3)
         if names.button("Names of the columns", width="stretch"):
@@ -255,8 +287,10 @@ def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> N
     with st.spinner("Reading the file.", show_time=True):
         try:
             # Of rows about people nobody but a person can tell whether the first is one.
-            table = read_table(content, name=name, header=header, ask=private, limits=LIMITS)
-            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{turn}"
+            settings: Format = st.session_state.get(FORMAT, Format())
+            table = read_table(content, name=name, header=header, ask=private, limits=LIMITS, settings=settings)
+            read_as = hashlib.sha256(settings.text.encode()).hexdigest()
+            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{read_as}-{turn}"
             held = HeldFile(origin=Uploaded(table=table, private=private, digest=digest), turn=turn)
         except FirstRowUnclear as unclear:
             waiting = WaitingFile(name=name, content=content, private=private, columns=unclear.columns)
@@ -265,6 +299,9 @@ def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> N
     # In this order: a run that is interrupted between two lines reads the file again.
     if held:
         _keep(held)
+        # The settings belong to this file until they are changed.
+        st.session_state[FORMAT] = settings
+        st.session_state["format_applied"] = cell_settings(settings)
     elif waiting:
         _stop_waiting()
         st.session_state["file_waiting"] = waiting

@@ -13,7 +13,7 @@ ELSEWHERE = (
         minutes=5,
         needs="any of the systems; it is a table, without a guess",
         asks=(
-            "Which printed number promises privacy that is not there?",
+            "With which norm T is the sanitizer private, and with which is it not?",
             "By which factor does the proof of the interval theorem need more rows?",
             "Which numbers are too large for any table of people?",
         ),

@@ -50,9 +50,9 @@ def curves(x: ArrayLike, by_name: Mapping[str, ArrayLike]) -> list[Curve]:
     ]
 
 
-def runs(name: str, x: ArrayLike, values: Floats, *, role: str = "released") -> Dots:
-    """The mean over runs (K, R) at each place (K,), with the middle 90% of the runs."""
-    low, high = np.quantile(values, (0.05, 0.95), axis=1)
+def runs(name: str, x: ArrayLike, values: Floats, *, role: str = "released", share: float = 0.9) -> Dots:
+    """The mean over runs (K, R) at each place (K,), with the middle share of the runs."""
+    low, high = np.quantile(values, ((1 - share) / 2, (1 + share) / 2), axis=1)
     return Dots(role=role, name=name, x=x, y=values.mean(axis=1), low=low, high=high)
 
 

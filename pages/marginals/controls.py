@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.data.bundled import PREDICATES, yes_no_of
-from dpcore.data.cube import Cube
+from dpcore.data.bundled import ANSWERED, yes_no_of
+from dpcore.data.product import Product
 from dpcore.data.samples import sample
 from dpcore.data.sources import Source, generated_attributes
 from dpcore.mechanisms import entry
@@ -57,7 +57,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[AtLeast] | None:
         )
         chosen = entry(ENTRIES[noise])
         values, relation, coins = settings(chosen, bar, apart="basis")
-    queries = AtLeast(domain=source.on(Cube), width=width, least=least, signed=signed)
+    queries = AtLeast(domain=source.on(Product), width=width, least=least, signed=signed)
     return Asked(
         rows=rows, source=source, queries=queries, entry=chosen, values=values, neighbours=relation, seed=coins
     )
@@ -67,7 +67,7 @@ def _pick() -> Source | None:
     """The rows."""
     held = held_file()
     titles = {GENERATED: "Generated: attributes that go together"}
-    titles |= {key: f"{sample(key).title}: {len(found)} predicates" for key, found in PREDICATES.items()}
+    titles |= {key: f"{sample(key).title}: {len(sample(key).predicates)} predicates" for key in ANSWERED}
     chosen = choose(
         "Rows of yes/no attributes",
         titles,

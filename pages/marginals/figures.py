@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from dpcore.core import Floats
-from dplab.marginals import MarginalAnswers
-from dplab.marginals_lists import ListShares
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomials import Polynomial, target
 from dpcore.mechanisms.marginals.preview import error_quantiles, level_shares
+from dplab.marginals import MarginalAnswers
+from dplab.marginals_lists import ListShares
 from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Mark, Picture, Rule, Words
 from pages.charts.words import percent, rows, shortened, significant
 

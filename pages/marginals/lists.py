@@ -10,11 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.data.lists import DecisionLists
 from dpcore.data.sources import STUDENTS, Generated, generated_lists
-from dplab.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.queries.inputs import Inputs
+from dplab.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
 from pages.charts.words import drawable, percent
 from pages.charts.worst import Called
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose
@@ -149,7 +149,7 @@ def _shown(asked: Asked[Inputs], head: DeltaGenerator) -> None:
                 bound=bound,
                 details=bound.statement,
                 looked_at=f"all {inputs}",
-                dots="Answers are moved into 0 to 1, which brings none further from the truth.",
+                dots="Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth.",
                 called=Called(query="input", over="all inputs"),
                 badge=asked.badge(),
                 private=asked.private,

@@ -6,13 +6,13 @@ import dataclasses
 from dataclasses import dataclass
 
 from dpcore.core import Integers
-from dplab.marginals import MarginalAnswers, answered
 from dpcore.mechanisms.marginals.plans import most_degree
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import sampled
 from dpcore.mechanisms.marginals.release import MarginalState
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import Packed, count_sets, pack
+from dplab.marginals import MarginalAnswers, answered
 from pages.shell.asked import Asked
 from pages.shell.session import remembered, with_progress
 

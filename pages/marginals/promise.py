@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.core import Bound, Floats, Guarantee, Problem
+from dpcore.core import Bound, Floats, Guarantee, Problem, describe_error
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import draw, table
-from pages.charts.words import percent, rows
 from pages.charts.worst import Called, worst_map
 from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits, observed, theorem_card
@@ -91,11 +90,7 @@ def _map(told: Promised, worst: Floats) -> list[str]:
     )
     picture = dataclasses.replace(picture, height=HEIGHT)
     draw(picture, key="marginals_worst_chart", badge=told.badge, download=not told.private)
-    grey = (
-        "No theorem known here says what is impossible at this privacy loss."
-        if lower is None
-        else f"Hatched: impossible to promise. {lower.statement}"
-    )
+    grey = "No lower bound is known here." if lower is None else f"Hatched: impossible to promise. {lower.statement}"
     table(picture, title="worst error", key="marginals_worst_numbers")
     return [f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}", grey]
 
@@ -106,15 +101,12 @@ def _theorem(told: Promised, worst: Floats | None, reading: list[str]) -> None:
     if worst is not None:
         on = f" on {told.looked_at}"
         seen = [observed(bound.broken_by(worst), len(worst), bound, private=told.private, on=on), *reading]
-    conditional = (
-        f"If what is assumed below held: with probability at least {1 - bound.beta:g}, no query errs by more than "
-        f"**{percent(bound.value)}** (≈ {rows(bound.value, told.problem.n)})."
-    )
+    given = "" if bound.applies else "If what is assumed below held"
     theorem_card(
         bound,
         told.guarantee,
         n=told.problem.n,
-        said="" if bound.applies else conditional,
+        said=describe_error(bound, n=told.problem.n, given=given, bold=True),
         statement=told.details,
         seen=seen,
         note=told.note,

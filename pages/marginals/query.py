@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from dpcore.queries.counting import Packed
 from dplab.marginals import MarginalAnswers, OneAnswer, answer_one
 from dplab.measure import finish
-from dpcore.queries.counting import Packed
 from pages.charts.words import percent
 
 

@@ -7,8 +7,9 @@ import re
 import streamlit as st
 
 from dpcore.core import ParameterError
-from dpcore.data.cube import MOST_ATTRIBUTES, Predicate
 from dpcore.data.lists import MOST_VARIABLES, ListColumns
+from dpcore.data.predicates import Predicate
+from dpcore.data.product import MOST_ATTRIBUTES
 from dpcore.data.readings import YesNo
 from dpcore.data.sources import Source
 from pages.data.upload import HeldFile

@@ -37,7 +37,7 @@ ANSWERS_ONLY = (
     "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time, a synthetic table "
     "that is right on all two-way marginals, whatever the data (Ullman and Vadhan 2011): these are answers only. It is "
     "a theorem about the worst data; on real tables rows may come close, see the other view. And if you need a short "
-    "list of queries, known in advance, release just those: noise for 10,000 of them is far smaller than for all."
+    "list of queries, known in advance, release just those: less noise is needed for few of them than for all."
 )
 
 
@@ -161,7 +161,7 @@ def _promise(shown: Shown) -> None:
     parts = [f"bias up to {percent(plan.gamma)}"] if plan.gamma else []
     parts += [f"noise up to {percent(noise)} (≈ {rows(noise, problem.n)})"] if noise else []
     looked_at = f"{read:,} of the {queries.count:,} queries, drawn at random" if partly else f"all {read:,} queries"
-    dots = "Answers are moved into 0 to 1, which brings none further from the truth."
+    dots = "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth."
     if partly:
         dots += " The promise is about all queries: the worst of those not drawn may be a little larger."
     beside(

@@ -8,12 +8,12 @@ from dataclasses import replace
 import streamlit as st
 
 from dpcore.core import Neighbours, Problem
-from dpcore.data.attributes import Marginals
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import is_labels, is_number
+from dpcore.queries.marginals import Marginals
+from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
 from dprelease.plan.predicates import read_lines
-from dprelease.plan.questions import MOST_QUESTIONS, WHOLE, PlannedQuestion
-from dpcore.queries.ranges import Cells, Thresholds, classes_for
+from dprelease.plan.questions import MOST_QUESTIONS, QUANTITIES, WHOLE, PlannedQuestion
 from pages.plan.rows import USUAL, keep, refused
 from pages.plan.table import Declared, version
 
@@ -37,12 +37,12 @@ def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, 
             problem = Problem(domain=domain, queries=kind(domain=domain), n=declared.n, neighbours=declared.neighbours)
             key = advice.usual(problem, epsilon=EPSILON)
             found[kind.key] = kind.title, replace(usual, queries=kind.key, entry_key=key)
-        if isinstance(domain, Line):
+        if is_number(domain):
             values = replace(usual, queries=Thresholds.key)
-            found["mean"] = "Mean: numbers out of bounds count as the bounds", replace(values, entry_key="clipped_mean")
+            found["mean"] = "Mean: of the rows that have a value", replace(values, entry_key=QUANTITIES["mean"][0])
             upper = replace(values, entry_key="exponential_median", values={"quantile": 0.5})
             found["quantile"] = "Quantile: a value that so many rows lie below", upper
-        elif isinstance(domain, Categories) and declared.neighbours is Neighbours.REPLACE_ONE:
+        elif is_labels(domain) and declared.neighbours is Neighbours.REPLACE_ONE:
             found["commonest"] = "Commonest label", replace(usual, entry_key="subsample_commonest")
     if len(names) > 1:
         tables = replace(usual, queries=Marginals.key, ways=PAIRS, entry_key="residual-planner")

@@ -112,10 +112,11 @@ def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str
     """What is to be expected, and which targets are missed."""
     told = "; ".join(
         f"{name}: {'not worked out yet' if math.isnan(each.promised) else percent(each.worst)}"
-        for name, each in zip(names, predictions, strict=True)
+        f"{' of its range' * (asked.quantity == 'mean')}"
+        for name, asked, each in zip(names, plan.questions, predictions, strict=True)
     )
     missed = missing(plan, predictions)
-    text = f"Worst errors to be expected (half of all releases err by more): {told}."
+    text = f"Worst errors to be expected (at most half of all releases err by more): {told}."
     if missed:
         text += f" Not promised to keep the target: {', '.join(names[place] for place in missed)}."
     if not all(each.on_all_data for each in predictions):

@@ -11,9 +11,9 @@ import streamlit as st
 
 from dpcore.core import exactly, rounded_up
 from dpcore.data.samples import SAMPLES
-from dplab.sweep import EPSILON_GRID, Sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import entry as entry_of
+from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.compare import Cells, compared, so_far
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.component import draw
@@ -43,7 +43,7 @@ def frontier(declared: Declared, plan: Plan) -> None:
         by_rows = st.segmented_control("Against", AXES, default=AXES[0], key="plan_axis", required=True) == AXES[1]
         only = st.toggle(
             "Only those that none beats", key="plan_only",
-            help="Draws this question's mechanism and those that no other beats everywhere, by ε alone.",
+            help="Draws this question's mechanism and, of those of ε alone, the ones with the least error somewhere.",
         )  # fmt: skip
         found = _found(plan, question, by_rows=by_rows)
         titles = {key: entry.title for key, entry in entries.items()}

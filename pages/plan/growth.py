@@ -71,7 +71,12 @@ def errors_by_rows(
         x=Axis(title="number of rows n", log=True, form="~s", ticks=(100, 1_000, 10_000, 100_000, 1_000_000)),
         y=Axis(title="worst error, share of n", log=True, low=float(lowest), high=1.0, form=".3~p"),
         marks=marks,
-        sentence=_sentence(sweep, names, epsilon=epsilon),
+        sentence=_sentence(
+            sweep,
+            names,
+            epsilon=epsilon,
+            promises=any(mark.name == "promised" for mark in marks if isinstance(mark, Curve)),
+        ),
         table={
             "mechanism": [names[key] for key in sweep.keys for _ in sweep.epsilons],
             "n": sweep.epsilons.tolist() * len(sweep.keys),
@@ -84,7 +89,7 @@ def errors_by_rows(
     )
 
 
-def _sentence(sweep: Sweep, names: dict[str, str], *, epsilon: float) -> str:
+def _sentence(sweep: Sweep, names: dict[str, str], *, epsilon: float, promises: bool) -> str:
     """Who errs least at the planned n."""
     column = int(np.argmin(np.abs(np.log(sweep.epsilons / sweep.n))))
     worst = sweep.worst[:, column, 1]
@@ -93,5 +98,6 @@ def _sentence(sweep: Sweep, names: dict[str, str], *, epsilon: float) -> str:
     best = int(np.nanargmin(worst))
     return (
         f"At ε = {exactly(epsilon)}, near n = {sweep.epsilons[column]:,.0f}, {names[sweep.keys[best]]} has the "
-        f"smallest worst error: {percent(float(worst[best]))} in the median. Orange: what the chosen one promises."
+        f"smallest worst error: {percent(float(worst[best]))} in the median."
+        + (" Orange: what the chosen one promises." if promises else "")
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.data.domains import Grid
+from dpcore.core.safe_csv import escape_frame
+from dpcore.data.product import is_map
 from dprelease.plan.errors import Rehearsed, rehearsed
 from dprelease.plan.questions import Plan
 from pages.charts.component import draw
@@ -32,14 +33,15 @@ def preview(plan: Plan) -> None:
         question = plan.questions[chosen]
         found = remembered(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
         if not isinstance(found, Rehearsed):
-            st.dataframe(found.drop(columns="trial", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)
+            table = escape_frame(found.drop(columns="trial", errors="ignore").head(MOST_ROWS))
+            st.dataframe(table, height=240, hide_index=True)
             st.caption(f"{BADGE}. Nothing of your data is in the table.")
             return
         domain = plan.problem(question).domain
-        most = {"most": MOST_FRAMES} if isinstance(domain, Grid) else {}
+        most = {"most": MOST_FRAMES} if is_map(domain) else {}
         frames = shown_releases(found.frames, n=plan.n, clean=False, **most)
         truth = found.rows.histogram
-        if isinstance(domain, Grid):
+        if is_map(domain):
             picture = released_map(domain=domain, n=plan.n, truth=truth, frames=frames)
         else:
             picture = histogram(domain=domain, n=plan.n, truth=truth, frames=frames)

@@ -8,12 +8,14 @@ from dataclasses import replace
 import streamlit as st
 
 from dpcore.core import ParameterError
+from dpcore.data.columns import is_labels, is_number
 from dpcore.data.declared import DeclaredTable
-from dpcore.data.domains import Categories, Line
-from dplab import advice
+from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms import entry as entry_of
-from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
 from dpcore.queries.ranges import classes_for
+from dplab import advice
+from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
+from dprelease.requests.coverage import coverage
 from pages.charts.words import suggested
 from pages.plan.table import Declared, kept_questions, version
 from pages.shell.controls import read_target
@@ -21,6 +23,7 @@ from pages.shell.controls import read_target
 MOST_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))
 """Privacy loss and target of the first number and of the first category, when the page opens."""
+OF_A_MEAN = "The target of a mean is a share of its declared range, such as 1%."
 USUAL = "identity"
 MOST_NAMED = 3
 """Columns of tables that are named in a title."""
@@ -45,8 +48,8 @@ def keep(declared: Declared, questions: Sequence[PlannedQuestion], *, anew: bool
 def beginning(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
     """Ranges of the first number and counts of the first category."""
     firsts = (
-        (next((each for each in table.used if isinstance(each.on, Line)), None), "intervals"),
-        (next((each for each in table.used if isinstance(each.on, Categories)), None), "cells"),
+        (next((each for each in table.used if is_number(each.on)), None), "intervals"),
+        (next((each for each in table.used if is_labels(each.on)), None), "cells"),
     )
     return tuple(
         PlannedQuestion(columns=(column.name,), queries=kind, entry_key=USUAL, epsilon=epsilon, target=target)
@@ -56,8 +59,8 @@ def beginning(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
 
 
 def title(table: DeclaredTable, question: PlannedQuestion) -> str:
-    """A question in words: what of which columns."""
-    what, columns = "", " × ".join(question.columns)
+    """A question in words: what of which columns; a plan's file may call them whatever a label would obey."""
+    what, columns = "", " × ".join(map(clean_name, question.columns))
     if question.asks:
         what = f"{len(question.asks)} line{'s' * (len(question.asks) > 1)}"
     elif question.ways:
@@ -84,12 +87,21 @@ def refused(declared: Declared, question: PlannedQuestion) -> str:
     return ""
 
 
+def covered(declared: Declared, question: PlannedQuestion) -> str:
+    """Bounds, missing values and rows of a value; empty where tables or counts are asked."""
+    plan = Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
+    (asked,) = plan.questions
+    return coverage(plan.mechanism(asked), plan.problem(asked))
+
+
 def edited(declared: Declared, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
     """A row of controls for each question, and the questions as they are now set."""
     found = []
     for place, question in enumerate(questions):
         with st.container(horizontal=True, vertical_alignment="bottom", key=f"plan_row_{place}"):
             now = _row(declared, question, place, alone=len(questions) == 1)
+        if now is not None and (told := covered(declared, now)):
+            st.caption(told)
         if now is not None:
             found.append(now)
     if len(found) < len(questions):
@@ -106,6 +118,7 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
     about, named = f"{version()}_{declared.key}_{place}", f"of question {place + 1}"
     keys = list(entries)
     moved = float(st.session_state.get(f"plan_epsilon_{about}", question.epsilon))  # the control below, as it is now
+    mean = question.quantity == "mean"
     advised = advice.usual(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
     chosen = st.selectbox(
         f"{place + 1}. {title(declared.table, question)}",
@@ -122,11 +135,12 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
     )  # fmt: skip
     typed = st.text_input(
         "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=f"plan_target_{about}",
-        placeholder="1%", max_chars=20, width=90, help=f"The worst error that is wanted {named}: 1% or 50 rows.",
+        placeholder="1%", max_chars=20, width=90,
+        help=f"The worst error that is wanted {named}: {'1% of the declared range' if mean else '1% or 50 rows'}.",
     )  # fmt: skip
-    target = read_target(typed, n=declared.n) if typed else None
+    target = read_target(typed, n=declared.n) if typed and not (mean and "row" in typed) else None
     if typed and target is None:
-        st.error("A target is a share such as 1%, or a number of rows such as 50 rows.")
+        st.error(OF_A_MEAN if mean else "A target is a share such as 1%, or a number of rows such as 50 rows.")
         target = question.target
     pinned = st.checkbox("Keep ε", question.pinned, key=f"plan_pinned_{about}", help="Nothing below changes it.")
     if st.button("Remove", key=f"plan_remove_{about}", disabled=alone):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import streamlit as st
 
 from dpcore.core import Neighbours, ParameterError
-from dpcore.data.bundled import suggested_domain
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.samples import SAMPLES, sample
-from dpcore.data.sources import Bundled, Source
+from dpcore.data.sources import Bundled, Source, format_of
+from dpcore.mechanisms import entry
+from dprelease.ledger.canonical import parsed
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.data.declare import declared_columns
 from pages.data.engines import counted
@@ -18,7 +21,8 @@ from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.shell.controls import choice, neighbours, stops
 from pages.shell.doors import is_public_demo
-from pages.shell.private.twin import declared_rows
+from pages.shell.private.chip import escaped
+from pages.shell.private.twin import declared_rows, registered_rows
 from pages.shell.session import carried, keep_plan, remember_upload, upload
 
 OPENED, FIRST = "plan-file", "adult"
@@ -39,6 +43,7 @@ class Declared:
         n: rows, or a number that was named for them.
         neighbours: the relation.
         beta: failure chance of promises and targets.
+        file_format: settings with which the table's file is read.
     """
 
     key: str
@@ -47,6 +52,7 @@ class Declared:
     n: int
     neighbours: Neighbours
     beta: float
+    file_format: Format = USUAL
 
 
 def pick_table() -> Declared:
@@ -67,7 +73,7 @@ def pick_table() -> Declared:
     if key == OPENED and opened is not None:
         return Declared(
             key=key, title="the opened plan", table=opened.table, n=opened.n, neighbours=opened.neighbours,
-            beta=opened.beta,
+            beta=opened.beta, file_format=opened.file_format,
         )  # fmt: skip
     if held and held.by_person and own and not own.person:
         st.caption(NEEDS_A_PERSON)
@@ -80,9 +86,13 @@ def pick_table() -> Declared:
         if filled:
             st.caption(f"Left out: {filled} whose bounds or labels were read off your rows. Declare them on Data.")
     else:
-        columns = (DeclaredColumn(name=each.column, on=suggested_domain(each)) for each in sample(key).columns)
+        columns = (DeclaredColumn(name=each.name, on=each.on) for each in sample(key).columns)
         table, n = DeclaredTable(columns=tuple(columns)), Bundled(sample_key=key).rows
-    if relation is Neighbours.ADD_REMOVE_ONE or (held and mine and not held.counted):
+    registered = registered_rows(held.origin if held and mine else Bundled(sample_key=key))
+    if registered is not None:
+        n = registered
+        st.caption(f"n = {n:,}, as registered.")
+    elif relation is Neighbours.ADD_REMOVE_ONE or (held and mine and not held.counted):
         n = int(
             st.number_input(
                 "Public n", 1, 10**9, n, key=f"plan_n_{key}",
@@ -91,7 +101,8 @@ def pick_table() -> Declared:
             )
         )  # fmt: skip
     told = "your table" if mine else titles[key]
-    return Declared(key=key, title=told, table=table, n=n, neighbours=relation, beta=beta)
+    read_as = format_of(held.origin) if held and mine else USUAL
+    return Declared(key=key, title=told, table=table, n=n, neighbours=relation, beta=beta, file_format=read_as)
 
 
 def use_table(declared: Declared) -> None:
@@ -131,13 +142,25 @@ def open_file() -> None:
     try:
         plan = Plan.read(text)
     except ParameterError as problem:
-        st.error(str(problem))
+        st.error(escaped(str(problem)))  # it quotes the file, and is shown as Markdown
         return
     st.session_state["plan_opened"] = plan
+    st.session_state["plan_told"] = " ".join(_exchanged(text, plan))
     st.session_state["plan_questions"] = {**kept_questions(), OPENED: plan.questions}
     st.session_state["plan_version"] = version() + 1
     st.session_state["plan_wanted"] = OPENED
     st.rerun()
+
+
+def _exchanged(text: bytes, plan: Plan) -> Iterator[str]:
+    """Sentences about mechanisms of a plan's file in whose place the plan has another: see ``Plan``."""
+    named = (str(each["mechanism"]["key"]) for each in parsed(text, what="plan")["questions"])
+    for place, (key, question) in enumerate(zip(named, plan.questions, strict=True), 1):
+        if key != question.entry_key:
+            yield (
+                f"Question {place}: “{entry(key).title}” would give a wrong number here, so that "
+                f"“{question.entry.title}” is in its place."
+            )
 
 
 def kept_questions() -> dict[str, tuple[PlannedQuestion, ...]]:

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
+from dplab.solve import HIGHEST
 from dprelease.plan.errors import Losses, Predictions, predict, predicted_so_far
 from dprelease.plan.questions import WHOLE, Plan
 from dprelease.plan.shares import Ranked, Solved, for_targets, for_total
@@ -41,6 +42,7 @@ ONE_SUM = 1 - 1e-6
 SNIPPET = """from pathlib import Path
 
 from dplab.measure import finish
+from dplab.solve import HIGHEST
 from dprelease.plan.errors import predict
 from dprelease.plan.questions import WHOLE, Plan
 from dprelease.plan.shares import for_targets, for_total
@@ -68,8 +70,9 @@ def planning() -> None:
         open_file()
     questions = edited(declared, questions)
     plan = Plan(
-        table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta
-    )
+        table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta,
+        file_format=declared.file_format,
+    )  # fmt: skip
     keep_plan(declared.key, plan)
     ways_on = _wishes(plan)
     _wished(declared, plan)
@@ -110,7 +113,9 @@ def planning() -> None:
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
             help="What is asked, by which mechanism, at which loss; no row of any data.",
         )  # fmt: skip
-        help_text = "One draw of all questions, charged to the ledger. Until you publish it, it is a private preview."
+        help_text = (
+            "One draw of all questions, charged to the ledger: a private preview until the data owner publishes it."
+        )
         if st.button("Release it", key="plan_release", help=help_text):
             to_release(declared, plan)
 
@@ -133,7 +138,8 @@ def _wishes(plan: Plan) -> DeltaGenerator:
         st.button(
             "Least ε for the targets", key="plan_targets", type="primary", on_click=_wish, args=("targets",),
             disabled=not any(each.target and not each.pinned for each in plan.questions),
-            help="For each question with a target: the mechanism that keeps it on all data for the least ε.",
+            help=f"For each target: the mechanism that keeps it on all data for the least ε, up to {HIGHEST:g}. "
+            "Mechanisms with δ are tried only for tables and values that have a δ already.",
         )  # fmt: skip
         st.number_input("Total ε", LEAST_TOTAL, MOST_TOTAL, step=None, format="%g", key="plan_total", width=110)
         st.button(
@@ -190,13 +196,15 @@ def _worked_out(plan: Plan, what: str, total: float) -> Solved | Plan | None:
 
 def _told(solved: Solved) -> str:
     """What was found, in a sentence or two."""
-    met = sum(bool(ranked) for ranked in solved.ranked) - len(solved.unmet)
+    wanted = sum(each.target is not None and not each.pinned for each in solved.plan.questions)
+    met = wanted - len(solved.unmet)
     text = f"{met} target{'s' * (met != 1)} met at the least ε."
     if solved.confidence < 1:
         text += f" Where no theorem promises it, simulated releases do, at confidence {100 * solved.confidence:.0f}%."
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
-        text += f" No mechanism surely keeps that of question {places}: it stays as it was."
+        text += f" No mechanism that was tried surely keeps that of question {places}, up to ε = {HIGHEST:g}: "
+        text += "it stays as it was."
         if any(solved.plan.questions[place].entry_key == WHOLE for place in solved.unmet):
             text += FORECAST
     return text

@@ -9,9 +9,10 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Neighbours
-from dpcore.data.attributes import Marginals
+from dpcore.core.safe_csv import escape_frame
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.tables.whole_table import WholeTable
+from dpcore.queries.marginals import Marginals
 from dprelease.plan.questions import WHOLE as KEY
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.whole import WholeRehearsal, rehearsed_table
@@ -74,7 +75,7 @@ def whole_table(declared: Declared, questions: Sequence[PlannedQuestion]) -> Non
         draw_with_table(
             pair_errors(found), key="plan_whole_pairs", badge=BADGE, title="pairs of columns", download=True
         )
-        st.dataframe(found.rows.head(SHOWN), hide_index=True)
+        st.dataframe(escape_frame(found.rows.head(SHOWN)), hide_index=True)
         st.caption("Made of made-up rows: nothing of your data. A release has your columns' own pairs, nearly.")
         rows_of_nobody = PlannedQuestion(
             columns=tuple(picked), queries=Marginals.key, ways=PAIRS, entry_key=KEY, epsilon=epsilon,
@@ -156,7 +157,7 @@ def code(declared: Declared, picked: Sequence[str], mechanism: WholeTable) -> st
         about = f"n={declared.n}, neighbours=dpcore.Neighbours.ADD_REMOVE_ONE"
     lines = [
         "import dpcore",
-        "from dpcore.data.attributes import Marginals",
+        "from dpcore.queries.marginals import Marginals",
         "",
         "# table: a DeclaredTable; df: your DataFrame",
         f"reading = table.whole({', '.join(map(repr, picked))})",

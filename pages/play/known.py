@@ -9,10 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, exactly
+from dpcore.mechanisms import serving
 from dplab.limits.outlook import Outlook
 from dplab.recipe import Recipe
 from dplab.solve import HIGHEST, impossible_below, promising
-from dpcore.mechanisms import serving
 from pages.charts.component import is_dark
 from pages.charts.live import encoded, live_line, live_states
 from pages.charts.words import percent

@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Dataset, State
+from dpcore.randomness import Preview
 from dplab.measure import BLOCK_SECONDS, ErrorReport, finish, measure
 from dplab.recipe import Recipe
-from dpcore.randomness import Preview
 from pages.charts.component import is_dark
 from pages.charts.live import encoded, live_states
 from pages.play.alone import alone

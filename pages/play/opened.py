@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import streamlit as st
 
 from dpcore.core import State
+from dpcore.limits.bounds.applicable import lower_bound
 from dplab.measure import ErrorReport
 from dplab.recipe import OPENING, Recipe
-from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import table
 from pages.charts.picture import Picture
 from pages.play.pictures import TITLES
@@ -20,12 +19,11 @@ from pages.shell.theorem import observed, theorem_card
 
 STEPS = (
     f"**Two histograms.** The grey one is the truth; at first, {OPENING.source.public_rows:,} made-up people. The blue "
-    "line may be published: noise in every bar hides what any one of them said.",
+    "line may be published: randomness hides what any one of them said.",
     "**One slider.** ε is what privacy is paid in. Move it left: everybody is better hidden, and the blue line strays "
-    "from the grey. At ε = 1, what one person said changes the chance of any outcome by at most a factor of "
-    f"{math.e:.3g}.",
-    "**How wrong, and how sure.** The dots are releases, each by its worst answer. A theorem promises where they end "
-    "before anything is drawn; hatched is what nobody can promise.",
+    "from the grey.",
+    "**How wrong, and how sure.** The dots are releases, each by its worst answer. The promise is where all but a "
+    "share β of them end, where there is a theorem; hatched is what nobody can promise.",
 )
 
 
@@ -52,7 +50,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
     """The mechanism, the theorem with the error that was aimed at, what is impossible, and a tour for newcomers."""
     st.markdown(recipe.entry.story)
     bound, seen = report.bound, []
-    if len(report.answered) and bound.value < float("inf"):
+    if len(report.answered) and bound.guaranteed:
         private = recipe.source.provenance.is_private
         seen = [observed(report.failures, len(report.answered), bound, private=private)]
     aim = dict(recipe.values).get("alpha")

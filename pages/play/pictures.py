@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpcore.core import Dataset, Floats, exactly
-from dpcore.data.domains import Grid, Line
-from dplab.measure import ErrorReport
+from dpcore.data.columns import is_number
+from dpcore.data.product import is_map
 from dpcore.limits.bounds.applicable import lower_bound
+from dplab.measure import ErrorReport
 from pages.charts.axes import above, reach
 from pages.charts.component import Kept
 from pages.charts.histogram import histogram, shown_releases
 from pages.charts.maps import MOST_FRAMES, most_rows, released_map, true_map
 from pages.charts.picture import Axis, Outline, Picture, Region
-from pages.charts.words import percent, rows
+from pages.charts.words import percent, percent_up, rows
 from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
 from pages.play.query import Query, edges
@@ -65,11 +66,11 @@ class Shown:
 def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> Shown:
     """Everything at the ε of a report."""
     domain, n = dataset.domain, report.problem.n
-    most = {"most": MOST_FRAMES} if isinstance(domain, Grid) else {}
+    most = {"most": MOST_FRAMES} if is_map(domain) else {}
     frames = shown_releases(report.frames, n=n, clean=view.clean, **most)
-    pictures = _maps(dataset, frames, view, n=n) if isinstance(domain, Grid) else _bars(dataset, frames, view, n=n)
+    pictures = _maps(dataset, frames, view, n=n) if is_map(domain) else _bars(dataset, frames, view, n=n)
     band = error_band(report)
-    height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _lower(view)) * isinstance(domain, Grid)
+    height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _lower(view)) * is_map(domain)
     pictures["band_chart"] = dataclasses.replace(band, height=height)
     lower = lower_bound(report.problem, report.guarantee, beta=beta)
     worst = worst_error(report=report, lower=lower)
@@ -86,12 +87,12 @@ def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
     """True bars, released lines, and the range that is asked about."""
     domain = dataset.domain
     picture = histogram(
-        domain=domain, n=n, truth=dataset.histogram, frames=frames, brush=isinstance(domain, Line), log=view.log
+        domain=domain, n=n, truth=dataset.histogram, frames=frames, brush=is_number(domain), log=view.log
     )
-    if view.query is not None and isinstance(domain, Line):
+    if view.query is not None and is_number(domain):
         asked = Region(role="theory", x=edges(domain, view.query.cells[0]))
         picture = dataclasses.replace(picture, marks=[*picture.marks, asked])
-    if not isinstance(domain, Line):
+    if not is_number(domain):
         return {"data_chart": picture}
     return {"data_chart": dataclasses.replace(picture, height=HEIGHT, y=picture.y if view.log else _steady(picture))}
 
@@ -107,13 +108,13 @@ def _steady(picture: Picture) -> Axis:
 def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:
     """Both maps in one scale of shades, and the rectangle that is asked about."""
     domain, truth = dataset.domain, dataset.histogram
-    assert isinstance(domain, Grid)
+    assert is_map(domain)
     asked = None
     true = true_map(domain=domain, truth=truth, most=most_rows(domain, truth, frames))
     if view.query is not None:
         across, up = view.query.cells
         asked = (*across, *up)
-        outline = Outline(role="theory", x=edges(domain.first, across), y=edges(domain.second, up))
+        outline = Outline(role="theory", x=edges(domain.columns[0], across), y=edges(domain.columns[1], up))
         true = dataclasses.replace(true, marks=[*true.marks, outline])
     released = released_map(domain=domain, n=n, truth=truth, frames=frames, asked=asked)
     return {
@@ -141,13 +142,13 @@ def _band_caption(report: ErrorReport) -> str:
     """How far the hardest query goes."""
     if not len(report.answered):
         return ""
-    most = percent(float(np.abs(report.band[[0, -1]]).max()))
+    most = percent_up(float(np.abs(report.band[[0, -1]]).max()))
     return f"Hardest {report.problem.queries.one} shown: 90 in 100 releases within {most}."
 
 
 def _worst_caption(report: ErrorReport) -> str:
     """How often the promise was broken."""
-    if not len(report.answered) or not report.bound.value < np.inf or report.bound.vacuous:
+    if not len(report.answered) or not report.bound.guaranteed:
         return "A dot: 2 in 100 releases."
     many = f"{report.failures:,} of {len(report.answered):,}"
-    return f"A dot: 2 in 100 releases. {many} exceed the promise; {percent(report.bound.beta)} may."
+    return f"A dot: 2 in 100 releases. {many} exceed the guaranteed error; {percent(report.bound.beta)} may."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,13 +10,14 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import DataRelease, Dataset, Domain, Floats, ParameterError, State, exactly
-from dpcore.data.dates import Calendar
-from dpcore.data.domains import Grid, Labelled, Line
-from dplab.recipe import Recipe
+from dpcore.data.columns import Labels, Number, is_labels, is_number
+from dpcore.data.dates import Dates, is_dates
+from dpcore.data.product import is_map
 from dpcore.queries.ranges import Cells, Intervals, Rectangles
 from dpcore.randomness import Preview
+from dplab.recipe import Recipe
 from pages.charts.histogram import extent, unit_of
-from pages.charts.words import drawable, percent, verbatim
+from pages.charts.words import drawable, percent_up, verbatim
 from pages.shell.controls import choice
 from pages.shell.session import in_link
 
@@ -44,7 +46,7 @@ class Query:
         """The query in words; a category's name is what somebody typed."""
         told = self.queries.describe(self.index)
         domain = self.queries.domain
-        labels = isinstance(domain, Grid) and any(isinstance(side, Labelled) for side in (domain.first, domain.second))
+        labels = is_map(domain) and any(is_labels(side) for side in domain.columns)
         return verbatim(told) if labels or isinstance(self.queries, Cells) else told
 
 
@@ -59,15 +61,15 @@ def ask(domain: Domain) -> Query | None:
         }
         st.session_state.update(nothing | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
     st.session_state["asked_of"] = about
-    if isinstance(domain, Line):
+    if is_number(domain):
         ends = _ends(domain, "x", name="")
         if ends is None:
             return None
         across = Intervals(domain=domain)
         return Query(queries=across, index=across.index(*ends), cells=(ends,))
-    if isinstance(domain, Grid):
-        first = _ends(domain.first, "x", name=domain.names[0])
-        second = _ends(domain.second, "y", name=domain.names[1])
+    if is_map(domain):
+        first = _ends(domain.columns[0], "x", name=domain.names[0])
+        second = _ends(domain.columns[1], "y", name=domain.names[1])
         if first is None or second is None:
             return None
         plane = Rectangles(domain=domain)
@@ -89,11 +91,11 @@ def _label(domain: Domain, label: str, *, key: str) -> tuple[int, int] | None:
     return None if chosen == NO_CELL else (int(chosen), int(chosen))
 
 
-def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
+def _ends(line: Number | Labels, axis: str, *, name: str) -> tuple[int, int] | None:
     """First and last cell of the range typed along a line, both included; None where an end is missing."""
-    if isinstance(line, Calendar):
+    if is_dates(line):
         return _dates(line, DATES[axis], name=name)
-    if isinstance(line, Labelled):
+    if is_labels(line):
         return _label(line, f"Ask: {name}", key=LABELS[axis])
     keys = dict(SIDES)[axis]
     low, high = exactly(line.low), exactly(line.high)
@@ -115,7 +117,7 @@ def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
     return cells_between(line, *typed)
 
 
-def _dates(line: Calendar, key: str, *, name: str) -> tuple[int, int] | None:
+def _dates(line: Dates, key: str, *, name: str) -> tuple[int, int] | None:
     """The same of dates, typed as one range; None, and a sentence, where it is none."""
     typed = st.text_input(
         f"Ask: {name}, from – to" if name else "Ask: from – to", key=in_link(key), bind="query-params",
@@ -131,35 +133,38 @@ def _dates(line: Calendar, key: str, *, name: str) -> tuple[int, int] | None:
         return None
 
 
-def cells_between(line: Line, start: float | None, stop: float | None) -> tuple[int, int] | None:
+def cells_between(line: Number | Labels, start: float | None, stop: float | None) -> tuple[int, int] | None:
     """Cells from start to stop, both included; a cell that begins where the range ends is not in it."""
     if start is None or stop is None:
         return None
     inside = np.clip(np.array([min(start, stop), max(start, stop)], dtype=np.float64), line.low, line.high)
-    first, last = line.encode(inside).tolist()
-    if last > first and abs(line.low + last * line.width - inside[1]) < 1e-6 * line.width:
+    # A label reaches from its number to the next.
+    found = np.minimum(np.floor(inside), line.ordered - 1) if is_labels(line) else line.encode(inside)
+    first, last = (int(cell) for cell in found)
+    start, end = line.edges[last : last + 2]
+    if last > first and abs(start - inside[1]) < 1e-6 * (end - start):
         last -= 1
     return first, last
 
 
-def edges(line: Line, cells: tuple[int, int]) -> tuple[float, float]:
+def edges(line: Number | Labels, cells: tuple[int, int]) -> tuple[float, float]:
     """Where a run of cells starts and ends, in the data's unit."""
     first, last = cells
-    return float(f"{line.low + first * line.width:.9g}"), float(f"{line.low + (last + 1) * line.width:.9g}")
+    return float(f"{line.edges[first]:.9g}"), float(f"{line.edges[last + 1]:.9g}")
 
 
 def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
     """What is to happen to a range or rectangle that was drawn: it is typed."""
-    lines = [domain] if isinstance(domain, Line) else [domain.first, domain.second] if isinstance(domain, Grid) else []
+    lines = [domain] if is_number(domain) else [*domain.columns] if is_map(domain) else []
 
     def type_it(brush: Mapping[str, Sequence[float]]) -> None:
         for line, (axis, keys) in zip(lines, SIDES, strict=False):
             ends: Sequence[float] | Sequence[None] = brush.get(axis) or (None, None)
             cells = cells_between(line, *ends)
-            if isinstance(line, Calendar):
+            if is_dates(line):
                 st.session_state[DATES[axis]] = " – ".join(map(line.describe, cells)) if cells else ""
                 continue
-            if isinstance(line, Labelled):
+            if is_labels(line):
                 st.session_state[LABELS[axis]] = str(cells[0]) if cells else NO_CELL
                 continue
             for key, end in zip(keys, edges(line, cells) if cells else (None, None), strict=True):
@@ -182,9 +187,9 @@ def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, 
     if query is None:
         st.caption(
             "Draw on the true map, or type both ranges, to ask."
-            if isinstance(dataset.domain, Grid)
+            if is_map(dataset.domain)
             else "Draw on the bars, or type a range, to ask about it."
-            if isinstance(dataset.domain, Line)
+            if is_number(dataset.domain)
             else "Choose a bar to ask about it."
         )
         return
@@ -194,9 +199,14 @@ def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, 
     if not isinstance(release, DataRelease):
         return
     error = np.abs(query.queries.answer(release.histogram()[~release.refused], asked)[:, 0] - truth)
+
+    def most(share: float) -> float:
+        """What this share of the releases err by at most, in rows."""
+        return float(np.quantile(error, share, method="higher"))
+
     off = (
-        f"half of {len(error)} releases err by at most {np.median(error):,.0f} rows "
-        f"({percent(float(np.median(error)) / n)}), 95% by at most {np.quantile(error, 0.95):,.0f}"
+        f"half of {len(error)} releases err by at most {math.ceil(most(0.5)):,} rows ({percent_up(most(0.5) / n)}), "
+        f"95% by at most {math.ceil(most(0.95)):,}"
         if len(error)
         else f"all of {TRIALS} releases refused to answer"
     )

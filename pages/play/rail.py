@@ -10,17 +10,18 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, Neighbours, Parameter, Problem, Queries
 from dpcore.data.sources import Source
-from dplab.recipe import MOST_TRIALS, OPENING, Recipe
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.linear import LinearNet
 from dpcore.mechanisms.net.sized import NetOfResolution
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
+from dplab.recipe import MOST_TRIALS, OPENING, Recipe
 from pages.charts.live import live_slider
 from pages.data.picker import OWN_FILE, pick_source
 from pages.play.weights import ask_weights
 from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
+from pages.shell.private.twin import registered_rows
 from pages.shell.session import in_link, to_link
 
 
@@ -30,7 +31,7 @@ def rail() -> Recipe | None:
     domain = source.domain
     classes = {kind.key: kind for kind in classes_for(domain)}
     questions = {key: kind.title for key, kind in classes.items()}
-    if isinstance(domain, LinearQueries.domains):
+    if LinearQueries.fits(domain):
         questions[LinearQueries.key] = LinearQueries.title
     queries = choice(
         "Question", {key: title.partition(":")[0] for key, title in questions.items()}, key="queries",
@@ -122,7 +123,11 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
     with st.popover("More settings", width="stretch"):
         relation = neighbours(source.person_rows)
         nominal = None
-        if relation is Neighbours.ADD_REMOVE_ONE:
+        registered = registered_rows(source.origin)
+        if relation is Neighbours.ADD_REMOVE_ONE and registered is not None:
+            nominal = registered
+            st.caption(f"n = {nominal:,}, as registered.")
+        elif relation is Neighbours.ADD_REMOVE_ONE:
             # Of other data the figure is another; a source's key may hold the digest of a file, and no link does.
             about = st.session_state["data"]
             asked = partial(

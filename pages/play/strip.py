@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Dataset, Entry, ParameterError, Problem, rounded_up
+from dpcore.limits.bounds.applicable import lower_curve
+from dpcore.mechanisms import serving
 from dplab.measure import ErrorReport
 from dplab.recipe import Recipe
 from dplab.sweep import Sweep, side_by_side, sweep
-from dpcore.limits.bounds.applicable import lower_curve
-from dpcore.mechanisms import serving
 from pages.charts.component import Kept, draw
 from pages.charts.picture import Picture
 from pages.play.alone import whole
@@ -98,7 +98,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     below = st.container(horizontal=True, vertical_alignment="center")
     every = below.toggle(
         "All mechanisms", key=in_link("every"), bind="query-params",
-        help="Else only the chosen one and those that no other beats at every ε are drawn.",
+        help="Else only the chosen one and those with the least error at some ε are drawn.",
     )  # fmt: skip
 
     def compare() -> tuple[Picture, Kept]:

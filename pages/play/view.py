@@ -10,10 +10,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, State
-from dpcore.data.domains import Grid
+from dpcore.data.product import is_map
+from dpcore.randomness import Preview
 from dplab.measure import ErrorReport, measure
 from dplab.recipe import Recipe
-from dpcore.randomness import Preview
 from pages.charts.component import draw
 from pages.charts.live import live_line
 from pages.data.summary import log_scale
@@ -113,7 +113,7 @@ def _view(dataset: Dataset) -> View:
         help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released, so "
         "it is free: post-processing.",
     )  # fmt: skip
-    log = not isinstance(dataset.domain, Grid) and log_scale(dataset, key="log")
+    log = not is_map(dataset.domain) and log_scale(dataset, key="log")
     return View(clean=clean, log=log, query=query)
 
 

@@ -9,14 +9,15 @@ import streamlit as st
 
 from dpcore.core import Entry, Queries
 from dpcore.data.declared import Capped
+from dpcore.data.reading.format import USUAL
 from dpcore.data.samples import SAMPLES
-from dpcore.data.sources import Bundled, Generated, Source, Uploaded
+from dpcore.data.sources import Bundled, Generated, Source, Uploaded, format_of
+from dpcore.mechanisms import serving
+from dpcore.queries.ranges import classes_for
 from dplab.recipe import OPENING
 from dprelease.ledger.records import DIED, Failed, Registration, Stored
 from dprelease.ledger.store import Ledger
-from dpcore.mechanisms import serving
 from dprelease.plan.questions import Plan
-from dpcore.queries.ranges import classes_for
 from dprelease.requests.joint import Asked
 from dprelease.requests.single import Request
 from pages.data.declare import filled_columns
@@ -99,6 +100,7 @@ def _request(
         entry_key=entry.key,
         values=values,
         bounds_from_data=source.bounds_from_data or not filled_in(source).isdisjoint(reading.columns),
+        file_format=format_of(source.origin),
     )
 
 
@@ -125,7 +127,11 @@ def _plan(source: Source) -> Plan | None:
     key = origin.sample_key if isinstance(origin, Bundled) else OWN_FILE
     named = {name for question in plan.questions for name in question.columns}
     fits = table == key or (table not in {each.key for each in SAMPLES} | {OWN_FILE})
-    return plan if fits and named <= set(rows_of(source).columns) else None
+    if not fits or not named <= set(rows_of(source).columns):
+        return None
+    if table == key or plan.file_format == USUAL:
+        return replace(plan, file_format=format_of(origin))
+    return plan  # of a file that is read as the opened plan says, or not released
 
 
 def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
-from dpcore.core import BoundKind, rounded_up
 from dpcore.data.reading.tables import Table
 from dprelease.ledger.records import TAKEN, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
 from dprelease.ledger.store import Ledger
@@ -25,7 +23,9 @@ from pages.shell.ledger.held import PATIENT
 from pages.shell.server.jobs import in_background, stop
 
 DRAWING = "Charge and result are stored together, or not at all. You may close this page."
-PREVIEW = "Until you publish it, what is drawn is a private preview: charged all the same, and seen again free."
+PREVIEW = (
+    "Until its data owner publishes it, what is drawn is a private preview: charged all the same, and seen again free."
+)
 LOOK_EVERY = 0.5
 """Seconds."""
 ANOTHER = "Who is logged in here has changed since this button was shown. Nothing was charged."
@@ -56,15 +56,6 @@ def rehearsed(request: Asked) -> Rehearsal | None:
         f"rehearsal|{request.digest}", partial(rehearsing, request), so_far=lambda: None,
         label="Drawing from made-up rows.", place=REHEARSED, again="From the beginning, and free.",
     )  # fmt: skip
-
-
-def rehearsal_sentence(found: Rehearsal, request: Asked) -> str:
-    """On made-up rows: 0.3 s, 5 numbers, off by at most 17 rows except with chance 0.05. Nothing was charged."""
-    error, many = "", f"{found.numbers:,} number{'s' * (found.numbers != 1)}"
-    if found.bound.kind is BoundKind.GUARANTEE and math.isfinite(found.bound.value):
-        rows = math.ceil(found.bound.value * request.n)
-        error = f", off by at most {rows:,} rows except with chance {found.bound.beta:g}"
-    return f"On made-up rows: {rounded_up(found.seconds)} s, {many}{error}. Nothing was charged."
 
 
 def _rehearse(digest: str) -> None:

@@ -5,34 +5,50 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from pages.charts.axes import nice
 from pages.charts.picture import Axis, Bars, Picture
 from pages.charts.words import drawable
 
 MOST_BARS = 2048
-BESIDES = {"refused", "cell", "rows"}
-"""Columns that do not say what a cell stands for."""
+MISSING = "missing"
+"""What the bar of values that are missing or do not fit is called."""
+BESIDES = {"refused", "rows"}
+"""Columns that do not say what a cell stands for; nor does the cell's number."""
 
 
 def released_counts(frame: pd.DataFrame) -> Picture | None:
-    """A bar for each cell of one column; None where the file holds something else, or too much for a picture."""
-    names = [str(name) for name in frame.columns if name not in BESIDES]
+    """A bar for each cell of one column, the last for what is missing; None where the file holds something else."""
+    besides = BESIDES | ({"cell"} if list(frame.get("cell", ())) == list(range(len(frame))) else set())
+    names = [str(name) for name in frame.columns if name not in besides]
     if "rows" not in frame or len(names) != 1 or not 1 < len(frame) <= MOST_BARS:
         return None
     (name,) = names
-    known = frame[frame[name].notna()]  # the last cell may be for whatever fits nowhere
-    counts = known["rows"].to_numpy(dtype=float)
-    if pd.api.types.is_numeric_dtype(known[name]):
-        middle = known[name].to_numpy(dtype=float)
-        half, labels = np.diff(middle).min() / 2 if len(middle) > 1 else 0.5, tuple[str, ...]()
-    else:
-        middle, half, labels = np.arange(len(known), dtype=float), 0.4, tuple(drawable(known[name].astype(str)))
+    known, rest = frame[frame[name].notna()], frame[frame[name].isna()]
+    counts = np.append(known["rows"], rest["rows"]).astype(np.float64)
+    named = [*known[name], *[MISSING] * len(rest)]
     column = next(iter(drawable([name])))
+    if len(known) and pd.api.types.is_numeric_dtype(known[name]):
+        middle = known[name].to_numpy(dtype=float)
+        half = np.diff(middle).min() / 2 if len(middle) > 1 else 0.5
+        axis = Axis(title=column)
+        if len(rest):  # beyond the others, which are in the data's unit
+            span = middle[-1] - middle[0] + 2 * half
+            aside = middle[-1] + half + span * np.arange(1, len(rest) + 1) / 12
+            start, end = np.append(middle - half, aside), np.append(middle + half, aside + span / 16)
+            ticks = tuple(nice(float(middle[0] - half), float(middle[-1] + half), whole=False))
+            axis = Axis(title=column, ticks=ticks, named={float(aside[0] + span / 32): MISSING})
+        else:
+            start, end = middle - half, middle + half
+    else:
+        axis = Axis(title=column, labels=tuple(drawable(map(str, named))))
+        start, end = np.arange(len(named)) - 0.4, np.arange(len(named)) + 0.4
     return Picture(
         title="Released counts",
-        x=Axis(title=column, labels=labels),
+        x=axis,
         y=Axis(title="rows"),
-        marks=[Bars(role="released", name="released", start=middle - half, end=middle + half, value=counts)],
-        sentence=f"{len(known):,} released counts of {column}, from {counts.min():,.0f} to {counts.max():,.0f} rows.",
-        table={column: list(known[name]), "rows": list(counts)},
+        marks=[Bars(role="released", name="released", start=start, end=end, value=counts)],
+        sentence=f"{len(counts):,} released counts of {column}, from {counts.min():,.0f} to {counts.max():,.0f} rows."
+        + (f" {rest['rows'].sum():,.0f} rows are missing or do not fit." if len(rest) else ""),
+        table={column: named, "rows": list(counts)},
         height=260,
     )

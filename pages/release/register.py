@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dprelease.commands import default_folder
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.declared import Capped
 from dpcore.data.sources import Generated, Source, Uploaded
+from dprelease.commands import default_folder
 from dprelease.ledger.records import LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -37,7 +37,7 @@ def start_a_ledger() -> None:
     st.header(NO_LEDGER)
     st.caption(
         "It is a folder that only your account may enter. It adds up what every release costs and refuses what exceeds "
-        "the budget; nothing is drawn that is not charged."
+        "the budget; no result is stored or shown without its charge."
     )
     st.button("Start a ledger", type="primary", on_click=_start, key="ledger_start")
 

@@ -8,6 +8,7 @@ import io
 import pandas as pd
 import streamlit as st
 
+from dpcore.core.safe_csv import unescape_frame
 from dprelease.certificate import parts_of
 from dprelease.downloads import downloads_of, zipped
 from dprelease.ledger.records import LedgerError, Stored
@@ -61,12 +62,13 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") 
             # Until then no table of it offers itself as a file.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
     for name in _asked_for(stored, about):
-        frame = pd.read_csv(io.BytesIO(stored.files[name]))
+        # A label may be NA: an empty cell alone is the missing one.
+        frame = pd.read_csv(io.BytesIO(stored.files[name]), keep_default_na=False, na_values=[""])
         if "refused" in frame and frame["refused"].any():
             st.info(REFUSED)
             continue
         badge = f"released: {charge_of(stored)}, secure sampler"
-        picture = released_counts(frame)
+        picture = released_counts(unescape_frame(frame))
         if picture is None:
             st.caption(f"{name}, {badge}.")
             st.dataframe(frame.drop(columns="refused", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)

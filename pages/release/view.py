@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dprelease.commands import default_folder
 from dpcore.data.sources import Source, Uploaded
+from dprelease.commands import default_folder
 from dprelease.ledger.records import Failed, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dprelease.release import cost, missing_column, refusal, too_wide
+from dprelease.release import cost, missing_column, other_format, refusal, too_wide
 from dprelease.requests.joint import Asked
+from pages.data.fit import offer_fit
 from pages.data.picker import pick_source
 from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
 from pages.release.draw import (
     Drawing,
     confirm,
     drawing,
-    rehearsal_sentence,
     rehearsed,
     said_last,
     settled,
@@ -32,7 +32,7 @@ from pages.release.lent import lent_rows, opening
 from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
 from pages.release.results import day_of, others, result, stored_sentence
 from pages.release.worker import busy, under_way
-from pages.shell.ledger.door import admitted, has_login, role, why_closed
+from pages.shell.ledger.door import admitted, draw_token_field, has_login, role, why_closed
 from pages.shell.ledger.held import Account, account_in, compared, go_on, halted, ledger, rows_of
 from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
 from pages.shell.ledger.watched import STOPPED
@@ -60,6 +60,7 @@ def releasing() -> None:
             guests()
         else:
             st.info(why_closed())
+            draw_token_field()
         return
     if has_login():
         logged_in()
@@ -166,6 +167,7 @@ def _choose(found: Ledger, account: Account, source: Source, first: Asked, reque
     sentence = (
         other_cap(source, account.registration)
         or missing_column(account.registration, request, table)
+        or other_format(request, table)
         or ("" if admitted() else too_wide(account.registration, request, table))
         or refusal(request, account.registration, account.spent)
     )
@@ -173,12 +175,17 @@ def _choose(found: Ledger, account: Account, source: Source, first: Asked, reque
         st.warning(sentence)
         st.button("Charge and draw", disabled=True, key="release_charge_off")
         return
-    if said := said_last(request):  # nothing was drawn: the ledger was busy, or could not be written
+    offer_fit(source, [part.reading for part in request.parts], key="release_fit")
+    if said := said_last(request):  # nothing was drawn: the ledger was busy, or cannot be written
         st.warning(said)
     rehearsal = rehearsed(first)
     if rehearsal is None:
         return
-    st.markdown(rehearsal_sentence(rehearsal, first))
+    st.markdown(rehearsal.sentence)
+    several = len(first.parts) > 1
+    for part, error, told in zip(first.parts, rehearsal.errors, rehearsal.coverage, strict=True):
+        if sentence := " ".join([error] * several + [told] * bool(told)):
+            st.caption(f"{part.entry.title} of {escaped(part.reading.title)}: {sentence}")
     price = cost(request, account.registration)
     confirm(found, account.dataset_id, request, table, price=price, left=account.spent.left - price)
 

@@ -6,8 +6,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Domain, Entry, Parameter, Queries
-from dpcore.data.bundled import bundled, group_columns
-from dpcore.data.domains import Categories, Grouped, Line
+from dpcore.data.bundled import bundled
+from dpcore.data.columns import is_labels, is_number
+from dpcore.data.product import is_groups
 from dpcore.data.sources import Bundled, Source
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells, Thresholds
@@ -58,7 +59,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[Queries]:
     return Asked(
         rows=untwinned(source),
         source=source,
-        queries=Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain),
+        queries=Thresholds(domain=domain) if is_number(domain) else Cells(domain=domain),
         entry=chosen,
         values=values,
         neighbours=relation,
@@ -68,9 +69,9 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[Queries]:
 
 def questions(source: Source) -> tuple[str, ...]:
     """What can be asked of a column: about groups only where the sample has a column that names them."""
-    if not isinstance(source.domain, Line):
+    if not is_number(source.domain):
         return ON_LABELS if source.domain.ordered > 1 else ON_LABELS[:1]  # one label names no two groups
-    grouped = isinstance(source.origin, Bundled) and group_columns(source.origin.sample_key)
+    grouped = isinstance(source.origin, Bundled) and source.origin.sample.groups
     return ON_A_LINE + ON_GROUPS if grouped else ON_A_LINE
 
 
@@ -78,7 +79,7 @@ def _by_groups(source: Source) -> Source:
     """The same numbers with the groups they belong to."""
     assert isinstance(source.origin, Bundled)
     sample_key = source.origin.sample_key
-    titles = {each.column: each.title for each in group_columns(sample_key)}
+    titles = {each.name: each.title for each in source.origin.sample.groups}
     group = choice("Groups", titles, key="groups", help_text="Another column of the same rows; its labels are groups.")
     return bundled(sample_key, group, *source.columns)
 
@@ -87,8 +88,8 @@ def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, val
     """Groups by their labels, wide ranges of whole numbers by their stops, the rest as everywhere."""
     default = getattr(chosen.mechanism, name)
     key = link_key(chosen, name)
-    if name in GROUPS and isinstance(domain, Categories | Grouped):
-        titles = {str(place): label for place, label in enumerate(domain.labels)}
+    if name in GROUPS and (is_labels(domain) or is_groups(domain)):
+        titles = {str(place): label for place, label in enumerate(domain.columns[0].cell_names)}
         if name == "second":
             titles.pop(str(values["first"]))
         return int(choice(parameter.label, titles, key=key, default=str(default)))

@@ -9,12 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Floats, Problem, Queries, exactly
-from dpcore.data.domains import Line
-from dplab.robust import TRIALS, mean_errors
-from dplab.sweep import EPSILON_GRID as EPSILONS
+from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
+from dplab.robust import TRIALS, mean_errors
+from dplab.sweep import EPSILON_GRID as EPSILONS
+from dprelease.requests.coverage import bounds
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
+from pages.data.upload import so_many as plural
 from pages.shell.asked import Asked
 from pages.shell.session import remembered
 
@@ -42,7 +44,7 @@ def mean_without_bounds(
             "number is known. :gray-badge[not protected]"
         )
     domain = problem.domain
-    assert isinstance(domain, Line)
+    assert is_number(domain)
     found = remembered(
         f"mean_errors|{asked.source.key}|{mechanism!r}|{asked.seed}",
         lambda: [
@@ -56,10 +58,17 @@ def mean_without_bounds(
     with left:
         asked.draw(picture, key="robust_mean", title="how far off, over ε")
     left.caption(
-        f"True mean {mean:.4g} {domain.unit}.",
+        f"True mean {mean:.4g} {domain.unit} of {plural(n, 'row')} that have a number. {_left_out(asked, n)}"
+        f"Numbers are cut off at {' and '.join(bounds(domain))}.",
         help=f"{TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, seed {asked.seed}. Answers are rounded to a "
         "cell. People far out do not widen the noise unless they are a share of about γ₂.",
     )
+
+
+def _left_out(asked: Asked[Queries], n: int) -> str:
+    """How many rows have no number."""
+    rows = asked.dataset().n - n
+    return f"{plural(rows, 'row')} without one {'is' if rows == 1 else 'are'} left out. " if rows else ""
 
 
 def _errors(
@@ -70,7 +79,7 @@ def _errors(
     return mean_errors([mechanism, clipped], dataset, problem, seed=asked.seed)
 
 
-def over_epsilon(errors: Floats, *, domain: Line, epsilon: float) -> Picture:
+def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:
     """How far off either mean is at each ε, errors (E, 2) in the data's unit; answers are rounded to a cell."""
     least = domain.width / 2
     marks: list[Mark] = [Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5)]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dplab.salaries import CURVE, EPSILONS, KEYS, AgainstEpsilon, Comparison, nearest
 from dpcore.mechanisms import entry
+from dplab.salaries import CURVE, EPSILONS, KEYS, AgainstEpsilon, Comparison, nearest
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import percent, rows, shortened, significant
 

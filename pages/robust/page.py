@@ -1,4 +1,4 @@
-"""One number: exact answers that no few people could move, or none; watch refusal, and reason about it."""
+"""One number: exact answers or none; watch refusal, and reason about it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ beside, head = rail(), st.container(horizontal=True, vertical_alignment="center"
 with head:
     st.title("One number", width="content")
     lead(
-        "An answer that no few people could move may be given **exactly**; any other is refused.",
-        "For all other data the mechanism gives **no answer at all**. A refusal is an outcome like any other, and what "
-        "it gives away is bounded too.",
+        "An answer is given or refused at random: the more stable it is, the likelier it is given.",
+        "A refusal is an outcome like any other, and what it gives away is bounded too.",
     )
 try:
     robust(beside)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.core import Floats, Integers
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, shortened, significant
 from pages.robust.words import in_100, nearly_percent
@@ -55,7 +55,7 @@ def outcomes(*, refused: float, wrong: float) -> Picture:
     )
 
 
-def answers(*, domain: Line, truth: int, values: Integers) -> Picture:
+def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
     """Where a mechanism that always answers would have answered, beside the exact quantile; all of its answers.
 
     Args:

@@ -8,9 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Problem, Queries
-from dplab.robust import Voters, chances_by_agreement, vote_runs, voters
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
+from dplab.robust import Voters, chances_by_agreement, vote_runs, voters
 from pages.charts.picture import Axis, Picture
 from pages.charts.words import verbatim
 from pages.robust.accounts import planned_by_paper

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Bound, Dataset, Guarantee, Problem, Queries, rounded_up
-from dpcore.data.domains import Line
-from dplab.robust import TRIALS, StableRuns, always_answering, stable_runs
+from dpcore.core import Bound, Dataset, Guarantee, Problem, Queries, describe_error, rounded_up
+from dpcore.data.columns import is_number
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.queries.ranges import Thresholds
+from dplab.robust import TRIALS, StableRuns, always_answering, present_rows, stable_runs
 from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.robust.accounts import accounts
@@ -47,6 +48,12 @@ def robust(beside: DeltaGenerator) -> None:
     dataset = asked.dataset()
     problem = asked.problem(dataset.n)
     mechanism, trials = asked.entry.make(**asked.values), TRIALS
+    missing = isinstance(mechanism, UnboundedMean) and problem.domain.missing
+    if missing:
+        dataset = present_rows(dataset)
+        assert is_number(dataset.domain)
+        queries = Thresholds(domain=dataset.domain)
+        problem = Problem(domain=dataset.domain, queries=queries, n=dataset.n, neighbours=problem.neighbours)
     if isinstance(mechanism, UnboundedMean):
         first, salaries, ranked, more = views("Answer", *SALARIES, "More", key="robust-seen")
         with first:
@@ -60,7 +67,7 @@ def robust(beside: DeltaGenerator) -> None:
         elif isinstance(mechanism, SubsampleAggregate):
             trials = subsamples(asked, mechanism, dataset, problem, places=(head, first, second))
     with first:
-        _theorem(mechanism.accuracy(problem, BETA))
+        _theorem(mechanism.accuracy(problem, BETA), problem)
     with more:
         if isinstance(mechanism, SubsampleAggregate):
             accounts(mechanism, mechanism.plan(problem), n=problem.n)
@@ -68,15 +75,18 @@ def robust(beside: DeltaGenerator) -> None:
         audit_this(
             asked.entry, {name: value for name, value in asked.values.items() if name not in GROUPS}, asked.neighbours
         )
-        show_code("Code", key="robust_code_open", write=lambda: _code(asked, trials=trials))
+        show_code("Code", key="robust_code_open", write=lambda: _code(asked, trials=trials, present=missing))
     with salaries:
         real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed, ranked=ranked)
 
 
-def _theorem(bound: Bound) -> None:
-    """What the mechanism promises of itself: on the stage, or on demand."""
+def _theorem(bound: Bound, problem: Problem) -> None:
+    """What the mechanism promises of itself: on the stage, or on demand; the number first, where there is one."""
     with on_stage("theorem") if presenting() else st.expander("What is promised"):
-        st.markdown(f"{bound.statement} :orange-badge[theory]")
+        said = describe_error(bound, n=problem.n, subject="no answer", of_range=problem.domain.describe_distance)
+        st.markdown(f"{said} :orange-badge[theory]")
+        if not bound.vacuous:
+            st.markdown(bound.statement)
         if bound.formula:
             st.latex(bound.formula)
 
@@ -132,7 +142,7 @@ def _stable(
             "One that must always answer",
             help="An answer of the stable median is never wrong. One that must always answer may err instead.",
         )
-        if isinstance(domain, Line) and runs.cell < domain.ordered:
+        if is_number(domain) and runs.cell < domain.ordered:
             values = always_answering(
                 dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed
             )
@@ -176,9 +186,11 @@ def _neighbours_table(runs: StableRuns) -> str:
     return "\n".join(lines)
 
 
-def _code(asked: Asked[Queries], *, trials: int) -> str:
-    """The snippet."""
+def _code(asked: Asked[Queries], *, trials: int, present: bool) -> str:
+    """The snippet; ``present`` says whether rows without a number are left out."""
     return asked.code(
+        imports=["from dplab.robust import present_rows"] * present,
+        prepared=["dataset = present_rows(dataset)"] * present,
         queries=f"dpcore.{type(asked.queries).__name__}(domain=dataset.domain)",
         then=[
             f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",

@@ -14,6 +14,7 @@ from dplab.recipe import snippet
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.shell.controls import Value
+from pages.shell.private.twin import registered_rows
 from pages.shell.session import OnPage, keep_on_page, remembered
 from pages.shell.status import badge
 
@@ -51,7 +52,7 @@ class Asked(Generic[Kind]):
     def problem(self, n: int) -> Problem:
         """The public problem for so many rows; where rows come and go, for a public number of them."""
         if self.neighbours is Neighbours.ADD_REMOVE_ONE:
-            n = self.source.public_rows
+            n = registered_rows(self.source.origin) or self.source.public_rows
         return Problem(domain=self.queries.domain, queries=self.queries, n=n, neighbours=self.neighbours)
 
     def made(self, kind: type[Made]) -> Made:
@@ -76,7 +77,9 @@ class Asked(Generic[Kind]):
         """A picture and its numbers; kept as a file only where anybody may have the data."""
         draw_with_table(picture, key=key, badge=badge or self.badge(), title=title, download=not self.private)
 
-    def code(self, *, queries: str, then: Sequence[str], imports: Sequence[str] = ()) -> str:
+    def code(
+        self, *, queries: str, then: Sequence[str], imports: Sequence[str] = (), prepared: Sequence[str] = ()
+    ) -> str:
         """Python that draws the same; the lines of ``then`` use ``mechanism``, ``problem`` and ``state``."""
         return snippet(
             self.source,
@@ -85,6 +88,7 @@ class Asked(Generic[Kind]):
             queries=queries,
             neighbours=self.neighbours,
             imports=imports,
+            prepared=prepared,
             then=then,
         )
 

@@ -2,17 +2,15 @@
 
 const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
-const TOKEN = "token", KEPT = "dpscope-token"; // in the address that run.py prints; and here, so that a reload keeps it
 const LEADS = ".st-key-tradeoff_chart, .st-key-needed_chart"; // a click there goes to another mechanism
-let reloaded = true, brought = ""; // and the token of the address, until the server says whether it is right
+let reloaded = true;
 
 export default function ({ parentElement, data, setTriggerValue }) {
   keepHistory();
   const find = (name) => parentElement.querySelector(`.dpscope-${name}`);
-  takeToken(data, setTriggerValue);
   const copied = find("copied");
   find("copy").onclick = async () => {
-    copied.textContent = (await copy(withoutToken(location.href))) ? "Copied." : withoutToken(location.href);
+    copied.textContent = (await copy(location.href)) ? "Copied." : location.href;
     setTimeout(() => { copied.textContent = ""; }, 4000);
   };
   // A new server, or a reload: the file is nowhere, and whoever gave it is told so.
@@ -25,31 +23,6 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const leave = (event) => { if (event.key === "Escape" && data.presenting) setTriggerValue("left", true); };
   document.addEventListener("keydown", leave);
   return () => document.removeEventListener("keydown", leave);
-}
-
-// The token leaves the address before anybody can copy it, and no entry of the history keeps it. This tab's own storage,
-// which no other site and no other port can read, gives it to the session that a reload begins. Only a token that the
-// server accepted is stored: another, in a link that somebody sent, does not take the place of the right one.
-function takeToken(data, setTriggerValue) {
-  const found = new URL(location.href).searchParams.get(TOKEN);
-  if (found !== null) {
-    brought = found;
-    history.replaceState(history.state, "", withoutToken(location.href));
-  }
-  const kept = sessionStorage.getItem(KEPT);
-  if (data.refused === "address") brought = "";
-  if (data.admitted) {
-    if (brought) sessionStorage.setItem(KEPT, brought);
-    brought = "";
-  } else if (data.refused === "tab") sessionStorage.removeItem(KEPT);
-  else if (kept) setTriggerValue("came", kept);
-}
-
-function withoutToken(address) {
-  const url = new URL(address, location.href);
-  if (!url.searchParams.has(TOKEN)) return address;
-  url.searchParams.delete(TOKEN);
-  return url.href;
 }
 
 async function copy(text) {
@@ -67,7 +40,7 @@ async function copy(text) {
 function keepHistory() {
   if (window.dpscopeHistory) return;
   window.dpscopeHistory = true;
-  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  const push = history.pushState.bind(history);
   let left = location.href, leaving = -SOON;
   const note = ({ target, ctrlKey, metaKey, shiftKey }) => {
     if (performance.now() - leaving < SOON) return; // an impatient second click
@@ -80,9 +53,7 @@ function keepHistory() {
     if (target.closest(LEADS)) push(history.state, "", location.href); // what follows replaces this entry, not the last
   });
   window.addEventListener("popstate", () => { leaving = -SOON; });
-  history.replaceState = (state, title, url) => replace(state, title, url && withoutToken(url));
-  history.pushState = (state, title, given) => {
-    const url = given && withoutToken(given); // the server's first answer may still name it
+  history.pushState = (state, title, url) => {
     const next = new URL(url ?? location.href, location.href), now = new URLSearchParams(location.search);
     if (next.pathname !== location.pathname) {
       if (new URL(left).pathname === location.pathname) history.replaceState(history.state, "", left);

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shell.ledger.door import TAB, admitted, look_at, refused
 from pages.shell.present import end, presenting, start
 
 KEY = "browser_tools"
@@ -44,13 +43,7 @@ def browser_tools(*, file: bool) -> None:
     """
     _tools(
         key=KEY,
-        data={"file": file, "presenting": presenting(), "admitted": admitted(), "refused": refused()},
+        data={"file": file, "presenting": presenting()},
         on_left_change=end,
         on_shown_change=start,
-        on_came_change=_came,
     )
-
-
-def _came() -> None:
-    """A callback: a page that was loaded anew brings the token that it came with before."""
-    look_at(str(st.session_state[KEY].get("came") or ""), came=TAB)

@@ -220,8 +220,8 @@ def neighbours(person_rows: int = 0, *, both: bool = True) -> Neighbours:
                 key=in_link("neighbours"),
                 bind="query-params",
                 format_func=lambda each: Neighbours(each).words,
-                help="The unit of privacy is a row: what a guarantee says is that one row more, less or other cannot "
-                "be told.",
+                help="The unit of privacy is a row. The guarantee bounds the odds: one row more, less or other makes "
+                "no result more than e^ε times as likely, plus δ.",
             )
         )
     say_neighbours(relation, person_rows)

@@ -21,6 +21,9 @@ POLICY_VIOLATION = 1008
 DEMONSTRATION = "DPSCOPE_PUBLIC_DEMO"
 NO_FILES = "This is a public demonstration: it takes no files. On your own machine the app does."
 UPLOADS = "/_stcore/upload_file/"
+METRICS = "/_stcore/metrics"
+NO_METRICS = "This app does not publish figures about its sessions: their sizes depend on private rows."
+"""Streamlit would tell every caller the bytes of all uploads, and of what sessions hold."""
 
 
 def is_public_demo(variables: Mapping[str, str] = os.environ) -> bool:
@@ -82,6 +85,8 @@ class Doors:
         reason = refusal(hosts, origins, ["*"] if self.demo else config.get_option("server.allowedHosts"))
         if self.demo and UPLOADS in scope["path"]:
             reason = NO_FILES
+        if METRICS in scope["path"]:
+            reason = reason or NO_METRICS
         if reason and scope["type"] == "websocket":
             return await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": reason})
         if reason:

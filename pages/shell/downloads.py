@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataRelease, State
+from dpcore.core.safe_csv import rows_csv
+from dpcore.randomness import Preview
 from dplab.recipe import Recipe
 from dplab.synthetic import synthetic_csv
-from dpcore.randomness import Preview
 
 
 def synthetic_table(recipe: Recipe, state: State) -> None:
@@ -21,7 +22,7 @@ def synthetic_table(recipe: Recipe, state: State) -> None:
     def table() -> str:
         release = recipe.mechanism().run(state, Preview(recipe.seed), trials=1)
         if not isinstance(release, DataRelease) or release.refused[0]:
-            return f"{','.join(recipe.source.told)}\n"
+            return rows_csv(recipe.source.told, ())
         return synthetic_csv(release, columns=recipe.source.told)
 
     st.download_button(

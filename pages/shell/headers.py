@@ -66,6 +66,7 @@ class Headers:
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = self.policy
                 headers["X-Content-Type-Options"] = "nosniff"
+                headers["Referrer-Policy"] = "no-referrer"
                 if headers.get("content-type", "").startswith("text/html"):
                     headers["Link"] = PRELOAD
             await send(message)

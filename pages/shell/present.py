@@ -2,6 +2,7 @@
 
 The page runs as ever, behind a curtain; what belongs on the stage is drawn there instead, so that no page is written
 twice. Where a page has no chart for the stage, as for private data, nothing is presented, and no button offers it.
+While the link asks for a presentation, the steward's switch counts as off (`pages.shell.session.wants_to_look`).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.doors import LOCAL_HOSTS
 
-KEY, TOKEN = "present", "token"
-"""In the link: whether something is presented; and, as long as nobody has read it, the steward's token."""
+KEY = "present"
+"""In the link: whether something is presented."""
 CHARTS = (
     "data_chart", "released_map", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
     "robust_mean_chart",
@@ -55,6 +56,19 @@ def presenting() -> bool:
     return _stage.get() is not None
 
 
+def presentation_requested() -> bool:
+    """Whether the link asks for a presentation."""
+    return st.query_params.get(KEY) == "1"
+
+
+def exclude_from_presentation() -> None:
+    """No chart of this run may be presented: the page shows true values of private rows."""
+    fit = _fit.get()
+    if fit is not None:
+        fit.clear()
+    _fit.set(None)
+
+
 def start() -> None:
     """Ask for it in the link."""
     st.query_params[KEY] = "1"
@@ -71,7 +85,7 @@ def curtain(title: str, *, leave: Callable[[], None]) -> Iterator[None]:
 
     Where there is nothing to present, the page runs anew without a stage; ``leave`` is called before.
     """
-    if st.query_params.get(KEY) != "1":
+    if not presentation_requested():
         _stage.set(None)
         fit = list[str]()
         _fit.set(fit)
@@ -177,7 +191,7 @@ def reserve(pixels: int) -> None:
 
 def link() -> str:
     """The address that opens what is seen here, with all its controls, for whoever wants to move them."""
-    controls = {name: value for name, value in st.query_params.to_dict().items() if name not in (KEY, TOKEN)}
+    controls = {name: value for name, value in st.query_params.to_dict().items() if name != KEY}
     base = str(st.context.url or "").partition("?")[0]
     return f"{base}?{urlencode(controls)}" if controls else base
 

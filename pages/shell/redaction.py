@@ -1,15 +1,26 @@
-"""No exception's text reaches a log: it can quote a record. Its type and the places it passed are written instead."""
+"""No exception's text reaches a log: it can quote a record. Its type and the places it passed are written instead.
+
+Nor does what gives a right: a session's id, the value of a cookie, the code of an address. At the level DEBUG libraries
+log whole requests and frames.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import sys
 import threading
 import traceback
 from typing import Any
 
+from pages.shell.server.access import COOKIE, PARAMETER
+
 WITHHELD = "Traceback without messages, which could quote a record:"
+SESSION_ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+"""As Streamlit makes them, and the ids of uploaded files."""
+NAMED_SECRET = re.compile(rf"\b({COOKIE}-\d+|_streamlit_\w+|{PARAMETER})=[^\s;&,'\"]+")
+STRUCK = "(withheld)"
 
 
 def outline(error: BaseException | None) -> str:
@@ -27,7 +38,7 @@ def outline(error: BaseException | None) -> str:
 
 
 def redacted(record: logging.LogRecord) -> logging.LogRecord:
-    """The record with every exception in it replaced: as its message, among its arguments, or attached."""
+    """The record with exceptions replaced, and secrets struck out: in its message, its arguments, or attached."""
     record.msg = _named(record.msg)
     if isinstance(record.args, tuple):
         record.args = tuple(map(_named, record.args))
@@ -52,8 +63,23 @@ def of_the_loop(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     _write(context.get("exception"))
 
 
+def strike(text: str) -> str:
+    """Return the text without session ids, cookies' values and codes.
+
+    >>> strike("PUT /upload_file/0c5e8f1e-9a3f-4a6b-8f0e-1d2c3b4a5968/1"), strike("dpscope-8501=abc; theme=dark")
+    ('PUT /upload_file/(withheld)/1', 'dpscope-8501=(withheld); theme=dark')
+    """
+    return NAMED_SECRET.sub(rf"\1={STRUCK}", SESSION_ID.sub(STRUCK, text))
+
+
 def _named(value: Any) -> Any:
-    return type(value).__qualname__ if isinstance(value, BaseException) else value
+    if isinstance(value, BaseException) or type(value).__module__.startswith("websockets."):  # a frame holds records
+        return type(value).__qualname__
+    if value is None or isinstance(value, (int, float)):
+        return value
+    text = str(value)
+    struck = strike(text)
+    return value if struck == text else struck
 
 
 def _write(error: BaseException | None) -> None:

@@ -23,6 +23,8 @@ from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
 from dplab.recipe import Recipe
 from dprelease.plan.questions import Plan
+from pages.shell.present import presentation_requested
+from pages.shell.server.upload_limits import sessions_with_uploads
 
 Result = TypeVar("Result")
 Input = str | float | None
@@ -39,6 +41,8 @@ FILLED_PUBLIC, CHOICES = "filled_public", "choices"
 keys of choices that are not bound to the link."""
 WAITS, BARRED = "steward_waits", "steward_barred"
 """In the session: why the steward's word does not count in this run; and whether it never does, by role."""
+FIT_ASKED = "fit_asked"
+"""In the session: which counts of cells were asked for; ``tell_of_looks`` notes it before a page is made."""
 REMEMBERED = 12
 """Computed things kept a session; the oldest goes first."""
 OPENING, BREATH = 1.5, 0.25
@@ -55,7 +59,7 @@ class File(Protocol):
 
 
 _last_seen: dict[str, tuple[float, tuple[weakref.ref[File], ...]]] = {}
-"""Sessions that took a file: when each was last seen connected, and its files while they are there."""
+"""Sessions that took or were sent a file: when each was last seen connected, and its files while they are there."""
 _awaited: weakref.WeakValueDictionary[tuple[str, int], Future[Any]] = weakref.WeakValueDictionary()
 """What sessions asked for, while it is under way somewhere."""
 
@@ -212,12 +216,15 @@ async def end_abandoned_sessions() -> None:
 def end_abandoned(now: float) -> None:
     """End the sessions that were last seen too long ago."""
     server = runtime.get_instance()
+    for session_id in sessions_with_uploads():  # also files that no page asked for, or lived to read
+        _last_seen.setdefault(session_id, (now, ()))
     for session_id, (seen, files) in list(_last_seen.items()):
         if server.is_active_session(session_id) or _waits(session_id):
             _last_seen[session_id] = now, files
         elif now - seen > GRACE:
             del _last_seen[session_id]
             server.close_session(session_id)
+            server.uploaded_file_mgr.remove_session_files(session_id)
             for each in files:
                 file = each()
                 if file is not None:  # the server's loop still holds the last session it served
@@ -248,8 +255,9 @@ def forget_when_idle(file: File) -> None:
 
 
 def wants_to_look() -> bool:
-    """Whether the person said that they are the steward, and nothing bars that."""
-    return bool(st.session_state.get("steward_choice")) and not st.session_state.get(BARRED)
+    """Whether the person said that they are the steward, and nothing bars that, as a presentation does."""
+    barred = bool(st.session_state.get(BARRED)) or presentation_requested()
+    return bool(st.session_state.get("steward_choice")) and not barred
 
 
 def is_steward() -> bool:
@@ -317,9 +325,11 @@ def saw_true_values() -> bool:
 def end_steward() -> None:
     """Whoever was the steward of one file has not said so of the next: the switch is off in the next run.
 
-    Called before the new file is there. The switch itself may have been drawn already, and cannot be set then.
+    Counts of cells that were asked for go too. Called before the new file is there. The switch itself may have been
+    drawn already, and cannot be set then.
     """
     st.session_state["steward_ended"] = True
+    st.session_state.pop(FIT_ASKED, None)
 
 
 def fill_in(found: Mapping[str, Input], *, usual: Mapping[str, Input], private: bool) -> None:

@@ -11,9 +11,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Neighbours, Provenance
+from dpcore.data.sources import Source, Uploaded
 from pages.charts.palette import palette
-from pages.data.upload import held_file
+from pages.data.upload import HeldFile, held_file
 from pages.shell.browser import browser_tools
+from pages.shell.ledger.door import admitted
+from pages.shell.present import exclude_from_presentation
 from pages.shell.session import BARRED, WAITS, in_link, is_steward, upload
 
 HERE = Path(__file__).resolve().parent
@@ -81,7 +84,9 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     _differ.set(bar.empty())
     _line.set(bar.empty())
     if spent and release:
-        help_text = "One draw by the secure sampler, charged to the ledger. Until you publish it, nobody else has it."
+        help_text = (
+            "One draw by the secure sampler, charged to the ledger. Until it is published, only data owners see it."
+        )
         bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
     say("Nothing private is shown." if private else "")
     if waits := st.session_state.get(WAITS):
@@ -102,21 +107,31 @@ def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str =
     return " · ".join(part for part in (f"true: {data.provenance.kind}", made + drawn, private) if part)
 
 
-def may_show(data: Data) -> bool:
+def may_show(data: Source | HeldFile) -> bool:
     """The one gate before figures, numbers and labels made from data: open for public data, and for the steward.
 
-    Where it opens for the steward, the line on top says so, and nothing on the page is offered as a file.
+    The steward of a user's own file is the user who says so; of rows that the server brings, only an admitted steward.
+    In a presentation it is closed for all private data. Where it opens for the steward, the line on top says so, and
+    nothing on the page is offered as a file.
     """
     if not data.provenance.is_private:
         return True
     if not is_steward():
         return False
+    if isinstance(data.origin, Uploaded) and data.origin.from_server and not admitted():
+        return False
+    exclude_from_presentation()
     st.session_state["saw_true_values"] = True
+    warn_of_true_values()
+    return True
+
+
+def warn_of_true_values() -> None:
+    """Say on top that true values of private data are seen, and have no table of the page offer itself as a file."""
     say(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
     _warned.set(True)
     # Streamlit's own tables offer themselves as files; so do pictures, unless they are told not to.
     st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
-    return True
 
 
 def slot() -> DeltaGenerator:

@@ -6,27 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.core import Bound, BoundKind, Guarantee
+from dpcore.core import Bound, Guarantee, describe_error
 from dpcore.limits.chance import binomial_interval
-from pages.charts.words import percent, rows
+from pages.charts.words import percent
 from pages.shell.present import on_stage, presenting
-
-
-def promise(bound: Bound, *, n: int) -> str:
-    """The promise in one sentence, and what stands in its way."""
-    if bound.kind is BoundKind.ORDER_ONLY:
-        return "The theorem gives an order of magnitude only; no constant is proved, so no number is promised here."
-    if not bound.applies:
-        # What is not met need not be about n: where rows come and go, no n would do.
-        needed = f" It would need n = {bound.rows_needed:,}." if bound.rows_needed and n < bound.rows_needed else ""
-        return f"The theorem promises nothing here: not all that it assumes is met.{needed}"
-    if bound.vacuous:
-        needed = f" It starts to say something at n = {bound.rows_needed:,}." if bound.rows_needed else ""
-        return f"The promise is vacuous here: an error of {percent(bound.value)} is no news.{needed}"
-    return (
-        f"With probability at least {1 - bound.beta:g}, no query errs by more than "
-        f"**{percent(bound.value)}** (≈ {rows(bound.value, n)})."
-    )
 
 
 def lead(sentence: str, *more: str) -> None:
@@ -91,12 +74,12 @@ def theorem_card(
     """
     if presenting():
         with on_stage("theorem"):
-            st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
+            st.markdown(f"{said or describe_error(bound, n=n, bold=True)} :orange-badge[theory]")
             if bound.formula:
                 st.latex(bound.formula)
         return
     st.header("What is promised")
-    st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
+    st.markdown(f"{said or describe_error(bound, n=n, bold=True)} :orange-badge[theory]")
     with st.container() if opened else st.expander("Why?"):
         st.markdown(statement or bound.statement)
         if bound.formula:

@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Floats
-from dpcore.data.attributes import Attributes
-from dpcore.data.bundled import BOXES, ranges_of
-from dpcore.data.domains import Line
+from dpcore.data.bundled import BOXED, ranges_of
+from dpcore.data.columns import is_number
+from dpcore.data.product import Product
 from dpcore.data.samples import sample
 from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
@@ -61,10 +61,10 @@ def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
     held = held_file()
     declared = declared_columns(held)[0] if held and not held.by_person else None
     # Labels have no order in which a range of them would mean something.
-    own = [column.name for column in declared.used if isinstance(column.on, Line)] if declared else []
+    own = [column.name for column in declared.used if is_number(column.on)] if declared else []
     chosen = choose(
         "Rows of numbers",
-        {key: sample(key).title for key in BOXES},
+        {key: sample(key).title for key in BOXED},
         key="boxes-of",
         own="Your table's numbers and dates" if len(own) > 1 else "",
         why_not=BY_PERSON if held and held.by_person else NOT_SENT,
@@ -72,7 +72,7 @@ def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
         "declared columns are drawn.",
     )
     mine = declared if chosen == OWN_FILE and held else None
-    names = own if mine else list(BOXES[chosen])
+    names = own if mine else list(sample(chosen).boxes)
     key = f"{held.prefix}boxes-columns" if held and mine else f"boxes-columns-{chosen}"
     picked = st.multiselect(
         "Columns", names, default=names[:MOST_COLUMNS], key=key, max_selections=MOST_COLUMNS, persist_state="session"
@@ -88,7 +88,7 @@ def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
         rows = ranges_of(chosen, *picked)
         credit(rows)
     source = drawn_always(rows, relation)
-    queries = RangeBoxes(domain=source.on(Attributes))
+    queries = RangeBoxes(domain=source.on(Product))
     return Asked(
         rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=coins
     )
@@ -156,8 +156,8 @@ def _one_box(queries: RangeBoxes, errors: BoxErrors, *, n: int) -> None:
     ranges = []
     for place, (name, kind) in enumerate(zip(drawable(queries.domain.names), queries.domain.columns, strict=True)):
         marks = queries.places[place].tolist()
-        words = [kind.describe(mark).split(" to ")[0] for mark in marks[:-1]]
-        words.append(kind.describe(marks[-1] - 1).split(" to ")[-1])
+        words = [kind.ends(mark, mark)[0] for mark in marks[:-1]]
+        words.append(kind.ends(marks[-1] - 1, marks[-1] - 1)[1])
         low, high = st.select_slider(
             name,
             range(len(marks)),

@@ -9,10 +9,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Mechanism, Problem
-from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.bundled import survey_of
+from dpcore.data.product import Product
 from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
+from dpcore.queries.marginals import Marginals
 from pages.data.declare import declared_columns
 from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
@@ -84,7 +85,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
             names = tuple(column.name for column in mine.used)
         else:
             every = survey_of(sample_key, answers=yes_no)
-            names = every.on(Attributes).names
+            names = every.on(Product).names
         check_choice("tables-k", [str(ways) for ways in range(1, MOST_WAYS + 1)], label="number of attributes")
         ways = int(
             st.segmented_control(
@@ -143,7 +144,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
     return TablesAsked(
         rows=rows,
         source=source,
-        queries=Marginals(domain=source.on(Attributes), ways=ways),
+        queries=Marginals(domain=source.on(Product), ways=ways),
         entry=chosen,
         fit=fit,
         values=values,

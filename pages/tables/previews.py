@@ -6,12 +6,13 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from dpcore.core import Dataset, Integers, Problem, finish
-from dpcore.data.attributes import Attributes, Set
-from dplab.tables import TablePreviews, table_previews, true_tables
+from dpcore.data.product import Product
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.mechanisms.tables.preview import fit_for
 from dpcore.mechanisms.tables.release import ContrastState, TableState
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
+from dpcore.queries.marginals import Set
+from dplab.tables import TablePreviews, table_previews, true_tables
 from pages.shell.session import remembered, with_progress
 from pages.tables.controls import METHODS, TablesAsked
 
@@ -45,7 +46,7 @@ class Shown:
         return self.methods[self.asked.entry.key]
 
     @property
-    def domain(self) -> Attributes:
+    def domain(self) -> Product:
         """The attributes."""
         return self.asked.queries.domain
 
@@ -69,7 +70,7 @@ def computed(asked: TablesAsked) -> Shown:
     def previews() -> Generator[float, None, dict[str, TablePreviews]]:
         return table_previews(methods, counts, contrasts, problem=problem, fit=asked.fit, seed=asked.seed)
 
-    memory = f"previews|{key}|{ways}|{list(methods.values())!r}|{asked.fit}|{asked.neighbours}|{asked.seed}"
+    memory = f"previews|{key}|{ways}|{list(methods.values())!r}|{asked.fit}|{asked.neighbours}|{problem.n}|{asked.seed}"
     if ways < SLOW_WAYS:
         found = remembered(memory, lambda: finish(previews()))
     else:

@@ -7,11 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.core import Dataset, Floats, Integers
-from dpcore.data.attributes import Attributes, Set
-from dplab.tables import Closeness, closeness, pair_distances, true_pairs
+from dpcore.core.safe_csv import frame_csv
+from dpcore.data.product import Product
 from dpcore.mechanisms.tables.counting import Tables
 from dpcore.mechanisms.tables.release import DirectRelease, TablesRelease
 from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, widest_tree
+from dpcore.queries.marginals import Set
+from dplab.tables import Closeness, closeness, pair_distances, true_pairs
 from pages.charts.words import percent
 from pages.shell.session import remembered
 from pages.tables.controls import TablesAsked
@@ -33,7 +35,7 @@ def rows_section(*, asked: TablesAsked, dataset: Dataset, release: TablesRelease
     """
     st.subheader("Synthetic rows")
     domain, ways = asked.queries.domain, asked.queries.ways
-    if isinstance(release, DirectRelease):
+    if isinstance(release, DirectRelease) and ways > 1:
         st.info(
             "Direct tables contradict each other where they overlap, so no rows have exactly these tables, and none "
             "are drawn from them here: answers only. The residual planner's tables agree."
@@ -70,7 +72,7 @@ def rows_section(*, asked: TablesAsked, dataset: Dataset, release: TablesRelease
     )
 
 
-def _order(domain: Attributes, tree: Tree) -> str:
+def _order(domain: Product, tree: Tree) -> str:
     """Each attribute with those it hangs on, as a list."""
     return "\n".join(
         f"1. {domain.names[attribute]}" + (f", given {' and '.join(domain.names[a] for a in given)}" if given else "")
@@ -78,7 +80,7 @@ def _order(domain: Attributes, tree: Tree) -> str:
     )
 
 
-def _how_close(domain: Attributes, close: Closeness) -> str:
+def _how_close(domain: Product, close: Closeness) -> str:
     """How far the rows' tables are from the released ones, as measured."""
     others = "" if close.outside is None else f", the other {close.others:,} by {percent(close.outside)}"
     return (
@@ -88,7 +90,7 @@ def _how_close(domain: Attributes, close: Closeness) -> str:
     )
 
 
-def called(domain: Attributes, chosen: Set) -> str:
+def called(domain: Product, chosen: Set) -> str:
     """A table by its attributes."""
     return " × ".join(domain.names[a] for a in chosen)
 
@@ -111,9 +113,8 @@ def _pairs(asked: TablesAsked, dataset: Dataset, rows: Integers, tree: Tree) -> 
     asked.draw(picture, key="tables_rows", badge=f"{asked.badge()}, {len(rows):,} rows", title="pairs")
 
 
-def rows_csv(domain: Attributes, rows: Integers) -> str:
+def rows_csv(domain: Product, rows: Integers) -> str:
     """Rows (n, d) of cells with their labels, as a file."""
     labels = [np.array([column.describe(cell) for cell in range(column.size)]) for column in domain.columns]
     columns = {name: labels[place][rows[:, place]] for place, name in enumerate(domain.names)}
-    text: str = pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
-    return text
+    return frame_csv(pd.DataFrame(columns))

@@ -8,9 +8,10 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.data.attributes import Attributes, Set
-from dplab.tables import PREVIEWS, TRIALS
+from dpcore.data.product import Product
 from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
+from dpcore.queries.marginals import Set
+from dplab.tables import PREVIEWS, TRIALS
 from pages.charts.words import percent, significant
 from pages.charts.worst import Called
 from pages.marginals.promise import Promised, beside, heading
@@ -71,7 +72,7 @@ def _all(shown: Shown) -> None:
     shown.asked.draw(picture, key="tables_all", title="all tables")
 
 
-def _cells(domain: Attributes, table: Set) -> list[str]:
+def _cells(domain: Product, table: Set) -> list[str]:
     """Each cell of a table, the last attribute varying fastest."""
     columns = [domain.columns[attribute] for attribute in table]
     return [
@@ -174,7 +175,7 @@ def _code(shown: Shown) -> str:
     asked, fit = shown.asked, fit_for(shown.chosen.release, shown.asked.fit)
     return asked.code(
         queries=f"Marginals(domain=dataset.domain, ways={asked.queries.ways})",
-        imports=["from dpcore.data.attributes import Marginals"],
+        imports=["from dpcore.queries.marginals import Marginals"],
         then=[
             f"release = mechanism.run(state, dpcore.Preview({asked.seed}), trials={TRIALS})",
             f"tables = release.tables(trial=0, fit={fit!r})",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from dpcore.core import DataError
 from dpcore.data.reading.scratch import PREFIX
@@ -66,6 +67,7 @@ class Server:
     def __init__(self) -> None:
         self.active: set[str] = set()
         self.closed: list[str] = []
+        self.uploaded_file_mgr = MemoryUploadedFileManager("/files")
 
     def is_active_session(self, session_id: str) -> bool:
         return session_id in self.active

@@ -119,7 +119,7 @@ def copy_with(start: str, folder: Path) -> Path:
     """The app with another first page."""
     for name in ("pages", ".streamlit"):
         shutil.copytree(HERE / name, folder / name)
-    for name in ("dpcore", "assets"):
+    for name in ("dpcore", "dplab", "dprelease", "assets"):
         (folder / name).symlink_to(HERE / name)
     (folder / "pages/play/page.py").write_text(start)
     return Path(shutil.copy(HERE / "app.py", folder))

@@ -7,19 +7,19 @@ import pytest
 
 import dplab.marginals_worst as worst
 from dpcore import Dataset, Preview, Problem
-from dpcore.data.cube import Cube
-from dplab.marginals_worst import FEWEST, MOST, queries_read, readings, trials_for, worst_errors
-from dplab.measure import finish
+from dpcore.data.product import Product
 from dpcore.mechanisms.marginals.plans import Budget, plan_for
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
+from dplab.marginals_worst import FEWEST, MOST, queries_read, readings, trials_for, worst_errors
+from dplab.measure import finish
 from tests.kit.attribute_tables import GENERATED
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_blocks_and_unread_counts_do_not_change_the_law(noise: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few queries, noise only where they read, release by release: moments as in whole releases of everything."""
-    domain, n, trials = Cube(names=tuple(f"a{i}" for i in range(12))), 4_000, 3_000
+    domain, n, trials = Product.yes_no([f"a{i}" for i in range(12)]), 4_000, 3_000
     queries = AtLeast(domain=domain, width=5)
     problem = Problem(domain=domain, queries=queries, n=n)
     mechanism = PolynomialMarginals(noise=noise, method="minimax", degree=2)
@@ -39,7 +39,7 @@ def test_blocks_and_unread_counts_do_not_change_the_law(noise: str, seed: int, m
 
 @pytest.mark.slow
 def test_few_releases_and_few_queries_where_much_is_added_up() -> None:
-    domain = Cube(names=tuple(f"a{i}" for i in range(40)))
+    domain = Product.yes_no([f"a{i}" for i in range(40)])
     queries = AtLeast(domain=domain, width=12)
     problem = Problem(domain=domain, queries=queries, n=1_000_000)
     plan = plan_for(problem, Budget(epsilon=10.0, delta=1e-6), method="minimax", degree=4, basis="ones")

@@ -11,7 +11,7 @@ from dpcore import (
     Cells,
     Dataset,
     Intervals,
-    Line,
+    Number,
     ParameterError,
     Preview,
     Problem,
@@ -21,15 +21,15 @@ from dpcore import (
     entry,
 )
 from dpcore.core import Blocks, DataRelease, Mechanism, Queries, Release, State
+from dpcore.mechanisms import serving
 from dplab.measure import LEVELS, finish, measure
 from dplab.sweep import Sweep, sweep
-from dpcore.mechanisms import serving
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
 
 def setting(kind: Callable[..., Queries], *, bits: int = 4, n: int = 200) -> tuple[Dataset, Problem]:
-    domain = Line(bits=bits)
+    domain = Number(bits=bits)
     records = np.random.Generator(np.random.SFC64(5)).integers(0, 2**bits, n)
     dataset = Dataset(domain, records, PUBLIC)
     return dataset, Problem(domain=domain, queries=kind(domain=domain), n=n)

@@ -11,18 +11,18 @@ import pytest
 
 from dpcore import catalogue, entry
 from dpcore.core import Dataset, Mechanism, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
-from dpcore.data.cube import Cube
-from dpcore.data.domains import Grid, Line
-from dplab.limits.outlook import outlook, predicted_error, promised_error, rows_needed
-from dplab.measure import finish, measure
+from dpcore.data.columns import Number, is_number
+from dpcore.data.product import Product
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms import serving
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.ranges import Intervals, Rectangles
 from dpcore.randomness import Preview
+from dplab.limits.outlook import outlook, predicted_error, promised_error, rows_needed
+from dplab.measure import finish, measure
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
-LINE = Line(low=0, high=64, bits=6, missing=True)
+LINE = Number(low=0, high=64, bits=6, missing=True)
 PROBLEM = Problem(domain=LINE, queries=Intervals(domain=LINE), n=5_000)
 BETA = 0.05
 KNOWN = [each for each in catalogue() if each.mechanism.data_independent]
@@ -47,8 +47,8 @@ def errs_alike(mechanism: Mechanism, problem: Problem) -> bool:
 @pytest.mark.parametrize("found", KNOWN, ids=lambda each: each.key)
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_a_mechanism_that_says_so_errs_alike_on_all_data(found: Any, neighbours: Neighbours) -> None:
-    domain = LINE if isinstance(LINE, found.domains) else Grid()
-    queries = Intervals(domain=domain) if isinstance(domain, Line) else Rectangles(domain=domain)
+    domain = LINE if found.fits(LINE) else Product.map(Number(bits=5), Number(bits=5))
+    queries = Intervals(domain=domain) if is_number(domain) else Rectangles(domain=domain)
     problem = Problem(domain=domain, queries=queries, n=1, neighbours=neighbours)
     assert errs_alike(found.make(epsilon=0.5), problem)
 
@@ -75,7 +75,7 @@ def test_a_prediction_falls_as_rows_come_and_depends_on_nothing_else() -> None:
 
 
 def test_marginals_are_predicted_by_their_own_bound() -> None:
-    cube = Cube(names=tuple("abcdef"))
+    cube = Product.yes_no([*"abcdef"])
     problem = Problem(domain=cube, queries=AtLeast(domain=cube, width=3, least=1, signed=False), n=9_000)
     mechanism = entry("marginals-direct").make(epsilon=1.0)
     assert predicted_error(mechanism, problem) == mechanism.accuracy(problem, 0.5).value
@@ -133,7 +133,7 @@ def test_promises_whose_steps_are_long_come_before_anything_is_drawn(monkeypatch
 
 def test_a_named_n_is_taken_for_granted_and_nothing_else() -> None:
     named = dataclasses.replace(PROBLEM, neighbours=Neighbours.ADD_REMOVE_ONE)
-    cube = Cube(names=tuple("abc"))
+    cube = Product.yes_no([*"abc"])
     queries = AtLeast(domain=cube, width=2, least=1, signed=False)
     marginals = Problem(domain=cube, queries=queries, n=900, neighbours=Neighbours.ADD_REMOVE_ONE)
     direct = entry("marginals-direct").make()

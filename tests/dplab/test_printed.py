@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from dpcore.core import ParameterError
-from dplab.printed.lines import PrintedTable, log10_choose
+from dpcore.limits.bounds.minimax import geometric_risk
+from dpcore.mechanisms.halfspaces.printed import printed as halfspace_printed
+from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minimax
+from dplab.printed.lines import ORDER, PrintedTable, log10_choose
 from dplab.printed.polynomials import (
     inclusion_exclusion,
     least_degree,
@@ -18,13 +21,20 @@ from dplab.printed.polynomials import (
     polynomial_table,
     survey,
 )
-from dplab.printed.random import printed_gamma, quantile_spreads, random_table, risk_everywhere
+from dplab.printed.random import (
+    corner_total,
+    figure_2_losses,
+    printed_gamma,
+    quantile_spreads,
+    random_table,
+    risk_everywhere,
+)
+from dplab.printed.rectangles import rectangle_table
 from dplab.printed.stability import stability_table
 from dplab.printed.synthetic import halfspace_table, interval_table, net_table
 from dplab.printed.thresholds import printed_order, threshold
 from dplab.printed.weights import fitted_error, weights_table
-from dpcore.limits.bounds.minimax import geometric_risk
-from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minimax
+from dplab.sparse import grid_example, simulate
 
 
 def numbers(table: PrintedTable, what: str) -> tuple[float | None, float | None]:
@@ -52,9 +62,23 @@ def test_the_literal_sanitizer_has_the_epsilon_that_is_counted(gamma: float) -> 
     assert norm == pytest.approx(max(abs(a) for a in polynomial.coefficients))
     far = max(sum(abs(one[each] - other[each]) for each in one) for one in rows for other in rows)
     assert moved(polynomial, attributes=d) == pytest.approx(far)
-    assert literal_epsilon(polynomial, attributes=d, epsilon=0.5) == pytest.approx(0.5 * far / (2 * norm))
+    found = literal_epsilon(polynomial, norm=norm, attributes=d, epsilon=0.5)
+    assert found == pytest.approx(0.5 * far / (2 * norm))
     released = [each for each in rows[-1] if each and any(abs(row[each]) > 1e-9 for row in rows)]
     assert len(released) == sum(math.comb(d, level) for level in range(1, polynomial.degree + 1))
+
+
+def test_the_sanitizer_is_private_with_the_printed_norm_and_not_with_the_largest_coefficient() -> None:
+    """Noise 2T/(εn) on coefficients of the mean that a replaced row moves by far/n: exactly ε·far/(2T)."""
+    table = polynomial_table(attributes=64, width=8, alpha=0.1, n=10_000, epsilon=1.0, beta=0.05)
+    made = least_degree(width=8, gamma=0.05)
+    far = sum(abs(a) * math.comb(64, level) for level, a in enumerate(made.coefficients) if level)
+    printed, held = numbers(table, "ε of the sanitizer with T = dᵗ")
+    assert printed == 1 and held == pytest.approx(far / (2 * 64**5))
+    printed, held = numbers(table, "ε of the sanitizer with T = max")
+    assert printed is None and held == pytest.approx(far / (2 * max(abs(a) for a in made.coefficients)))
+    assert far / (2 * 64**5) == pytest.approx(0.00079, abs=5e-6)
+    assert numbers(table, "noise of a coefficient")[0] == pytest.approx(2 * 64**5 / 10_000)  # 214,748
 
 
 def test_the_least_degree_is_the_paper_s_table() -> None:
@@ -135,9 +159,98 @@ def test_known_answers_of_the_papers() -> None:
     assert printed == pytest.approx(0.1) and sharper == pytest.approx(0.035, abs=5e-4)
 
 
+def test_errata_of_blum_ligett_and_roth() -> None:
+    """Theorem 6.9's second Chernoff bound, Corollary 6.4's second line and Theorem 7.3's chance, worked out."""
+    halfspaces = halfspace_table(dimensions=10, margin=0.5, alpha=0.1, epsilon=1.0, beta=0.05)
+    printed, held = numbers(halfspaces, "ln of the chance")
+    net, m = 10 * math.log(4 * math.sqrt(10) / 0.5), 99_624
+    assert numbers(halfspaces, "projections")[0] == m
+    # Hoeffding: 2·e^(−2mt²/range²) for t = α/4 and noise within [−1, 1], so range 2.
+    proved, as_printed = (math.log(2) + net - 2 * m * 0.025**2 / width**2 for width in (2, 1))
+    assert held == pytest.approx(proved) and proved > 0
+    assert printed == pytest.approx(as_printed) and as_printed == pytest.approx(-91.5, abs=0.1)
+    (line,) = (each for each in halfspaces.lines if each.what.startswith("ln of the chance"))
+    assert "−3,703" in line.why
+    # The mean of m noises cut off at 1, at the scale of the printed n: far within α/4, as Bernstein's bound says.
+    scale = 1 / halfspace_printed(margin=0.5, alpha=0.1, dimensions=10, beta=0.05, epsilon=1.0).log_noises
+    noise = np.random.default_rng(1).laplace(scale=scale, size=(200, 1000))
+    assert np.abs(np.clip(noise, -1, 1).mean(axis=1)).max() < 0.025
+    assert numbers(halfspaces, "⟨x, y⟩ of orthogonal") == (1.0, 0.0)
+    n = 5
+    samples = list(itertools.combinations(range(n + 1), n))
+    pairs = [{first, second} == {samples[0], samples[1]} for first in samples for second in samples]
+    printed, held = numbers(random_table(cells=2, n=n, epsilon=1.0), "chance that two samples")
+    assert held == pytest.approx(np.mean(pairs)) and printed == 2 / n**2
+
+
+def test_errata_of_roth_and_of_hall_rinaldo_and_wasserman() -> None:
+    """Theorem 5's quotient of two weights; corners of Proposition 3.1's hypercube, which must add up to 1."""
+    table = weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0)
+    printed, held = numbers(table, "exponent x")
+    good, bad = (math.exp(-(error / 100) * 0.1 * 10_000 / 4) for error in (1, 2))  # errors η‖D‖ and 2η‖D‖, Δ = 2
+    assert held is not None and math.exp(-held / 100) == pytest.approx(bad / good) and printed == 2 * held
+    printed, held = numbers(random_table(cells=25, n=500, epsilon=1.0), "shares of a corner")
+    assert held == 1.0 and printed is not None and printed > 1.5
+    for cells, n, shift in itertools.product((2, 5), (20, 500), (1, 3)):
+        assert corner_total(cells=cells, n=n, shift=shift, printed=False) == pytest.approx(1)
+
+
+def test_figure_2_needs_8000_rows() -> None:
+    """At n = 500 the condition fails and both histograms are one; at 8,000 the random-private one errs less."""
+    rows, private, random = figure_2_losses()
+    assert rows == 2 * 400 / 0.1 and random < private
+    assert numbers(random_table(cells=25, n=500, epsilon=1.0), "rows from which Figure 2") == (None, 8000)
+    few = simulate(grid_example(500), epsilon=0.1, gamma=0.1, condition="paper", seed=1)
+    assert not few.spared and (few.private == few.random).all()
+    many = simulate(grid_example(rows), epsilon=0.1, gamma=0.1, condition="paper", seed=1)
+    assert many.spared and many.random_loss.max() < many.private_loss.min()
+
+
+def test_order_only_stands_for_orders_alone() -> None:
+    """Of all tables: the words stand where the paper prints an order, and never where something is not printed."""
+    tables = (
+        polynomial_table(attributes=16, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05),
+        net_table(bits=4, alpha=0.25, epsilon=1.0, beta=0.05),
+        interval_table(bits=6, alpha=0.2, epsilon=1.0, beta=0.05),
+        rectangle_table(levels=3, n=1000, epsilon=1.0, beta=0.05, seed=1),
+        halfspace_table(dimensions=3, margin=0.5, alpha=0.2, epsilon=1.0, beta=0.05),
+        weights_table(points=16, scale=0.1, alpha=0.1, n=1000, epsilon=1.0),
+        stability_table(n=1000, rows=100, epsilon=0.5, delta=1e-6),
+        random_table(cells=8, n=500, epsilon=1.0),
+    )
+    lines = [each for table in tables for each in table.lines]
+    orders = [each.what for each in lines if each.printed is None and each.printed_words == ORDER]
+    assert [each.split(" (")[0] for each in orders] == [
+        "rows when all C(d, k) answers get noise",
+        "points by the VC dimension, v·ln(1/α)/α²",
+    ]
+    assert not [each.what for each in lines if each.holds_words == ORDER]
+    assert sum(each.printed is None for each in lines) > 10
+
+
+def test_two_bars_lose_little_by_delta_and_sparse_data_much() -> None:
+    """δ hardly lowers the bound for two bars; noise in full bars alone, above a threshold, is private for all data.
+
+    25 bars, two of them full, n = 500, ε = 1, rows added or removed. Exact: a lone row is shown with the chance that
+    its noise reaches the threshold, at most δ; any other neighbours differ by one row in one noisy count.
+    """
+    alone, with_delta = (risk_everywhere(n=500, epsilon=1.0, delta=delta) for delta in (0.0, 1e-6))
+    assert 0.99 * alone < with_delta <= alone
+    p = math.exp(-1.0)
+    threshold = next(t for t in itertools.count(1) if p**t / (1 + p) <= 1e-6)  # Pr[1 + Z > t] = Pr[Z ≥ t]
+    assert p ** (threshold - 1) / (1 + p) > 1e-6
+    full, noise = np.array([300, 200]), 2 * p / (1 - p**2)  # E|Z|
+    assert full.min() > 5 * threshold  # shown but for a chance below 1e-30
+    assert len(full) * noise / 500 < 25 * noise / 500 / 10
+
+
 def test_nets_are_counted() -> None:
     table = net_table(bits=4, alpha=0.25, epsilon=1.0, beta=0.05)
     assert numbers(table, "databases")[1] == pytest.approx(math.log10(490_314))  # U = 16, m = 8
+    assert numbers(table, "points m") == (math.ceil(math.log(136) / 0.25**2), math.ceil(math.log(272) / (2 * 0.25**2)))
+    assert numbers(table, "points by") == (None, 4)  # ⌈1/α⌉: at α, not at α/2
+    large = net_table(bits=10, alpha=0.1, epsilon=1.0, beta=0.05)
+    assert numbers(large, "points m")[0] == 1318 and numbers(large, "points by")[1] == 10
     printed, held = numbers(table, "rows")
     assert printed is not None and held is not None and held < printed / 10
     assert log10_choose(8, 4) == pytest.approx(math.log10(70))
@@ -152,9 +265,6 @@ def test_what_is_corrected_is_on_the_right_side() -> None:
     assert numbers(stability_table(n=1000, rows=100, epsilon=0.5, delta=1e-6), "δ of k") == (None, None)
     printed, held = numbers(weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0), "error in rows")
     assert printed is not None and held is not None and held < printed
-    marginals = polynomial_table(attributes=16, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)
-    printed, held = numbers(marginals, "ε that")
-    assert printed == 1 and held is not None and held > 100
     with pytest.raises(ParameterError):
         polynomial_table(attributes=3, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)
 

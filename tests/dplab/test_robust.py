@@ -7,8 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Dataset, Line, Neighbours, Problem, Provenance, ProvenanceKind, Thresholds
+from dpcore import Dataset, Neighbours, Number, Problem, Provenance, ProvenanceKind, Thresholds
+from dpcore.core import DataError
 from dpcore.data.bundled import bundled
+from dpcore.limits.bounds.refusal import most_answers
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.robust.stable_median import StableMedian, stability
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
+from dpcore.queries.ranges import Cells
 from dplab.measure import finish
 from dplab.robust import (
     AGREEMENTS,
@@ -20,19 +27,14 @@ from dplab.robust import (
     chances_by_agreement,
     mean_errors,
     places,
+    present_rows,
     stable_runs,
     vote_runs,
     voters,
 )
-from dpcore.limits.bounds.refusal import most_answers
-from dpcore.mechanisms import entry
-from dpcore.mechanisms.robust.stable_median import StableMedian, stability
-from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
-from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
-from dpcore.queries.ranges import Cells
 from tests.kit import in_blocks
 
-LINE = Line(low=0, high=100, bits=4, unit="USD")
+LINE = Number(low=0, high=100, bits=4, unit="USD")
 
 
 def heap(*, rows: int, in_the_middle: int) -> Dataset:
@@ -125,11 +127,14 @@ def test_votes_answer_as_often_as_their_exact_chance_says() -> None:
     np.testing.assert_allclose(curve.answer, exact, atol=1e-3)
 
 
-def test_mean_errors_are_of_the_mean_with_missing_rows_as_the_lowest_cell() -> None:
-    domain = Line(low=0, high=100, bits=4, missing=True)
+def test_mean_errors_are_of_the_rows_that_have_a_number() -> None:
+    domain = Number(low=0, high=100, bits=4, missing=True)
     dataset = Dataset(domain, np.array([5] * 90 + [16] * 10), heap(rows=2, in_the_middle=1).provenance)
-    problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=100)
-    mechanism = entry("clipped_mean").make(epsilon=10.0)
-    mean, (off,) = mean_errors([mechanism], dataset, problem, seed=1)
-    assert mean == pytest.approx((90 * domain.points()[5] + 10 * domain.points()[0]) / 100)
-    assert 0 < off < 10
+    kept = present_rows(dataset)
+    assert kept.n == 90 and kept.domain == Number(low=0, high=100, bits=4)
+    problem = Problem(domain=kept.domain, queries=Thresholds(domain=kept.domain), n=kept.n)
+    mean, (off,) = mean_errors([entry("clipped_mean").make(epsilon=10.0)], kept, problem, seed=1)
+    assert mean == pytest.approx(domain.points()[5])
+    assert 0 <= off < 10
+    with pytest.raises(DataError, match="No row has a number"):
+        present_rows(Dataset(domain, np.array([16] * 3), dataset.provenance))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc
 
-from dpcore import Dataset, Line, Problem, Provenance, ProvenanceKind, Thresholds
+from dpcore import Dataset, Number, Problem, Provenance, ProvenanceKind, Thresholds
+from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dplab.salaries import (
     CURVE,
     EPSILONS,
@@ -21,7 +22,6 @@ from dplab.salaries import (
     refusals,
     some_rows,
 )
-from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from tests.kit import in_blocks
 
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -30,7 +30,7 @@ PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 @pytest.fixture(scope="module")
 def salaries() -> Dataset:
     rng = np.random.Generator(np.random.SFC64(3))
-    return Dataset(Line(low=0, high=100, bits=6, unit="USD"), rng.binomial(63, 0.3, 4000), PROVENANCE)
+    return Dataset(Number(low=0, high=100, bits=6, unit="USD"), rng.binomial(63, 0.3, 4000), PROVENANCE)
 
 
 def compared(*, n: int, stable: int) -> Comparison:
@@ -38,7 +38,7 @@ def compared(*, n: int, stable: int) -> Comparison:
     losses = np.array(EPSILONS)
     rank = np.minimum(0.5, 5 / losses / n)
     return Comparison(
-        domain=Line(low=0, high=100, bits=10, unit="USD"),
+        domain=Number(low=0, high=100, bits=10, unit="USD"),
         n=n,
         trials=500,
         exact=(50.0, 50.0, 49.0),
@@ -104,7 +104,7 @@ def test_on_the_data_of_the_proof_the_mechanism_is_hardly_above_the_wall(n: int)
 
 
 def test_hard_data_are_exact() -> None:
-    line = Line(bits=3)
+    line = Number(bits=3)
     problem = Problem(domain=line, queries=Thresholds(domain=line), n=50)
     assert hardest(problem, epsilon=20.0, wall=0.4) == 0
     found = hardest(problem, epsilon=0.01, wall=0.1)

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from scipy.special import bdtrc
 
-from dpcore import Cells, Dataset, Intervals, Line, Problem, Provenance, ProvenanceKind, entry
+from dpcore import Cells, Dataset, Intervals, Number, Problem, Provenance, ProvenanceKind, entry
 from dpcore.core import Mechanism, Neighbours, ParameterError
+from dpcore.limits.bounds.applicable import lower_bound
+from dpcore.mechanisms import serving
+from dpcore.randomness import Preview
 from dplab import solve
 from dplab.measure import ErrorReport, finish, measure
 from dplab.solve import (
@@ -31,12 +34,9 @@ from dplab.solve import (
     simulated_epsilon,
     up,
 )
-from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.mechanisms import serving
-from dpcore.randomness import Preview
 
 BETA = 0.05
-LINE = Line(bits=3)
+LINE = Number(bits=3)
 DATASET = Dataset(LINE, np.repeat(np.arange(8), 125), Provenance(kind=ProvenanceKind.GENERATED, title="even"))
 CELLS = Problem(domain=LINE, queries=Cells(domain=LINE), n=DATASET.n)
 INTERVALS = Problem(domain=LINE, queries=Intervals(domain=LINE), n=DATASET.n)
@@ -187,7 +187,7 @@ def test_confirming_uses_other_coins_than_the_pilot(monkeypatch: pytest.MonkeyPa
 
 def test_no_more_is_drawn_once_too_many_releases_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many cells are drawn in blocks of a few releases, and what is found is what whole runs find."""
-    line = Line(bits=15)
+    line = Number(bits=15)
     data = Dataset(line, np.arange(1000), DATASET.provenance)
     problem, drawn = Problem(domain=line, queries=Cells(domain=line), n=data.n), []
     told: dict[str, Any] = {"target": 0.05, "beta": 0.2, "seed": 3}
@@ -228,7 +228,7 @@ def test_all_mechanisms_are_ranked_and_the_slow_are_told() -> None:
             assert need.simulated.epsilon <= need.promised * 1.05, "a promise holds for all data"
     with pytest.raises(ParameterError, match="between 0 and 1"):
         finish(needs(entries, DATASET, INTERVALS, target=1.0, beta=BETA, values={}, seed=1))
-    large = Line(bits=14)
+    large = Number(bits=14)
     data = Dataset(large, np.zeros(1000, dtype=np.int64), DATASET.provenance)
     problem = Problem(domain=large, queries=Intervals(domain=large), n=1000)
     (net,) = finish(needs([entry("net")], data, problem, target=0.1, beta=BETA, values={}, seed=1))

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Categories, Cells, Dataset, Preview, Problem, Provenance, ProvenanceKind
+from dpcore import Cells, Dataset, Labels, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.data.bundled import bundled
+from dpcore.limits.bounds.minimax import best_pairs
+from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance
+from dpcore.randomness import NoisyCounts
 from dplab.sparse import (
     MOST_CELLS,
     expected_noise,
@@ -22,9 +25,6 @@ from dplab.sparse import (
     simulate,
     simulated_noise,
 )
-from dpcore.limits.bounds.minimax import best_pairs
-from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance
-from dpcore.randomness import NoisyCounts
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 TOLD: dict[str, Any] = {"cells": 25, "full": 2, "n": 500, "epsilon": 1.0, "gamma": 0.1}
@@ -52,6 +52,9 @@ def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
     assert found.wall[-1] == best_pairs(cells=MOST_CELLS, rows=500, epsilon=1.0).risk
     never = growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper")
     assert never.last == 0 and (never.by_k.private == never.by_k.random).all()
+    noise = simulated_noise(25, epsilon=1.0, seed=1, simulations=20)
+    projected = growth(cells=400, full=16, n=8000, epsilon=1.0, gamma=1e-6, condition="sharper", noise=noise)
+    assert projected.last < 16 and (projected.by_k.private == projected.by_k.random).all(), "no edge is in the picture"
 
 
 def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -> None:
@@ -135,7 +138,7 @@ def test_the_paper_figures(condition: str, seed: int) -> None:
 def test_the_figure_draws_what_the_mechanisms_release(seed: int) -> None:
     """Same seed, same coins: simulate is ProjectedHistogram; random DP differs in which cells get them."""
     histogram = line_example()
-    domain = Categories(labels=tuple(map(str, range(25))), missing=False)
+    domain = Labels(labels=tuple(map(str, range(25))), missing=False)
     asked = Problem(domain=domain, queries=Cells(domain=domain), n=500)
     dataset = Dataset(domain, np.repeat(np.arange(25), histogram), MADE)
     for gamma in (0.05, 0.01):

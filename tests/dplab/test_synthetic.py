@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore import Categories, Cells, Dataset, Line, ParameterError, Preview, Problem, Provenance, ProvenanceKind, entry
+from dpcore import Cells, Dataset, Labels, Number, ParameterError, Preview, Problem, Provenance, ProvenanceKind, entry
 from dpcore.core import DataRelease, Domain
 from dplab.synthetic import clean_counts, synthetic_csv
 
@@ -63,14 +63,14 @@ def test_refused_counts_are_an_error() -> None:
 
 
 def test_a_table_has_n_rows_of_midpoints_and_empty_missing_cells() -> None:
-    release = released(Line(low=0, high=4, bits=2, missing=True), [0, 0, 1, 3, 4])
+    release = released(Number(low=0, high=4, bits=2, missing=True), [0, 0, 1, 3, 4])
     rows = list(csv.reader(io.StringIO(synthetic_csv(release, columns=["x"]))))
     assert rows[0] == ["x"] and len(rows) == 6
     assert {cell for row in rows[1:] for cell in row} <= {"0.5", "1.5", "2.5", "3.5", ""}
 
 
 def test_labels_that_a_spreadsheet_would_run_are_defused() -> None:
-    release = released(Categories(labels=('=cmd|" /C calc"', 'b,\n"c'), missing=False), [0] * 50 + [1] * 50)
+    release = released(Labels(labels=('=cmd|" /C calc"', 'b,\n"c'), missing=False), [0] * 50 + [1] * 50)
     rows = list(csv.reader(io.StringIO(synthetic_csv(release, columns=["x"]))))
     cells = {row[0] for row in rows[1:]}
     assert all(not cell.startswith("=") for cell in cells) and 'b,\n"c' in cells

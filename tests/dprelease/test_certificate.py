@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dprelease.certificate import against, certificate, parts_of, verify
 from dpcore.core import Neighbours
+from dprelease.certificate import _accuracy, against, certificate, parts_of, verify
 from dprelease.ledger.canonical import canonical, digest
 from dprelease.ledger.chain import line_of
 from dprelease.ledger.records import Stored
@@ -74,13 +74,12 @@ def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, s
     assert stored.body["by"] == ANALYST.name
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 3])
-def test_of_other_formats_the_one_before_this_holds(
-    held: tuple[Ledger, str, Stored], told: Certificate, number: int
-) -> None:
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4])
+def test_no_other_format_holds(held: tuple[Ledger, str, Stored], told: Certificate, number: int) -> None:
     told["format"] = f"dpscope-certificate/{number}"
     said = verify(rebooked(told), held[2].files)
-    assert (said == []) == (number in (1, 2)) and all("is not of the format" in each for each in said)
+    other = f"The certificate is of the format “dpscope-certificate/{number}”; only dpscope-certificate/3 is verified."
+    assert said == ([] if number == 3 else [other])
 
 
 def change(*path: str | int, to: Any) -> Callable[[Certificate], None]:
@@ -154,7 +153,9 @@ def test_a_whole_made_up_entry_is_told_by_the_ledger_alone(held: tuple[Ledger, s
     ledger, dataset_id, stored = held
     smaller = request_of(epsilon=0.25, draw=3)
     told["request"], told["mechanism"]["parameters"] = smaller.document, smaller.parameters
-    told["guarantee"]["epsilon"] = "0.25"
+    told["guarantee"]["epsilon"] = told["ledger"]["chain"][-1]["charge"]["epsilon"] = "0.25"
+    told["guarantee"]["whole_data_set"]["spent"]["epsilon"] = "1.25"
+    told["accuracy"] = _accuracy(smaller)
     assert verify(rebooked(told), stored.files) == []
     assert "not genuine" in against(rebooked(told), ledger.lines(dataset_id))[0]
 
@@ -188,7 +189,7 @@ DEEP = b'{"format":' + b'{"a":' * 450 + b"1" + b"}" * 451
 
 
 @pytest.mark.parametrize(
-    "text", [b"", DEEP, b"{}", b"[]", b"\xff", b'{"format":1}', b'{"format":"dpscope-certificate/2"}', b'{ "a":1}']
+    "text", [b"", DEEP, b"{}", b"[]", b"\xff", b'{"format":1}', b'{"format":"dpscope-certificate/3"}', b'{ "a":1}']
 )
 def test_what_is_no_certificate_gets_a_sentence(text: bytes) -> None:
     assert len(verify(text, {})) == 1 and verify(text, {})[0].endswith(".")
@@ -268,7 +269,9 @@ def test_a_certificate_answers_what_a_registry_asks(told: Certificate) -> None:
     assert entry["privacy_loss.privacy_parameters.epsilon"] == 0.5 and entry["total_spent"] == 1.5
     assert entry["privacy_loss.privacy_parameters.delta"] == 0 and entry["dp_variant.bound_on_input_distance"] == 1
     assert entry["privacy_loss.privacy_unit"] == "row"
-    assert entry["dp_variant.input_metric"] == Neighbours.ADD_REMOVE_ONE and entry["dp_variant.data_domain"] == ["Line"]
+    assert entry["dp_variant.input_metric"] == Neighbours.ADD_REMOVE_ONE and entry["dp_variant.data_domain"] == [
+        "Number"
+    ]
     assert all(value not in (None, "", "unknown") for value in entry.values())
     assert entry["implementation.mechanisms"] == ["identity"]
 
@@ -282,3 +285,16 @@ def test_a_certificate_of_a_plan_answers_it_for_every_question(tmp_path: Path) -
     assert entry["privacy_loss.privacy_parameters.delta"] == 1e-7
     assert entry["implementation.mechanisms"] == ["identity", "gaussian"]
     assert len(entry["accuracy"]) == len(entry["implementation.justification"]) == len(entry["dp_variant.data_domain"])
+
+
+@pytest.mark.parametrize("path", [("accuracy",), ("guarantee",), ("mechanism",)])
+def test_a_field_that_was_added_is_named(
+    held: tuple[Ledger, str, Stored], told: Certificate, path: tuple[str, ...]
+) -> None:
+    place: Any = told
+    for step in path:
+        place = place[step]
+    place["surely"] = "exact"
+    said = verify(rebooked(told), held[2].files)
+    name = ".".join((*path, "surely"))
+    assert f"A certificate of this request has no field “{name}”: it was added." in said

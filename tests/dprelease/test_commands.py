@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dpcore.data.reading.format import Format
 from dprelease.commands import default_folder, main
 from tests import ROOT
 from tests.kit.ledgers import plan_of, request_of
@@ -27,9 +29,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(capsys: pytest.CaptureFixture[str], command: str) -> tuple[int, str]:
+def told(capsys: pytest.CaptureFixture[str], command: str | list[str]) -> tuple[int, str]:
     """A command's exit code, and what it printed."""
-    code = main(command.split())
+    code = main(command.split() if isinstance(command, str) else command)
     printed = capsys.readouterr()
     assert bool(printed.err) == bool(code)
     return code, printed.out + printed.err
@@ -114,6 +116,10 @@ def test_what_was_changed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 WRONG = {
     "verify missing.json": "No such file",
     "release data.csv data.csv": "request is not JSON",
+    "release . data.csv": "not a folder or a device",
+    "release /dev/zero data.csv": "not a folder or a device",
+    "release long.json data.csv": "The request is too long",
+    "ledger check --against /dev/zero": "not a folder or a device",
     "release plan.json --draw 0": "A draw's number",
     "release request.json missing.csv": "no such file",
     "ledger register data.csv --name x --epsilon 1": "name a public n",
@@ -141,8 +147,47 @@ WRONG = {
 def test_what_goes_wrong_is_one_sentence(capsys: pytest.CaptureFixture[str], command: str) -> None:
     told(capsys, REGISTER)
     Path("plan.json").write_bytes(plan_of().text)
+    with Path("long.json").open("wb") as file:
+        file.truncate(1 << 34)  # none of it is on the disk
     code, sentence = told(capsys, command)
     assert code == 1 and WRONG[command] in sentence and sentence.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_lines_above_the_header_are_skipped_only_where_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """A title that is guessed could be a person's row."""
+    Path("titled.csv").write_text("Report of 2026\n" + Path("data.csv").read_text(encoding="utf-8"), encoding="utf-8")
+    command = REGISTER.replace("data.csv", "titled.csv")
+    code, sentence = told(capsys, command)
+    assert code == 1 and "row 1 could be column names or data" in sentence
+    assert "skip a title above the header with --format skip=1" in sentence
+    assert told(capsys, f"{command} --format skip=1")[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planned", [False, True])
+def test_a_release_reads_the_file_as_its_request_says(capsys: pytest.CaptureFixture[str], planned: bool) -> None:
+    """Semicolons alone would have the decimal comma guessed: 7.5 would be no number, and every cell the first."""
+    Path("points.csv").write_text("age;job\n" + "7.5;cook\n" * 40 + "-99;cook\n" * 10)
+    settings = Format(separator=";", decimal=".", missing=("-99",))
+    plan = replace(plan_of().with_losses({0: 5, 1: 5}), file_format=settings)
+    asked = plan if planned else request_of(epsilon=10, file_format=settings)
+    Path("request.json").write_bytes(asked.text)
+    register = REGISTER.replace("data.csv", "points.csv").replace("--epsilon 1 ", "--epsilon 20 ")
+    assert told(capsys, [*register.split(), "--format", "decimal=. missing=-99"])[0] == 0
+    code, sentence = told(capsys, ["release", "request.json", "points.csv", "--format", "decimal=,"])
+    assert code == 1 and "The request sets “decimal” otherwise than --format" in sentence
+    code, sentence = told(capsys, "release request.json points.csv --out first")
+    assert code == 0 and "fields between semicolons, first row of names, decimal sign “.”" in sentence
+    name = "01-counts.csv" if planned else "counts.csv"
+    rows = [float(line.rpartition(",")[2]) for line in Path("first", name).read_text().splitlines()[1:]]
+    assert rows[1] == max(rows) and abs(rows[1] - 40) < 25
+    certificate = json.loads(Path("first/certificate.json").read_bytes())
+    (part, *_) = certificate["request"].get("parts", [certificate["request"]])
+    assert part["data"]["file_format"] == {"type": "Format", "separator": ";", "decimal": ".", "missing": ["-99"]}
+    files = " ".join(str(path) for path in Path("first").glob("*.csv"))
+    assert told(capsys, f"verify first/certificate.json {files}")[0] == 0
+    assert not Path("first/with_opendp.py").exists(), "it reads commas and points alone"
 
 
 @pytest.mark.slow

@@ -10,21 +10,27 @@ import pytest
 import dpcore
 import dprelease.ledger.writing
 import dprelease.release as releases
-from dprelease.certificate import certificate, verify
 from dpcore.core import Neighbours, ParameterError
+from dpcore.data.columns import Number
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Grid, Line
+from dpcore.data.frames import read_frame
+from dpcore.data.product import Product
+from dpcore.data.reading.format import Format
 from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Measure, Vectors
+from dpcore.data.sources import generated_attributes
 from dpcore.data.sphere import Halfspaces
+from dpcore.mechanisms.marginals.polynomial_release import CONSTANT
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.ranges import Cells, Rectangles
+from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import connected
 from dprelease.ledger.records import DIED, RAISED, UNSURE, UNWRITABLE, Actor, Busy, Failed, LedgerError, Refused, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dpcore.queries.ranges import Cells, Rectangles
-from dprelease.release import FEW, TOO_WIDE, refusal, rehearse, release, too_wide
+from dprelease.release import CLOCK, FEW, TOO_WIDE, refusal, rehearse, release, too_wide, unsuitable
 from dprelease.requests.single import Request
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, registered, request_of
 
@@ -61,6 +67,48 @@ def test_whoever_has_no_role_is_refused_and_nothing_is_held(tmp_path: Path) -> N
         ledger.tell(dataset_id, "something", viewer)
     with pytest.raises(LedgerError, match="Only stewards and analysts may release"):
         ledger.begin(dataset_id, {"format": "of a viewer"}, Price(first=1), viewer)
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting"),
+    [
+        (Format(decimal=",", missing=("-99",)), ""),
+        (Format(decimal=".", missing=("-99",)), "decimal sign"),
+        (Format(decimal=",", missing=("-9",)), "list of codes"),
+        (Format(decimal=",", date_order="day first", missing=("-99",)), "date order"),
+        (Format(decimal=",", missing=("-99",), days="local"), "day of times"),
+        (Format(), ""),
+    ],
+)
+def test_a_file_that_was_not_read_as_the_request_says_is_refused(
+    tmp_path: Path, settings: Format, setting: str
+) -> None:
+    table = read_table(b"age;x\n7,5;1\n-99;2\n", name="x.csv", settings=Format(missing=("-99",)), ask=True, header=True)
+    assert table.format.decimal == ","
+    ledger, dataset_id = registered(tmp_path, rows=table)
+    came = release(ledger, dataset_id, request_of(file_format=settings), table, ANALYST)
+    assert isinstance(came, Refused if setting else Stored)
+    assert not setting or (setting in str(came) and not spent(ledger, dataset_id))
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+def test_marginals_that_are_one_constant_are_refused_before_the_charge(tmp_path: Path, relation: Neighbours) -> None:
+    """Of 50 rows noise costs more than three-way marginals tell: the plan has no count, and nothing would be drawn."""
+    source = generated_attributes(n=50, attributes=8)
+    asked: dict[str, Any] = {
+        "reading": source.reading,
+        "queries": AtLeast(domain=source.on(Product), width=3),
+        "key": "marginals-polynomial",
+        "neighbours": relation,
+    }
+    request, table = request_of(**asked, n=50, epsilon=1.0), read_frame(source.dataset().frame())
+    ledger, dataset_id = registered(tmp_path, rows=table, neighbours=relation, public_n=50)
+    with pytest.raises(ParameterError, match="every answer would be one constant"):
+        rehearse(request)
+    came = release(ledger, dataset_id, request, table, ANALYST)
+    assert came == Refused(sentence=CONSTANT) and not spent(ledger, dataset_id)
+    assert refusal(request, ledger.registration(dataset_id), ledger.account(dataset_id)) == CONSTANT
+    assert unsuitable(request_of(**asked, n=50_000, epsilon=1.0)) == ""
 
 
 @pytest.mark.slow
@@ -312,7 +360,7 @@ def test_a_ledger_that_cannot_be_written_charges_nothing(tmp_path: Path, monkeyp
     monkeypatch.setattr("dprelease.ledger.connection.PRAGMAS", ("PRAGMA query_only = ON",))
     came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
     monkeypatch.undo()
-    assert came == Refused(sentence="The ledger could not be written. Nothing was charged or shown.")
+    assert came == Refused(sentence="The ledger cannot be read or written now, and this charged and showed nothing.")
     assert spent(ledger, dataset_id) == 0
 
 
@@ -348,6 +396,19 @@ def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp
     assert ledger.account(dataset_id) == account
 
 
+def test_nothing_is_charged_by_a_clock_whose_day_no_certificate_could_bear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    for module in ("dprelease.release", "dprelease.ledger.store"):
+        monkeypatch.setattr(f"{module}.today", lambda: "2020-01-01", raising=False)
+    assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Refused(sentence=CLOCK)
+    assert not ledger.account(dataset_id).spent and not ledger.lines(dataset_id)
+    monkeypatch.undo()
+    stored = release(ledger, dataset_id, request_of(), few_rows(), STEWARD)
+    assert isinstance(stored, Stored) and verify(certificate(stored), stored.files) == []
+
+
 def test_where_rows_are_replaced_the_file_has_the_registered_number(tmp_path: Path) -> None:
     rows = few_rows()
     ledger, dataset_id = registered(tmp_path, neighbours=Neighbours.REPLACE_ONE, public_n=NOMINAL)
@@ -359,7 +420,7 @@ def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
     told = rehearse(request_of())
     assert told.numbers == 4 and told.seconds > 0 and "Nothing was charged." in told.sentence
     with pytest.raises(ParameterError, match="approximate"):
-        pairs = Columns(names=("age", "pay"), on=(grid := Grid()))
+        pairs = Columns(names=("age", "pay"), on=(grid := Product.map(Number(bits=5), Number(bits=5))))
         rehearse(request_of(key="net-walk", reading=pairs, queries=Rectangles(domain=grid)))
 
 
@@ -367,7 +428,7 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     ages, persons = (1.0,) * 90 + (19.0,) * 2, (7,) * 90 + (8, 9)
     rows = few_rows(ages, persons)
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
-    domain = Line(high=20.0, bits=1)
+    domain = Number(high=20.0, bits=1)
     asked = request_of(epsilon=20.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
     came = release(ledger, dataset_id, asked, rows, ANALYST)
     assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
@@ -380,7 +441,7 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
 def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> None:
     rows = few_rows((1.0, 1.0, 19.0, 19.0), (-1, 8, -1, 9))
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
-    domain = Line(high=20.0, bits=1)
+    domain = Number(high=20.0, bits=1)
     asked = request_of(epsilon=20.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
     came = release(ledger, dataset_id, asked, rows, ANALYST)
     assert isinstance(came, Stored)

@@ -9,16 +9,17 @@ from pandas.io.formats.csvs import CSVFormatter
 
 import dpcore
 import dprelease.release as releases
-from dprelease.certificate import unreleasable
 from dpcore.core import Dataset, Neighbours, Provenance, ProvenanceKind
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 from dpcore.data.twin import twin
 from dpcore.queries.ranges import Intervals
 from dpcore.randomness import Account, Secure
 from dpcore.randomness.sampler import Draw, Drawn, Sampler
+from dprelease.certificate import unreleasable
 from dprelease.requests.single import Request
+from dprelease.requests.tables import csv_files
 from tests.dprelease.test_catalogue_releases import ENTRIES, ROWS, requested
 from tests.kit.ledgers import request_of
 
@@ -73,7 +74,7 @@ def dataset(request: Request, *, changed: bool) -> Dataset:
 def files(request: Request, mechanism: Any, sampler: Sampler, *, changed: bool) -> dict[str, bytes]:
     """What would be given to others."""
     state = mechanism.prepare(dataset(request, changed=changed), request.problem)
-    return releases._files(mechanism.run(state, sampler, 1))
+    return csv_files(mechanism.run(state, sampler, 1))
 
 
 @pytest.mark.slow
@@ -114,7 +115,7 @@ def test_a_long_file_is_written_in_blocks_between_which_others_compute(monkeypat
         usual(self, start, stop)
 
     monkeypatch.setattr(CSVFormatter, "_save_chunk", noted)
-    line = Line(high=20.0, bits=13)
+    line = Number(high=20.0, bits=13)
     asked = request_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
-    made = releases._files(releases.draw(asked, asked.problem, twin(asked.reading, n=ROWS).dataset()))
+    made = csv_files(releases.draw(asked, asked.problem, twin(asked.reading, n=ROWS).dataset()))
     assert made["counts.csv"].count(b"\n") == line.size + 1 == sum(blocks) + 1 and max(blocks) <= 1024

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Integers, Neighbours, Problem, Provenance, ProvenanceKind
-from dpcore.data.attributes import Attributes, Marginals, Set
+from dpcore.data.product import Product
 from dpcore.mechanisms.tables.release import TablesRelease
+from dpcore.queries.marginals import Marginals, Set
 from dpcore.randomness import Sampler
 
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
 
-def domain_of(sizes: tuple[int, ...]) -> Attributes:
+def domain_of(sizes: tuple[int, ...]) -> Product:
     """Attributes a, b, c, ... of these sizes."""
-    return Attributes.coded({chr(ord("a") + place): size for place, size in enumerate(sizes)})
+    return Product.coded({chr(ord("a") + place): size for place, size in enumerate(sizes)})
 
 
 def problem_of(sizes: tuple[int, ...], *, ways: int, n: int, neighbours: Neighbours) -> Problem:

@@ -164,12 +164,12 @@ class Server:
 
 
 @contextmanager
-def running_server(temporary: Path | None = None, *, token: str = "", ledger: Path | None = None) -> Iterator[Server]:
+def running_server(temporary: Path | None = None, *, code: str = "", ledger: Path | None = None) -> Iterator[Server]:
     """Start the app as `run.py` does, on a free port, with its log in a file and temporary files in a folder.
 
     Args:
         temporary: where it keeps records; a folder of its own if it is None.
-        token: opens its ledger; nothing does without one.
+        code: admits the browser that first brings it in an address, as `access_code`; none is admitted without one.
         ledger: the folder of it; one of its own if it is None.
 
     Raises:
@@ -188,7 +188,7 @@ def running_server(temporary: Path | None = None, *, token: str = "", ledger: Pa
             patch.setenv("DPSCOPE_CACHE", "0")
             # What nobody asked for would take the processor from the tests; a test of it asks.
             patch.setenv("DPSCOPE_REHEARSAL", os.environ.get("DPSCOPE_REHEARSAL", "0"))
-            process = start_app(python=Path(sys.executable), port=port, output=output, token=token)
+            process = start_app(python=Path(sys.executable), port=port, output=output, code=code)
         try:
             if not wait_for_health(process, port=port, seconds=PATIENCE):
                 raise RuntimeError(f"the app did not start:\n{log.read_text(errors='replace')}")
@@ -421,6 +421,14 @@ def press_button(page: Page, *names: str) -> Page:
         page.get_by_role("button", name=name, exact=True).first.click()
         page.mouse.move(0, 0)  # or the button's own help stays open, outside every landmark: Streamlit's
         settled(page)
+    return page
+
+
+def type_token(page: Page, token: str) -> Page:
+    """The page Release, on which its server's fixed token was typed."""
+    field = page.get_by_label("Token", exact=True)
+    field.fill(token)
+    field.press("Enter")
     return page
 
 

@@ -27,8 +27,8 @@ from dpcore.core import (
     Problem,
     State,
 )
-from dplab.audit import ROUNDING, Law, aligned, exact_delta, exact_gamma
 from dpcore.randomness import Account, Enumerate, Preview, Sampler
+from dplab.audit import ROUNDING, Law, aligned, exact_delta, exact_gamma
 from tests.kit.problems import (
     Clamped,
     dataset_of,
@@ -93,7 +93,7 @@ def check_spending(mechanism: Mechanism, problem: Problem, *, seed: int) -> None
         for charge in account.charges:
             # No law shows a wrong shift: it is told for this account only. Who measures sums of cells tells how far.
             told = getattr(mechanism, "shift", lambda problem: problem.neighbours.histogram_shift)
-            assert not charge.sigma or charge.shift == told(problem)
+            assert not charge.sigma or charge.squared_shift == sum(step * step for step in told(problem))
         assert account.epsilon <= guarantee.epsilon * (1 + 1e-9), f"spent {account.epsilon}, told {guarantee.epsilon}"
         assert account.delta(guarantee.epsilon) <= guarantee.delta * (1 + 1e-9)
 

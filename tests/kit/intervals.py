@@ -26,7 +26,7 @@ from dpcore.core import (
     Queries,
     State,
 )
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.queries.ranges import Intervals
 from dpcore.randomness import Draw, FairSplit, MedianCuts, NoisyComparisons, Sampler
 from dpcore.randomness.cuts import cut_scores
@@ -34,18 +34,18 @@ from dpcore.randomness.sampler import PureDraw
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 BETA = 0.05
-TINY_LINES = [Line(bits=bits, missing=missing) for bits in (1, 2) for missing in (False, True)]
+TINY_LINES = [Number(bits=bits, missing=missing) for bits in (1, 2) for missing in (False, True)]
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 
 def problem_on(
-    domain: Line, *, n: int, kind: type[Queries] = Intervals, neighbours: Neighbours = Neighbours.REPLACE_ONE
+    domain: Number, *, n: int, kind: type[Queries] = Intervals, neighbours: Neighbours = Neighbours.REPLACE_ONE
 ) -> Problem:
     queries: Queries = kind(domain=domain)
     return Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
 
 
-def dataset_of(domain: Line, cells: Any) -> Dataset:
+def dataset_of(domain: Number, cells: Any) -> Dataset:
     return Dataset(domain, np.array(cells, dtype=np.int64), MADE)
 
 
@@ -147,11 +147,11 @@ seeds = st.integers(0, 2**32 - 1)
 cell_counts = st.lists(st.integers(0, 6) | st.sampled_from([0, 40]), min_size=2, max_size=17)
 
 
-def line_for(counts: list[int]) -> tuple[Line, Integers]:
+def line_for(counts: list[int]) -> tuple[Number, Integers]:
     """The smallest line for these counts, with a cell for missing rows if they are one more than a power of two."""
     bits = max(1, math.ceil(math.log2(len(counts))))
     missing = len(counts) == 2 ** (bits - 1) + 1 and bits > 1
-    domain = Line(bits=bits - 1 if missing else bits, missing=missing)
+    domain = Number(bits=bits - 1 if missing else bits, missing=missing)
     return domain, np.pad(np.array(counts, dtype=np.int64), (0, domain.size - len(counts)))
 
 
@@ -165,7 +165,7 @@ def case(counts: list[int], kind: type[Queries] = Intervals) -> tuple[Dataset, P
 SHAPES = ("equal", "two atoms", "bimodal", "even", "far right")
 
 
-def shaped(domain: Line, n: int, shape: str) -> Dataset:
+def shaped(domain: Number, n: int, shape: str) -> Dataset:
     """Rows of a shape; the same ones each time."""
     generator, size, place = np.random.Generator(np.random.PCG64(n)), domain.size, np.arange(n)
     first = np.where(place < 0.6 * n, generator.normal(0.25, 0.05, n), generator.normal(0.7, 0.1, n))

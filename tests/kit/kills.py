@@ -7,6 +7,7 @@ or a plan of two. A control is a broken way of releasing that the same looks mus
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import random
@@ -23,9 +24,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import opendp.prelude  # noqa: F401  # loaded once, not by every child
-import pandas  # noqa: F401
-
 import dprelease.ledger.writing
 import dprelease.release
 from dprelease.certificate import against
@@ -38,6 +36,9 @@ from dprelease.ledger.stores import database, files
 from dprelease.ledger.units import Price
 from dprelease.requests.joint import Asked
 from tests.kit.ledgers import SCHEMA_1, STEWARD, few_rows, forge, of_schema_1, plan_of, registered, request_of
+
+for module in ("opendp.prelude", "pandas"):  # loaded once, not by every child
+    importlib.import_module(module)
 
 PRESSES_A_LEDGER = 8
 """Chains are read as a whole: long ones would make the later kills slow."""

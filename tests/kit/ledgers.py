@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Neighbours
+from dpcore.data.columns import Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
+from dpcore.queries.ranges import Intervals
 from dprelease.ledger.connection import connected, made_private
 from dprelease.ledger.fingerprint import KEY_BYTES, KEY_FILE, NOTE, key_of
 from dprelease.ledger.records import Actor, Registration, Role
@@ -27,7 +28,6 @@ from dprelease.ledger.stores.chosen import ADDRESS
 from dprelease.ledger.stores.note import write_note
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
-from dpcore.queries.ranges import Intervals
 from dprelease.requests.single import Request
 
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
@@ -81,7 +81,7 @@ def few_rows(ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = 
 
 def request_of(*, epsilon: float = 0.5, draw: int = 1, key: str = "identity", **changed: Any) -> Request:
     """Intervals of ages, in four cells."""
-    domain = Line(high=20.0, bits=2)
+    domain = Number(high=20.0, bits=2)
     usual: dict[str, Any] = {
         "reading": Columns(names=("age",), on=domain),
         "queries": Intervals(domain=domain),
@@ -136,7 +136,7 @@ def forge(path: Path, script: str) -> None:
 
 def plan_of(*, person: str = "", rows: int = 1, pure: bool = True) -> Plan:
     """Two questions of one table: ages below 20 in four cells, and in two."""
-    columns = (DeclaredColumn(name="age", on=Line(high=20.0, bits=2)),)
+    columns = (DeclaredColumn(name="age", on=Number(high=20.0, bits=2)),)
     noisy: dict[str, Any] = {"entry_key": "identity"} if pure else {"entry_key": "gaussian", "values": {"delta": 1e-7}}
     questions = (
         PlannedQuestion(columns=("age",), queries="intervals", entry_key="identity", epsilon=0.25),

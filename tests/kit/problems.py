@@ -22,7 +22,8 @@ from dpcore.core import (
     ProvenanceKind,
     Queries,
 )
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.columns import Labels, Number
+from dpcore.data.product import Product
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Draw, GaussianCounts, NoisyCounts, Sampler, SparseVector
@@ -39,12 +40,12 @@ def dataset_of(problem: Problem, rows: Any) -> Dataset:
 
 def tiny_domains(entry: Entry) -> list[Domain]:
     """Lines of two, three and four cells, lists of one and two labels, four pairs; with and without a missing cell."""
-    domains: list[Domain] = [Line(bits=bits, missing=missing) for bits in (1, 2) for missing in (False, True)]
-    domains.append(Line(bins=3))
-    domains += [Categories(labels=("a", "b")[:k], missing=missing) for k, missing in ((1, True), (2, False), (2, True))]
-    domains.append(Grouped(labels=("a", "b"), line=Line(bits=1)))
-    domains += [Grid(first=Line(bits=1, missing=missing), second=Line(bits=1)) for missing in (False, True)]
-    return sorted((d for d in domains if isinstance(d, entry.domains)), key=lambda d: d.size)
+    domains: list[Domain] = [Number(bits=bits, missing=missing) for bits in (1, 2) for missing in (False, True)]
+    domains.append(Number(bins=3))
+    domains += [Labels(labels=("a", "b")[:k], missing=missing) for k, missing in ((1, True), (2, False), (2, True))]
+    domains.append(Product.map(Labels(labels=("a", "b")), Number(bits=1), names=("group", "number")))
+    domains += [Product.map(Number(bits=1, missing=missing), Number(bits=1)) for missing in (False, True)]
+    return sorted((d for d in domains if entry.fits(d)), key=lambda d: d.size)
 
 
 def relations(entry: Entry) -> list[Neighbours]:
@@ -62,7 +63,7 @@ def relations(entry: Entry) -> list[Neighbours]:
 def served(entry: Entry, domain: Domain) -> list[Queries]:
     """The query classes of a domain that an entry serves."""
     classes: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)]
-    if isinstance(domain, Line | Categories):
+    if isinstance(domain, Number | Labels):
         classes.append(generated("bumps", queries=4, domain=domain, seed=4))
     return [queries for queries in classes if entry.serves(queries)]
 
@@ -76,7 +77,10 @@ def tiny_problems(entry: Entry, neighbours: Neighbours) -> Iterator[Problem]:
         classes = served(entry, domain)
         rows = entry.tiny_rows if domain.size <= entry.tiny_size else max(2, entry.tiny_rows - 2)
         for queries in classes if domain.size <= 3 else classes[:1]:
-            yield Problem(domain=domain, queries=queries, n=rows, neighbours=neighbours)
+            problem = Problem(domain=domain, queries=queries, n=rows, neighbours=neighbours)
+            # A mean over a public n is not drawn where a cell may be empty.
+            if not (domain.missing and tiny_mechanism(entry).unsuitable(problem)):
+                yield problem
 
 
 def law_problem(entry: Entry, neighbours: Neighbours) -> Problem:
@@ -126,10 +130,14 @@ def ordinary_data(problem: Problem) -> list[Dataset]:
 
 def ordinary_problems(entry: Entry, neighbours: Neighbours, *, n: int = 400) -> list[Problem]:
     """A problem of the size a reader meets for every query class an entry serves."""
-    usual: list[Domain] = [Line(bits=5), Categories(labels=tuple("abcdefgh")), Grouped(labels=("a", "b", "c"))]
-    domains = [domain for domain in usual if isinstance(domain, entry.domains)][:1]
-    pairs = Grid(first=Line(bits=3, missing=True), second=Line(bits=2))
-    domains += [pairs] if isinstance(pairs, entry.domains) else []
+    usual: list[Domain] = [
+        Number(bits=5),
+        Labels(labels=tuple("abcdefgh")),
+        Product.map(Labels(labels=("a", "b", "c")), Number(), names=("group", "number")),
+    ]
+    domains = [domain for domain in usual if entry.fits(domain)][:1]
+    pairs = Product.map(Number(bits=3, missing=True), Number(bits=2))
+    domains += [pairs] if entry.fits(pairs) else []
     return [Problem(domain=d, queries=q, n=n, neighbours=neighbours) for d in domains for q in served(entry, d)]
 
 

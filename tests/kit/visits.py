@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Dates
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line, Truth
 
 ROWS = 50_000
 PERSON, PERSON_ROWS = "patient", 3
@@ -59,11 +59,11 @@ def visits(rows: int = ROWS, *, seed: int = 20) -> pd.DataFrame:
 def declared_visits(*, by_person: bool = True) -> DeclaredTable:
     """Every column that may be read, with bounds and labels that somebody knows from elsewhere."""
     columns = [
-        *(DeclaredColumn(name=name, on=Line(low=low, high=high, bins=bins, missing=True))
+        *(DeclaredColumn(name=name, on=Number(low=low, high=high, bins=bins, missing=True))
           for name, (low, high, bins) in NUMBERS.items()),
-        *(DeclaredColumn(name=name, on=Calendar(step=step, first=first, last=last, missing=True))
+        *(DeclaredColumn(name=name, on=Dates(step=step, first=first, last=last, missing=True))
           for name, (step, first, last) in DATES.items()),
-        *(DeclaredColumn(name=name, on=Categories(labels=labels)) for name, labels in LABELS.items()),
-        *(DeclaredColumn(name=name, on=Truth()) for name in ANSWERS),
+        *(DeclaredColumn(name=name, on=Labels(labels=labels)) for name, labels in LABELS.items()),
+        *(DeclaredColumn(name=name, on=Labels(yes_no=True)) for name in ANSWERS),
     ]  # fmt: skip
     return DeclaredTable(columns=tuple(columns), person=PERSON if by_person else "", person_rows=PERSON_ROWS)

@@ -11,6 +11,7 @@ from streamlit.util import calc_hash
 
 from dpcore.data.sources import Source, Uploaded
 from pages.data.upload import HeldFile
+from pages.shell.server.access import STEWARD_KEYS, USER, digest
 from tests import ROOT
 from tests.pages.drawn import drawn, helped
 
@@ -28,6 +29,16 @@ def visitor(page: str) -> AppTest:
     app = AppTest.from_file(MAIN, default_timeout=600)
     found = {each["file"]: each for each in PAGE.finditer(MAIN.read_text(encoding="utf-8"))}[page]
     app._page_hash = calc_hash("" if found["first"] else found["address"])
+    return app
+
+
+STEWARD = {USER: digest(STEWARD_KEYS.new_key())}
+"""What Streamlit knows of a session in the steward's browser."""
+
+
+def as_steward(app: AppTest) -> AppTest:
+    """The session, in the steward's browser."""
+    app.user = {**STEWARD}
     return app
 
 

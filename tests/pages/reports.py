@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dpcore import Cells, Dataset, Intervals, Line, Preview, Problem, Provenance, ProvenanceKind, Thresholds, entry
+from dpcore import Cells, Dataset, Intervals, Number, Preview, Problem, Provenance, ProvenanceKind, Thresholds, entry
 from dpcore.core import Domain, Queries
-from dpcore.data.domains import Categories
+from dpcore.data.columns import Labels
 from dplab.measure import ErrorReport, finish, measure
 from pages.charts.picture import Picture
 from pages.charts.plotly import Drawn
@@ -34,14 +34,14 @@ def reported(
 
 
 SETTINGS: list[tuple[Any, Domain, list[int]]] = [
-    (Intervals, Line(bits=10), np.random.Generator(np.random.SFC64(1)).integers(0, 1024, 3000).tolist()),
-    (Thresholds, Line(low=-5, high=5, bits=3, missing=True), [0, 1, 1, 7, 8, 8]),
-    (Thresholds, Line(bits=7), [5] * 100),
-    (Cells, Line(bits=4, missing=True, clamp=False, unit="<b>"), [16, 16]),
-    (Cells, Categories(labels=HOSTILE), [0, 1, 2, 3, 4, 5, 6, 7, 7]),
-    (Intervals, Line(bits=1), [0]),
-    (Cells, Categories(labels=("only",), missing=False), [0]),
-    (Cells, Categories(labels=tuple(f"label {i}" for i in range(100))), list(range(100))),
+    (Intervals, Number(bits=10), np.random.Generator(np.random.SFC64(1)).integers(0, 1024, 3000).tolist()),
+    (Thresholds, Number(low=-5, high=5, bits=3, missing=True), [0, 1, 1, 7, 8, 8]),
+    (Thresholds, Number(bits=7), [5] * 100),
+    (Cells, Number(bits=4, missing=True, clamp=False, unit="<b>"), [16, 16]),
+    (Cells, Labels(labels=HOSTILE), [0, 1, 2, 3, 4, 5, 6, 7, 7]),
+    (Intervals, Number(bits=1), [0]),
+    (Cells, Labels(labels=("only",), missing=False), [0]),
+    (Cells, Labels(labels=tuple(f"label {i}" for i in range(100))), list(range(100))),
 ]
 NAMES = [f"{kind.key}, {domain.size} cells, {len(records)} rows" for kind, domain, records in SETTINGS]
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.learn.view import LESSONS, WALL
 from tests import ROOT
-from tests.pages.opening import MAIN, PAGE, opened, sound
+from tests.pages.opening import MAIN, PAGE, opened, sound, texts
 
 README = (ROOT / "dpcore" / "README.md").read_text(encoding="utf-8").split("## The papers, item by item")[1]
 LINES = {
     paper: [tuple(part.strip() for part in line.split("|")[1:-1]) for line in lines if line.startswith("| ")][1:]
     for paper, *lines in (part.split("\n") for part in README.split("### ")[1:])
 }
-CARDS = sorted({card for lines in LINES.values() for _, _, card in lines})
+CARDS = sorted({card.strip("`") for lines in LINES.values() for _, _, card, _ in lines})
+QUICK = ("learn?lesson=odds", "learn?lesson=median", "learn?lesson=printed&printed-system=random")
+"""Cards that are opened in every run."""
 NUMBERED = {
     "Blum": {2: 11, 3: 13, 4: 3, 5: 2, 6: 9, 7: 5},
     "Thaler": {1: 3, 2: 6, 3: 2, 4: 8},
@@ -35,7 +39,7 @@ NAMED = {
 def words(author: str) -> str:
     """What the table of a paper names."""
     (lines,) = (lines for paper, lines in LINES.items() if paper.startswith(author))
-    return "; ".join(what for what, _, _ in lines)
+    return "; ".join(what for what, *_ in lines)
 
 
 @pytest.mark.parametrize("author", NUMBERED)
@@ -51,18 +55,56 @@ def test_every_named_statement_is_there(author: str) -> None:
 
 def test_every_line_has_a_file_that_exists_and_a_card() -> None:
     assert len(LINES) == 5
-    for what, file, card in (line for lines in LINES.values() for line in lines):
-        assert what
-        assert (ROOT / "dpcore" / file.strip("`")).is_file(), file
+    for what, file, card, shown in (line for lines in LINES.values() for line in lines):
+        assert what and shown
+        assert any((top / file.strip("`")).is_file() for top in (ROOT / "dpcore", ROOT)), file
         assert card.startswith("`")
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("card", [card.strip("`") for card in CARDS])
-def test_every_card_opens(card: str) -> None:
-    address, _, query = card.partition("?")
+def plain(words: str) -> str:
+    """Words without emphasis or differences of case."""
+    return " ".join(words.replace("*", "").lower().split())
+
+
+def shown_on(address: str, **link: str) -> AppTest:
+    """A page by its address, with Why? open where there is one."""
     files = {found["address"]: found["file"] for found in PAGE.finditer(MAIN.read_text(encoding="utf-8"))}
-    link = dict(part.split("=") for part in query.split("&") if part)
-    assert link.get("lesson", "odds") in {*LESSONS, *(each.key for each in WALL)}
-    app = sound(opened(files[address], **link))
-    assert not app.warning and not app.error
+    app = opened(files[address], **link)
+    if address == "start":
+        app.session_state["why_open"] = True
+        app.run()
+    return sound(app)
+
+
+@pytest.mark.parametrize("card", [pytest.param(card, marks=[pytest.mark.full] * (card not in QUICK)) for card in CARDS])
+def test_every_card_shows_the_words_of_its_lines(card: str) -> None:
+    """All that is on the card once the guess is made and Why? is open."""
+    address, _, query = card.partition("?")
+    link = dict(parse_qsl(query))
+    lesson = link.get("lesson", "")
+    assert not lesson or lesson in {*LESSONS, *(each.key for each in WALL)}
+    if lesson in LESSONS:
+        link[f"{lesson}-shown"] = "true"
+    app = shown_on(address, **link)
+    warned = [each.value for each in app.warning]
+    assert warned == ["For previews only."] * ("unbounded_mean" in card) and not app.error
+    page = plain(texts(app))
+    lines = [line for lines in LINES.values() for line in lines if line[2].strip("`") == card]
+    assert lines and not [(what, shown) for what, _, _, shown in lines if plain(shown) not in page]
+
+
+def test_no_card_shows_the_words_of_another_papers_item_by_chance() -> None:
+    """The control: a lesson about odds has none of the words that other cards are cited for."""
+    page = plain(texts(sound(opened("learn/page.py", **{"lesson": "odds", "odds-shown": "true"}))))
+    others = {plain(shown) for lines in LINES.values() for _, _, card, shown in lines if "odds" not in card}
+    assert others and not [words for words in others if words in page]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ["start", "tables", "one-number"])
+def test_words_of_a_card_that_its_link_brings_are_not_on_the_page_without_it(address: str) -> None:
+    """Else they would be found whether or not the mechanism is there that the line is about."""
+    usual = plain(texts(shown_on(address)))
+    told = [(card.strip("`"), shown) for lines in LINES.values() for _, _, card, shown in lines]
+    brought = [(card, shown) for card, shown in told if card.startswith(f"{address}?")]
+    assert brought and not [(card, shown) for card, shown in brought if plain(shown) in usual]

@@ -15,6 +15,7 @@ import duckdb
 
 from dpcore.core import DataError
 from dpcore.data.reading.intake import Limits
+from dpcore.data.reading.scratch import FULL, NO_ROOM, UNWRITABLE
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -63,6 +64,10 @@ def cursor_of(connection: Connection) -> Connection:
     raise DataError("it was closed, and its rows are gone.")
 
 
+TITLE_ABOVE = " If a title stands above the header, set Format: Lines to skip (--format skip=1 for one line)."
+"""Of rows about people no title is guessed: a person's row could be taken for one."""
+
+
 class _Alarm(threading.Timer):
     """Calls again and again until it is cancelled: an interruption that comes before the query has begun is lost."""
 
@@ -106,11 +111,13 @@ def run(
 
 
 def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None) -> str:
-    """What went wrong in our words; of DuckDB's message only its counts of rows and fields are used."""
+    """What went wrong in our words; of DuckDB's message only numbers are used: of rows, fields, a system's error."""
     if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
         return f"it needs more than the {limits.memory_bytes >> 20:,} MB of memory that reading may take."
     if isinstance(error, duckdb.InterruptException):
         return f"it took longer than {limits.seconds:g} seconds."
+    if isinstance(error, duckdb.IOException) and (number := re.search(r'"errno":"(\d+)"', str(error))):
+        return FULL if int(number[1]) in NO_ROOM else UNWRITABLE
     if records is None:
         return "its contents are damaged or not what its Parquet footer promises."
     fields, rows_before = records
@@ -123,7 +130,9 @@ def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None)
     counts = re.fullmatch(r"Expected Number of Columns: \d+ Found: (\d+)", reason)
     if counts:
         found = int(counts[1])
+        more, first = found > fields, place is not None and int(place[1]) == 1
         return (
-            f"{row} has {found:,} field{'s'[: found != 1]} where {fields:,} {'were' if fields > 1 else 'was'} expected."
+            f"{row} has {found:,} field{'s'[: found != 1]}{' or more' * more} where {fields:,} "
+            f"{'were' if fields > 1 else 'was'} expected.{TITLE_ABOVE * (more and (first or fields == 1))}"
         )
     return f"{row} has a quotation mark that is not closed or not doubled, or is far too long."

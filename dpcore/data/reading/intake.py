@@ -21,10 +21,14 @@ from typing import IO
 
 from dpcore.core import DataError
 from dpcore.data.reading.first_row import looks_like_names
+from dpcore.data.reading.format import Format
+from dpcore.data.reading.layout import SEPARATORS, find_layout, separator_of
+from dpcore.data.reading.scratch import FULL, NO_ROOM
 
 CHUNK_BYTES = 1 << 20
 HEADER_CHARACTERS = 1 << 20
 NAME_CHARACTERS = 60
+HEAD_CHARACTERS, TAIL_CHARACTERS = 34, 22
 PARQUET_MAGIC = b"PAR1"
 GZIP_MAGIC = b"\x1f\x8b"
 # First bytes of what people rename or upload by mistake, and what to call it.
@@ -41,7 +45,7 @@ FOREIGN_MAGICS = {
     PARQUET_MAGIC: "Parquet data",
     b"PARE": "encrypted Parquet data",
 }
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 BYTES_TO_READ = 56
 """Memory for each row while one column is read and encoded: measured, and some to spare."""
 
@@ -110,6 +114,7 @@ class Arrival:
         encoding: of the original, where it is not UTF-8.
         named: whether the first row holds names.
         rows_before: rows of the original above the copy's first record.
+        lines_skipped: lines of the original above its header or, without one, its first record.
         notes: public sentences about what was done.
     """
 
@@ -119,6 +124,7 @@ class Arrival:
     encoding: str = ""
     named: bool = False
     rows_before: int = 0
+    lines_skipped: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -139,6 +145,13 @@ def clean_name(name: str) -> str:
     return re.sub(r"(?i)\bwww\.", "www_", "".join(safe))[:NAME_CHARACTERS].strip(" _-.,+")
 
 
+def _shortened(name: str) -> Iterator[str]:
+    """A name too long to show whole as its beginning and its end, which may be all that tells it from another."""
+    whole = " ".join(name[: 10 * NAME_CHARACTERS].split())
+    if len(whole) > NAME_CHARACTERS:
+        yield clean_name(f"{clean_name(whole)[:HEAD_CHARACTERS]} .. {clean_name(whole[-TAIL_CHARACTERS:])}")
+
+
 def clean_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Safe, unique column names, and a public note where any was changed.
 
@@ -148,7 +161,7 @@ def clean_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
     unique: dict[str, None] = {}
     for position, name in enumerate(names, start=1):
         base = clean_name(name) or f"column {position}"
-        tries = itertools.chain([base], (f"{base} ({count})" for count in itertools.count(2)))
+        tries = itertools.chain([base], _shortened(name), (f"{base} ({count})" for count in itertools.count(2)))
         unique[next(one for one in tries if one not in unique)] = None
     changed = sum(one != name.strip() for one, name in zip(unique, names, strict=True))
     note = f"Column names that were empty, repeated, long or unsafe were changed: {changed:,} of {len(names):,}."
@@ -156,7 +169,7 @@ def clean_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def receive(
-    source: Path | bytes, *, name: str, folder: Path, limits: Limits, header: bool | None, ask: bool
+    source: Path | bytes, *, name: str, folder: Path, limits: Limits, settings: Format, header: bool | None, ask: bool
 ) -> Arrival:
     """Check the file and copy it into the folder.
 
@@ -165,6 +178,7 @@ def receive(
         name: its name.
         folder: where the copy goes.
         limits: what it may cost.
+        settings: how its text is to be read.
         header: whether the first row of a text file holds names; None looks at it.
         ask: whether looking is not enough.
 
@@ -174,23 +188,27 @@ def receive(
     """
     zipped = name.lower().endswith(".gz")
     ending = Path(name.lower().removesuffix(".gz")).suffix
-    if ending not in (".csv", ".tsv", ".parquet"):
-        raise DataError("only names ending in .csv, .tsv or .parquet are read, and these with .gz behind.")
+    if ending in WORKBOOKS:
+        raise DataError("workbooks are not read: save the sheet as CSV UTF-8 and bring that file.")
+    if ending not in (".csv", ".tsv", ".txt", ".parquet"):
+        raise DataError("only names ending in .csv, .tsv, .txt or .parquet are read, and these with .gz behind.")
     try:
         size = len(source) if isinstance(source, bytes) else source.stat().st_size
         if size > limits.file_bytes:
             raise DataError(f"it holds {size:,} bytes, and at most {limits.file_bytes:,} are read.")
         with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as raw:
-            return _copy(raw, ending=ending, zipped=zipped, folder=folder, limits=limits, header=header, ask=ask)
+            first, chunks = _checked_start(raw, ending=ending, zipped=zipped, limits=limits)
+            if ending == ".parquet":
+                return _copy_parquet(itertools.chain([first], chunks), folder)
+            return _copy_text(first, chunks, ending, folder, limits=limits, settings=settings, named=header, ask=ask)
     except OSError as error:
         reason = (error.strerror or "input or output error").lower()
-    raise DataError(f"it could not be read or copied: {reason}.")
+        problem = FULL if error.errno in NO_ROOM else f"it could not be read or copied: {reason}."
+    raise DataError(problem)
 
 
-def _copy(
-    raw: IO[bytes], *, ending: str, zipped: bool, folder: Path, limits: Limits, header: bool | None, ask: bool
-) -> Arrival:
-    """Unpack, compare the ending with the first bytes, and copy."""
+def _checked_start(raw: IO[bytes], *, ending: str, zipped: bool, limits: Limits) -> tuple[bytes, Iterator[bytes]]:
+    """The first unpacked bytes, compared with the ending, and those that follow."""
     start = raw.read(16)
     raw.seek(0)
     if zipped and start and not start.startswith(GZIP_MAGIC):
@@ -202,10 +220,7 @@ def _copy(
     found = next((what for magic, what in FOREIGN_MAGICS.items() if first.startswith(magic)), "text")
     if (found != "Parquet data") if ending == ".parquet" else (found != "text"):
         raise DataError(f"the name says {ending}, but it holds {found}.")
-    chunks = itertools.chain([first], chunks)
-    if ending == ".parquet":
-        return _copy_parquet(chunks, folder)
-    return _copy_text(chunks, ending, folder, limits, named=header, ask=ask)
+    return first, chunks
 
 
 def _chunks(stream: IO[bytes] | gzip.GzipFile, limits: Limits) -> Iterator[bytes]:
@@ -243,17 +258,29 @@ def _copy_parquet(chunks: Iterator[bytes], folder: Path) -> Arrival:
 
 
 def _copy_text(
-    chunks: Iterator[bytes], ending: str, folder: Path, limits: Limits, *, named: bool | None, ask: bool
+    first: bytes,
+    chunks: Iterator[bytes],
+    ending: str,
+    folder: Path,
+    *,
+    limits: Limits,
+    settings: Format,
+    named: bool | None,
+    ask: bool,
 ) -> Arrival:
     """Split off the first row and copy the records, counting lines; a first row of data is the first record."""
-    first = next(chunks)
     wide = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    texts = _texts(itertools.chain([first], chunks), "utf-16" if wide else "utf-8-sig")
+    encoding = settings.encoding or ("utf-16" if wide else "utf-8")
+    texts = _texts(itertools.chain([first], chunks), "utf-8-sig" if encoding == "utf-8" else encoding)
     top = ""
     while len(top) < HEADER_CHARACTERS and (text := next(texts, "")):
         top += text
-    separator, row, blank_lines, length = _first_row(top, ending, limits)
-    if named is None and (ask or not looks_like_names(row, _rows(top[length:], separator))):
+    layout = find_layout(top, ending=ending, settings=settings, header=named, private=ask)
+    separator, row, blank_lines, length = _first_row(top[layout.start :], layout.separator, limits)
+    skipped, length = top.count("\n", 0, layout.start), layout.start + length
+    if layout.row_names and named is not False:
+        row = ("", *row)
+    if named is None and (ask or not looks_like_names(row[layout.row_names :], _rows(top[length:], separator))):
         raise FirstRowUnclear("row 1 could be column names or data, and nobody has said which.", columns=len(row))
     data_first = named is False
     header = tuple(f"column {place}" for place in range(1, len(row) + 1)) if data_first else row
@@ -268,17 +295,21 @@ def _copy_text(
             if lines - 1 > limits.rows:
                 raise DataError(f"it has more than {limits.rows:,} rows, and a session has memory for no more.")
             copy.write(text.encode())
-    notes = ["It was converted from UTF-16 to UTF-8."] if wide else []
+    notes = [] if encoding == "utf-8" else [f"It was converted from {_encoding_name(encoding)} to UTF-8."]
+    notes += layout.notes
+    if layout.row_names:
+        notes.append("Its header is one name short: the first column holds row names.")
     if separator != ",":
-        notes.append(f"Its fields are separated by {SEPARATORS[separator]}.")
-    rows_before = blank_lines + (not data_first)
+        notes.append(f"Its fields are separated by {SEPARATORS.get(separator, f'“{separator}”')}.")
+    rows_before = skipped + blank_lines + (not data_first)
     return Arrival(
         path=path,
         header=header,
         separator=separator,
-        encoding="utf-16" if wide else "",
+        encoding="" if encoding == "utf-8" else encoding,
         named=not data_first,
         rows_before=rows_before,
+        lines_skipped=skipped,
         notes=tuple(notes),
     )
 
@@ -310,9 +341,7 @@ def _texts(chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
             wrong = lines + error.object[: error.start].count(b"\n")
         if wrong >= 0:
             advice = "save it as CSV UTF-8" if encoding == "utf-8-sig" else "it is cut short or damaged"
-            raise DataError(
-                f"line {wrong:,} holds bytes that are not {encoding[:6].rstrip('-').upper()} text: {advice}."
-            )
+            raise DataError(f"line {wrong:,} holds bytes that are not {_encoding_name(encoding)} text: {advice}.")
         if "\0" in text:
             lines += text[: text.index("\0")].count("\n")
             raise DataError(f"line {lines:,} holds a zero byte, so this is not a text file.")
@@ -321,13 +350,17 @@ def _texts(chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
             yield text
 
 
-def _first_row(top: str, ending: str, limits: Limits) -> tuple[str, tuple[str, ...], int, int]:
+def _encoding_name(encoding: str) -> str:
+    """The encoding as people call it."""
+    return encoding[:6].upper() if encoding.startswith("utf-16") else encoding.removesuffix("-sig").upper()
+
+
+def _first_row(top: str, separator: str, limits: Limits) -> tuple[str, tuple[str, ...], int, int]:
     """Separator, cells of the first row, empty lines above it, and characters up to its end."""
     blank_lines = len(top) - len(top.lstrip("\n"))
     if blank_lines == len(top):
         raise DataError("it is empty.")
-    line = re.sub('"[^"]*"', "", top[blank_lines:].split("\n", 1)[0])
-    separator = "\t" if ending == ".tsv" else max(SEPARATORS, key=line.count)
+    separator = separator or separator_of(top[blank_lines:].split("\n", 1)[0])
     stream = io.StringIO(top[blank_lines:])
     row: list[str] = []
     try:

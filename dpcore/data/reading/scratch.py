@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import FrameType
 
 from dpcore.core import DataError
 
@@ -16,7 +19,12 @@ if sys.platform != "win32":
     import fcntl
 
 PREFIX = "dpscope-table-"
-_changing = threading.Lock()
+FULL = "it was not read: the folder for temporary files has no room left."
+UNWRITABLE = "it was not read: the folder for temporary files cannot be written."
+NO_ROOM = frozenset(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
+"""Numbers of the errors that mean a full disk, or one of which the user has used their share."""
+_changing = threading.RLock()
+"""May be taken again by a signal's handler, which interrupts its holder."""
 _mine: set[Path] = set()
 _closed = threading.Event()
 """Set when the process is about to end: a reader that is still at work must not leave a folder behind."""
@@ -29,8 +37,16 @@ def private_folder(undo: ExitStack) -> Path:
     locked file, and the system drops a process's locks when it dies (on Windows nothing is swept).
 
     Raises:
-        DataError: if all folders were removed because the process is about to end.
+        DataError: if all folders were removed because the process is about to end, or none can be made.
     """
+    try:
+        return _locked_folder(undo)
+    except OSError as error:
+        problem = FULL if error.errno in NO_ROOM else UNWRITABLE
+    raise DataError(problem)
+
+
+def _locked_folder(undo: ExitStack) -> Path:
     sweep_leftovers()
     with _changing:
         if _closed.is_set():
@@ -44,6 +60,20 @@ def private_folder(undo: ExitStack) -> Path:
             # Under its final name only once it is locked: a sweeper never meets it open.
             (folder / "locking").rename(folder / "lock")
     return folder
+
+
+def remove_all_when_ended() -> None:
+    """Remove this process's folders when a signal ends it, as one without a server: signals run no finalizers."""
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+        number = getattr(signal, name, None)  # Windows has not all of them
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # under nohup SIGHUP stays ignored
+            signal.signal(number, _remove_and_end)
+
+
+def _remove_and_end(number: int, _: FrameType | None) -> None:
+    remove_all()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 def remove_all() -> None:

@@ -7,6 +7,7 @@ these files.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import weakref
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 from dpcore.core import Booleans, DataError, Dataset, Floats, Integers, ParameterError, Provenance
 from dpcore.data.reading.duck import Connection, connect, cursor_of, quoted, run
 from dpcore.data.reading.first_row import is_value
+from dpcore.data.reading.format import Format
+from dpcore.data.reading.guesses import guess_format
 from dpcore.data.reading.intake import (
     BYTES_TO_READ,
     LIMITS,
@@ -32,6 +35,7 @@ from dpcore.data.reading.intake import (
     clean_names,
     receive,
 )
+from dpcore.data.reading.numbers import number
 from dpcore.data.reading.scratch import private_folder
 from dpcore.data.reading.spellings import period, truth
 
@@ -56,13 +60,19 @@ WORDS = (
     "TIMESTAMP WITH TIME ZONE",
 )
 NUMERIC_SHARE = 0.9
-NO_NUMBERS = ("nan", "na", "n/a", "null", "none", "inf", "-inf")
+NO_NUMBERS = (
+    *("nan", "na", "n/a", "#n/a", "null", "none", "inf", "-inf", "infinity", "-infinity", "#div/0!", "#value!", "\\n"),
+    *(".", "..", "?", "-", "--", "–", "—"),
+)
 """What other programs write where a column of numbers has none."""
 NARROW = 20
 CELLS_PER_GROUP = 2_000_000
 ROWS_PER_PART = 1_000_000
 CELLS_PER_PART = 1_000_000
+TITLE_OR_HEADER = "Only its first column has a name. If that is a title above the header, set Format: Lines to skip."
 Strings = tuple[str, ...]
+POINT = Format(decimal=".")
+"""Settings of tables of which nothing is guessed."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -77,6 +87,9 @@ class Table:
         row_count: n. Private where rows come and go.
         notes: public sentences about what reading found or changed.
         header: whether the first row was read as names; None for Parquet, which carries its own.
+        format: settings with which the same file is read again, and nothing is guessed but dates' order where it is
+            empty; its decimal sign is never empty.
+        guesses: public sentences about settings that nobody chose.
     """
 
     name: str
@@ -92,6 +105,10 @@ class Table:
     _held: ExitStack
     _arrays: list[weakref.ref[NDArray[Any]]] = field(default_factory=list)
     _folder: Path | None = None
+    _first: Table | None = None
+    _worded: tuple[bool, ...] = ()
+    format: Format = POINT
+    guesses: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, row_count={self.row_count}, columns={len(self.columns)})"
@@ -100,6 +117,22 @@ class Table:
     def kept_as(self) -> str:
         """Empty: no engine keeps it."""
         return ""
+
+    def with_format(self, settings: Format) -> Table:
+        """The same records, whose cells are read with other settings; what these leave open is as it was first read.
+
+        Separator, encoding and lines to skip stay: they concern the whole file.
+        """
+        origin = self._first or self
+        changed = dataclasses.replace(
+            origin.format, missing=settings.missing, days=settings.days,
+            decimal=settings.decimal or origin.format.decimal,
+            date_order=settings.date_order or origin.format.date_order,
+        )  # fmt: skip
+        chosen = ("Numbers",) * bool(settings.decimal) + ("Dates",) * bool(settings.date_order)
+        guesses = tuple(sentence for sentence in origin.guesses if not sentence.startswith(chosen))
+        # The records go when the first of these tables does.
+        return dataclasses.replace(origin, format=changed, guesses=guesses, _first=origin)
 
     def forget(self) -> None:
         """Delete the records now, whoever still holds the table; without it they go when nobody does."""
@@ -121,15 +154,25 @@ class Table:
         names = [self.columns[i] for i in chosen]
         path = f"{folder} / {self.name!r}" if folder else repr(self.name)
         if self.header is None and not self._places:
-            return [f"df = pd.read_parquet({path}, columns={names})"]
+            return [f"df = pd.read_parquet({path}, columns={names})", *self._format_code()]
         places = [self._places[i] for i in chosen]
         if self.header is None:
-            return [f"df = pd.read_parquet({path}).iloc[:, {places}].set_axis({names}, axis='columns')"]
+            read = f"df = pd.read_parquet({path}).iloc[:, {places}].set_axis({names}, axis='columns')"
+            return [read, *self._format_code()]
         # Texts as they stand: dpcore reads numbers to the last digit, and decides what is missing.
         return [
             f"df = pd.read_csv({path}, usecols={places}, names={names},",
             f"                 {', '.join((*self._reading, 'dtype=str', 'keep_default_na=False'))})",
+            *self._format_code(),
         ]
+
+    def _format_code(self) -> list[str]:
+        """A line that has ``read_frame`` read cells as here, where that is not the usual way."""
+        cells = Format(
+            decimal=self.format.decimal, date_order=self.format.date_order, missing=self.format.missing,
+            days=self.format.days,
+        )  # fmt: skip
+        return [] if cells == Format(decimal=".") else [f'df.attrs["format"] = {cells.text}']
 
     def reserve(self, more: int) -> None:
         """Raise TooLarge if a session may not hold what reading a column takes, and so many more bytes for each row.
@@ -162,8 +205,7 @@ class Table:
     def numbers(self, column: str) -> Floats:
         """The column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
         self.reserve(0)
-        cell = f"c{self._position(column)}"
-        found = self._ask(f"SELECT coalesce(try_cast({cell} AS DOUBLE), 'nan'::DOUBLE) AS number FROM records")
+        found = self._ask(f"SELECT coalesce({self._number(column)}, 'nan'::DOUBLE) AS number FROM records")
         numbers = np.asarray(found["number"], dtype=np.float64)
         numbers[~np.isfinite(numbers)] = np.nan
         return numbers
@@ -193,7 +235,7 @@ class Table:
     def periods(self, column: str, step: str) -> Floats:
         """The day, week, month or year of each cell as a number, shape (n,), NaN for none; see ``spellings.period``."""
         self.reserve(0)
-        number = f"coalesce(CAST({period(self._text(column), step)} AS DOUBLE), 'nan'::DOUBLE)"
+        number = f"coalesce(CAST({period(self._text(column), step, self.format)} AS DOUBLE), 'nan'::DOUBLE)"
         return np.asarray(self._ask(f"SELECT {number} AS number FROM records")["number"], dtype=np.float64)
 
     def present(self, column: str) -> Booleans:
@@ -223,10 +265,12 @@ class Table:
     def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
         """Each row's texts in these columns as ``packed_row`` has them, "?" where a cell is missing; in any order."""
         cells = [f"coalesce({self._text(column)}, '?')" for column in columns]
-        lengths = " || ',' || ".join(f"strlen({cell})" for cell in cells)
-        told = " || ".join([lengths, "';'", *cells])
+        # One call: of a chain of || for some hundred columns DuckDB says that it is nested too deeply.
+        lengths = ", ',', ".join(f"strlen({cell})" for cell in cells)
+        packed = ", ".join([lengths, "';'", *cells])
         for start in range(0, self.row_count, step := max(1, CELLS_PER_PART // len(columns))):
-            found = self._ask(f"SELECT {told} AS packed FROM records WHERE row >= {start} AND row < {start + step}")
+            part = f"row >= {start} AND row < {start + step}"
+            found = self._ask(f"SELECT concat({packed}) AS packed FROM records WHERE {part}")
             yield from map(str.encode, found["packed"].tolist())
 
     def looks_numeric(self, column: str) -> bool:
@@ -234,10 +278,9 @@ class Table:
 
         This reads private values: only for public data or the data's steward.
         """
-        cell = f"c{self._position(column)}"
         found = self._ask(
             f"SELECT count(*) FILTER (lower({self._text(column)}) NOT IN {NO_NUMBERS}) AS present,"
-            f" count(*) FILTER (isfinite(try_cast({cell} AS DOUBLE))) AS fit FROM records"
+            f" count(*) FILTER (isfinite({self._number(column)})) AS fit FROM records"
         )
         return bool(found["fit"][0] >= NUMERIC_SHARE * found["present"][0] > 0)
 
@@ -259,7 +302,24 @@ class Table:
         return self.columns.index(column)
 
     def _text(self, column: str) -> str:
-        return self._texts[self._position(column)]
+        """SQL for a cell's text; NULL where it is empty or a code for missing; numeric codes match by value."""
+        text = self._texts[self._position(column)]
+        if not self.format.missing:
+            return text
+        codes = [code.strip(BLANKS) for code in self.format.missing]
+        numbers = ", ".join(repr(value) for code in codes if (value := _finite(code)) is not None)
+        is_code = f"{text} IN ({', '.join(map(quoted, codes))})"
+        if numbers:
+            is_code += f" OR coalesce(try_cast({text} AS DOUBLE) IN ({numbers}), false)"
+        return f"CASE WHEN {is_code} THEN NULL ELSE {text} END"
+
+    def _number(self, column: str) -> str:
+        """SQL for a cell as a number: NULL or not finite where it is none."""
+        place = self._position(column)
+        if self._worded[place]:
+            return number(self._text(column), decimal=self.format.decimal)
+        cell = f"try_cast(c{place} AS DOUBLE)"
+        return f"CASE WHEN {self._text(column)} IS NOT NULL THEN {cell} END" if self.format.missing else cell
 
     def _ask(self, query: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
         try:
@@ -269,6 +329,15 @@ class Table:
             raise DataError(f"{self.name}: {error}") from None
 
 
+def _finite(code: str) -> float | None:
+    """The number that a code for missing is; None where it is none."""
+    try:
+        value = float(code)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
 def packed_row(texts: Sequence[str]) -> bytes:
     """Texts so that no two lists of them look alike: their lengths in bytes, then all of them."""
     parts = [text.encode("utf-8", "surrogatepass") for text in texts]
@@ -276,9 +345,16 @@ def packed_row(texts: Sequence[str]) -> bytes:
 
 
 def read_table(
-    source: Path | bytes, *, name: str, header: bool | None = None, ask: bool = False, limits: Limits = LIMITS
+    source: Path | bytes,
+    *,
+    name: str,
+    header: bool | None = None,
+    ask: bool = False,
+    limits: Limits = LIMITS,
+    settings: Format | None = None,
+    guess_values: bool | None = None,
 ) -> Table:
-    """Read a CSV, TSV or Parquet file (also with .gz behind) into a Table.
+    """Read a CSV, TSV, TXT or Parquet file (also with .gz behind) into a Table.
 
     Args:
         source: the file, or its bytes.
@@ -287,6 +363,8 @@ def read_table(
             it as names where it surely holds some (``looks_like_names``). Parquet carries its own names.
         ask: whether a first row of text that looks like names is not enough, as of rows about people.
         limits: what the file may cost.
+        settings: how the file is to be read; what they leave open is guessed.
+        guess_values: whether it may be guessed from values; by default unless ``ask``.
 
     Raises:
         DataError: one sentence naming the file, what is wrong and where; never a record's value.
@@ -294,17 +372,27 @@ def read_table(
     """
     shown = clean_name(name) or "the file"
     try:
-        return _read(source, name, shown, limits, header, ask)
+        guessing = not ask if guess_values is None else guess_values
+        return _read(source, name, shown, limits, settings or Format(), header, ask, guessing)
     except FirstRowUnclear as error:
         raise FirstRowUnclear(f"{shown}: {error}", columns=error.columns) from None
     except DataError as error:
         raise DataError(f"{shown}: {error}") from None
 
 
-def _read(source: Path | bytes, name: str, shown: str, limits: Limits, header: bool | None, ask: bool) -> Table:
+def _read(
+    source: Path | bytes,
+    name: str,
+    shown: str,
+    limits: Limits,
+    settings: Format,
+    header: bool | None,
+    ask: bool,
+    guessing: bool,
+) -> Table:
     with ExitStack() as undo:
         folder = private_folder(undo)
-        arrival = receive(source, name=name, folder=folder, limits=limits, header=header, ask=ask)
+        arrival = receive(source, name=name, folder=folder, limits=limits, settings=settings, header=header, ask=ask)
         stored = folder / "records.parquet"
         store = _store_text if arrival.header else _store_parquet
         # Each thread holds a row group of every column; with many columns two do not fit the memory limit.
@@ -322,12 +410,22 @@ def _read(source: Path | bytes, name: str, shown: str, limits: Limits, header: b
             raise DataError("it has column names but no rows.")
         kinds = run(connection, "SELECT column_type AS kind FROM (DESCRIBE records)", limits=limits)["kind"]
         columns, renamed = clean_names(names)
+        if arrival.named and len(names) > 1 and names[0].strip() and not any(name.strip() for name in names[1:]):
+            renamed = (*renamed, TITLE_OR_HEADER)
+        worded = tuple(kind == "VARCHAR" for kind in kinds[: len(columns)])
+        chosen, guesses = guess_format(
+            connection, settings, limits=limits, separator=arrival.separator, private=not guessing,
+            cells=[f"c{i}" for i, is_text in enumerate(worded) if is_text],
+        )  # fmt: skip
         table = Table(
             name=shown,
             columns=columns,
             row_count=count,
             notes=(*notes, *renamed),
             header=arrival.named if arrival.header else None,
+            format=dataclasses.replace(chosen, separator=arrival.separator, skip=arrival.lines_skipped or None),
+            guesses=guesses,
+            _worded=worded,
             # Whole numbers with gaps are often stored as fractions, so there 2.0 reads 2.
             _texts=tuple(
                 f"regexp_replace(c{i}::VARCHAR, '\\.0$', '')" if kind in FRACTIONS else f"c{i}::VARCHAR"
@@ -355,6 +453,8 @@ def _reading(arrival: Arrival) -> Strings:
     if len(arrival.header) == 1:
         # An empty line is a missing cell here, and no row at all where there are more columns.
         words.append(f"skip_blank_lines=False, skiprows={arrival.rows_before - arrival.named}")
+    elif arrival.lines_skipped:
+        words.append(f"skiprows={arrival.lines_skipped}")
     return tuple(words)
 
 
@@ -391,22 +491,70 @@ def _store_parquet(
         raise DataError(f"its rows times its {width:,} columns are more than the {limits.cells:,} cells that are read.")
     if rows > limits.rows:
         raise DataError(f"it has more than the {limits.rows:,} rows that a session has memory for.")
-    sizes = f"SELECT max(row_group_num_rows) AS size FROM parquet_metadata({path}) GROUP BY row_group_id"
-    if int(run(reader, f"SELECT coalesce(sum(size), 0) AS rows FROM ({sizes})", limits=limits)["rows"][0]) != rows:
+    if _rows_in_groups(reader, path, source, limits) != rows:
         raise DataError("its footer promises a number of rows that it does not hold.")
     cells = {i: cell for i, kind in enumerate(kinds) if (cell := plain(f"c{i}", kind))}
     if not cells:
         raise DataError("none of its columns holds numbers or text.")
     named = f"{source} AS records({', '.join(f'c{i}' for i in range(width))})"
+    worded = [i for i, kind in enumerate(kinds) if kind == "VARCHAR"]
+    notes, left = list[str](), width
+    try:
+        _copy_cells(reader, named, cells, worded, stored, limits)
+    except DataError:
+        damaged = [i for i in worded if not _is_readable(reader, named, cells[i], limits)]
+        cells = {i: cell for i, cell in cells.items() if i not in damaged}
+        if not damaged or not cells:
+            raise
+        _copy_cells(reader, named, cells, [i for i in worded if i in cells], stored, limits)
+        left -= len(damaged)
+        places = f"{', '.join(str(i + 1) for i in damaged[:5])}{', …' if len(damaged) > 5 else ''}"
+        notes.append(
+            f"Columns whose text is not UTF-8 were left out: {len(damaged):,} of {width:,}, at place {places}."
+        )
+    if len(cells) < left:
+        notes.append(f"Columns that hold neither numbers nor text were left out: {left - len(cells):,} of {width:,}.")
+    return tuple(names[i] for i in cells), tuple(cells), tuple(notes)
+
+
+def _rows_in_groups(reader: Connection, path: str, source: str, limits: Limits) -> int:
+    """Rows of all row groups together."""
+    sizes = f"SELECT max(row_group_num_rows) AS size FROM parquet_metadata({path}) GROUP BY row_group_id"
+    try:
+        return int(run(reader, f"SELECT coalesce(sum(size), 0) AS rows FROM ({sizes})", limits=limits)["rows"][0])
+    except DataError as error:
+        damaged = error  # DuckDB reads the groups' smallest and largest texts as well, which may not be UTF-8
+    described = run(reader, f"SELECT column_type FROM (DESCRIBE FROM {source})", limits=limits)["column_type"]
+    for place in range(len(described)):
+        counted = f"SELECT sum(CASE WHEN c IS NULL THEN 1 ELSE 1 END)::DOUBLE AS rows FROM {source} AS records"
+        names = ", ".join(f"c{i}" if i != place else "c" for i in range(len(described)))
+        try:
+            return int(run(reader, f"{counted}({names})", limits=limits)["rows"].sum())
+        except DataError:
+            continue
+    raise damaged
+
+
+def _copy_cells(
+    reader: Connection, named: str, cells: dict[int, str], worded: Sequence[int], stored: Path, limits: Limits
+) -> None:
+    """Write the columns to our own file."""
     # A short dictionary can stand for terabytes of text, so what it stands for is added up before it is written out.
-    lengths = " + ".join(f"coalesce(sum(strlen(c{i})), 0)" for i, kind in enumerate(kinds) if kind == "VARCHAR")
+    lengths = " + ".join(f"coalesce(sum(strlen(c{i})), 0)" for i in worded)
     length = run(reader, f"SELECT ({lengths or '0'})::DOUBLE AS length FROM {named}", limits=limits)["length"]
     if length.sum() > limits.unpacked_bytes:
         raise DataError(f"its text unpacks to more than {limits.unpacked_bytes:,} bytes, and no more are read.")
     select = ", ".join(f"{cell} AS c{new}" for new, cell in enumerate(cells.values()))
     run(reader, _copy(f"SELECT {select} FROM {named}", len(cells), stored), limits=limits)
-    note = f"Columns that hold neither numbers nor text were left out: {width - len(cells):,} of {width:,}."
-    return tuple(names[i] for i in cells), tuple(cells), (note,) if len(cells) < width else ()
+
+
+def _is_readable(reader: Connection, named: str, cell: str, limits: Limits) -> bool:
+    """Whether the text of a column can be read by itself."""
+    try:
+        run(reader, f"SELECT count({cell}) AS present FROM {named}", limits=limits)
+    except DataError:
+        return False
+    return True
 
 
 def _copy(select: str, width: int, stored: Path) -> str:

@@ -28,6 +28,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
+    DomainKind,
     Entry,
     Floats,
     HistogramState,
@@ -36,7 +37,6 @@ from dpcore.core import (
     PureMechanism,
     epsilon_param,
 )
-from dpcore.data.domains import Categories, Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 
@@ -103,8 +103,8 @@ SUBSET_SUMS = Entry(
     key="subset-sums",
     mechanism=SubsetSums,
     title="Subset sums: counts of groups",
-    story="Never say anything about one point: publish noisy counts of many groups, each of half the points.",
-    domains=(Line, Categories),
+    story="Never say anything about one point: publish noisy counts of many groups, each of about half the points.",
+    domains=(DomainKind.NUMBER, DomainKind.LABELS),
     queries=(Thresholds, Intervals, Cells),
     references=("Dinur and Nissim (2003)",),
 )

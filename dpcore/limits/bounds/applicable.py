@@ -109,7 +109,7 @@ def _most_rows(problem: Problem, guarantee: Guarantee, *, bits: float, beta: flo
         rows = (low + high + 1) // 2
         steps = replacement_steps(problem.neighbours, rows=rows)
         if guarantee.delta:
-            # The wall of many places has a door where there is a slack; then two of them may still be confused.
+            # With δ > 0 the bound for many places is weaker; two of the places may still be confused.
             hidden = not _may_be_found(bits=bits, steps=steps, guarantee=guarantee, beta=beta) or (
                 confusion(epsilon=guarantee.epsilon, steps=steps, delta=guarantee.delta) > beta
             )

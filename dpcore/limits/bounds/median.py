@@ -9,8 +9,9 @@ cannot exceed 1: with p the chance of being right,
 
 Once the grid has more than about εn/ln 2 bits there is no room left; on the real line there never was (Blum, Ligett
 and Roth 2013, Theorem 5.1). The wall stands exactly there: ``refusing`` below is a private mechanism that is right with
-chance nearly 1/(1 + e^-ε) up to it. The usual mechanism, exponential, already fails at a quarter of that length. With a
-slack δ > 0 the wall has a door: the stable median is right with the same chance on every grid.
+chance nearly 1/(1 + e^-ε) up to it. The usual mechanism, exponential, already fails at a quarter of that length. With
+δ > 0 the theorem does not apply: on these data, the most stable there are, the stable median is right with the same
+chance on every grid. For all data n must grow even then, at least like log* of N (Bun and others 2015).
 
 All curves are natural logarithms of chances, for grids of any length: 10,000 bits overflow nothing.
 
@@ -18,7 +19,7 @@ Notation: N = 2^bits grid points; n rows; epsilon = ε; delta = δ; neighbours r
 
 References:
     Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McSherry and Talwar (2007); McKenna and Sheldon (2020);
-    Dwork and Lei (2009), propose-test-release, for the stable median.
+    Dwork and Lei (2009), propose-test-release, for the stable median; Bun, Nissim, Stemmer and Vadhan (2015) for δ > 0.
 """
 
 from __future__ import annotations

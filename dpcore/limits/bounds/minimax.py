@@ -5,8 +5,9 @@ on the data for which the mechanism is worst. Pair the cells up and hide one bit
 cell or in the other. Whoever releases an accurate histogram reveals all the bits; but each bit is only τ replaced rows,
 so a private release must be wrong about it now and then, and every mistake costs 2τ/n. Add up over the pairs: the risk
 grows with the number of cells over εn. Adding noise to every cell is therefore right up to a constant on the
-worst data. On data with few occupied cells a projection to n rows does better, under the same promise; and so does a
-weaker one (random differential privacy), which may leave empty cells alone.
+worst data. On data with few occupied cells a projection to n rows does better, under the same promise; so does a weaker
+one (random differential privacy), which may leave empty cells alone; and so does (ε, δ) with δ > 0: noise in occupied
+cells alone, shown above a threshold (Bun, Nissim and Stemmer 2016).
 
 The printed proof takes τ as any real number and any n; it must be a whole number of rows, and they must fit. Without
 that, the printed number can exceed the risk of mechanisms that exist.

@@ -2,9 +2,10 @@
 
 Someone knows everyone else in the data, and has a suspicion about you: some odds that you are the one thing rather than
 the other. They look at the release. Privacy loss ε says that the odds are multiplied by e^ε at most, or divided by it:
-from 1 in 10, an ε of 1 takes the chance to at most 23 in 100, an ε of 0.1 to 11 in 100. It says so for every prior,
-every release and every attacker, however rich; it does not say that nothing is learned about people like you, nor that
-the release is harmless when the odds were bad to begin with.
+from 1 in 10, an ε of 1 takes the chance to at most 23 in 100, an ε of 0.1 to 11 in 100. It says so for every prior
+about you, every release and every attacker who knows all other rows, or to whom rows are independent. It is about ε for
+replacing one row; if ε is for adding or removing one, a changed row costs 2ε. It does not say that nothing is learned
+about people like you, nor that the release is harmless when the odds were bad to begin with.
 
 With a slack δ the promise has a hole: an event of chance δ in which everything may come out. Then the odds have no
 limit, but the chance of guessing right still has.

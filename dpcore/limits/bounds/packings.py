@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import ParameterError, Queries
-from dpcore.data.attributes import Marginals
 from dpcore.data.sphere import STEP, Halfspaces
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.linear import UNITS, LinearQueries
+from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 
 COMPARED = 64

@@ -39,12 +39,14 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     Floats,
     Problem,
     PureMechanism,
     epsilon_param,
     param,
+    rounded_up,
 )
 from dpcore.data.sphere import STEP, Halfspaces, Sphere
 from dpcore.mechanisms.halfspaces.agreement import agreement
@@ -149,9 +151,9 @@ class HalfspaceCounts(PureMechanism):
         return Bound(
             value=noise / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Nothing is projected; every direction is within {math.degrees(angle):.3g}° of one of the "
-            f"{2 * k} of the net, so no row of margin {needed:.3g} is on another side; {k} counts stray by at most "
-            f"{noise:,} rows, except with chance {beta:g}.",
+            statement=f"Nothing is projected; every direction is within {rounded_up(math.degrees(angle))}° of one of "
+            f"the {2 * k} of the net, so no row of margin {rounded_up(needed)} is on another side; {k} counts stray by "
+            f"at most {noise:,} rows, except with chance {beta:g}.",
             formula=r"\alpha\le\frac Jn,\quad k\,\Pr[|Z|>J]\le\beta,\quad Z\sim\mathrm{DLap}(k/\varepsilon)",
             reference=f"{reference}, without its projection: proved beside the mechanism",
             beta=beta,
@@ -201,7 +203,7 @@ ENTRIES = (
         title="Halfspace release",
         story="Project unit vectors to few dimensions, count there on the sides of a net of planes, and answer every "
         "halfspace by the nearest of them.",
-        domains=(Sphere,),
+        domains=(DomainKind.VECTORS,),
         queries=(Halfspaces,),
         references=("Blum, Ligett and Roth (2013), section 6",),
         tiny={"projected": 1, "projections": 1, "directions": 1},

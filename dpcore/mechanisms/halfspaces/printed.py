@@ -21,6 +21,9 @@ class Printed:
         log10_directions_both_signs: of |U| where coordinates may be negative, as Theorem 6.9 counts it.
         log10_counts: of m |U|, the noisy counts released.
         log10_rows: of the rows Theorem 6.9 asks for.
+        log_noises: Theorem 6.9's logarithm, ln(2m(√T/margin)^T/β): at the rows it asks for, noise has scale 1 over it.
+        log_net: ln of the directions of the net in the data's own dimensions, (4√d/margin)^d.
+        alpha: the allowed error.
     """
 
     distortion: float
@@ -31,6 +34,22 @@ class Printed:
     log10_directions_both_signs: float
     log10_counts: float
     log10_rows: float
+    log_noises: float
+    log_net: float
+    alpha: float
+
+    def log_noise_chance(self, *, hoeffding: float) -> float:
+        """ln of the union bound that the mean noise of some direction exceeds α/4: 2·e^(−mα²/hoeffding) each.
+
+        Noise within [−1, 1] has range 2, so Hoeffding's bound has 32; the paper prints 8.
+        """
+        return math.log(2) + self.log_net - self.projections * self.alpha**2 / hoeffding
+
+    @property
+    def log_noise_chance_by_variance(self) -> float:
+        """The same by Bernstein's bound, for Laplace noise cut off at 1: its variance is at most 2/log_noises²."""
+        variance, error = 2 / self.log_noises**2, self.alpha / 4
+        return math.log(2) + self.log_net - self.projections * error**2 / (2 * (variance + error / 3))
 
 
 def printed(*, margin: float, alpha: float, dimensions: int, beta: float, epsilon: float) -> Printed:
@@ -60,4 +79,7 @@ def printed(*, margin: float, alpha: float, dimensions: int, beta: float, epsilo
         log10_directions_both_signs=both,
         log10_counts=math.log10(m) + one,
         log10_rows=math.log10(m / epsilon) + both + math.log10(needed),
+        log_noises=needed,
+        log_net=dimensions * math.log(4 * math.sqrt(dimensions) / margin),
+        alpha=alpha,
     )

@@ -41,13 +41,20 @@ def largest_rectangle(
     return float(((sums + math.log(2 / beta)) / rates).min())
 
 
+def log_complement(exponent: Floats | float) -> Floats:
+    """Logarithm of 1 - e^exponent, below 0: to all digits also where the exponential rounds to 1, or nearly to 0."""
+    middle = -math.log(2)
+    near = np.log(-np.expm1(np.maximum(exponent, middle)))
+    far = np.log1p(-np.exp(np.minimum(exponent, middle)))
+    found: Floats = np.where(np.asarray(exponent) > middle, near, far)
+    return found
+
+
 def laplace_log_moment(scale: float) -> Callable[[Floats], Floats]:
     """Logarithm of E[e^(rate Z)] for discrete Laplace noise, for rates below 1/scale."""
-    p = math.exp(-1 / scale)
 
     def log_moment(rates: Floats) -> Floats:
-        value: Floats = 2 * np.log1p(-p) - np.log1p(-p * np.exp(rates)) - np.log1p(-p * np.exp(-rates))
-        return value
+        return 2 * log_complement(-1 / scale) - log_complement(rates - 1 / scale) - log_complement(-rates - 1 / scale)
 
     return log_moment
 

@@ -22,25 +22,26 @@ from typing import ClassVar
 from dpcore.core import (
     Bound,
     BoundKind,
+    DomainKind,
     Entry,
     Guarantee,
     HistogramRelease,
     HistogramState,
-    Mechanism,
     Problem,
     delta_param,
     epsilon_param,
+    rows_up,
 )
-from dpcore.data.domains import Categories, Grid, Line
 from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_formula, worst_error_gaussian
 from dpcore.privacy.composition import gaussian_sigma
+from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import GaussianCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianHistogram(Mechanism):
+class GaussianHistogram(GaussianMechanism):
     """Every cell's count plus discrete Gaussian noise."""
 
     data_independent: ClassVar[bool] = True
@@ -58,7 +59,7 @@ class GaussianHistogram(Mechanism):
 
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw, a number for each cell."""
-        return ((self.sigma(problem), problem.domain.size, sum(s * s for s in problem.neighbours.histogram_shift)),)
+        return ((self.sigma(problem), problem.domain.size, len(problem.neighbours.histogram_shift)),)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Exact tails for cells; Doob's maximal inequality with the sub-Gaussian moment for sums of cells."""
@@ -68,7 +69,7 @@ class GaussianHistogram(Mechanism):
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Gaussian noise of σ = {sigma:.3g} rows in each of {problem.domain.size:,} cells moves the "
-            f"worst {problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
+            f"worst {problem.queries.one} by at most {rows_up(rows)} rows, except with chance {beta:g}.",
             formula=worst_error_formula(
                 problem.queries, noise=r"\mathcal{N}_{\mathbb{Z}}(0,\sigma^2)", square=r"\tfrac12\lambda^2\sigma^2"
             ),
@@ -79,8 +80,8 @@ class GaussianHistogram(Mechanism):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on all cells."""
-        sigma, shift = self.sigma(state.problem), state.problem.neighbours.histogram_shift
-        counts = sampler.draw(GaussianCounts(state.histogram[None, :], sigma=sigma, shift=shift), trials)
+        sigma, moved = self.sigma(state.problem), len(state.problem.neighbours.histogram_shift)
+        counts = sampler.draw(GaussianCounts(state.histogram[None, :], sigma=sigma, squared_shift=moved), trials)
         return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
 
@@ -89,8 +90,8 @@ ENTRIES = (
         key="gaussian",
         mechanism=GaussianHistogram,
         title="Gaussian histogram",
-        story="Add bell-shaped noise to every cell: lighter tails, for a small chance δ of a larger leak.",
-        domains=(Line, Grid, Categories),
+        story="Add Gaussian noise to every cell: lighter tails, for a guarantee with δ above 0.",
+        domains=(DomainKind.NUMBER, DomainKind.MAP, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
         references=("Canonne, Kamath and Steinke (2020)", "Balle and Wang (2018)"),
         tiny={"delta": 0.01},

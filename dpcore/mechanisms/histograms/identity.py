@@ -18,8 +18,18 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpcore.core import Bound, BoundKind, Entry, HistogramRelease, HistogramState, Problem, PureMechanism, epsilon_param
-from dpcore.data.domains import Categories, Grid, Line
+from dpcore.core import (
+    Bound,
+    BoundKind,
+    DomainKind,
+    Entry,
+    HistogramRelease,
+    HistogramState,
+    Problem,
+    PureMechanism,
+    epsilon_param,
+    rows_up,
+)
 from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_formula, worst_error_laplace
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
@@ -42,7 +52,7 @@ class IdentityHistogram(PureMechanism):
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:,.4g} rows in each of {problem.domain.size:,} cells moves the worst "
-            f"{problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
+            f"{problem.queries.one} by at most {rows_up(rows)} rows, except with chance {beta:g}.",
             formula=worst_error_formula(
                 problem.queries, noise=r"\mathrm{DLap}(\Delta/\varepsilon)", square=r"\ln\mathbb{E}e^{\lambda Z}"
             ),
@@ -64,8 +74,9 @@ ENTRIES = (
         key="identity",
         mechanism=IdentityHistogram,
         title="Identity histogram",
-        story="Add noise to every cell and publish them all. Simple, and best when you look at single cells.",
-        domains=(Line, Grid, Categories),
+        story="Add noise to every cell and publish them all. Simple; where most cells are empty, projecting to counts "
+        "of n rows has a smaller error.",
+        domains=(DomainKind.NUMBER, DomainKind.MAP, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Ghosh, Roughgarden and Sundararajan (2009)"),
     ),

@@ -1,8 +1,8 @@
 """Sparse histogram: cells that hold nobody stay exactly empty, the others get noise; private for data drawn at random.
 
-A differentially private histogram must blur empty cells too: with many of them the noise adds up until the few full
-cells drown. Random differential privacy asks less. Rows are taken to be independent draws from one population, and the
-promise may fail for a share gamma of the draws of n rows and one more that replaces one of them.
+A differentially private histogram with δ = 0 must blur empty cells too: with many of them the noise adds up until the
+few full cells drown. Random differential privacy asks less. Rows are taken to be independent draws from one population,
+and the promise may fail for a share gamma of the draws of n rows and one more that replaces one of them.
 
 Why it is private in that sense: the empty cells of neighbours differ only if the replaced row or the one that replaces
 it is alone in its cell among the n + 1. Otherwise both histograms have the same empty cells, and noise hides the change
@@ -35,6 +35,7 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
+    DomainKind,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -46,8 +47,8 @@ from dpcore.core import (
     PureMechanism,
     epsilon_param,
     param,
+    rounded_up,
 )
-from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.histograms.projection import project_counts
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
@@ -88,7 +89,7 @@ class ProjectedHistogram(PureMechanism):
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:g} rows in at most {problem.domain.size:,} cells, projected, moves no "
-            f"query by more than {rows:,.0f} rows.",
+            f"query by more than {rows:,.0f} rows, except with chance {rounded_up(beta)}.",
             formula=r"\alpha\le\frac1n\min_{\lambda>0}\frac{|X|\ln\mathbb{E}e^{\lambda|Z|}+\ln\frac1\beta}{\lambda},"
             r"\quad Z\sim\mathrm{DLap}(\Delta/\varepsilon)",
             reference="triangle inequality and Chernoff bound; see Hall, Rinaldo and Wasserman (2013), Theorem 5.2",
@@ -159,7 +160,7 @@ ENTRIES = (
         mechanism=ProjectedHistogram,
         title="Histogram of n rows",
         story="Noise in every cell, then the nearest histogram with no negative count and the right total.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), equation 2",),
     ),
@@ -167,9 +168,9 @@ ENTRIES = (
         key="sparse_histogram",
         mechanism=SparseHistogram,
         title="Sparse histogram (random privacy)",
-        story="Empty cells stay empty, so few full cells among many do not drown. The promise is weaker, for data "
+        story="Empty cells stay empty where γn is large enough for the cells. The promise is weaker, for data "
         "drawn at random: whoever knows all others can tell a person who is alone in a cell.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), Proposition 5.1",),
         tiny={"gamma": 0.5},

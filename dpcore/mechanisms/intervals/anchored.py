@@ -28,6 +28,7 @@ import numpy as np
 from dpcore.core import (
     Bound,
     BoundKind,
+    DomainKind,
     Entry,
     HistogramState,
     PointsRelease,
@@ -35,8 +36,8 @@ from dpcore.core import (
     PureMechanism,
     alpha_param,
     epsilon_param,
+    rounded_up,
 )
-from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -73,9 +74,9 @@ class AnchoredIntervals(PureMechanism):
         return Bound(
             value=resolution + sides * noise / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{m} points resolve the worst {problem.queries.one} to {resolution:.3g} of n, and {d * m:,} "
-            f"noisy answers stray by at most {noise:,} rows, which count {'once' if sides == 1 else 'twice'}, "
-            f"except with chance {beta:g}.",
+            statement=f"{m} points resolve the worst {problem.queries.one} to {rounded_up(resolution)} of n, and "
+            f"{d * m:,} noisy answers stray by at most {noise:,} rows, which count "
+            f"{'once' if sides == 1 else 'twice'}, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{sides}}}{{2m}}+\frac{{{'' if sides == 1 else 2}J}}{{n}},\quad "
             r"dm\,\Pr[Z>J]\le\beta,\quad Z\sim\mathrm{DLap}(dm/\varepsilon)",
             reference="union bound on exact tails, proved beside the mechanism",
@@ -109,7 +110,7 @@ ENTRIES = (
         title="Interval release, anchored",
         story="Find evenly spaced quantiles, each by its own noisy bisection of the whole line, and put equal mass at "
         "each.",
-        domains=(Line,),
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("after Blum, Ligett and Roth (2013), section 4",),
         tiny={"alpha": 1.0},

@@ -35,6 +35,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     Floats,
     Integers,
@@ -45,8 +46,9 @@ from dpcore.core import (
     State,
     epsilon_param,
     param,
+    rounded_up,
+    rows_up,
 )
-from dpcore.data.attributes import Attributes
 from dpcore.mechanisms.intervals.rectangles import merged, share_below, with_ends
 from dpcore.mechanisms.intervals.recursive import error_growth
 from dpcore.queries.boxes import RangeBoxes
@@ -160,9 +162,9 @@ class BoxCuts(PureMechanism):
         return Bound(
             value=crossed + rounding + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"A box's boundary crosses at most {crossed:.3g} of n in {slabs}^{columns} cells, sub-cells add "
-            f"at most {rounding:.3g} (where cells hold many rows), and {slabs**columns - 1:,} private cuts "
-            f"{rows:,.0f} rows.",
+            statement=f"A box's boundary crosses at most {rounded_up(crossed)} of n in {slabs}^{columns} cells, "
+            f"sub-cells add at most {rounded_up(rounding)} (where cells hold many rows), and {slabs**columns - 1:,} "
+            f"private cuts {rows_up(rows)} rows, except with chance {beta:g}.",
             formula=r"\alpha\le\frac{2D}s+\sum_{d<D}\frac{s-1}2\Bigl(\frac1{f_d}+\frac{s^{d-1}E_d}n\Bigr)"
             r"+D_L\Bigl(\frac1{f_D}+\frac{s^{D-1}E_D}n\Bigr),\quad E_d=\frac{2\Delta}{\varepsilon_d}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
@@ -230,7 +232,7 @@ ENTRIES = (
         title="Boxes in three columns",
         story="Cut one column into slabs that hold equally many rows, each slab into bars, each bar into cells. What "
         "constant dimension costs: three columns need millions of rows.",
-        domains=(Attributes,),
+        domains=(DomainKind.TABLE,),
         queries=(RangeBoxes,),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),
         tiny={"levels": 1},

@@ -44,6 +44,7 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
+    DomainKind,
     Entry,
     Floats,
     HistogramState,
@@ -55,7 +56,6 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import FairSplit, NoisyComparisons, Sampler
 from dpcore.randomness.counts import NEVER
@@ -106,7 +106,7 @@ class PrintedIntervals(PureMechanism):
         24,
         label="Tie-breaking bits",
         symbol="t",
-        help="Private coins that tell rows of one cell apart: about 2·log2(6/α) + 2. With 0, all rows must differ.",
+        help="Private coins that tell rows of one cell apart: about 2·log2(6/α) + 2. With 0, nothing is promised.",
     )
 
     @property
@@ -137,8 +137,8 @@ class PrintedIntervals(PureMechanism):
         return Bound(
             value=self.alpha,
             kind=BoundKind.GUARANTEE,
-            statement=f"With n at least {needed:,} rows the worst {problem.queries.one} errs by at most "
-            f"α = {self.alpha:g}.",
+            statement=f"With n at least {needed:,} rows and no more than {most:,} at one position, the worst "
+            f"{problem.queries.one} errs by at most α = {self.alpha:g}, except with chance {beta:g}.",
             formula=r"n\ge\frac{288\,d}{\varepsilon\alpha^3}\ln\frac{8d}{\alpha\beta}",
             reference="Blum, Ligett and Roth (2013), Theorem 4.3, corrected",
             beta=beta,
@@ -254,7 +254,7 @@ ENTRIES = (
         title="Interval release, as printed (repaired)",
         story="Cut the line into blocks of about equal mass by noisy bisection, one block after the other. "
         "Historic: its printed theorem asks for far too few rows.",
-        domains=(Line,),
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 2, Theorems 4.2 and 4.3",),
         tiny={"alpha": 1.0, "tie_bits": 1},

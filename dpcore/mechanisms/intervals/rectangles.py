@@ -35,6 +35,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
+    DomainKind,
     Entry,
     Floats,
     HistogramState,
@@ -44,8 +45,10 @@ from dpcore.core import (
     PureMechanism,
     epsilon_param,
     param,
+    rounded_up,
+    rows_up,
 )
-from dpcore.data.domains import Grid
+from dpcore.data.product import Product, is_map
 from dpcore.mechanisms.intervals.recursive import error_growth
 from dpcore.queries.ranges import Cells, Rectangles
 from dpcore.randomness import MedianCuts, Sampler
@@ -63,7 +66,7 @@ class RectangleSizes:
         levels: L, levels of cuts along either axis.
     """
 
-    domain: Grid
+    domain: Product
     levels: int
 
     @property
@@ -74,7 +77,7 @@ class RectangleSizes:
     @property
     def columns(self) -> int:
         """Columns of the grid, with one more for the reserved cell."""
-        return self.domain.first.ordered + int(self.domain.missing)
+        return self.domain.shape[0] + int(self.domain.missing)
 
     @property
     def across(self) -> int:
@@ -89,7 +92,7 @@ class RectangleSizes:
     @property
     def ends(self) -> tuple[int, int]:
         """Number of sub-columns of the grid and of sub-cells of a slab: the last places of cuts."""
-        return self.across * self.columns, self.up * self.domain.second.ordered
+        return self.across * self.columns, self.up * self.domain.shape[1]
 
 
 def share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
@@ -119,7 +122,7 @@ class RectanglesRelease(DataRelease):
     def histogram(self) -> Floats:
         """Every cell's n/s² rows, spread evenly over the cell, shape (T, size)."""
         domain = self.problem.domain
-        if not isinstance(domain, Grid):
+        if not is_map(domain):
             raise ParameterError("Cells of equal mass lie on a grid.")
         slabs = self.across.shape[1] + 1
         plan = RectangleSizes(domain=domain, levels=slabs.bit_length() - 1)
@@ -127,12 +130,12 @@ class RectanglesRelease(DataRelease):
         edges = np.arange(plan.columns + 1) * plan.across
         columns = np.diff(share_below(cuts[:, :-1], cuts[:, 1:], edges), axis=2)
         cuts = with_ends(self.up.reshape(-1, slabs, slabs - 1), plan.ends[1])
-        edges = np.arange(domain.second.ordered + 1) * plan.up
+        edges = np.arange(domain.shape[1] + 1) * plan.up
         below = np.zeros((self.trials, slabs, len(edges)))
         for cell in range(slabs):
             below += share_below(cuts[:, :, cell], cuts[:, :, cell + 1], edges)
         rows = np.matmul(columns.transpose(0, 2, 1), np.diff(below, axis=2)) * (self.problem.n / slabs**2)
-        histogram: Floats = rows[:, : domain.first.ordered].reshape(self.trials, -1)
+        histogram: Floats = rows[:, : domain.shape[0]].reshape(self.trials, -1)
         if domain.missing:
             histogram = np.concatenate([histogram, rows[:, -1].sum(axis=1, keepdims=True)], axis=1)
         histogram[self.refused] = np.nan
@@ -161,7 +164,7 @@ class RectangleRelease(PureMechanism):
 
     def plan(self, problem: Problem) -> RectangleSizes:
         """The public sizes; raises ParameterError where the records are no pairs of numbers."""
-        if not isinstance(problem.domain, Grid):
+        if not is_map(problem.domain):
             raise ParameterError(f"Rectangles lie on two numbers, not on {problem.domain.title}.")
         return RectangleSizes(domain=problem.domain, levels=self.levels)
 
@@ -202,8 +205,9 @@ class RectangleRelease(PureMechanism):
         return Bound(
             value=resolution + rounding + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"A rectangle's boundary crosses at most {resolution:.3g} of n in {s} × {s} cells, sub-cells add "
-            f"at most {rounding:.3g} (where grid cells hold many rows), and {s**2 - 1} private cuts {rows:,.0f} rows.",
+            statement=f"A rectangle's boundary crosses at most {rounded_up(resolution)} of n in {s} × {s} cells, "
+            f"sub-cells add at most {rounded_up(rounding)} (where grid cells hold many rows), and {s**2 - 1} private "
+            f"cuts {rows_up(rows)} rows, except with chance {beta:g}.",
             formula=r"\alpha\le\frac4s+\frac{D_L}{b}+\frac{s-1}{2a}+\frac1n\Bigl(sD_LE_2+\frac{(s-1)E_1}{2}\Bigr),"
             r"\quad E_i=\frac{2\Delta}{\varepsilon_i}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
@@ -224,8 +228,8 @@ class RectangleRelease(PureMechanism):
         """
         problem = state.problem
         plan, delta = self.plan(problem), self.sensitivity(problem)
-        cells = np.zeros((plan.columns, plan.domain.second.ordered), dtype=np.int64)
-        cells[: plan.domain.first.ordered] = state.histogram[: plan.domain.ordered].reshape(plan.domain.shape)
+        cells = np.zeros((plan.columns, plan.domain.shape[1]), dtype=np.int64)
+        cells[: plan.domain.shape[0]] = state.histogram[: plan.domain.ordered].reshape(plan.domain.shape)
         if plan.domain.missing:
             cells[-1, 0] = state.histogram[-1]
         # Parts of rows of each grid row, in all sub-columns left of a place.
@@ -264,9 +268,9 @@ ENTRIES = (
         key="rectangles",
         mechanism=RectangleRelease,
         title="Rectangle release",
-        story="Cut the plane into slabs that hold equally many rows, and each slab into cells that do. The one for "
-        "large rectangles and little privacy budget.",
-        domains=(Grid,),
+        story="Cut the plane into slabs that hold equally many rows, and each slab into cells that do. For few rows on "
+        "many cells and little privacy budget; else noise in every cell has the smaller error.",
+        domains=(DomainKind.MAP,),
         queries=(Rectangles, Cells),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),
         tiny={"levels": 1},

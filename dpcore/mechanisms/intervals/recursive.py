@@ -32,6 +32,7 @@ import numpy as np
 from dpcore.core import (
     Bound,
     BoundKind,
+    DomainKind,
     Entry,
     HistogramState,
     PointsRelease,
@@ -39,8 +40,9 @@ from dpcore.core import (
     PureMechanism,
     alpha_param,
     epsilon_param,
+    rounded_up,
+    rows_up,
 )
-from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import MedianCuts, Sampler
 
@@ -104,9 +106,9 @@ class RecursiveIntervals(PureMechanism):
         return Bound(
             value=resolution + rounding + rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{pieces} pieces resolve the worst {problem.queries.one} to {resolution:.3g} of n, {s} "
-            f"sub-cells a cell add at most {rounding:.3g} (where cells hold many rows), and {pieces - 1} private cuts "
-            f"{rows:,.0f} rows.",
+            statement=f"{pieces} pieces resolve the worst {problem.queries.one} to {rounded_up(resolution)} of n, {s} "
+            f"sub-cells a cell add at most {rounded_up(rounding)} (where cells hold many rows), and {pieces - 1} "
+            f"private cuts {rows_up(rows)} rows, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{sides}}}{{2^{{L+1}}}}+\frac{{{times}D_L}}{{2s}}+\frac{{{times}D_L}}{{2n}}"
             r"\cdot\frac{2\Delta L}{\varepsilon}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
@@ -141,8 +143,8 @@ ENTRIES = (
         key="intervals-recursive",
         mechanism=RecursiveIntervals,
         title="Approximate quantiles",
-        story="Cut the data at a private median, then cut both halves, and so on. The one to pick for ordered data.",
-        domains=(Line,),
+        story="Cut the data at a private median, then cut both halves, and so on.",
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("Kaplan, Schnapp and Stemmer (2022)", "McSherry and Talwar (2007)"),
         tiny={"alpha": 0.99},

@@ -29,6 +29,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     Floats,
     Integers,
@@ -40,6 +41,7 @@ from dpcore.core import (
     State,
     epsilon_param,
     param,
+    rounded_up,
 )
 from dpcore.data.lists import DecisionLists
 from dpcore.mechanisms.marginals.list_polynomials import SCALE, subsets, whole_coefficients
@@ -223,7 +225,7 @@ class DecisionListMarginals(PureMechanism):
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs is off by "
-            f"more than {plan.gamma:.3g} (bias) and {noise:.3g} (noise).",
+            f"more than {rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise).",
             formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
             r"+\ln\frac{2|Q|}{\beta}\Bigr)",
             reference="Thaler, Ullman and Vadhan (2012), section 4.3; Chernoff's bound, union bound over the inputs",
@@ -254,7 +256,7 @@ ENTRIES = (
         mechanism=DecisionListMarginals,
         title="Decision lists by a polynomial",
         story="Let everyone ask what share of private lists of rules says yes to their input.",
-        domains=(DecisionLists,),
+        domains=(DomainKind.LISTS,),
         queries=(Inputs,),
         references=("Thaler, Ullman and Vadhan (2012), Theorem 1.3",),
     ),

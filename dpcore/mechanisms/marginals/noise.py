@@ -58,7 +58,7 @@ class LevelNoise:
         """These counts (1 or T, k) with the level's noise."""
         if self.epsilon:
             return NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moved)
-        return GaussianCounts(counts, sigma=self.scale, shift=(1,) * self.moved)
+        return GaussianCounts(counts, sigma=self.scale, squared_shift=self.moved)
 
 
 def moved(*, attributes: int, level: int, signed: bool, neighbours: Neighbours) -> int:

@@ -27,26 +27,27 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     Guarantee,
-    Mechanism,
     Problem,
     delta_param,
     epsilon_param,
     param,
+    rounded_up,
 )
-from dpcore.data.cube import Cube
-from dpcore.mechanisms.marginals.plans import METHODS, Budget, MarginalsPlan, levels_counted, plan_for
+from dpcore.mechanisms.marginals.plans import METHODS, Budget, MarginalsPlan, counts_at, levels_counted, plan_for
 from dpcore.mechanisms.marginals.polynomials import BASES
 from dpcore.mechanisms.marginals.release import MarginalRelease, MarginalState
 from dpcore.mechanisms.marginals.tails import worst_noise
+from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import counted, pack
 from dpcore.randomness import Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolynomialMarginals(Mechanism):
+class PolynomialMarginals(GaussianMechanism):
     """Noisy counts of small sets of attributes, and a polynomial that answers larger queries from them."""
 
     releases: ClassVar[str] = "answers"
@@ -96,6 +97,17 @@ class PolynomialMarginals(Mechanism):
         """epsilon-DP with Laplace noise, (epsilon, delta) with Gaussian noise, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.budget.delta, neighbours=problem.neighbours)
 
+    def unsuitable(self, problem: Problem) -> str:
+        """Return that nothing would be drawn, where the plan is a constant; it depends on public numbers alone."""
+        return "" if self.plan(problem).noise else CONSTANT
+
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
+        """One draw for each level; none with Laplace noise."""
+        queries = problem.queries
+        if self.noise == "laplace" or not isinstance(queries, AtLeast):
+            return ()
+        return tuple((each.scale, counts_at(queries, each.level), each.moved) for each in self.plan(problem).noise)
+
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Bias gamma, and the noise of all answers by Chernoff's bound and a union bound over the class."""
         plan = self.plan(problem)
@@ -106,7 +118,7 @@ class PolynomialMarginals(Mechanism):
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} is off by more than "
-            f"{plan.gamma:.3g} (bias) and {noise:.3g} (noise), by {plan.words}.",
+            f"{rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise), by {plan.words}.",
             formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
             r"+\ln\frac{2|Q|}{\beta}\Bigr)"
             if not self.budget.delta
@@ -133,6 +145,10 @@ class PolynomialMarginals(Mechanism):
         return self.release(MarginalRelease, state, sampler, trials, plan=plan, levels=tuple(levels))
 
 
+CONSTANT = (
+    "At this n and ε every answer would be one constant that depends on no row: noise would cost more than counts "
+    "tell. Nothing is drawn or charged. Take a larger ε or n, or another method."
+)
 REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)
 
 ENTRIES = (
@@ -142,7 +158,7 @@ ENTRIES = (
         presets={"noise": "laplace", "delta": 1e-6},
         title="Marginals by a polynomial",
         story="Release small marginals with noise and extrapolate to large ones with a polynomial bent toward a step.",
-        domains=(Cube,),
+        domains=(DomainKind.YES_NO,),
         queries=(AtLeast,),
         references=REFERENCES,
     ),
@@ -151,8 +167,8 @@ ENTRIES = (
         mechanism=PolynomialMarginals,
         presets={"noise": "gaussian"},
         title="Marginals by a polynomial, Gaussian noise",
-        story="The same with bell-shaped noise: many counts at once cost less, for a small chance δ of a larger leak.",
-        domains=(Cube,),
+        story="The same with Gaussian noise: many counts at once cost less, for a guarantee with δ above 0.",
+        domains=(DomainKind.YES_NO,),
         queries=(AtLeast,),
         references=(*REFERENCES, "Canonne, Kamath and Steinke (2020)"),
     ),
@@ -162,7 +178,7 @@ ENTRIES = (
         presets={"method": "direct", "degree": 1, "basis": "ones"},
         title="Marginals themselves",
         story="Release every k-way marginal with noise of its own: no bias, and hopeless once there are too many.",
-        domains=(Cube,),
+        domains=(DomainKind.YES_NO,),
         queries=(AtLeast,),
         references=("Dwork, McSherry, Nissim and Smith (2006)",),
     ),

@@ -40,6 +40,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     PointsRelease,
     Problem,
@@ -47,8 +48,9 @@ from dpcore.core import (
     State,
     epsilon_param,
     param,
+    rounded_up,
+    rows_up,
 )
-from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.net.databases import ScoredNet, candidates, listable
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import DatabaseChoice, Sampler
@@ -101,8 +103,9 @@ class NetMechanism(PureMechanism):
         return Bound(
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{m} point{'s' if m > 1 else ''} resolve the worst {problem.queries.one} to {resolution:.3g} of "
-            f"n, and choosing among {many} databases costs at most {rows:,.0f} rows, except with chance {beta:g}.",
+            statement=f"{m} point{'s' if m > 1 else ''} resolve the worst {problem.queries.one} to "
+            f"{rounded_up(resolution)} of n, and choosing among {many} databases costs at most {rows_up(rows)} rows, "
+            f"except with chance {beta:g}.",
             formula=(r"\alpha\le\frac1{2m}" if isinstance(problem.queries, Thresholds) else r"\alpha\le\frac1m")
             + r"+\frac{2}{\varepsilon n}\ln\frac{\binom{|X|+m-1}{m}}{\beta}",
             reference="Blum, Ligett and Roth (2013), Property 3.4, its two terms apart",
@@ -152,7 +155,7 @@ ENTRIES = (
         title="Net mechanism",
         story="Choose one small synthetic database among all there are, the more likely the closer its answers. The "
         "first proof that private data can answer a whole class of queries; here it runs exactly.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 1", "McSherry and Talwar (2007)"),
         tiny={"points": 3},
@@ -164,7 +167,7 @@ ENTRIES = (
         title="Net mechanism, permute-and-flip",
         story="The same choice by a newer rule, never worse on the same list. It needs the list, so on many cells it "
         "makes do with fewer points than you ask for.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("McKenna and Sheldon (2020)", "Blum, Ligett and Roth (2013), Algorithm 1"),
         tiny={"points": 3},

@@ -38,6 +38,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     Integers,
     Neighbours,
@@ -48,8 +49,9 @@ from dpcore.core import (
     State,
     epsilon_param,
     param,
+    rounded_up,
+    rows_up,
 )
-from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.listed import ListedNet, listable_points
 from dpcore.queries.linear import UNITS, LinearQueries
@@ -154,8 +156,8 @@ class LinearNet(PureMechanism):
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
             statement=f"{m} point{'s' if m > 1 else ''} resolve the worst of {problem.queries.count:,} weighted sums "
-            f"to {resolution:.3g} of n, and choosing among {number:,} databases costs at most {rows:,.0f} rows, except "
-            f"with chance {beta:g}.",
+            f"to {rounded_up(resolution)} of n, and choosing among {number:,} databases costs at most {rows_up(rows)} "
+            f"rows, except with chance {beta:g}.",
             formula=r"\alpha\le\min\Bigl(t,\tfrac{|X|}{4m}\Bigr)"
             r"+\frac{2\Delta}{\varepsilon' n}\ln\frac{\binom{|X|+m-1}{m}}{\beta'}"
             + (r"+\frac Jn" if count else "")
@@ -198,7 +200,7 @@ ENTRIES = (
         title="Net mechanism for weighted sums",
         story="Choose one small synthetic database among all there are, the more likely the closer its weighted sums. "
         "Every database is listed, so it shines on few cells.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(LinearQueries,),
         references=("Roth (2010), section 4", "McSherry and Talwar (2007)"),
         tiny={"points": 2},

@@ -24,8 +24,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from dpcore.core import Bound, Entry, Problem, Queries, alpha_param, param
-from dpcore.data.domains import Categories, Line
+from dpcore.core import Bound, DomainKind, Entry, Problem, Queries, alpha_param, param
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
@@ -107,7 +106,7 @@ ENTRIES = (
         title="Net mechanism at a resolution",
         story="Say how finely the net must resolve. Its size follows, by the paper's lemma for any class or by the "
         "order of the line, which needs far fewer points.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Theorem 3.6 and Lemma 3.8",),
         tiny={"alpha": 1.0},

@@ -27,6 +27,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     Floats,
     Guarantee,
@@ -39,7 +40,7 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.data.domains import Categories, Grid, Line
+from dpcore.data.product import is_map
 from dpcore.mechanisms.net.databases import candidates, multisets
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.queries.ranges import Rectangles
@@ -132,7 +133,7 @@ class NetWalk(Mechanism):
         steps, size, queries = STEPS * self.points, problem.domain.size, problem.queries
         if isinstance(queries, LinearQueries):
             return 0.0, steps * (1e-6 + 1e-10 * size * (15 + queries.count))
-        shorter = min(problem.domain.shape) if isinstance(problem.domain, Grid) else 1
+        shorter = min(problem.domain.shape) if is_map(problem.domain) else 1
         return 0.0, 2.5e-9 * steps * size * shorter
 
     def prepare(self, dataset: Dataset, problem: Problem) -> WalkedNet:
@@ -159,8 +160,9 @@ ENTRIES = (
         mechanism=NetWalk,
         title="Net mechanism, approximate walk",
         story="What the net mechanism would choose where its databases can neither be counted nor listed, by a walk "
-        "that comes near its law. A preview without any privacy guarantee.",
-        domains=(Line, Categories, Grid),
+        "whose law tends to its; how near it is after so many steps is not known. A preview without any guarantee "
+        "where the databases cannot be listed.",
+        domains=(DomainKind.NUMBER, DomainKind.LABELS, DomainKind.MAP),
         queries=(LinearQueries, Rectangles),
         references=("Blum, Ligett and Roth (2013), Algorithm 1",),
         tiny={"points": 3},

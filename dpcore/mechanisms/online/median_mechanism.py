@@ -38,8 +38,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from dpcore.core import Bound, Entry, Problem
-from dpcore.data.domains import Categories, Line
+from dpcore.core import Bound, DomainKind, Entry, Problem
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import weighted_resolution
 from dpcore.mechanisms.online.interactive import Interactive
@@ -103,7 +102,8 @@ class MedianMechanism(Interactive):
             return bound
         coarse = (
             f" Databases of {m} point{'s' if m > 1 else ''} are all that can be listed here, and alpha = "
-            f"{self.alpha:g} needs {needed}: too coarse to guess well, so most questions will be paid for. "
+            f"{self.alpha:g} needs {needed}: guesses may be off by more than alpha, so that updates may run out and "
+            "questions be refused. "
             "Thresholds need no list."
         )
         return dataclasses.replace(bound, note=bound.note + coarse)
@@ -120,7 +120,7 @@ ENTRIES = (
         title="Median mechanism",
         story="Answers questions one at a time by the median of all small databases that still fit, and looks at the "
         "data only when that is far off. Each such look drops at least half of them.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Roth and Roughgarden (2010)", "Roth (2010), Theorem 6", "Lyu, Su and Li (2017), Algorithm 1"),
         tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},

@@ -33,8 +33,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpcore.core import Entry, Problem
-from dpcore.data.domains import Categories, Line
+from dpcore.core import DomainKind, Entry, Problem
 from dpcore.mechanisms.online.beliefs import Weights
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.linear import LinearQueries
@@ -65,9 +64,9 @@ ENTRIES = (
         key="weights",
         mechanism=MultiplicativeWeights,
         title="Multiplicative weights",
-        story="Answers questions one at a time from a belief about every cell, and looks at the data only when the "
-        "belief is far off. Free answers cost nothing, however many there are.",
-        domains=(Line, Categories),
+        story="Answers questions one at a time from a belief about every cell, and pays only where the data, compared "
+        "behind noise, are far from it. Free answers cost nothing, however many there are.",
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt and Rothblum (2010)", "Lyu, Su and Li (2017), Algorithm 1"),
         tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},

@@ -34,6 +34,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
+    DomainKind,
     Entry,
     Floats,
     HistogramState,
@@ -42,8 +43,9 @@ from dpcore.core import (
     PureMechanism,
     epsilon_param,
     param,
+    rounded_up,
+    rows_up,
 )
-from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.online.beliefs import Weights, true_rows
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
@@ -124,8 +126,9 @@ class RoundsOfWeights(PureMechanism):
         return Bound(
             value=learnt + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{rounds} round{'s' if rounds > 1 else ''} of questions leave an error of {learnt:.3g} of n, "
-            f"and choosing each among {queries:,} costs at most {rows:,.0f} rows, except with chance {beta:g}.",
+            statement=f"{rounds} round{'s' if rounds > 1 else ''} of questions leave an error of {rounded_up(learnt)} "
+            f"of n, and choosing each among {queries:,} costs at most {rows_up(rows)} rows, except with chance "
+            f"{beta:g}.",
             formula=r"\alpha\le\sqrt{\frac{\ln|X|}{2T}+\frac{J^2}{n^2}}+\frac{L+1}{n},\quad"
             r"L=\frac{4T}{\varepsilon}\ln\frac{2T|Q|}\beta,\quad 2T\cdot\Pr[|\mathrm{DLap}(2T/\varepsilon)|>J]\le\beta",
             reference="Hardt, Ligett and McSherry (2012), Theorem 2.2, with the constants of this step",
@@ -177,7 +180,7 @@ ENTRIES = (
         title="MWEM",
         story="Start from even rows, find the question they answer worst, and move them towards its noisy answer, a "
         "few times. It pays for few questions, and knows little between them.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt, Ligett and McSherry (2012)", "Hardt and Rothblum (2010)"),
         tiny={"rounds": 1},

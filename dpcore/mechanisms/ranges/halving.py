@@ -33,7 +33,7 @@ from dpcore.core import Booleans, Integers, Neighbours, ParameterError
 from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.counts import NEVER
 from dpcore.randomness.laws import laplace_tail
-from dpcore.randomness.sampler import Charge, Draw
+from dpcore.randomness.sampler import Charge, Draw, check_whole
 
 BISECTIONS = 50
 ROUNDING = 1e-9
@@ -97,6 +97,7 @@ class Halving(Draw[tuple[Booleans, ...]]):
     def __post_init__(self) -> None:
         if not (0 < self.epsilon < math.inf) or len(self.counts) < 2:
             raise ParameterError("Halving needs a finite epsilon above 0 and two cells at least.")
+        check_whole(self.counts)
 
     @property
     def scale(self) -> float:

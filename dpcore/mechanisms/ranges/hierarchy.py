@@ -1,6 +1,6 @@
 """Hierarchy (Hb): count every cell, and every node of a tree of b branches above them, and fit them by least squares.
 
-The best that was known for ranges before strategies were searched for, and what newer ones are held against. A long
+A common baseline for ranges. Searches for strategies are older (Li and others 2010); Hb needs no search. A long
 range is made of a few wide nodes, so that little noise adds up; but each level takes its share of ε. The number of
 branches is chosen by the number of cells alone, by the authors' approximation of the mean variance over all ranges.
 
@@ -12,7 +12,8 @@ Notation: b, branches of a node; h, levels of the tree; S = h, what the weights 
 windows, of which this is the case that all weights are 1.
 
 References:
-    Qardaji, Yang and Li (2013), section 4; Hay, Rastogi, Miklau and Suciu (2010).
+    Qardaji, Yang and Li (2013), section 4; Hay, Rastogi, Miklau and Suciu (2010); Li, Hay, Rastogi, Miklau and McGregor
+    (2010) for searched strategies.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpcore.core import Entry, Problem, param
-from dpcore.data.domains import Line
+from dpcore.core import DomainKind, Entry, Problem, param
+from dpcore.mechanisms.ranges.nodes import levels_of, nodes
 from dpcore.mechanisms.ranges.strategy import MOST_DENSE, Strategy
 from dpcore.mechanisms.ranges.windows import Measured
 from dpcore.queries.ranges import Intervals, Thresholds
@@ -32,18 +33,6 @@ from dpcore.queries.ranges import Intervals, Thresholds
 MOST_BRANCHES = 1024
 LEAST_ON_MANY = 16
 """Branches on more than MOST_DENSE cells, at least: a worst query is looked for among as many numbers as nodes."""
-
-
-def levels_of(cells: int, *, branches: int) -> int:
-    """Levels of the tree, h, the cells among them and no root.
-
-    >>> [levels_of(cells, branches=4) for cells in (1, 4, 5, 16, 1024)]
-    [1, 1, 2, 2, 5]
-    """
-    levels = 1
-    while branches**levels < cells:
-        levels += 1
-    return levels
 
 
 def best_branches(cells: int) -> int:
@@ -64,16 +53,9 @@ def best_branches(cells: int) -> int:
 @lru_cache(maxsize=32)
 def tree(cells: int, *, branches: int) -> Strategy:
     """Every cell and every node above it with weight 1; kept: sizes alone. A node of one cell is that cell again."""
-    from scipy.sparse import csr_array, vstack
-
-    levels, place = levels_of(cells, branches=branches), np.arange(cells)
-    parts = [csr_array((0, cells), dtype=np.int64)]
-    for level in range(1, levels):
-        node = place // branches**level
-        parts.append(csr_array((np.ones(cells, dtype=np.int64), (node, place)), shape=(int(node[-1]) + 1, cells)))
-    nodes = csr_array(vstack(parts))
+    above, levels = nodes(cells, branches=branches), levels_of(cells, branches=branches)
     return Strategy(
-        own=np.ones(cells, dtype=np.int64), windows=nodes if cells > MOST_DENSE else nodes.toarray(), steps=levels
+        own=np.ones(cells, dtype=np.int64), windows=above if cells > MOST_DENSE else above.toarray(), steps=levels
     )
 
 
@@ -84,7 +66,7 @@ class Hierarchy(Measured):
     branches: int = param(
         0, 0, MOST_BRANCHES, label="Branches of a node", symbol="b", stops=(0, 2, 4, 8, 16, 32, 64),
         help="Few branches make many levels, each with little of ε; many make long sums on a level. 0 and 1: as many "
-        "as are best for ranges on so many cells. At least 16 on more than 4,096 cells.",
+        "as the authors' formula has best for ranges. At least 16 on more than 4,096 cells.",
     )  # fmt: skip
 
     def used(self, problem: Problem) -> int:
@@ -112,9 +94,9 @@ ENTRIES = (
         key="hierarchy",
         mechanism=Hierarchy,
         title="Hierarchy (Hb)",
-        story="Count cells and the nodes of a tree above them, and fit. The standard before windows: its error is the "
+        story="Count cells and the nodes of a tree above them, and fit. A common baseline for ranges: its error is the "
         "same on all data, and known before.",
-        domains=(Line,),
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Qardaji, Yang and Li (2013)", "Hay, Rastogi, Miklau and Suciu (2010)"),
     ),

@@ -7,8 +7,9 @@ neighbouring cells. Rows between two ends are spread evenly over their cells; so
 unless every cell is an end. Rows that fit no cell are in no query.
 
 Why it is private: one row, whether replaced, added or removed, moves each of the k counts by at most 1, so all of them
-together by at most k in L1, and discrete Laplace noise of scale k/ε hides that. Nothing is used of how the queries
-overlap; the identity and the windows use it, and err less.
+together by at most k in L1, and discrete Laplace noise of scale k/ε hides that. The noise ignores how the queries
+overlap. The identity and the windows use the overlap: they have a smaller error where many queries are named. Where two
+or three are named of many cells, naming them has the smaller error for these.
 
 Notation: k, named queries; epsilon = ε; Z, discrete Laplace noise of scale k/ε; J, what k of it keep.
 
@@ -28,6 +29,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
+    DomainKind,
     Entry,
     Floats,
     HistogramState,
@@ -37,7 +39,6 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.data.domains import Categories, Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -121,7 +122,7 @@ ENTRIES = (
         title="Laplace for k named queries",
         story="Name your questions first; each gets noise that grows with how many there are. What all else is held "
         "against.",
-        domains=(Line, Categories),
+        domains=(DomainKind.NUMBER, DomainKind.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Blum, Ligett and Roth (2013), section 1"),
     ),

@@ -1,9 +1,10 @@
-"""Equalised root: Gaussian noise on a triangular transform of the counts, near the best that any transform can do.
+"""Equalised root: Gaussian noise on a triangular transform of the counts, within 5% of a bound for all transforms.
 
 For Gaussian noise the root R of the queries' matrix, R^2 = W'W, would be the best thing to measure if all its columns
-had the same length. They nearly have: dividing them makes a strategy whose mean error is within a few hundredths of a
-bound that no strategy is below (Li and Miklau 2013). Only the products of its columns matter, X_ij = R_ij/√(R_ii R_jj),
-so a triangular factor X = LL' is measured: A = L', in whole steps, and solved backwards.
+had the same length. They nearly have: dividing them makes a strategy whose root mean square error is within
+5% of a bound that no strategy is below, where rows are added or removed (Li and Miklau 2013). Only the products of its
+columns matter, X_ij = R_ij/√(R_ii R_jj), so a triangular factor X = LL' is measured: A = L', in whole steps, and solved
+backwards.
 
 Why it is private: a row that comes or goes moves A·x by a column of A, one that is replaced by the difference of two.
 Columns are whole numbers, so the longest such move is found exactly, over all cells or pairs of cells; discrete
@@ -33,23 +34,25 @@ from numpy.lib.stride_tricks import sliding_window_view
 from dpcore.core import (
     Bound,
     BoundKind,
+    DomainKind,
     Entry,
     Floats,
     Guarantee,
     HistogramState,
     Integers,
-    Mechanism,
     Neighbours,
     Problem,
     delta_param,
     epsilon_param,
     may_stop,
     param,
+    rounded_up,
+    rows_up,
 )
-from dpcore.data.domains import Line
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree
 from dpcore.mechanisms.ranges.windows import WindowsRelease, worst_square_of
 from dpcore.privacy.gaussian_vectors import calibrated
+from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import GaussianCounts, Sampler
 
@@ -206,7 +209,7 @@ def noise(*, epsilon: float, delta: float, shift: int, numbers: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EqualisedRoot(Mechanism):
+class EqualisedRoot(GaussianMechanism):
     """A triangular transform of the counts with discrete Gaussian noise, solved backwards."""
 
     data_independent: ClassVar[bool] = True
@@ -214,7 +217,8 @@ class EqualisedRoot(Mechanism):
     delta: float = delta_param()
     steps: int = param(
         1024, 1, 4096, label="Steps of a weight", symbol="S", log=True, stops=(1, 64, 1024, 4096),
-        help="Weights are whole numbers of steps, so that the noise is whole too. More steps, nearer to the best.",
+        help="Weights are whole numbers of steps, so that the noise is whole too. More steps follow the weights "
+        "more closely.",
     )  # fmt: skip
 
     def is_tree(self, problem: Problem) -> bool:
@@ -255,8 +259,8 @@ class EqualisedRoot(Mechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Every {problem.queries.one} gathers noise of σ = {math.sqrt(square) * sigma:,.3g} rows at "
-            f"most, and no answer is off by more than {rows:,.0f} rows, except with chance {beta:g}.",
+            statement=f"Every {problem.queries.one} gathers noise of σ = {rounded_up(math.sqrt(square) * sigma)} rows "
+            f"at most, and no answer is off by more than {rows_up(rows)} rows, except with chance {beta:g}.",
             formula=r"\alpha\le\frac{\sigma}{nS}\sqrt{2v\ln\frac{2|Q|}\beta},\quad v=\max_w w^\top Mw",
             reference="least squares; sub-Gaussian tails, union bound over the class",
             beta=beta,
@@ -275,8 +279,8 @@ class EqualisedRoot(Mechanism):
         problem = state.problem
         solver = self.solver(problem)
         values = solver.measured(state.histogram)[None, :]
-        draw = GaussianCounts(values, sigma=self.sigma(problem), shift=self.shift(problem))
-        measured = sampler.draw(draw, trials)
+        sigma, _, squared_shift = self.gaussians(problem)[0]
+        measured = sampler.draw(GaussianCounts(values, sigma=sigma, squared_shift=squared_shift), trials)
         return self.release(WindowsRelease, state, sampler, trials, measured=measured, solver=solver, steps=self.steps)
 
     def _sizes(self, problem: Problem) -> Sizes:
@@ -297,9 +301,9 @@ ENTRIES = (
         key="root",
         mechanism=EqualisedRoot,
         title="Equalised root",
-        story="Gaussian noise on sums made for all ranges at once: as near to the best as can be, for a slack δ. "
-        "Above 4,096 cells a tree’s sums, a quarter worse.",
-        domains=(Line,),
+        story="Gaussian noise on sums made for all ranges at once, within 5% of a lower bound for such noise where "
+        "rows are added or removed; δ is above 0. Above 4,096 cells a tree’s sums, a quarter worse.",
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Li and Miklau (2013)", "Canonne, Kamath and Steinke (2020)"),
         tiny={"steps": 3, "delta": 0.01},

@@ -8,8 +8,10 @@ n is public, the sum of all cells is known for nothing and X^-1 loses X^-1 1 1' 
 The windows are B[j] = b[j] h[j] for triangles h[j] of several widths, and the columns of (I; B) are divided by their
 sums: c = 1 + sum of B, D = 1/c, A = B/c. The weights b minimise the mean variance over the class of queries, exactly:
 each value and gradient costs O(K^2 U) for K windows on U cells, as G = mean of w w' is applied by running sums. On few
-cells every entry of B is then moved freely, from there. On very many, each width has one weight and the mean is over
-some queries drawn beforehand. `python -m benchmarks range_limits` searches for anything better.
+cells every entry of B is then moved freely, from there. On up to MAX_RESTARTED cells the search stops in local minima:
+it is started from other weights and from trees as well, and the least mean is taken, cells alone included. On very
+many cells each width has one weight and the mean is over some queries drawn beforehand.
+`python -m benchmarks range_limits` searches for anything better.
 
 What took long to find is kept on disk (``kept.py``), and only the windows' weights: what a row moves does not follow
 from a file. A cell's own weight is what the windows leave of the steps, so all columns add up to them; and a weight
@@ -33,7 +35,9 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError, may_stop
-from dpcore.mechanisms.ranges import kept
+from dpcore.mechanisms.ranges import kept, mean_error
+from dpcore.mechanisms.ranges.mean_error import mean_variance
+from dpcore.mechanisms.ranges.nodes import nodes
 
 SPACING = {False: (16, 16), True: (64 / 3, 24)}
 """For ranges and for prefixes: cells to a spacing of the narrowest windows, and spacings of one level to the next's."""
@@ -41,17 +45,21 @@ MOST_DENSE = 4096
 """Cells up to which matrices are full and the mean over the class is exact."""
 MOST_FREE = 256
 """Cells up to which every entry of the windows is searched."""
+MAX_RESTARTED = 32
+"""Cells up to which the search starts from several points: on few cells it stops in local minima."""
 STEPS_OF_SEARCH = 60
 STEPS_OF_POLISH = 300
 FEW_STEPS = 12
+NODE_WEIGHT = 0.3
+"""Of a tree's nodes at the start of a search."""
 MOST_WEIGHT = 4.0
 """Of a window in a cell, before columns are divided: cells whose own count is hardly measured solve badly."""
 SAMPLED = 16
 """Queries that stand for the class on many cells."""
 LEAST_KEPT = 100
 """Cells from which strategies are kept on disk: below they are found in a twentieth of a second."""
-PROGRAM = Path(__file__).read_bytes()
-"""What finds them: another program's files are none of ours."""
+PROGRAM = Path(__file__).read_bytes() + Path(mean_error.__file__).read_bytes()
+"""Source of the search: files that another version kept are not read."""
 
 
 def windows(cells: int, *, prefixes: bool, known: bool) -> tuple[Any, Integers]:
@@ -80,64 +88,6 @@ def windows(cells: int, *, prefixes: bool, known: bool) -> tuple[Any, Integers]:
         if spacing < wider:
             return csr_array(vstack(parts)), np.array(levels, dtype=np.int64)
         spacing, level = spacing // wider, level + 1
-
-
-def mean_square(values: Floats, *, prefixes: bool) -> Floats:
-    """G times the columns of ``values`` (U, k), for G = mean of w w' over all prefixes or all ranges."""
-    cells = len(values)
-    if prefixes:
-        sums: Floats = np.cumsum(np.cumsum(values, axis=0)[::-1], axis=0)[::-1] / cells
-        return sums
-    # G[i, j] = min(i, j) * (U + 1 - max(i, j)) = (U + 1) * min(i, j) - i * j, counted from 1.
-    place = np.arange(1, cells + 1)[:, None]
-    least = np.cumsum(np.cumsum(values[::-1], axis=0)[::-1], axis=0)
-    both: Floats = ((cells + 1) * least - place * (place * values).sum(axis=0)) / (cells * (cells + 1) / 2)
-    return both
-
-
-def diagonal(cells: int, *, prefixes: bool) -> Floats:
-    """The diagonal of G: the share of the queries in which a cell is, (U,)."""
-    place = np.arange(1, cells + 1)
-    if prefixes:
-        return (cells + 1 - place) / cells
-    return place * (cells + 1 - place) / (cells * (cells + 1) / 2)
-
-
-def mean_variance(measured: Floats, *, prefixes: bool, known: bool) -> tuple[float, Floats]:
-    """Mean variance over the class for noise of variance 1, and its gradient in the windows B, both (K, U).
-
-    Writing N = (I + B'B)^-1 and c = 1 + the columns' sums, X^-1 = c N c. With the sum known, the gradient is that of
-    another G, which differs from the true one by matrices of rank one; the reserved cell, measured alone, adds 1 to the
-    sum of X^-1.
-    """
-    cells = measured.shape[1]
-    column = 1 + measured.sum(axis=0)  # c
-    inside = np.linalg.inv(np.eye(len(measured)) + measured @ measured.T)
-    thinned = inside @ measured  # B N
-
-    def inverse(values: Floats) -> Floats:  # X^-1 times the columns
-        scaled = column[:, None] * values
-        solved: Floats = column[:, None] * (scaled - measured.T @ (thinned @ scaled))
-        return solved
-
-    share = diagonal(cells, prefixes=prefixes)
-    spread = mean_square(column[:, None] * thinned.T, prefixes=prefixes)
-    value = float((column**2 * share).sum() - (measured.T * column[:, None] * spread).sum())
-    if known:
-        ones = inverse(np.ones((cells, 1)))
-        total = float(ones.sum()) + 1
-        moved = mean_square(ones, prefixes=prefixes)
-        lost = float((ones * moved).sum())
-        value -= lost / total
-        # Of the effective G: times the columns of c N B', and its diagonal.
-        values = column[:, None] * thinned.T
-        summed = values.sum(axis=0)
-        spread = spread - (moved.T @ values + moved * summed) / total + lost / total**2 * summed
-        share = share - 2 * moved[:, 0] / total + lost / total**2
-    by_column = column * share - (measured.T * spread).sum(axis=1)
-    inner = (column[:, None] * spread).T
-    gradient: Floats = 2 * by_column - 2 * (inner - (inner @ measured.T) @ thinned)
-    return value, gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +137,12 @@ def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy
     found = _found(cells, prefixes=prefixes, known=known, steps=steps)
     kept.write(name, written(found))
     return found
+
+
+@lru_cache(maxsize=64)
+def identity_strategy(cells: int) -> Strategy:
+    """Each cell's own count with weight 1 and no windows."""
+    return Strategy(own=np.ones(cells, dtype=np.int64), windows=np.zeros((0, cells), dtype=np.int64), steps=1)
 
 
 def written(plan: Strategy) -> bytes:
@@ -245,7 +201,7 @@ def _found(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
 
 
 def _searched(triangles: Floats, levels: Integers, *, prefixes: bool, known: bool) -> Floats:
-    """The best windows B (K, U) by the exact mean: multiples of the triangles, then, on few cells, anything near."""
+    """The best windows B (K, U) found by the exact mean: multiples of triangles, then, on few cells, any weights."""
     cells = triangles.shape[1]
     group = levels if cells > MOST_DENSE // 2 else np.arange(len(levels))
     count = int(group.max()) + 1
@@ -255,15 +211,22 @@ def _searched(triangles: Floats, levels: Integers, *, prefixes: bool, known: boo
         summed = np.bincount(group, weights=(triangles * gradient).sum(axis=1), minlength=count)
         return value, summed.astype(np.float64)
 
-    def free(entries: Floats) -> tuple[float, Floats]:
-        value, gradient = mean_variance(entries.reshape(triangles.shape), prefixes=prefixes, known=known)
-        return value, gradient.ravel()
+    def polish(start: Floats) -> Floats:
+        def free(entries: Floats) -> tuple[float, Floats]:
+            value, gradient = mean_variance(entries.reshape(start.shape), prefixes=prefixes, known=known)
+            return value, gradient.ravel()
+
+        return _least(free, start.ravel(), STEPS_OF_POLISH).reshape(start.shape)
 
     weights = _least(by_group, np.full(count, 0.5), STEPS_OF_SEARCH)
     measured: Floats = weights[group][:, None] * triangles
-    if cells <= MOST_FREE:
-        measured = _least(free, measured.ravel(), STEPS_OF_POLISH).reshape(triangles.shape)
-    return measured
+    if cells > MOST_FREE:
+        return measured
+    found = [polish(measured), np.zeros((1, cells))]
+    if cells <= MAX_RESTARTED:
+        trees = [NODE_WEIGHT * nodes(cells, branches=branches).toarray() for branches in (2, 4) if branches < cells]
+        found += [polish(start) for start in (0.2 * triangles, *trees)]
+    return min(found, key=lambda windows: mean_variance(windows, prefixes=prefixes, known=known)[0])
 
 
 def _least(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, steps: int) -> Floats:

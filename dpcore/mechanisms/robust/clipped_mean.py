@@ -1,11 +1,12 @@
 """Clipped mean: numbers cut off at the declared bounds, added up, with noise as wide as those bounds are apart.
 
-The usual way to a private mean. One row moves the sum by at most the distance between the bounds, so noise of that
-scale over epsilon hides it. Bounds far apart mean much noise; bounds close together cut off what lies outside, and no
-amount of data brings that back.
+The usual way to a private mean of rows whose number is public and which all have a number. One row moves the sum by at
+most the distance between the bounds, so noise of that scale over epsilon hides it. Bounds far apart mean much noise;
+bounds close together cut off what lies outside, and no amount of data brings that back.
 
 Notation: epsilon = ε; cells are numbered 0 .. K - 1, the sum is one of cell numbers (so whole), noise has scale
-(K - 1)/epsilon. Rows that fit no cell count as the lowest. The mean is rounded to the nearest cell.
+(K - 1)/epsilon. The mean is rounded to the nearest cell. The sum is divided by n: where rows come and go, or a cell may
+be empty, the number of rows is private, and ``counted_mean.py`` releases it with the mean.
 
 References:
     Dwork, McSherry, Nissim and Smith (2006), Laplace mechanism.
@@ -21,17 +22,30 @@ import numpy as np
 from dpcore.core import (
     Bound,
     BoundKind,
+    DomainKind,
     Entry,
+    ErrorUnit,
     HistogramState,
+    Neighbours,
+    ParameterError,
     Problem,
     PureMechanism,
     ValueRelease,
     epsilon_param,
+    rounded_up,
 )
-from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
+
+EMPTY_CELLS = (
+    "A clipped mean divides by n, and here cells may be empty: how many rows have a number is private. Ask for the "
+    "mean with its number of rows."
+)
+NO_PUBLIC_N = (
+    "A clipped mean divides by a public n, and where rows come and go nothing confirms it. Ask for the mean with its "
+    "number of rows."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +56,12 @@ class ClippedMean(PureMechanism):
 
     epsilon: float = epsilon_param()
 
+    def unsuitable(self, problem: Problem) -> str:
+        """Return why the sum must not be divided by the public n; empty where n is the number of rows with a number."""
+        if problem.domain.missing:
+            return EMPTY_CELLS
+        return "" if problem.neighbours is Neighbours.REPLACE_ONE else NO_PUBLIC_N
+
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """How far noise and rounding move the mean, as a fraction of the declared range."""
         furthest = problem.domain.ordered - 1
@@ -49,9 +69,10 @@ class ClippedMean(PureMechanism):
         cells = noise / problem.n + 0.5
         return Bound(
             value=cells / furthest,
+            unit=ErrorUnit.RANGE,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, noise and rounding move the mean by at most {cells:,.3g} of "
-            f"{problem.domain.ordered:,} cells.",
+            statement=f"With chance at least {1 - beta:g}, noise and rounding move the mean by at most "
+            f"{rounded_up(cells)} of {problem.domain.ordered:,} cells.",
             formula=r"|\hat\mu-\mu|\le\frac Jn+\frac12,\quad\Pr[|Z|>J]\le\beta,"
             r"\quad Z\sim\mathrm{DLap}\Bigl(\frac{|X|-1}{\varepsilon}\Bigr)",
             reference="Laplace tail; Dwork, McSherry, Nissim and Smith (2006)",
@@ -63,8 +84,14 @@ class ClippedMean(PureMechanism):
         )
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
-        """One noisy sum, its mean rounded to the nearest cell."""
+        """Draw one noisy sum, and round its mean to the nearest cell.
+
+        Raises:
+            ParameterError: a cell may be empty.
+        """
         problem, n = state.problem, state.problem.n
+        if problem.domain.missing:
+            raise ParameterError(EMPTY_CELLS)
         cells = problem.domain.ordered
         total = int(state.histogram[:cells] @ np.arange(cells))
         noisy = sampler.draw(NoisyCounts(np.array([[total]]), epsilon=self.epsilon, sensitivity=cells - 1), trials)
@@ -78,7 +105,7 @@ ENTRIES = (
         mechanism=ClippedMean,
         title="Clipped mean",
         story="Cut numbers off at the declared bounds, add them up, add noise as wide as the bounds are apart.",
-        domains=(Line,),
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds,),
         references=("Dwork, McSherry, Nissim and Smith (2006)",),
     ),

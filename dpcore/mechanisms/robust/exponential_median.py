@@ -10,7 +10,7 @@ Notation: epsilon = ε; q the quantile, b rows below a cell, u up to it, N of th
 units, adding or removing one by at most max(p, s - p).
 
 References:
-    McSherry and Talwar (2007), Theorems 6 and 7; Smith (2011), private quantiles.
+    McSherry and Talwar (2007), Theorem 6 and Lemma 7; Smith (2011), private quantiles.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Domain,
+    DomainKind,
     Entry,
+    ErrorUnit,
     HistogramState,
     Integers,
     Neighbours,
@@ -36,7 +38,6 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Choice, Sampler
 
@@ -67,7 +68,7 @@ class ExponentialMedian(PureMechanism):
         label="Quantile",
         symbol="q",
         stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
-        help="0.5 is the median: half of the rows lie at or below the answer.",
+        help="0.5 is the median: at least half of the rows lie at or below it, and the answer is near it.",
     )
 
     @property
@@ -89,11 +90,12 @@ class ExponentialMedian(PureMechanism):
         rows = math.floor(missed) + 1
         return Bound(
             value=rows / problem.n,
+            unit=ErrorUnit.RANKS,
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, at most {rows:,} rows lie between the answer and the "
             f"quantile ({cells:,} cells).",
             formula=r"\mathrm{rows}\le\Bigl\lfloor\frac{2\Delta}{\varepsilon}\ln\frac{|X|}{\beta}\Bigr\rfloor+1",
-            reference="McSherry and Talwar (2007), Theorem 7",
+            reference="McSherry and Talwar (2007), Lemma 7",
             beta=beta,
             rows_needed=rows + 1,
             note="Few rows between does not mean near: across an empty stretch they can be far apart in value.",
@@ -113,8 +115,8 @@ ENTRIES = (
         key="exponential_median",
         mechanism=ExponentialMedian,
         title="Exponential median",
-        story="A value with nearly as many rows below it as above, drawn so that better ones are likelier; always.",
-        domains=(Line,),
+        story="A value, likelier the more nearly as many rows lie below it as above. It never refuses.",
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds,),
         references=("McSherry and Talwar (2007)", "Smith (2011)"),
         tiny_size=5,  # on fewer cells every cell is a median of so few rows

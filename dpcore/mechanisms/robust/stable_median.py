@@ -1,4 +1,4 @@
-"""Stable median: give the exact median, but only if many people would have to change to move it; else give no answer.
+"""Stable median: give the exact median, likelier the more people it takes to change it; else give no answer.
 
 A median has no useful sensitivity: among 51 zeros and 50 millions one person moves it by a million. So the mechanism
 first asks how *stable* it is (how many rows must be replaced before the median is another one). The stabler it is, the
@@ -37,7 +37,9 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Domain,
+    DomainKind,
     Entry,
+    ErrorUnit,
     Floats,
     Guarantee,
     HistogramState,
@@ -50,7 +52,6 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Answers, NoisyComparisons, Sampler
 from dpcore.randomness.answers import answer_chances, every_chance
@@ -140,6 +141,7 @@ class StableMedian(Mechanism):
     """The exact quantile, or nothing."""
 
     releases: ClassVar[str] = "value"
+    may_refuse: ClassVar[bool] = True
 
     epsilon: float = epsilon_param()
     delta: float = delta_param()
@@ -150,7 +152,7 @@ class StableMedian(Mechanism):
         label="Quantile",
         symbol="q",
         stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
-        help="0.5 is the median: half of the rows lie at or below the answer.",
+        help="0.5 is the median: at least half of the rows that have a number lie at or below it.",
     )
 
     rule: str = param(
@@ -206,6 +208,7 @@ class StableMedian(Mechanism):
         rows, replaced = self.rows_needed(needed, problem.neighbours), problem.neighbours is Neighbours.REPLACE_ONE
         return Bound(
             value=0.0,
+            unit=ErrorUnit.EXACT,
             kind=BoundKind.GUARANTEE,
             statement=f"An answer is the exact quantile. It is given with chance at least {1 - beta:g} if at least "
             f"{needed:,} rows must {'change' if replaced else 'come or go'} before the quantile does.",
@@ -244,8 +247,9 @@ ENTRIES = (
         key="stable_median",
         mechanism=StableMedian,
         title="Stable median",
-        story="The exact median or another quantile, if no few people could move it; otherwise no answer at all.",
-        domains=(Line,),
+        story="The exact median or another quantile, or no answer: the more rows it takes to change it, the likelier "
+        "the answer.",
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds,),
         references=(
             "Notes on stability-based mechanisms, Theorem 1",

@@ -13,6 +13,8 @@ Why it is private, as far as that is proved (rows are independent draws from one
 - only asymptotic: that d is nearly the same for both data sets (gamma_1) and what its change costs (eta). No finite
   number is known for them, so nothing of this mechanism may ever be released.
 
+Rows without a number would be left out, and how many they are is private: it is for columns without empty cells.
+
 Notation: epsilon = ε (2α in the paper), gamma = γ₂, d = d_δ(X), pairs (x_i, x_{i + n/2}) in row order, e = δn/2.
 
 References:
@@ -33,7 +35,9 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
+    ErrorUnit,
     Guarantee,
     Integers,
     Mechanism,
@@ -44,14 +48,20 @@ from dpcore.core import (
     ValueRelease,
     epsilon_param,
     param,
+    rounded_up,
 )
-from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 
 WHY_NOT = (
     "Only the chance that two people differ by more than the noise allows for is bounded by a number. What the change "
     "of the noise's own scale gives away is proved to vanish for large n, without a number: previews only."
+)
+
+
+EMPTY_CELLS = (
+    "The mean without bounds divides by n, and here cells may be empty: how many rows have a number is private. It is "
+    "for columns in which every row has a number."
 )
 
 
@@ -116,15 +126,20 @@ class UnboundedMean(Mechanism):
             epsilon=self.epsilon, gamma=self.gamma, neighbours=problem.neighbours, releasable=False, why_not=WHY_NOT
         )
 
+    def unsuitable(self, problem: Problem) -> str:
+        """Return why the sum must not be divided by n; empty where every row has a number."""
+        return EMPTY_CELLS if problem.domain.missing else ""
+
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Nothing in advance: the noise depends on how far rows of the data differ."""
         # Pr[|Z| >= j] <= e^(-(j - 1)/b) for discrete Laplace noise of scale b = 2d/epsilon, d at least 1.
         rows = 1 - 2 * math.log(beta) / self.epsilon
         return Bound(
             value=math.inf,
+            unit=ErrorUnit.RANGE,
             kind=BoundKind.ORDER_ONLY,
-            statement=f"With chance {1 - beta:g} the mean moves by at most {rows / problem.n:.3g} of the difference d "
-            "between rows, and by the rounding to a cell.",
+            statement=f"With chance at least {1 - beta:g} the mean moves by at most {rounded_up(rows / problem.n)} of "
+            "the difference d between rows, and by the rounding to a cell.",
             formula=r"|\hat\mu-\mu|\le\frac dn\Bigl(1+\frac2\varepsilon\ln\frac1\beta\Bigr)",
             reference="Laplace tail; Hall, Rinaldo and Wasserman (2013), section 6",
             beta=beta,
@@ -132,9 +147,14 @@ class UnboundedMean(Mechanism):
         )
 
     def prepare(self, dataset: Dataset, problem: Problem) -> PairsState:
-        """Sum and differences, in cells; rows that fit no cell count as the lowest."""
-        cells = np.where(dataset.records < dataset.domain.ordered, dataset.records, 0)
-        half = dataset.n // 2
+        """Return sum and differences, in cells.
+
+        Raises:
+            ParameterError: a cell may be empty.
+        """
+        if problem.domain.missing:
+            raise ParameterError(EMPTY_CELLS)
+        cells, half = dataset.records, dataset.n // 2
         differences = np.sort(np.abs(cells[:half] - cells[half : 2 * half]))
         return PairsState(problem=problem, total=int(cells.sum()), differences=differences)
 
@@ -156,8 +176,8 @@ ENTRIES = (
         key="unbounded_mean",
         mechanism=UnboundedMean,
         title="Mean without bounds (preview only)",
-        story="Noise as wide as people of this population differ, so that nothing is cut off. Never for release.",
-        domains=(Line,),
+        story="Noise as wide as people here differ, not as wide as the bounds are apart. Never for release.",
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds,),
         references=("Hall, Rinaldo and Wasserman (2013), section 6",),
         # On two cells d is always 1, so that nothing asymptotic is left and the law can be judged exactly.

@@ -37,7 +37,9 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     Domain,
+    DomainKind,
     Entry,
+    ErrorUnit,
     Guarantee,
     Integers,
     Mechanism,
@@ -49,8 +51,9 @@ from dpcore.core import (
     delta_param,
     epsilon_param,
     param,
+    rounded_up,
 )
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import is_number
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, agreement_needed, calibrated_plan, paper_plan
 from dpcore.mechanisms.subsamples.votes import Commonest, Middle, Remembered, Vote
 from dpcore.queries.ranges import Cells, Thresholds
@@ -90,6 +93,7 @@ class SubsampleAggregate(Mechanism):
     """The answer most subsamples give, if enough of them do."""
 
     releases: ClassVar[str] = "value"
+    may_refuse: ClassVar[bool] = True
 
     epsilon: float = epsilon_param()
     delta: float = delta_param()
@@ -148,12 +152,14 @@ class SubsampleAggregate(Mechanism):
         needed = agreement_needed(plan, epsilon=self.epsilon, beta=beta)
         statement = (
             f"The answer of the whole data is given with chance at least {1 - beta:g} if a subsample gives it with "
-            f"chance at least {needed:.4f} ({plan.subsamples:,} subsamples, threshold {plan.threshold:,} votes)."
+            f"chance at least {rounded_up(needed)} ({plan.subsamples:,} subsamples, threshold {plan.threshold:,} "
+            f"votes)."
         )
         if not math.isfinite(needed):
             statement = "No data get an answer with that chance: take more or smaller subsamples, or a larger epsilon."
         return Bound(
             value=0.0,
+            unit=ErrorUnit.EXACT,
             kind=BoundKind.GUARANTEE,
             statement=statement,
             formula=r"\Pr\bigl[V>\tfrac k2,\;V+Z\ge T\bigr]\ge1-\beta,\quad V\sim\mathrm{Bin}(k,p),\quad "
@@ -211,17 +217,15 @@ class MedianBucket(SubsampleAggregate):
 
     def question(self, domain: Domain) -> Question:
         """Buckets of equal width up to one cell; rows that fit no cell are ignored."""
+        assert is_number(domain)
         edges = np.unique(np.arange(self.buckets + 1) * domain.ordered // self.buckets)
-        ends = [
-            (domain.describe(int(start)).split(" to ")[0], domain.describe(int(stop) - 1).split(" to ")[-1])
-            for start, stop in itertools.pairwise(edges)
-        ]
+        names = tuple(domain.between(start, stop - 1) for start, stop in itertools.pairwise(edges.tolist()))
         return Question(
-            vote=Middle(answers=len(ends)),
+            vote=Middle(answers=len(names)),
             groups=np.searchsorted(edges, np.arange(domain.size), side="right") - 1,
-            counted=len(ends),
+            counted=len(names),
             values=(edges[:-1] + edges[1:] - 1) // 2,
-            names=tuple(f"{start} to {stop}" for start, stop in ends),
+            names=names,
         )
 
 
@@ -234,7 +238,7 @@ ENTRIES = (
         mechanism=CommonestCategory,
         title="Most common category, by subsamples",
         story="Ask many small random parts of the data which category is most common; answer if they agree.",
-        domains=(Categories,),
+        domains=(DomainKind.LABELS,),
         queries=(Cells,),
         references=REFERENCES,
         tiny=TINY,
@@ -244,7 +248,7 @@ ENTRIES = (
         mechanism=MedianBucket,
         title="Bucket of the median, by subsamples",
         story="Ask many small random parts of the data where their median lies; answer if they agree.",
-        domains=(Line,),
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds,),
         references=REFERENCES,
         tiny=TINY,

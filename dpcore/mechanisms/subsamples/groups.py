@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Domain, Entry, ParameterError, param
-from dpcore.data.domains import Categories, Grouped
+from dpcore.core import Domain, DomainKind, Entry, ParameterError, param
+from dpcore.data.product import is_groups
 from dpcore.mechanisms.subsamples.aggregate import REFERENCES, TINY, Question, SubsampleAggregate
 from dpcore.mechanisms.subsamples.votes import LargerMiddle, Middle
 from dpcore.queries.ranges import Cells
@@ -62,13 +62,13 @@ class LargerMedian(SubsampleAggregate):
 
     def question(self, domain: Domain) -> Question:
         """Three answers; each group is released as its first cell, neither as the last cell of all."""
-        assert isinstance(domain, Grouped)
-        check_groups(self.first, self.second, labels=len(domain.labels))
-        cells = domain.line.ordered
+        assert is_groups(domain)
+        check_groups(self.first, self.second, labels=domain.shape[0])
+        cells = domain.shape[1]
         groups = np.full(domain.size, 2 * cells)
         for place, label in enumerate((self.first, self.second)):
             groups[label * cells : (label + 1) * cells] = place * cells + np.arange(cells)
-        first, second = domain.labels[self.first], domain.labels[self.second]
+        first, second = (domain.columns[0].describe(each) for each in (self.first, self.second))
         return Question(
             vote=LargerMiddle(cells=cells),
             groups=groups,
@@ -84,7 +84,7 @@ ENTRIES = (
         mechanism=LargerGroup,
         title="Larger of two groups, by subsamples",
         story="Ask many small random parts of the data which of two groups is larger; answer if they agree.",
-        domains=(Categories,),
+        domains=(DomainKind.LABELS,),
         queries=(Cells,),
         references=REFERENCES,
         tiny=TINY,
@@ -95,7 +95,7 @@ ENTRIES = (
         title="Larger median of two groups, by subsamples",
         story="Ask many small random parts of the data which of two groups has the larger median; answer if they "
         "agree.",
-        domains=(Grouped,),
+        domains=(DomainKind.GROUPS,),
         queries=(Cells,),
         references=REFERENCES,
         tiny=TINY | {"rows": 2},

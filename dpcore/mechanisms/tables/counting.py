@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Integers
-from dpcore.data.attributes import Set
+from dpcore.core import Integers, check_memory
 from dpcore.mechanisms.tables.contrasts import contrasts
 from dpcore.mechanisms.tables.kinds import Kinds
+from dpcore.queries.marginals import Set
 
 BLOCK = 1 << 15
 """Rows coded at once."""
+SMALLER = "take tables of fewer columns, or fewer or coarser columns"
+"""How tables take less memory."""
 WORDS = 1 << 10
 """Words of 64 rows each counted at once."""
 
@@ -35,7 +37,15 @@ def count_tables(records: NDArray[Any], sizes: tuple[int, ...], *, ways: int) ->
         records: rows of cells, (n, d), columns contiguous for speed.
         sizes: cells of each attribute.
         ways: k.
+
+    Raises:
+        ParameterError: the tables have too many cells.
     """
+    sums = [1] + [0] * ways
+    for size in sizes:
+        for order in range(ways, 0, -1):
+            sums[order] += size * sums[order - 1]
+    check_memory(sums[ways], what=f"The {sums[ways]:,} cells of all tables", smaller=SMALLER, each=16)
     found = {
         s: np.zeros(int(np.prod([sizes[a] for a in s])), dtype=np.int64) for s in combinations(range(len(sizes)), ways)
     }

@@ -32,31 +32,34 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     Guarantee,
-    Mechanism,
     ParameterError,
     Problem,
     delta_param,
     epsilon_param,
     finish,
     param,
+    rows_up,
 )
-from dpcore.data.attributes import Attributes, Marginals
 from dpcore.mechanisms.tables.fourier import fourier_gaussian, fourier_laplace
 from dpcore.mechanisms.tables.kinds import MOST_NUMBERS
-from dpcore.mechanisms.tables.plan import ResidualPlan
+from dpcore.mechanisms.tables.plan import ResidualPlan, draws_of
 from dpcore.mechanisms.tables.release import (
     ContrastsRelease,
     ContrastState,
     DirectRelease,
     TableState,
     asked,
+    check_lines,
     contrast_state,
     table_state,
 )
 from dpcore.mechanisms.tables.residual_planner import GAUSSIAN_CELLS, noisy_contrasts, worst_cell
 from dpcore.privacy.gaussian_vectors import calibrated
+from dpcore.privacy.persons import GaussianMechanism
+from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 
 NOISES = ("gaussian", "laplace")
@@ -70,7 +73,7 @@ def direct_sigma(*, epsilon: float, delta: float, moves: int, numbers: int) -> f
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Classic(Mechanism):
+class _Classic(GaussianMechanism):
     """What both have in common."""
 
     releases: ClassVar[str] = "answers"
@@ -81,7 +84,7 @@ class _Classic(Mechanism):
         "gaussian",
         label="Noise",
         choices=NOISES,
-        help="Laplace noise needs no slack δ, and is wider where many numbers are released.",
+        help="Laplace noise needs no slack δ, and is wider where one row is in many numbers.",
     )
 
     def guarantee(self, problem: Problem) -> Guarantee:
@@ -89,11 +92,16 @@ class _Classic(Mechanism):
         delta = self.delta if self.noise == "gaussian" else 0.0
         return Guarantee(epsilon=self.epsilon, delta=delta, neighbours=problem.neighbours)
 
+    def check_size(self, problem: Problem) -> None:
+        """A line for each cell of each table."""
+        check_lines(problem)
+
     def _all_within(self, problem: Problem, rows: float, *, beta: float, formula: str) -> Bound:
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"No cell of {asked(problem).count:,} is off by more than {rows:,.0f} rows, except with chance "
+            statement=f"No cell of {asked(problem).count:,} is off by more than {rows_up(rows)} rows, except "
+            f"with chance "
             f"{beta:g}, before anything is fitted.",
             formula=formula,
             reference="union bound",
@@ -115,6 +123,12 @@ class DirectTables(_Classic):
         return direct_sigma(
             epsilon=self.epsilon, delta=self.delta, moves=self.moves(problem), numbers=asked(problem).count
         )
+
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
+        """One draw, a number for each cell of each table; none with Laplace noise."""
+        if self.noise == "laplace":
+            return ()
+        return ((self.sigma(problem), asked(problem).count, self.moves(problem)),)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """A union bound over cells."""
@@ -141,8 +155,8 @@ class DirectTables(_Classic):
         if self.noise == "laplace":
             values = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem)), trials)
         else:
-            shift = (1,) * self.moves(problem)
-            values = sampler.draw(GaussianCounts(counts, sigma=self.sigma(problem), shift=shift), trials)
+            draw = GaussianCounts(counts, sigma=self.sigma(problem), squared_shift=self.moves(problem))
+            values = sampler.draw(draw, trials)
         return self.release(DirectRelease, state, sampler, trials, values=values)
 
 
@@ -168,6 +182,10 @@ class FourierTables(_Classic):
         if self.noise == "laplace":
             return fourier_laplace(**told)
         return fourier_gaussian(**told, delta=self.delta), 0
+
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
+        """One draw for each size of a set of attributes; none with Laplace noise."""
+        return () if self.noise == "laplace" else draws_of(self.plan(problem))
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Gaussian: a union bound over cells. Laplace: over coefficients; a cell is off by no more than their mean."""
@@ -199,7 +217,7 @@ class FourierTables(_Classic):
 
 
 _SHARED: dict[str, Any] = {
-    "domains": (Attributes,),
+    "domains": (DomainKind.TABLE,),
     "queries": (Marginals,),
     "references": ("Barak et al. (2007)",),
     "tiny": {"delta": 0.01},

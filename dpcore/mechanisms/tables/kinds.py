@@ -20,12 +20,14 @@ from itertools import combinations, product
 
 import numpy as np
 
-from dpcore.core import Floats, Neighbours, ParameterError
-from dpcore.data.attributes import Set
+from dpcore.core import Floats, Neighbours, ParameterError, check_memory
 from dpcore.mechanisms.tables.contrasts import contrast_rows, kappa
+from dpcore.queries.marginals import Set
 
 MOST_NUMBERS = 1 << 24
 """Noisy numbers of one release: 128 MB."""
+KEPT_PLANS = 8
+"""Plans of one server that are kept at once: each holds its sets of attributes."""
 MOST_PAIRS = 1 << 14
 """Kinds of differing records compared one by one; beyond, each set is taken at its own worst."""
 
@@ -55,6 +57,9 @@ class Kinds:
                 f"These tables have {sum(numbers):,} numbers; at most {MOST_NUMBERS:,} can be released at once. "
                 "Take fewer attributes or coarser ones."
             )
+        sets = sum(math.comb(len(self.sizes), ways) for ways in range(self.ways + 1))
+        what, smaller = f"The {sets:,} sets of up to {self.ways} attributes", "take smaller tables or fewer columns"
+        check_memory(sets, what=what, smaller=smaller, each=KEPT_PLANS * (128 + 16 * self.ways))
 
     @cached_property
     def groups(self) -> tuple[tuple[int, int], ...]:

@@ -13,6 +13,7 @@ formula gives them, which knows of no post-processing. v_T is multiplied by lean
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -20,10 +21,10 @@ from itertools import combinations
 import numpy as np
 
 from dpcore.core import Booleans, Floats, Integers, Neighbours
-from dpcore.data.attributes import Set
 from dpcore.mechanisms.tables.contrasts import record_contrasts
 from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.privacy.gaussian_vectors import calibrated, delta_of
+from dpcore.queries.marginals import Set
 
 ROUNDS = 400
 """Of multiplying weights; the result is only ever compared with the target by its true cost."""
@@ -159,7 +160,15 @@ def best_variances(shifts: Floats, *, worth: Floats) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def worst_shift(plan: ResidualPlan) -> tuple[tuple[int, ...], ...]:
+def draws_of(plan: ResidualPlan) -> tuple[tuple[float, int, int], ...]:
+    """Of each part of a plan: sigma, how many numbers, and the squared length by which a worst pair moves them."""
+    return tuple(
+        (part.sigma, len(part.sets) * part.rows, sum(step * step for step in shift.tolist()))
+        for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
+    )
+
+
+def worst_shift(plan: ResidualPlan) -> Iterator[Integers]:
     """For each part, how far a worst pair of records moves the numbers that it moves.
 
     The two records differ as the plan's dearest kind of pair; where the kinds were too many to compare, everywhere.
@@ -171,7 +180,6 @@ def worst_shift(plan: ResidualPlan) -> tuple[tuple[int, ...], ...]:
         for attribute, size in enumerate(sizes):
             if left[size]:
                 other[attribute], left[size] = 1, left[size] - 1
-    moved: list[tuple[int, ...]] = []
     for part in plan.parts:
         shifts: list[Integers] = []
         for attributes in part.sets:
@@ -181,8 +189,7 @@ def worst_shift(plan: ResidualPlan) -> tuple[tuple[int, ...], ...]:
                 shift = shift - record_contrasts(tuple(other[a] for a in attributes), own)
             shifts.append(shift)
         together = np.concatenate(shifts)
-        moved.append(tuple(together[together != 0].tolist()))
-    return tuple(moved)
+        yield together[together != 0]
 
 
 def _dearest(plan: ResidualPlan) -> Set:

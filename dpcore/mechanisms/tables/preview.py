@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Floats
-from dpcore.data.attributes import Set
 from dpcore.mechanisms.tables.release import DirectRelease, TablesRelease
+from dpcore.queries.marginals import Set
 
 
 def fit_for(release: TablesRelease, fit: str) -> str:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Dataset, Floats, Integers, Neighbours, ParameterError, Problem, Release, State
-from dpcore.data.attributes import Attributes, Marginals, Set
+from dpcore.core import Dataset, Floats, Integers, Neighbours, ParameterError, Problem, Release, State, check_memory
+from dpcore.data.product import Product
 from dpcore.mechanisms.tables.contrasts import centred
-from dpcore.mechanisms.tables.counting import count_contrasts, count_tables
+from dpcore.mechanisms.tables.counting import SMALLER, count_contrasts, count_tables
 from dpcore.mechanisms.tables.fitting import consistent, on_simplex, unbiased
 from dpcore.mechanisms.tables.plan import ResidualPlan, kinds_of
 from dpcore.mechanisms.tables.shelves import Stacks, shelves_of
+from dpcore.queries.marginals import Marginals, Set
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +57,13 @@ def asked(problem: Problem) -> Marginals:
     return problem.queries
 
 
+def check_lines(problem: Problem) -> None:
+    """Raise ParameterError where the printed tables, a line for each cell, would take too much memory."""
+    queries = asked(problem)
+    fields = queries.count * (len(queries.domain.names) + 3)
+    check_memory(fields, what=f"The {queries.count:,} lines of all tables", smaller=SMALLER, each=24)
+
+
 def contrast_state(dataset: Dataset, problem: Problem) -> Generator[float, None, ContrastState]:
     """Count everything once; yields the share done."""
     queries = asked(problem)
@@ -82,7 +90,7 @@ class TablesRelease(Release):
     values: Integers
 
     @property
-    def domain(self) -> Attributes:
+    def domain(self) -> Product:
         """The attributes."""
         return asked(self.problem).domain
 
@@ -107,6 +115,7 @@ class TablesRelease(Release):
         """
         import pandas as pd
 
+        check_lines(self.problem)
         names = _untaken(self.domain.names)
         parts = []
         for chosen in asked(self.problem).sets():

@@ -33,6 +33,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    DomainKind,
     Entry,
     Guarantee,
     Mechanism,
@@ -41,17 +42,20 @@ from dpcore.core import (
     epsilon_param,
     finish,
     param,
+    rounded_up,
+    rows_up,
 )
-from dpcore.data.attributes import Attributes, Marginals
-from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan, worst_shift
-from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, asked, contrast_state
+from dpcore.mechanisms.tables.plan import ResidualPlan, draws_of, residual_plan
+from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, asked, check_lines, contrast_state
+from dpcore.privacy.persons import GaussianMechanism
+from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, Sampler
 
 Contrasted = TypeVar("Contrasted", bound=ContrastsRelease)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResidualPlanner(Mechanism):
+class ResidualPlanner(GaussianMechanism):
     """Contrasts of every set of attributes plus discrete Gaussian noise planned for all tables of k attributes."""
 
     releases: ClassVar[str] = "answers"
@@ -66,7 +70,7 @@ class ResidualPlanner(Mechanism):
         log=True,
         stops=(1, 2, 3, 4, 8, 16),
         help="1 is the formula's noise, best before post-processing. More gives tables of few attributes less noise: "
-        "large tables are predicted from them. Where rows are few, 4 is better; where they are many, 1.",
+        "large tables are predicted from them.",
     )
 
     def plan(self, problem: Problem) -> ResidualPlan:
@@ -87,11 +91,11 @@ class ResidualPlanner(Mechanism):
 
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw for each kind of set."""
-        plan = self.plan(problem)
-        squares = (sum(s * s for s in shift) for shift in worst_shift(plan))
-        return tuple(
-            (part.sigma, len(part.sets) * part.rows, square) for part, square in zip(plan.parts, squares, strict=True)
-        )
+        return draws_of(self.plan(problem))
+
+    def check_size(self, problem: Problem) -> None:
+        """A line for each cell of each table."""
+        check_lines(problem)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Every cell of every unbiased table: see ``worst_cell``."""
@@ -124,11 +128,11 @@ def noisy_contrasts(
     kind: type[Contrasted],
 ) -> Contrasted:
     """Contrasts with the plan's Gaussian noise, as a release of this kind."""
-    drawn = [
-        sampler.draw(GaussianCounts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift), trials)
-        for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
+    draws = [
+        GaussianCounts(state.contrasts[part.key][None, :], sigma=sigma, squared_shift=square)
+        for part, (sigma, _, square) in zip(plan.parts, draws_of(plan), strict=True)
     ]
-    values = np.concatenate(drawn, axis=1)
+    values = np.concatenate([sampler.draw(draw, trials) for draw in draws], axis=1)
     return mechanism.release(kind, state, sampler, trials, values=values, plan=plan)
 
 
@@ -150,8 +154,8 @@ def worst_cell(problem: Problem, plan: ResidualPlan, *, beta: float) -> Bound:
     return Bound(
         value=rows / problem.n,
         kind=BoundKind.GUARANTEE,
-        statement=f"Noise of at most σ = {sigma:.3g} rows in each of {queries.count:,} cells moves the worst cell by "
-        f"at most {rows:,.0f} rows, except with chance {beta:g}, before anything is fitted.",
+        statement=f"Noise of at most σ = {rounded_up(sigma)} rows in each of {queries.count:,} cells moves the worst "
+        f"cell by at most {rows_up(rows)} rows, except with chance {beta:g}, before anything is fitted.",
         formula=GAUSSIAN_CELLS,
         reference="union bound, sub-Gaussian noise",
         beta=beta,
@@ -166,7 +170,7 @@ ENTRIES = (
         title="Residual planner",
         story="Count what each set of attributes adds to smaller sets, give every part the noise it deserves, and fit "
         "tables that agree.",
-        domains=(Attributes,),
+        domains=(DomainKind.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Canonne, Kamath and Steinke (2020)"),
         tiny={"delta": 0.01},

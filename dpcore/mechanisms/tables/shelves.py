@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from dpcore.core import Floats, Integers
-from dpcore.data.attributes import Set
 from dpcore.mechanisms.tables.contrasts import centred, contrast_rows
 from dpcore.mechanisms.tables.kinds import Kinds
+from dpcore.queries.marginals import Set
 
 Shape = tuple[int, ...]
 Stacks = dict[Shape, Floats]

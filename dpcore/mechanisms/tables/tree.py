@@ -17,8 +17,8 @@ from itertools import combinations
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError
-from dpcore.data.attributes import Set
 from dpcore.mechanisms.tables.release import Tables
+from dpcore.queries.marginals import Set
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ References:
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 from collections.abc import Sequence
@@ -27,12 +28,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Bound, BoundKind, Entry, Floats, Integers, ParameterError, Problem, delta_param, param
-from dpcore.data.attributes import Attributes, Marginals, Set
+from dpcore.core import (
+    Bound,
+    BoundKind,
+    DomainKind,
+    Entry,
+    ErrorUnit,
+    Floats,
+    Integers,
+    ParameterError,
+    Problem,
+    check_memory,
+    delta_param,
+    param,
+)
+from dpcore.data.product import Product
 from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan
 from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, Tables, asked
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner, noisy_contrasts, worst_cell
 from dpcore.mechanisms.tables.tree import Tree, synthetic_rows, widest_tree
+from dpcore.queries.marginals import Marginals, Set
 from dpcore.randomness import Sampler
 
 if TYPE_CHECKING:
@@ -40,6 +55,8 @@ if TYPE_CHECKING:
 
 ROWS_OF_NOBODY = "rows_of_nobody"
 """What a file of the rows is called."""
+DISTANCES = "distances"
+"""What a file of how far they are from the released tables is called."""
 LEAN = 12.0
 """Times the columns' mean size and the noise of pairs as a share of rows: how far single columns are preferred."""
 MOST_LEAN = 4.0
@@ -62,6 +79,7 @@ class RowsRelease(ContrastsRelease):
 
     def rows(self, *, trial: int = 0) -> Integers:
         """Cells of n rows, (n, d): the same each time."""
+        check_rows(self.problem)
         tables, attributes = self.tables(trial=trial), len(self.domain.names)
         ways, n = self.plan.kinds.ways, self.problem.n
         if ways == 1:
@@ -87,12 +105,37 @@ class RowsRelease(ContrastsRelease):
         if len(table) > self.plan.kinds.ways:
             return np.full(self.trials, math.inf)
         measured, shape = self.unbiased(table), tuple(self.domain.sizes[a] for a in table)
-        cells = Marginals(domain=self.domain, ways=self.plan.kinds.ways).count
-        noise = self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * cells / beta))
         codes = (np.ravel_multi_index(tuple(each[:, a] for a in table), shape) for each in rows)
         counts = np.array([np.bincount(each, minlength=math.prod(shape)) for each in codes])
         apart: Floats = np.abs(counts - measured.reshape(counts.shape)).max(axis=1)
-        return apart + noise
+        return apart + self.noise_within(table, beta=beta)
+
+    def noise_within(self, table: Set, *, beta: float) -> float:
+        """Return the rows by which noise moves no cell of a measured table, except with chance beta: a union bound."""
+        cells = Marginals(domain=self.domain, ways=self.plan.kinds.ways).count
+        return self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * cells / beta))
+
+    def distances(self, rows: Integers, *, beta: float) -> pd.DataFrame:
+        """Return how far the rows are from what was released, a line for each measured table; post-processing.
+
+        Args:
+            rows: those of the first release, (n, d).
+            beta: failure chance of the last column, for all tables at once.
+
+        Returns:
+            Columns ``table`` (names joined by ×), ``apart`` (rows by which the worst cell of the rows' table differs
+            from the released table, before that was made consistent) and ``within`` (rows by which it is off the true
+            one, except with chance beta: ``apart`` and what noise may add).
+        """
+        import pandas as pd
+
+        sets = [chosen for chosen in self.tables(trial=0) if len(chosen) == self.plan.kinds.ways]
+        within = [float(self.off_by(chosen, rows[None], beta=beta)[0]) for chosen in sets]
+        noise = [self.noise_within(chosen, beta=beta) for chosen in sets]
+        names = [" × ".join(self.domain.names[attribute] for attribute in chosen) for chosen in sets]
+        apart = [total - part for total, part in zip(within, noise, strict=True)]
+        columns = {"table": names, "apart": np.round(apart, 3), "within": np.ceil(within)}
+        return pd.DataFrame(columns)
 
     def table(self, *, trial: int = 0, rows: Integers | None = None) -> pd.DataFrame:
         """The rows with the table's own column names, kinds and labels; ``rows`` saves making them again."""
@@ -162,17 +205,22 @@ class WholeTable(ResidualPlanner):
             lean=lean,
         )
 
+    def check_size(self, problem: Problem) -> None:
+        """Synthetic rows, as many as the public n: see ``check_rows``."""
+        check_rows(problem)
+
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Of the tables as they are measured, before rows are made; nothing of tables that are not measured."""
         plan, ways = self.plan(problem), asked(problem).ways
         if plan.kinds.ways == ways:
-            return worst_cell(problem, plan, beta=beta)
+            return dataclasses.replace(worst_cell(problem, plan, beta=beta), unit=ErrorUnit.TABLES)
         return Bound(
             value=math.inf,
             kind=BoundKind.ORDER_ONLY,
             statement=f"At this ε and n only tables of {plan.kinds.ways} are measured: of tables of {ways} columns "
-            "nothing is promised.",
+            "nothing is guaranteed.",
             reference="none",
+            unit=ErrorUnit.TABLES,
             beta=beta,
         )
 
@@ -182,7 +230,14 @@ class WholeTable(ResidualPlanner):
         return noisy_contrasts(self, state, plan, sampler, trials=trials, kind=RowsRelease)
 
 
-def noise_share(plan: ResidualPlan, domain: Attributes, *, n: int) -> float:
+def check_rows(problem: Problem) -> None:
+    """Raise ParameterError where n synthetic rows would take too much memory."""
+    columns = len(asked(problem).domain.names)
+    what, smaller = f"The {problem.n:,} synthetic rows", "take a smaller n or fewer columns"
+    check_memory(problem.n * columns, what=what, smaller=smaller, each=40)
+
+
+def noise_share(plan: ResidualPlan, domain: Product, *, n: int) -> float:
     """Mean total variation that noise alone makes of the plan's unbiased tables, as a share of n rows."""
     found: dict[Set, list[float]] = {}
     for table in Marginals(domain=domain, ways=plan.kinds.ways).sets():
@@ -247,8 +302,8 @@ ENTRIES = (
         mechanism=WholeTable,
         title="Whole table",
         story="Release tables of a few columns at a time with the noise each deserves, then make rows of nobody that "
-        "fit all of them.",
-        domains=(Attributes,),
+        "nearly fit all of them.",
+        domains=(DomainKind.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Zhang et al. (2021), PrivSyn"),
         tiny={"delta": 0.01},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from dprelease.ledger.connection import OPEN_FOLDER, require_private, sentences
 from dprelease.ledger.fingerprint import datasets_in
 from dprelease.ledger.records import LedgerError
 from dprelease.ledger.stores.files import Files
@@ -20,19 +21,31 @@ OF_FILES = f"This folder holds a ledger of files: the variable {ADDRESS} needs a
 def store_of(folder: Path) -> Store:
     """The database that the variable names, else files in the folder.
 
+    The folder beside a database is looked at as well: it holds the key and the notes of access to true values.
+
     Raises:
-        LedgerError: the folder's ledger is in the other of both; its budgets would begin anew.
+        LedgerError: other accounts may enter the folder; or its ledger is in the other of both, and its budgets would
+            begin anew.
     """
     address, noted = os.environ.get(ADDRESS, ""), note_in(folder)
     if not address:
         if noted is not None:
             raise LedgerError(NOT_NAMED)
+        _require_closed(folder)
         return Files(folder)
     if datasets_in(folder):
         raise LedgerError(OF_FILES)
+    _require_closed(folder)
     from dprelease.ledger.stores.database import Database
 
     return Database(address, folder=folder, name=noted[0] if noted else USUAL)
+
+
+def _require_closed(folder: Path) -> None:
+    with sentences():
+        there = folder.exists()
+    if there:
+        require_private(folder, OPEN_FOLDER)
 
 
 def note_store(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpcore.core import exactly
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import rows_needed
 from pages.charts.words import percent
 from pages.learn import kit
@@ -21,7 +22,8 @@ def lesson() -> None:
     cells = len(dataset.histogram)
     kit.intro(
         f"Of Seattle's {dataset.n:,} licensed pets **one alone** is in zip code {place}. A histogram of zip codes is "
-        "released; as its promise may fail for a share γ of the data sets, empty cells get no noise."
+        "released; its promise may fail for a share γ of the data sets, and with rows enough for γ empty cells get "
+        "no noise."
     )
     loss = kit.epsilon("sparse-data", default=0.1)
     gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="sparse-data-gamma")
@@ -38,10 +40,11 @@ def lesson() -> None:
     )
     shares = alone_chances(epsilon=loss, gamma=gamma, condition="paper", seed=drawn)
     there, elsewhere = (float(each) for each in shares[1])
+    spared = lone_row_chance(cells=cells, n=dataset.n, condition="paper") <= gamma
     kit.picture(figure.shown(shares, guess=guess / 100), key="alone_shown", badge=badge(PETS, seed=drawn))
     kit.told(
         f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
-        f"{'' if elsewhere else ': seeing it is proof'}; you guessed {guess}. {kit.SIMULATED}"
+        f"{': seeing it is proof' if spared else ''}; you guessed {guess}. {kit.SIMULATED}"
     )
     names, unique = pet_names()
     kit.why(
@@ -56,7 +59,8 @@ def lesson() -> None:
         "data: nothing is promised of a share γ, such as data where somebody is alone.",
     )
     kit.break_it(
-        "With hardly any data sets left without promise, every cell gets noise, and the row is hidden.",
+        "With hardly any data sets left without promise, every cell gets noise, and the row is hidden as far as ε "
+        "hides it.",
         "γ = 0.1%",
         {"sparse-data-gamma": kit.stop(0.001)},
     )

@@ -66,6 +66,7 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
             guessed(y=guess),
             *([] if epsilon is None else [here(epsilon)]),
         ],
-        sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average, and no attack more than "
-        f"{rounded_up(100 * float(best_possible(np.array([1.0]))[0]))}%; at ε = 1,000 {percent(float(seen[-1]))}.",
+        sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average, and of fair coins no "
+        f"attack more than {rounded_up(100 * float(best_possible(np.array([1.0]))[0]))}%; "
+        f"at ε = 1,000 {percent(float(seen[-1]))}.",
     )  # fmt: skip

@@ -56,7 +56,7 @@ def lesson() -> None:
     guess = kit.guess_number(
         "attack-me",
         f"{typed_bits.GROUPS} {'private' if noisy else 'exact'} counts of random groups among 16 people. How many of "
-        "the 16 answers can somebody who sees nothing else work out?",
+        "the 16 answers can somebody who knows who is in which group, and nothing else, work out?",
         label="Your guess, people",
         low=0,
         high=16,
@@ -103,7 +103,9 @@ def lesson() -> None:
         )
     else:
         kit.break_it(
-            "Private counts break the attack: it guesses.", "Make the counts private", {"attack-me-counts": "noisy"}
+            "Private counts at ε = 1 break the attack: it guesses.",
+            "Make the counts private",
+            {"attack-me-counts": "noisy", "attack-me-epsilon": kit.stop(1)},
         )
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.core import exactly
+from dpcore.core import exactly, rounded_down
 from dplab.audit.sampled import LOOKS, Audit
 from pages.charts.picture import Axis, Bars, Dots, Picture, Region, Rule
-from pages.charts.words import percent, significant
+from pages.charts.words import percent, percent_down, percent_up
 from pages.learn.pictures import lesson_picture
 
 
@@ -35,7 +35,7 @@ def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
             title="runs on each data set", log=True, low=0.7 * LOOKS[0], high=2 * sum(LOOKS), form="~s",
             ticks=(1e3, 1e4, 1e5, 1e6),
         ),
-        y=Axis(title="ε proved so far, at least", low=0, high=top, form="~g"),
+        y=Axis(title="ε shown by each look, at least", low=0, high=top, form="~g"),
         marks=[
             Region(role="impossible", y=(epsilon, top), label=impossible, corner="top right"),
             Rule(role="theory", y=epsilon, label=f"{claimed}: ε = {exactly(epsilon)}", below=True),
@@ -43,13 +43,13 @@ def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
                 role="released", name="shown by a look", x=runs, y=shown, size=11, legend=False,
                 hover=[
                     f"{look.counted:,} counted runs: {look.hits[0]:,} against {look.hits[1]:,} hits, ε at least "
-                    f"{significant(look.epsilon)}"
+                    f"{rounded_down(look.epsilon)}"
                     for look in looks
                 ],
             ),
         ],
         sentence="" if found is None else f"{verdict} Each dot is a look at runs of its own, which together are "
-        f"wrong with chance {percent(found.failure)} at most.",
+        f"wrong with chance {percent_up(found.failure)} at most.",
     )  # fmt: skip
 
 
@@ -82,5 +82,5 @@ def _counted(upward: bool, hits: tuple[int, int], counted: int, more: float, few
     first, second, side = ("A", "B", "right") if upward else ("B", "A", "left")
     return (
         f"Of {counted:,} counted runs on each data set, {hits[0]:,} on {first} and {hits[1]:,} on {second} lie at or "
-        f"to the {side} of the cut: a chance of at least {percent(more)} against at most {percent(fewer)}."
+        f"to the {side} of the cut: a chance of at least {percent_down(more)} against at most {percent_up(fewer)}."
     )

@@ -6,10 +6,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Guarantee, ParameterError, exactly
+from dpcore.mechanisms import catalogue
 from dplab.audit.sampled import LOOKS, Audit, Draw, audit
 from dplab.audit.settings import QUESTIONS, exactly_on_two_rows, setting
 from dplab.audit.suspects import EPSILON, SUSPECTS
-from dpcore.mechanisms import catalogue
 from pages.charts.words import significant
 from pages.learn import kit
 from pages.learn.audit import figure
@@ -147,8 +147,8 @@ def _theorem() -> None:
         r"p\le e^{\varepsilon}q+\delta\ \Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}",
         "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
         "cut, and half is counted: whoever counts had no say in what is counted.",
-        "Looks of 1,000 to 1,000,000 runs share the 0.1%. A claim that stands is not proved: other data, another "
-        "event or more runs may refute it.",
+        "Looks from 1,000 runs up to the largest chosen share the 0.1%. A claim that stands is not proved: other "
+        "data, another event or more runs may refute it.",
         proved="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants are "
         "those of Lyu, Su and Li (2017).",
         says="An event has chance p on one data set and q on the other; exact intervals bound both (the "

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from dpcore.core import Floats, Integers
-from dplab.limits.class_worth import MOST_ROWS, Worth
 from dpcore.limits.attacks.shattering import Shattering
+from dplab.limits.class_worth import MOST_ROWS, Worth
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
 from pages.charts.words import percent, significant
 from pages.learn.pictures import curves, lesson_picture, wall
@@ -99,7 +99,7 @@ def _shattered(found: Shattering) -> str:
     """Which points are shattered, and how the picture shows it."""
     names = [str(point + 1) for point in found.points]
     if not names:
-        return "No question differs from another on any point: nothing is shattered."
+        return "No two questions are 2γ or more apart on a point: nothing is shattered."
     if len(names) == 1:
         return f"One question takes point {names[0]} (●) and one leaves it (○): it alone is shattered."
     return (
@@ -125,7 +125,7 @@ def worst_errors(worth: Worth, *, dimension: int) -> Picture:
     rows, forbidden = worth.rows, worth.forbidden
     enough = rows[worth.promised <= 0.1]
     least = (
-        "Too few points are shattered to hide a half of them, so no error is forbidden here."
+        "Too few points of like levels are shattered to hide a half of them, so no error is forbidden here."
         if forbidden is None
         else f"With one row for each hidden point, n = {rows[0]:,}, nobody can promise less than "
         f"{percent(float(forbidden[0]))} of n."

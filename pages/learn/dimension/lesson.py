@@ -9,12 +9,12 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import DataError, Floats, Neighbours, exactly
-from dplab.limits.class_worth import worth_by_rows
-from dplab.limits.reconstruction import BETA
 from dpcore.limits.attacks import worth
 from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_class
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
+from dplab.limits.class_worth import worth_by_rows
+from dplab.limits.reconstruction import BETA
 from pages.learn import kit
 from pages.learn.dimension import figure
 from pages.shell.controls import choice, stops, whole

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
-from dplab.halfspace_parts import Circle
 from dpcore.mechanisms import entry
+from dplab.halfspace_parts import Circle
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, rows, shortened
 
@@ -136,8 +136,8 @@ def error_parts(*, errors: dict[str, Floats], predicted: dict[str, tuple[float, 
             _spans("observed", seen, parts, role="released", shape="circle", apart=-APART, n=n),
             _spans("predicted", told, parts, role="theory", shape="diamond", apart=APART, n=n),
         ],
-        sentence=f"Most of this direction's error is the {PARTS[largest]}'s. Root mean squares: {said} of the rows. A "
-        "bar holds 90 in 100 releases; orange: predicted.",
+        sentence=f"The largest part of this direction's error is the {PARTS[largest]}'s. Root mean squares: {said} of "
+        "the rows. A bar holds 90 in 100 releases; orange: predicted.",
         table=table,
         height=280,
     )

@@ -12,9 +12,9 @@ from dpcore.data.bundled import VECTORS, vectors_of
 from dpcore.data.readings import Vectors
 from dpcore.data.sources import Source, generated_vectors
 from dpcore.data.sphere import Halfspaces
-from dplab.halfspace_parts import around
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dplab.halfspace_parts import around
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.learn.directions.upload import own_columns

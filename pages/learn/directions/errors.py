@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Dataset, rounded_up
-from dplab.halfspace_parts import angle_to_net, circle_of_errors, parts, predicted
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
+from dplab.halfspace_parts import angle_to_net, circle_of_errors, parts, predicted
 from pages.charts.words import percent
 from pages.learn.directions.circle import error_parts, errors_around
 from pages.learn.directions.controls import DirectionsAsked

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.core import exactly
+from dpcore.core import exactly, rounded_down, rounded_up
 from dplab.limits.directions import BETA, Distortions, EveryDirection
 from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule
-from pages.charts.words import percent, significant
+from pages.charts.words import percent, percent_up, significant
 from pages.learn.pictures import OTHERS, floored, guessed, lesson_picture
 
 PROMISED = "promised: the margin is there"
@@ -40,11 +40,11 @@ def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Pic
     promised = np.where(seen.promised, seen.bound, np.nan)
     kept = f"{int(seen.promised.sum())} of {len(seen.promised)} directions"
     said = (
-        f"within {percent(seen.worst)} in {kept} that have margin {significant(seen.margin)}"
+        f"within {percent_up(seen.worst)} in {kept} that have margin {rounded_down(seen.margin)}"
         if seen.promised.any()
-        else f"of no direction promised, for none has margin {significant(seen.margin)}"
+        else f"of no direction promised, for none has margin {rounded_up(seen.margin)}"
     )
-    beyond = f", and up to {percent(seen.beyond)} off in the others" if not seen.promised.all() else ""
+    beyond = f", and up to {percent_up(seen.beyond)} off in the others" if not seen.promised.all() else ""
     return lesson_picture(
         title="Error in every direction",
         x=ANGLE,
@@ -88,8 +88,8 @@ def moved(*, seen: Distortions) -> Picture:
         marks=marks,
         caption="Dots end at the median pair; the promise starts to the right of the rows' own dimensions.",
         sentence=f"At T = {seen.before} random signs move an inner product of {seen.before}-number digits by at most "
-        f"{significant(float(seen.products[seen.dimensions.index(seen.before)].max()))} in "
+        f"{rounded_up(float(seen.products[seen.dimensions.index(seen.before)].max()))} in "
         f"{percent(1 - 2 * seen.chance)} of the matrices; the theorem says nothing below T = {seen.starts}. At "
-        f"T = {last:,} it promises {significant(float(claimed[-1]))}, and "
+        f"T = {last:,} it promises {rounded_up(float(claimed[-1]))}, and "
         f"{significant(float(seen.products[-1].max()))} is seen.",
     )

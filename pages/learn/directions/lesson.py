@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpcore.core import exactly
-from dplab.limits.directions import BETA, TRIALS, distortions, every_direction
+from dpcore.core import exactly, rounded_up
 from dpcore.mechanisms.halfspaces.printed import printed
-from pages.charts.words import percent, significant
+from dplab.limits.directions import BETA, TRIALS, distortions, every_direction
+from pages.charts.words import percent_up, significant
 from pages.learn import kit
 from pages.learn.directions import figure
 from pages.shell.controls import stops
@@ -44,8 +44,8 @@ def lesson() -> None:
         _fewer(drawn)
     kit.break_it(
         "Let rows lie all around: no direction has a margin, and nothing is promised.",
-        "No gap",
-        {"directions-gap": kit.stop(0), "directions-picture": VIEWS[0]},
+        "No gap, 4 directions measured",
+        {"directions-gap": kit.stop(0), "directions-measured": kit.stop(4), "directions-picture": VIEWS[0]},
     )
 
 
@@ -60,18 +60,21 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         key="directions_errors",
         badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
     )
-    told = f"up to **{percent(seen.beyond)}** off, by rows between two measured directions, which no ε cures"
+    told = (
+        f"up to **{percent_up(seen.beyond)}** off, by noise, and by rows between two measured directions, which no ε "
+        "cures"
+    )
     if not seen.promised.any():
         told = f"No direction has the margin, and nothing is promised: answers are {told}"
     else:
-        promised = f"Where the margin is there, answers are within **{percent(seen.worst)}**"
+        promised = f"Where the margin is there, 95% of the releases are within **{percent_up(seen.worst)}**"
         told = promised if seen.promised.all() else f"{promised}; elsewhere {told}"
     kit.told(f"{told}; you guessed {guess:g}%. {kit.SIMULATED}")
     kit.why(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
         f"Here nothing is projected. {seen.counts} counts share ε; every direction is near one that is measured, and "
-        f"only rows within {significant(seen.margin)} of its plane can lie between the two. So a direction y with "
-        f"margin γ = {significant(seen.margin)} errs by its noise alone: α = {percent(seen.bound)}, but for a chance "
+        f"only rows within {rounded_up(seen.margin)} of its plane can lie between the two. So a direction y with "
+        f"margin γ = {rounded_up(seen.margin)} errs by its noise alone: α = {percent_up(seen.bound)}, but for a chance "
         f"of {BETA:g}. {kit.THEORY}",
         "In two dimensions a halfspace is a half-circle, an interval of angles: a release of the angles puts its "
         "points where the rows are and answers every direction, with or without a margin. The workbench draws both.",
@@ -80,7 +83,7 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         proved="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
         "projection, proved beside the mechanism.",
         says=f"Promised, with probability at least {1 - BETA:.0%}, of all directions y with margin "
-        f"γ = {significant(seen.margin)} by one ε-private release: α = {percent(seen.bound)}.",
+        f"γ = {rounded_up(seen.margin)} by one ε-private release: α = {percent_up(seen.bound)}.",
     )
 
 
@@ -96,13 +99,15 @@ def _fewer(drawn: int) -> None:
     kept = seen.dimensions.index(16)
     moved = significant(float(seen.products[kept].max()))
     kit.told(
-        f"16 random dimensions of {seen.before} move some inner product by **{moved}** or more in one matrix "
-        f"of ten. The theorem promises nothing below T = **{seen.starts}**, more than the rows had. {kit.SIMULATED}"
+        f"Projected from {seen.before} to 16 dimensions, the worst of the pairs moves its inner product by **{moved}** "
+        f"or more in one matrix of ten. The theorem promises nothing below T = **{seen.starts}**, more than the rows "
+        f"had. {kit.SIMULATED}"
     )
     kit.why(
         r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",
-        "Two vectors at a time: Theorem 6.3 says it of one vector's length, and an inner product is a difference of two"
-        f" lengths, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. {kit.THEORY}",
+        "Two vectors at a time: Theorem 6.3 says it of one vector's squared length, and an inner product is a quarter "
+        f"of the difference of two, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. "
+        f"{kit.THEORY}",
         f"The halfspace release needs ς = γ/4. At γ = 0.5, α = 0.1 and d = {seen.before} that is T = "
         f"{paper.dimensions:,}, and the net in so many dimensions has $10^{{{paper.log10_directions:,.0f}}}$ "
         "directions. T does not grow with d: it is worth its price only where d is far larger still.",
@@ -121,7 +126,7 @@ LESSON = kit.Lesson(
     asks=(
         "Which rows does a release get wrong, and where do they lie?",
         "What does a margin buy, and what does the paper's net cost?",
-        "In two dimensions, why is an interval release of angles better?",
+        "In two dimensions, when is an interval release of angles better?",
     ),
     point=((0, 0.2), (4, 100)),
     show=lesson,

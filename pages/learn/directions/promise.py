@@ -6,16 +6,16 @@ import dataclasses
 
 import streamlit as st
 
-from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem
-from dplab.halfspace_parts import here
+from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem, describe_error
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
-from pages.charts.words import percent, rows, significant
+from dplab.halfspace_parts import here
+from pages.charts.words import significant
 from pages.charts.worst import Called, worst_map
 from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.show import show
 from pages.shell.session import remembered
-from pages.shell.theorem import promise, theorem_card
+from pages.shell.theorem import theorem_card
 
 BETA = 0.05
 
@@ -80,13 +80,8 @@ def _map(asked: DirectionsAsked, problem: Problem, bound: Bound, errors: Floats,
 
 def _told(bound: Bound, asked: DirectionsAsked, *, n: int, margins: Floats, lost: int) -> str:
     """The promise in one sentence, or why there is none."""
-    if bound.kind is BoundKind.ORDER_ONLY or (bound.applies and bound.vacuous):
-        return promise(bound, n=n)
-    if bound.applies:
-        return (
-            f"With probability at least {1 - bound.beta:g}, no direction of margin {asked.margin:g} or more errs by "
-            f"more than **{percent(bound.value)}** (≈ {rows(bound.value, n)})."
-        )
+    if bound.kind is not BoundKind.GUARANTEE or bound.applies:
+        return describe_error(bound, n=n, subject=f"no direction of margin {asked.margin:g} or more", bold=True)
     if not (margins >= asked.margin).any():
         return (
             f"Nothing is promised of this circle: rows lie all around, and in each of its {len(margins)} directions "

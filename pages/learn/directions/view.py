@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpcore.core import Dataset, Floats
 from dpcore.data.bundled import VECTORS
-from dplab.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
+from dplab.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
 from pages.charts.words import minus, percent, rows, significant
 from pages.learn.directions.circle import great_circle
 from pages.learn.directions.controls import DirectionsAsked, ask

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.core import Booleans, Floats, exactly
+from dpcore.limits.attacks import fat_shattering
 from dplab.limits.reconstruction import BETA, EPSILONS
 from dplab.limits.weighted_halves import AttackedHalf, Unavoidable
-from dpcore.limits.attacks import fat_shattering
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import (
@@ -46,6 +46,8 @@ def weights(seen: AttackedHalf, *, scale: float) -> Picture:
         return Dots(role=role, name=name, x=kept + 1, y=at, low=ends[0], high=ends[1], shape=shape)
 
     part = f"; the first {SHOWN} of {points} are drawn" if points > SHOWN else ""
+    apart = float(np.ptp(seen.levels))
+    around = f"around levels that differ by up to {significant(apart)}" if apart else "all around one level"
     return Picture(
         title="One question, one attack",
         x=Axis(title="person", low=0, high=len(place) + 1),
@@ -56,8 +58,7 @@ def weights(seen: AttackedHalf, *, scale: float) -> Picture:
             crossed(dots("ink", "the attacker is wrong", "", wrong)),
         ],
         sentence=f"The secret half's own query weighs its {points // 2} people {significant(2 * scale)} more than the "
-        f"others, around levels that differ a little; the attack on one release was wrong about {int(wrong.sum())} of "
-        f"{points} (×){part}.",
+        f"others, {around}; the attack on one release was wrong about {int(wrong.sum())} of {points} (×){part}.",
         table={
             "person": list(range(1, points + 1)),
             "level": seen.levels.tolist(),
@@ -74,7 +75,7 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
     first, last = (percent(float(mean)) for mean in shares.mean(axis=1)[[0, -1]])
     return lesson_picture(
         title="The share found, at every scale",
-        x=Axis(title="scale γ: half the weight between in and out", low=0, high=0.52),
+        x=Axis(title="scale γ: half the weight from in to out", low=0, high=0.52),
         y=Axis(title="share of the half found", low=0.4, high=1.05, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
             runs("noise in every count, attacked", np.array(scales), shares, role="mechanism:identity"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Neighbours, exactly
+from dpcore.limits.attacks import fat_shattering
 from dplab.limits.reconstruction import BETA
 from dplab.limits.weighted_halves import attack, measured_errors, unavoidable
-from dpcore.limits.attacks import fat_shattering
 from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.fat import figure
@@ -19,7 +19,7 @@ SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 ANSWERS = {
     "blind": "It falls to a blind guess",
     "less": "It falls somewhat",
-    "same": "It stays the same",
+    "same": "It stays about the same",
 }
 
 
@@ -47,7 +47,7 @@ def lesson() -> None:
     guess = kit.guess_answer(
         "fat",
         f"One release at ε = {exactly(loss)}. Questions weigh 1 for in and 0 for out (γ = 0.5), then only "
-        "0.51 and 0.49 (γ = 0.01). What happens to the share of the half that the attacker finds?",
+        "about 0.51 and 0.49 (γ = 0.01). What happens to the share of the half that the attacker finds?",
         label="Your guess",
         answers=ANSWERS,
     )

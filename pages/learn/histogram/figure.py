@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.core import Floats, exactly
+from dpcore.core import Floats, exactly, rounded_down, rounded_up
 from dpcore.limits.bounds.minimax import Risks
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import significant
@@ -48,7 +48,7 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
         guessed(y=error / guess),
         Rule(role="quiet", y=2.0, label="2: no row right", below=True),
     ]
-    ratio = f"{significant(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
+    ratio = f"{rounded_up(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
     exceeds = "" if seen.printed[at] <= error else " The printed form exceeds a mechanism that exists."
     return lesson_picture(
         title="Total error, and what nobody can beat",
@@ -57,7 +57,7 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
         y=Axis(title="expected total error, of n", log=True, low=floor, high=4 * max(2.0, float(seen.laplace.max()))),
         marks=marks,
         sentence=f"At ε = {exactly(epsilon)} the identity histogram's total error is {significant(error)} of n "
-        f"({significant(mean)} in {len(measured):,} releases); on its worst data nobody is below {significant(best)}, "
+        f"({significant(mean)} in {len(measured):,} releases); on its worst data nobody is below {rounded_down(best)}, "
         f"so it is beaten there by {ratio} at the most (you guessed {guess:g}). With only {full} and the weaker random "
         f"promise, where its condition holds, it is {significant(float(seen.spared[at]))}.{exceeds}",
     )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds import low_bits, odds
-from pages.charts.words import percent
+from pages.charts.words import percent, percent_down
 from pages.learn import kit
 from pages.learn.lowbits import figure
 from pages.shell.controls import stops
@@ -51,7 +51,7 @@ def lesson() -> None:
     if found.naive.broken:
         kit.told(
             f"**Broken**: **{percent(found.naive.success)}** right guesses, where **{allowed}%** are allowed; "
-            f"at least {percent(found.naive.interval[0])} but for one chance in a million. {certain}"
+            f"at least {percent_down(found.naive.interval[0])} but for one chance in a million. {certain}"
         )
     else:
         kit.told(f"Not caught by this guess, and not private: {certain}")
@@ -66,8 +66,8 @@ def lesson() -> None:
     )
     kit.break_it(
         "Large counts round the noise alike, and this guess fails.",
-        "Counts 1,000 and 1,001",
-        {"low-bits-count": kit.stop(1000)},
+        "Counts 1,000 and 1,001 at ε = 0.5",
+        {"low-bits-count": kit.stop(1000), "low-bits-epsilon": 0.5},
     )
 
 

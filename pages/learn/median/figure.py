@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpcore.core import Floats, Integers, exactly, rounded_up
-from dplab.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
 from dpcore.limits.bounds import median
 from dpcore.limits.bounds.walk import MeasuredWalk, Walk
+from dplab.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import minus, percent, significant
 from pages.learn.pictures import OTHERS, guessed, lesson_picture, wall
@@ -160,13 +160,14 @@ def measured_climb(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
     moved = stops(n)
     middle = int(np.argmin(np.abs(moved - n / 2)))
     start, half, end = (chance(float(seen.chance[place])) for place in (0, middle, -1))
+    grows = " is not built for medians, and its chance of v still grows" if seen.low[-1] > seen.high[0] else " says v"
     return lesson_picture(
         title="The climb",
         x=_moved(n),
         y=Axis(title="releases that say v", low=0, high=1.04, form=".0%", ticks=SHARES),
         marks=[_dots(moved, seen, key)],
-        sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells never heard of medians, and "
-        f"still climbs: {start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
+        sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells{grows}: "
+        f"{start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
     )
 
 

@@ -1,4 +1,4 @@
-"""Lesson: no private median on a long line, and the door that δ opens."""
+"""Lesson: no private median on a long line with δ = 0, and what δ changes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 import numpy as np
 
 from dpcore.core import exactly
-from dplab.limits import medians
 from dpcore.limits.bounds import median
+from dplab.limits import medians
 from pages.learn import kit
 from pages.learn.median import figure
 from pages.shell.controls import choice, stops, whole
@@ -71,20 +71,21 @@ def lesson() -> None:
         )
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
+    threshold, stability = median.stable_threshold(epsilon=loss, delta=delta), (n + 1) // 2
     kit.why(
         r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\Rightarrow\min_v\Pr[v]<\tfrac12",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         "Change one row at a time until all rows hold *another* value: a private method may change its mind only a "
         "little at every step. The walk shows it.",
-        "With δ > 0 the wall has a door: the stable median answers only if no "
-        f"{median.stable_threshold(epsilon=loss, delta=delta):,} rows or so could change the answer, and it does not "
-        "care how long the line is.",
+        f"With δ > 0 this bound does not apply: on **these data**, whose median takes {stability:,} rows to change, "
+        f"the stable median mostly {'answers' if stability >= threshold else 'refuses'}, whatever the line. "
+        f"Where fewer than about {threshold:,} rows can change the median it mostly refuses.",
         proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
         "permute-and-flip.",
         says="All rows hold v, one of $2^b$ values; Pr[v]: the chance to say it. For δ = 0 only.",
     )
     kit.break_it(
-        "On a short line the exponential mechanism is nearly always right.",
+        "On a line far shorter than εn/(4 ln 2) bits the exponential mechanism is nearly always right.",
         "Ten bits",
         {"median-bits": kit.stop(10)},
     )

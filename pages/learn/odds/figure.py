@@ -7,7 +7,7 @@ import numpy as np
 from dpcore.core import exactly
 from dpcore.limits.bounds import odds
 from pages.charts.picture import Axis, Curve, Picture, Rule
-from pages.charts.words import percent
+from pages.charts.words import percent, percent_up
 from pages.learn.pictures import epsilon_axis, epsilon_grid, guessed, here, lesson_picture, wall
 
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -63,5 +63,5 @@ def guessing(*, prior: float, epsilon: float, delta: float) -> Picture:
             Rule(role="quiet", y=before, label="without the release", below=True),
         ],
         sentence=f"Whoever knows everything else guesses right {percent(before)} of the time without the release, and "
-        + (f"at most {percent(allowed)} with it." if allowed > before else "no more often with it."),
+        + (f"at most {percent_up(allowed)} with it." if allowed > before else "no more often with it."),
     )

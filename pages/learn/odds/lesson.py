@@ -32,7 +32,7 @@ def lesson() -> None:
         default=50,
         unit="%%",
     )
-    badge = "exact theory: holds for every release and every attacker"
+    badge = "exact theory: attacker knows all other rows, or rows are independent"
     most = float(odds.posterior_range([prior], epsilon=loss)[1][0])
     kit.told(
         f"From {percents}% to at most **{rounded_up(100 * most)}%** likely; you guessed {guess}%. {kit.THEORY}"
@@ -50,8 +50,9 @@ def lesson() -> None:
         f"of several releases add up, and a person with several rows gets the ε of each. {kit.THEORY}",
         proved="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
         "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
-        says="y: what is released. For δ = 0 their odds are multiplied by at most this factor, whatever else they "
-        "know.",
+        says="y: what is released. For δ = 0 their odds are multiplied by at most this factor if they know all other "
+        "rows or rows are independent. ε is for replacing one row; if it is for adding or removing one, the factor is "
+        r"$e^{2\varepsilon}$.",
     )
     kit.break_it("A large ε is a promise of little.", "ε = 5", {"odds-epsilon": 5.0})
 

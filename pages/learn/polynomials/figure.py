@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dplab.limits.few_counts import NOTHING, Degrees, PredictedErrors
+from dpcore.core import rounded_up
 from dpcore.mechanisms.marginals.polynomials import Polynomial, target
+from dplab.limits.few_counts import NOTHING, Degrees, PredictedErrors
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
-from pages.charts.words import percent, significant
+from pages.charts.words import percent
 from pages.learn.pictures import OTHERS, guessed, lesson_picture
 
 PLACES = 120
@@ -68,7 +69,7 @@ def step(*, polynomial: Polynomial) -> Picture:
             Dots(role=MECHANISM, name="what a row counts", x=counts, y=np.array(polynomial.values), shape="circle"),
         ],
         sentence=f"A row with none of the {width} attributes should count 0 and any other 1: the polynomial of degree "
-        f"{polynomial.degree} counts each within {significant(polynomial.gamma)} of that.",
+        f"{polynomial.degree} counts each within {rounded_up(polynomial.gamma)} of that.",
     )
 
 
@@ -78,8 +79,10 @@ def against_rows(*, found: PredictedErrors, width: int, attributes: int) -> Pict
     where = (
         f"from {gains[0]:,} to {gains[-1]:,} rows polynomials have the least error"
         if len(gains)
-        else "polynomials never have the least error"
+        else "polynomials have the least error at no number of rows tried"
     )
+    if len(gains) and gains[-1] < found.rows[-1]:
+        where += "; beyond, noise in every answer has"
     floor = 1e-4
     return lesson_picture(
         title="Who needs how many rows",
@@ -92,5 +95,5 @@ def against_rows(*, found: PredictedErrors, width: int, attributes: int) -> Pict
             ),
             Rule(role="quiet", y=NOTHING, label="saying ½ to all"),
         ],
-        sentence=f"For questions about {width} of {attributes} attributes, {where}; beyond, noise in every answer has.",
+        sentence=f"For questions about {width} of {attributes} attributes, {where}.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, exactly
+from dpcore.data.product import MOST_ATTRIBUTES
 from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
 from pages.charts.words import percent, significant
 from pages.learn import kit
@@ -29,7 +30,7 @@ def lesson() -> None:
     with on_stage("slider"):
         bias = stops("Allowed distance γ", (0.01, 0.02, 0.05, 0.1, 0.2, 0.3), 0.1, key="polynomials-bias")
     with kit.more(), backstage():
-        attributes = whole("Attributes of the data d", MOST_WIDTH, 128, 64, key="polynomials-attributes")
+        attributes = whole("Attributes of the data d", MOST_WIDTH, MOST_ATTRIBUTES, 64, key="polynomials-attributes")
         loss = kit.epsilon("polynomials", default=1.0)
         delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
     guess = kit.guess_number(
@@ -61,7 +62,8 @@ def lesson() -> None:
     kit.told(
         f"Degree **{needed}** of {width} is enough: {significant(counts)} noisy counts of at most {needed} attributes "
         f"answer {significant(found.queries)} questions, **{significant(found.queries / counts)}** times as many; you "
-        f"guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}), "
+        f"guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}, "
+        f"δ = {exactly(delta)}), "
         f"{_rows(seen.polynomial, bias)}. {kit.THEORY}"
     )
     kit.why(

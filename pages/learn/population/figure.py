@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.core import Floats, rounded_up
+from dpcore.core import Floats, rounded_down, rounded_up
 from dpcore.limits.bounds.distributional import Separation
 from dpcore.limits.bounds.net_samples import reaching
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
@@ -82,10 +82,10 @@ def needed(*, rows: Sequence[int], epsilons: Sequence[float], beta: float) -> Pi
             Curve(role="theory", name="1/√n", x=places, y=1 / np.sqrt(places)),
             Dots(role="mechanism:net", name="net mechanism, measured", x=places, y=found),
         ],
-        caption=f"At n = {rows[-1]:,} an ε of {significant(float(found[-1]))} at most; 1/√n is "
+        caption=f"At n = {rows[-1]:,} an ε of {rounded_down(float(found[-1]))} at most; 1/√n is "
         f"{significant(rows[-1] ** -0.5)}.",
         sentence=f"To lose less than 1 in all but {percent(beta)} of the pairs of samples, a net mechanism needs an ε "
-        f"of at most {significant(float(found[0]))} at n = {rows[0]:,} and {significant(float(found[-1]))} at "
+        f"of at most {rounded_down(float(found[0]))} at n = {rows[0]:,} and {rounded_down(float(found[-1]))} at "
         f"n = {rows[-1]:,}: about {significant(factor)} times 1/√n.",
     )
 

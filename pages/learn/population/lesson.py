@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.core import Floats, ParameterError, exactly
+from dpcore.core import Floats, ParameterError, exactly, rounded_down
 from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.words import percent, significant
 from pages.learn import kit
@@ -57,7 +57,7 @@ def lesson() -> None:
     kit.told(
         f"In **{percent(apart.far)}** of all pairs some output is e times likelier, or more, under one sample than "
         f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism, which releases a few "
-        f"made-up rows that answer alike, has a loss of {significant(float(np.median(net)))} or more in half of them. "
+        f"made-up rows that answer alike, has a loss of {rounded_down(float(np.median(net)))} or more in half of them. "
         f"{kit.SIMULATED}"
     )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
@@ -113,7 +113,7 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
     """
     least, middle = apart.beta(1.0), float(np.median(net))
     broken = (
-        f"With the folded count (1, β)-distributional privacy needs a β of at least {significant(least)}, if the "
+        f"With the folded count (1, β)-distributional privacy needs a β of at least {rounded_down(least)}, if the "
         "population is large."
         if least
         else "At so large an ε, or on so few rows, the folded count has it: no two samples are told apart with a loss "
@@ -126,9 +126,9 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
         f"1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies differential privacy; the "
         f"reverse does not hold. {broken} {kit.THEORY}\n\n{nor} at the ε of their differential privacy: at "
         f"ε = {exactly(apart.epsilon)} the one for thresholds, with {NET_POINTS} points, tells two samples of {n:,} of "
-        f"{2 * n:,} people apart with a loss of **at least {significant(middle)}** in half of all pairs, "
+        f"{2 * n:,} people apart with a loss of **at least {rounded_down(middle)}** in half of all pairs, "
         f"{significant(middle / apart.epsilon)} times ε. That grows like ε√n, so it takes an ε of about "
-        f"1/√n = {significant(n**-0.5)}; measured, {significant(_pairs(n).most_epsilon(loss=1.0, beta=BETA))} at most "
+        f"1/√n = {significant(n**-0.5)}; measured, {rounded_down(_pairs(n).most_epsilon(loss=1.0, beta=BETA))} at most "
         f"for a loss below 1 in 95% of the pairs. {kit.SIMULATED}"
     )
 

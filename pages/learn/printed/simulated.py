@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dplab.printed.simulated import LEVEL, Simulated
+from dplab.printed.simulated import HALFSPACE_ROWS, LEVEL, MATRICES, VECTORS, Simulated
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import OTHERS, lesson_picture
@@ -26,21 +26,23 @@ def _curve(found: Simulated, key: str, name: str, role: str, dash: str = "") -> 
 
 
 def sanitizer(found: Simulated, *, alpha: float) -> Picture:
-    """The literal sanitizer, which is accurate and hardly private, beside two that have the ε they claim."""
-    has = significant(found.has)
+    """The sanitizer with the printed norm and with the largest coefficient, beside two that have the ε they claim."""
+    printed, largest = (significant(found.has[key]) for key in ("printed", "largest"))
     return lesson_picture(
-        title="The sanitizer, taken at its word",
+        title="The sanitizer at two norms T",
         x=Axis(title=ROWS, log=True, form="~s"),
         y=ERROR,
         marks=[
-            _curve(found, "printed", f"as printed: has ε = {has}", OTHERS[0], "dash"),
-            _curve(found, "private", "the same, made private", OTHERS[1], "dot"),
+            _curve(found, "printed", f"T = dᵗ, as printed: has ε = {printed}", OTHERS[0], "dash"),
+            _curve(found, "largest", f"T = max |aᵢ|: has ε = {largest}", OTHERS[2], "dashdot"),
+            _curve(found, "private", "noise for all coefficients", OTHERS[1], "dot"),
             _curve(found, "ours", "ours", "mechanism:marginals-polynomial"),
             Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
         ],
-        sentence=f"With noise 2T/(εn) the sanitizer is within α = {alpha:g} from {_first(found, 'printed', alpha)} "
-        f"rows, and where it claims ε = {exactly(found.claimed)} it has {has}. With noise that is private it takes "
-        f"{_first(found, 'private', alpha)}; ours {_first(found, 'ours', alpha)}.",
+        sentence=f"The sanitizer claims ε = {exactly(found.claimed)}. With T = dᵗ, as printed, it has {printed} and is "
+        f"within α = {alpha:g} from {_first(found, 'printed', alpha)} rows; with T = max |aᵢ| it has {largest}, from "
+        f"{_first(found, 'largest', alpha)} rows. With the noise that ε takes, it is from "
+        f"{_first(found, 'private', alpha)}; ours from {_first(found, 'ours', alpha)}.",
     )
 
 
@@ -92,7 +94,8 @@ def halfspaces(found: Simulated, *, alpha: float) -> Picture:
             Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
             *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in found.marked.items()),
         ],
-        sentence=f"For one direction with the margin and 10,000 rows: at T = 1 the printed release errs by "
+        sentence=f"For one direction with the margin and {HALFSPACE_ROWS:,} rows (printed: votes counted on the first "
+        f"{VECTORS:,} rows, with at most {MATRICES:,} matrices): at T = 1 the printed release errs by "
         f"{percent(float(printed[0]))}, at T = 4 its noise alone is {significant(float(printed[-1]))} times n; without "
         f"noise {percent(float(kept[-1]))}, ours {percent(float(ours[-1]))}. Printed is T = "
         f"{found.marked['T as printed']:,.0f}. Errors above 950% stand at the top.",

@@ -170,7 +170,11 @@ def printed() -> None:
 def line(each: PrintedLine) -> str:
     """A number as a row of the table."""
     words = [text.replace("|", "\\|") for text in (each.what, each.why)]
-    return f"| {words[0]} | {number_of(each.printed, each)} | {number_of(each.holds, each)} | {words[1]} |"
+    numbers = (
+        number_of(each.printed, power=each.power, instead=each.printed_words),
+        number_of(each.holds, power=each.power, instead=each.holds_words),
+    )
+    return f"| {words[0]} | {numbers[0]} | {numbers[1]} | {words[1]} |"
 
 
 def method(each: MethodLine) -> str:
@@ -180,11 +184,11 @@ def method(each: MethodLine) -> str:
     return f"| {each.what}{order} | {sizes} | {each.right} | {'yes' if each.synthetic else 'no'} |"
 
 
-def number_of(value: float | None, each: PrintedLine) -> str:
-    """A number, what is too large as a power of ten; where there is none, that only its order is known."""
+def number_of(value: float | None, *, power: bool, instead: str) -> str:
+    """A number, one that is too large as a power of ten; where there is none, the words ``instead``."""
     if value is None:
-        return "order only"
-    if each.power:
+        return instead
+    if power:
         return written(value)
     return f"{value:,.0f}" if value >= 1000 else significant(value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from pages.charts.picture import Axis, Bars, Curve, Mark, Picture, Wall, Words
 from pages.charts.words import percent, shortened, significant
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES
 
+NEAR = 0.1
+"""Largest relative difference between two factors that are said to be about the same."""
 CASES = {"pet there": "released", "pet elsewhere": "quiet"}
 WIDE = 0.34
 """A bar, so that a line of words fits above the first one."""
@@ -63,15 +66,25 @@ def _sentence(found: Growth, k: tuple[int, int], loss: tuple[float, float]) -> s
     last = found.last
     until = f", up to k = {last:,}: beyond, the condition fails and they agree" if last < found.most else ""
     if found.projected:
-        more, cost = significant(k[1] / k[0]), significant(loss[1] / max(loss[0], 1e-12))
-        text = f"After the projection, {more} times as many cells (k = {k[0]:,} to {k[1]:,}) cost the private "
-        text += f"histogram {cost} times the loss: it grows about as log k."
+        text = f"After the projection, {significant(k[1] / k[0])} times as many cells (k = {k[0]:,} to {k[1]:,}) cost "
+        text += f"the private histogram {loss_growth(k, loss)}."
         random = f" The random-private one's grows only with the non-empty r{until}."
     else:
         text = "Before the projection, the private histogram's loss grows with all cells, as k/(εn)"
         random = f"; the random-private one's only with the non-empty r{until}."
         text += "" if last else "."
     return text + (random if last else " The condition is met at no k shown: the histograms agree.")
+
+
+def loss_growth(k: tuple[int, int], loss: tuple[float, float]) -> str:
+    """Factor by which a loss grows from the first to the last k, beside that of log k; "about" where they are near."""
+    if not loss[0] or k[0] < 2:
+        return f"a loss of {significant(loss[1])} of n instead of {significant(loss[0])}"
+    factor, log = loss[1] / loss[0], math.log(k[1]) / math.log(k[0])
+    text = f"{significant(factor)} times the loss"
+    if abs(factor / log - 1) <= NEAR:
+        return f"{text}: it grows about as log k ({significant(log)} times)"
+    return f"{text}; log k grows {significant(log)} times"
 
 
 def alone(shown: Floats) -> Picture:
@@ -104,7 +117,7 @@ def alone(shown: Floats) -> Picture:
     there, elsewhere = (f"{100 * share:.3g}" for share in shown[1])
     return Picture(
         title="A pet alone in a cell",
-        x=Axis(title="releases that show somebody", low=0, high=1.15, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        x=Axis(title="releases with a count > 0", low=0, high=1.15, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
         y=Axis(labels=names),
         marks=marks,
         sentence=f"With random privacy, {there} in 100 releases show somebody there if the pet is, {elsewhere} if "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from dpcore.core import Integers, exactly
+from dpcore.core import Integers, exactly, rounded_up
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import (
     LossFigure,
     grid_example,
@@ -15,11 +16,10 @@ from dplab.sparse import (
     simulate,
     simulated_noise,
 )
-from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.words import significant
 from pages.learn import kit
 from pages.learn.sparse import figure
-from pages.learn.sparse.cells import growth_curves
+from pages.learn.sparse.cells import growth_curves, loss_growth
 from pages.shell.controls import choice, stops
 from pages.shell.session import remembered
 
@@ -27,7 +27,7 @@ VIEWS = ("The losses", "The histograms", "What it grows with")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}
 CONDITIONS = {"paper": "the paper's, 2k ≤ γn", "sharper": "sharper, the worst population"}
 GAMMAS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-FROM = "Empty cells may stay empty from γ = 2k/n on."
+FROM = "By the paper's condition, empty cells may stay empty from γ = 2k/n on; the sharper one allows a smaller γ."
 SIMULATIONS = 100
 WIDE = (25, 6400)
 """Numbers of cells between which the growth of the projected loss is told."""
@@ -36,8 +36,9 @@ WIDE = (25, 6400)
 def lesson() -> None:
     """Controls, the question, and one of three pictures."""
     kit.intro(
-        "Most cells here are empty, and a private release must blur them all. **Random differential privacy** promises "
-        "nothing for a share γ of the data sets that the population could have made: what does that buy?"
+        "Most cells here are empty, and with δ = 0 a private release must blur them all. **Random differential "
+        "privacy** promises nothing for a share γ of the data sets that the population could have made: what does that "
+        "buy?"
     )
     loss = kit.epsilon("random", default=0.1)
     gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
@@ -63,12 +64,13 @@ def lesson() -> None:
     view = kit.pictures("random", *VIEWS)
     _picture(view, histogram, found, loss=loss, gamma=gamma, condition=condition, guess=guess, drawn=drawn)
     private, random = float(found.private_loss.mean()), float(found.random_loss.mean())
+    needed = rows_needed(cells=cells, gamma=gamma, condition=condition)
     # Not in proportion to the cells that get noise.
     gain = (
         f"**{significant(private / random)}** times less, not {cells}/{full}, as both are moved to the nearest "
         "histogram of n rows"
         if found.spared and random
-        else "both are the same"
+        else f"both are the same: empty cells may stay empty from {needed:,} rows on"
     )
     kit.told(
         f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker one: "
@@ -76,9 +78,9 @@ def lesson() -> None:
     )
     _theorem(cells=cells, rows=rows, loss=loss, gamma=gamma, condition=condition, drawn=drawn)
     kit.break_it(
-        "Allow hardly any data sets without promise: the condition fails, and the histograms agree.",
-        "γ = 1%",
-        {"random-gamma": kit.stop(0.01), "random-picture": VIEWS[0]},
+        "Allow so few data sets without promise that the condition fails: the histograms agree.",
+        "γ = 1%, n = 500",
+        {"random-gamma": kit.stop(0.01), "random-rows": kit.stop(500), "random-picture": VIEWS[0]},
     )
 
 
@@ -150,13 +152,13 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         "**A question the paper leaves open**: is a loss of k/(εn) the price of every private method where few cells "
         f"are full? Measured here, not proved: after the projection, with two full cells, it goes from "
         f"{significant(few)} to {significant(many)} as k goes from {WIDE[0]} to {WIDE[1]:,}: "
-        f"{significant(many / few)} times as much for {WIDE[1] // WIDE[0]} times as many cells, about as log k grows. "
+        f"{WIDE[1] // WIDE[0]} times as many cells cost {loss_growth(WIDE, (few, many))}. "
         f"{kit.SIMULATED}"
     )
     kit.why(
         r"2k\le\gamma n\;\Longrightarrow\;\lVert\hat\theta-\theta\rVert_1=O_P\bigl(\tfrac{r}{\varepsilon n}\bigr)",
         f"k = {cells} cells, n = {rows:,} rows, both public. One of two given rows is alone in its cell with chance at "
-        f"most 2k/n = {significant(min(1.0, paper))} (the paper), or {significant(min(1.0, sharper))} (sharper, the "
+        f"most 2k/n = {rounded_up(paper)} (the paper), or {rounded_up(min(1.0, sharper))} (sharper, the "
         f"worst population). With γ = {exactly(gamma)} it takes {needed:,} rows. {kit.THEORY}",
         "The paper's figures do not say which cells are full, their ε, the γ, the rows of the second one, nor how ties "
         f"in the projection are settled: ours are choices. {_figure_1(drawn)} {kit.SIMULATED}",

@@ -7,9 +7,9 @@ from dataclasses import replace
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, ParameterError
-from dplab.sparse import LossFigure
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.privacy.composition import compose
+from dplab.sparse import LossFigure
 from pages.charts.words import percent
 from pages.shell.session import in_link
 from pages.shell.theorem import lead

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, exactly, rounded_up
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import (
     LossFigure,
     grid_example,
@@ -16,8 +18,6 @@ from dplab.sparse import (
     simulate,
     simulated_noise,
 )
-from dpcore.mechanisms import entry
-from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant
@@ -59,7 +59,8 @@ class Chosen:
 def sparse() -> None:
     """Read the controls, then show what they do."""
     lead(
-        "A private histogram must blur empty cells too. **Random differential privacy** may leave them empty.",
+        "With δ = 0 a private histogram must blur empty cells too. **Random differential privacy** may leave them "
+        "empty.",
         "With many empty cells the few full ones may drown in noise, though projecting to n rows takes much of it away "
         "again. Random differential privacy asks less: rows are independent draws from one population, and for a share "
         "**γ** of the draws nothing is promised. Then cells that hold nobody may stay empty.",
@@ -96,8 +97,8 @@ def _choose() -> Chosen:
     if figure == "figure-1":
         return Chosen(key=figure, histogram=line_example())
     if figure == "figure-2":
-        told = "The paper does not say how many rows its second figure has."
-        rows = int(stops("Rows n", GRID_ROWS, 3000, key="grid-rows", help_text=told))
+        told = "The paper does not say how many rows its second figure has. At γ = 0.1 its condition needs 8,000."
+        rows = int(stops("Rows n", GRID_ROWS, 8000, key="grid-rows", help_text=told))
         return Chosen(key=f"{figure}|{rows}", histogram=grid_example(rows), grid=True)
     source = pick_source()
     provenance = str(source.provenance.kind)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.core import Booleans, Floats
+from dpcore.core import Booleans, Floats, rounded_down
 from dplab.limits.subset_sums import SharesFound
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
@@ -72,19 +72,19 @@ def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind
         y=SHARE,
         marks=[
             Curve(role="theory", name="proved: at least", x=seen.levels / root, y=seen.proved),
-            runs("attack, measured", x, seen.by_noise),
+            runs("attack, measured", x, seen.by_noise, share=1.0),
             Rule(role="quiet", y=blind, label=f"always the commoner bit: {percent(blind)}"),
             Rule(role="ink", x=error / root, label=f"±{error}, {significant(error / root)} √n"),
             guessed(y=guess),
         ],
         sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds {percent(found)} of "
         f"the bits (you guessed {percent(guess)}). A private curator cannot promise errors below "
-        f"{significant(forced)} people (at the ε and failure chance told below). Bars hold 90% of "
+        f"{rounded_down(forced)} people (at the ε and failure chance told below). Bars show the range of all "
         f"{seen.by_noise.shape[1]} runs.",
     )
 
 
-def by_questions(*, seen: SharesFound, people: int, asked: int) -> Picture:
+def by_questions(*, seen: SharesFound, people: int, error: int, asked: int) -> Picture:
     """Share of bits found against how many groups were asked about."""
     grid, found = seen.questions, seen.by_questions.mean(axis=1)
     return lesson_picture(
@@ -99,11 +99,11 @@ def by_questions(*, seen: SharesFound, people: int, asked: int) -> Picture:
         ),
         y=SHARE,
         marks=[
-            runs("attack, measured", grid, seen.by_questions),
+            runs("attack, measured", grid, seen.by_questions, share=1.0),
             Rule(role="ink", x=asked, label=f"{asked:,} asked"),
             Rule(role="quiet", x=people, label="as many as people"),
         ],
-        caption="Worst are as many questions as people: least squares then fits the noise.",
+        caption="With as many questions as people, least squares fits the noise." if error and asked >= people else "",
         sentence=f"With the same noise, {grid[0]:,.0f} questions give away {percent(float(found[0]))} of the bits, "
         f"{grid[-1]:,.0f} give {percent(float(found[-1]))}: this is why a privacy budget counts questions.",
     )

@@ -6,9 +6,9 @@ import numpy as np
 
 from dpcore.core import Booleans, exactly
 from dpcore.data.bundled import bundled
-from dplab.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
+from dplab.limits import subset_sums
 from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.subset import figure
@@ -75,7 +75,8 @@ def lesson() -> None:
         lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
         label="Attacking.",
     )
-    usual = float(seen.by_noise[int(np.argmin(np.abs(seen.errors - error)))].mean())
+    attacks = seen.by_noise[int(np.argmin(np.abs(seen.errors - error)))]
+    usual = float(attacks.mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
     kit.told(
         f"One attack finds **{percent(share)}** of the {people} secret bits ("
@@ -86,7 +87,7 @@ def lesson() -> None:
     noise = figure.by_noise(
         seen=seen, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
     )
-    fewer = figure.by_questions(seen=seen, people=people, asked=questions)
+    fewer = figure.by_questions(seen=seen, people=people, error=error, asked=questions)
     chosen = kit.pictures("subset", *VIEWS)
     if chosen == VIEWS[0]:
         kit.picture(noise, key="subset_noise", badge=f"{badge} · least squares")
@@ -96,8 +97,9 @@ def lesson() -> None:
         kit.picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
     promised = float(np.interp(error, seen.levels, seen.proved))
     nothing = (
-        " At this noise it promises nothing, and the attack works all the same."
-        if promised <= 0 < usual - blind and kit.revealed()
+        f" At this noise it promises nothing; all {len(attacks)} least-squares attacks still beat always guessing the "
+        "commoner bit."
+        if promised <= 0 and attacks.min() > blind and kit.revealed()
         else ""
     )
     private = remembered(
@@ -109,7 +111,7 @@ def lesson() -> None:
         f"{bound.statement} {kit.THEORY}",
         f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
         f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {kit.SIMULATED} Least "
-        "squares is at its weakest where there are as many questions as people: every error is magnified.",
+        "squares magnifies noise most where there are as many questions as people.",
         proved=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
         says="Least squares on m answers, none off by more than E; s is the smallest singular value of the matrix of "
         f"0 and 1 that says who is in which group.{nothing}",

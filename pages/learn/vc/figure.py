@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dpcore.core import Booleans, Floats, exactly
-from dplab.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, Walls
 from dpcore.limits.attacks.halves import TwoWorlds
 from dpcore.mechanisms import catalogue
+from dplab.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, Walls
 from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule, nothing
-from pages.charts.words import percent, rows, significant
+from pages.charts.words import percent, percent_down, percent_up, rows_up, significant
 from pages.learn.pictures import (
     OTHERS,
     blind,
@@ -90,9 +90,9 @@ def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
     low, high = np.array([told.inside_interval, told.outside_interval]).T
     beyond = [Region(role="impossible", x=(told.allowed, 1.0), y=(-0.5, 0.5))] if told.allowed < 1 else []
     verdict = (
-        f"a promise of ε = {exactly(epsilon)} allows {percent(told.allowed)} at most: this cannot be ε-DP"
+        f"a promise of ε = {exactly(epsilon)} allows {percent_up(told.allowed)} at most: this cannot be ε-DP"
         if told.impossible
-        else f"ε = {exactly(epsilon)} allows up to {percent(told.allowed)}, hatched beyond: no contradiction"
+        else f"ε = {exactly(epsilon)} allows up to {percent_up(told.allowed)}, hatched beyond: no contradiction"
     )
     return Picture(
         title="Why: swap one person for another",
@@ -162,8 +162,8 @@ def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilo
         ],
         sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[seen.keys[0]]} find "
         f"{percent(float(seen.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a private "
-        f"method lets no attack find more than {percent(walls.at(epsilon)[0])} on average at ε = {exactly(epsilon)}. "
-        f"Bars hold 90% of {seen.shares.shape[2]} runs.",
+        f"method lets no attack find more than {percent_up(walls.at(epsilon)[0])} on average at "
+        f"ε = {exactly(epsilon)}. Bars hold 90% of {seen.shares.shape[2]} runs.",
     )
 
 
@@ -187,7 +187,7 @@ def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon
             half=half[place],
             floor=floor,
             role=role,
-            said=lambda error: f"{percent(error)} ({rows(error, n)})",
+            said=lambda error: f"{percent_up(error)} ({rows_up(error, n)})",
         )
         for place, (key, role) in enumerate(zip(seen.keys, _roles(seen.keys), strict=True))
     ]
@@ -201,6 +201,7 @@ def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon
             *marks,
             Rule(role="ink", y=0.5, label="releasing nothing: 50%"),
         ],
-        sentence=f"At ε = 1, 95% of {titles[seen.keys[0]]}'s releases err by at most {percent(typical)} on their worst "
-        f"subset; no private method can promise less than {percent(walls.at(1.0)[1])}. Each bar ends at the median.",
+        sentence=f"At ε = 1, 95% of {titles[seen.keys[0]]}'s releases err by at most {percent_up(typical)} on their "
+        f"worst subset; no private method can promise less than {percent_down(walls.at(1.0)[1])}. Each bar ends at the "
+        "median.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Entry, Neighbours, exactly
+from dpcore.limits.attacks import vc
 from dplab.limits.reconstruction import (
     BETA,
     EPSILONS,
@@ -15,7 +16,6 @@ from dplab.limits.reconstruction import (
     swap_worlds,
     walls,
 )
-from dpcore.limits.attacks import vc
 from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.pictures import epsilon_grid
@@ -63,7 +63,7 @@ def lesson() -> None:
     entry = entries.get(chosen)
     chosen_picture = kit.pictures("vc", *VIEWS)
     everyone = points <= ALL_COMPARED and mores.toggle(
-        "Attack every mechanism that fits (up to a minute)", key=in_link("vc-all"), bind="query-params"
+        "Attack every mechanism that fits", key=in_link("vc-all"), bind="query-params"
     )
     keys = [chosen] + [key for key in (*entries, NOISE_FREE) if key != chosen and (everyone or key == NOISE_FREE)]
     seen = with_progress(

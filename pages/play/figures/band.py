@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Floats
-from dpcore.data.domains import Grid, Labelled, Line
-from dplab.measure import ErrorReport
+from dpcore.core import Domain, Floats
+from dpcore.data.columns import is_labels, is_number
+from dpcore.data.product import is_map
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Intervals, Rectangles
+from dplab.measure import ErrorReport
 from pages.charts.histogram import axis_along, extent
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, nothing, numbers
 from pages.charts.words import drawable, fullest, percent, rows, shortened
@@ -31,14 +32,14 @@ def error_band(report: ErrorReport) -> Picture:
     if not len(report.answered):
         return nothing(title=TITLE, said="Every previewed release refused to answer.")
     domain, queries = report.problem.domain, report.problem.queries
-    if isinstance(queries, Intervals) and isinstance(domain, Line):
+    if isinstance(queries, Intervals) and is_number(domain):
         return interval_map(report, queries, domain)
     if isinstance(queries, Rectangles):
         return _by_size(report, queries)
     described = [queries.describe(int(index)) for index in report.indices]
     # A category's name is what somebody typed: a sentence does without.
-    which = described if isinstance(domain, Line | Grid) else None
-    if isinstance(domain, Line) and not isinstance(queries, LinearQueries):
+    which = described if not _is_typed(domain) else None
+    if is_number(domain) and not isinstance(queries, LinearQueries):
         places = np.linspace(0, len(report.indices) - 1, min(len(report.indices), MOST_POINTS))
         shown = np.unique(places.round()).astype(np.int64)
         # A threshold is at its cell's upper end, a cell at its middle.
@@ -52,23 +53,28 @@ def error_band(report: ErrorReport) -> Picture:
     return _by_label(report, names, report.band[:, shown], described, which)
 
 
+def _is_typed(domain: Domain) -> bool:
+    """Whether cells are named by labels, which somebody typed."""
+    return any(map(is_labels, domain.columns)) if is_map(domain) else is_labels(domain)
+
+
 def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
     """Rectangles over their rank by number of cells."""
     left, right, low, high = queries.ends(report.indices)
     cells = (right - left + 1) * (high - low + 1)
     order = np.argsort(cells, kind="stable")
     # As queries.describe, each edge described once.
-    sides = queries.domain.first, queries.domain.second
-    across, up = ([line.describe(cell).split(" to ") for cell in range(line.ordered)] for line in sides)
+    sides = queries.domain.columns
+    across, up = ([line.ends(cell, cell) for cell in range(line.ordered)] for line in sides)
     described = [
-        f"{across[a][0]} to {across[b][-1]} × {up[c][0]} to {up[d][-1]}"
+        f"{across[a][0]} to {across[b][1]} × {up[c][0]} to {up[d][1]}"
         for a, b, c, d in zip(left[order], right[order], low[order], high[order], strict=True)
     ]
     band = report.band[:, order]
     axis = Axis(title="rectangles shown (fewest cells first)", low=1, high=max(2, len(order)))
     marks = _along(np.arange(1.0, len(order) + 1), band, described, n=report.problem.n)
     also = {"rectangle": described, "cells": cells[order].tolist()}
-    which = None if any(isinstance(line, Labelled) for line in sides) else described
+    which = None if _is_typed(queries.domain) else described
     return _picture(report, axis, marks, described, which, band=band, order=order, also=also)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, Integers
-from dpcore.data.domains import Line
-from dplab.measure import ErrorReport
+from dpcore.data.columns import Number
 from dpcore.queries.ranges import Intervals
+from dplab.measure import ErrorReport
 from pages.charts.histogram import axis_along, extent
 from pages.charts.picture import Heat, Outline, Picture, numbers
-from pages.charts.words import percent, rows, shortened
+from pages.charts.words import percent_up, rows_up, shortened
 
 
-def interval_map(report: ErrorReport, queries: Intervals, domain: Line) -> Picture:
+def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Picture:
     """Start against end; the shade is the error that 90 in 100 releases stay within (the larger of |5%| and |95%|)."""
     n = report.problem.n
     first, last = queries.ends(report.indices)
@@ -47,8 +47,8 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Line) -> Pictu
             Outline(role="ink", x=ring[0], y=ring[1]),
         ],
         sentence=f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}, "
-        f"ringed) errs by at most {percent(float(size[worst]))} ({rows(float(size[worst]), n)}), and half of all "
-        f"intervals by at most {percent(float(np.median(size)))}; short intervals are at the diagonal.",
+        f"ringed) errs by at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}), and half of "
+        f"those shown by at most {percent_up(float(np.median(size)))}; short intervals are at the diagonal.",
         table={
             "from": shortened(start, step=domain.width),
             "to": shortened(end, step=domain.width),
@@ -61,7 +61,7 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Line) -> Pictu
     )
 
 
-def _tiles(places: Floats, domain: Line) -> tuple[Floats, Integers]:
+def _tiles(places: Floats, domain: Number) -> tuple[Floats, Integers]:
     """Edges of tiles that touch, one around each of the spread places, inside the domain; and the tile of each."""
     middles, which = np.unique(places, return_inverse=True)
     edges = np.concatenate([[domain.low], (middles[1:] + middles[:-1]) / 2, [domain.high]])

@@ -103,7 +103,7 @@ def _sentence(needs: Sequence[Need], names: list[str], *, target: float, beta: f
     able = [(need, name) for need, name in zip(needs, names, strict=True) if math.isfinite(need.least)]
     aim = f"a worst error of {percent(target)}, except in {percent(beta)} of releases"
     if not able:
-        return f"No mechanism reaches {aim}, up to ε = {HIGHEST:g}."
+        return f"No mechanism is shown to reach {aim}, up to ε = {HIGHEST:g}."
     first, name = able[0]
     how = "simulated on these data, which says nothing certain of others" if first.simulated else "promised"
     text = f"For {aim}, {name} needs least: ε = {exactly(first.least)}, rounded up ({how})."

@@ -74,7 +74,7 @@ def tradeoff(
         y=Axis(title="worst error, share of n", log=True, low=bottom, high=top, form=".3~p", rows=sweep.n),
         marks=marks,
         sentence=_sentence(sweep, called, pure, epsilon=epsilon)
-        + (" Drawn are the chosen one and those that no other beats at every ε." if len(names) < len(called) else "")
+        + (" Drawn are the chosen one and those with the least error at some ε." if len(names) < len(called) else "")
         + (" Orange, dashed: what the chosen one promises." if has_promise else "")
         + " Click a point to go to its mechanism and ε."
         + (_wall_sentence(impossible, epsilon=epsilon) if impossible else ""),
@@ -161,7 +161,7 @@ def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> li
     seen = np.flatnonzero(errors > bottom)
     if len(seen):
         at = float(epsilons[seen[0]])
-        text = "impossible to promise"
+        text = "impossible"  # more would lie over “typical” on a phone
         marks.append(Words(role="ink", text=text, x=at, y=bottom, align="left", shift=(6, 12), bold=True))
     return marks
 

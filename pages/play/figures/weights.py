@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Domain, Floats, Integers
-from dpcore.data.domains import Line
+from dpcore.data.columns import is_number
 from dpcore.queries.linear import UNITS, LinearQueries
 from pages.charts.histogram import axis_along, block_names, blocks_of, extent
 from pages.charts.picture import Axis, Curve, Heat, Mark, Picture
@@ -24,7 +24,7 @@ def weights_asked(queries: LinearQueries) -> Picture:
     domain, shown = queries.domain, queries.batch(MOST_ROWS)
     starts = np.arange(0, domain.ordered, -(-domain.ordered // MOST_COLUMNS))
     drawn = _means(queries.units[shown] / UNITS, starts)
-    few = queries.count <= MOST_LINES and isinstance(domain, Line)
+    few = queries.count <= MOST_LINES and is_number(domain)
     names = [f"query {place + 1}" for place in shown.tolist()]
     axis, edges, where = _across(domain, starts)
     marks: list[Mark]
@@ -78,7 +78,7 @@ def _means(weights: Floats, starts: Integers) -> Floats:
 
 def _across(domain: Domain, starts: Integers) -> tuple[Axis, Floats, list[str]]:
     """The axis of cells in the data's unit or by their labels, edges of the blocks, and what they are called."""
-    if isinstance(domain, Line):
+    if is_number(domain):
         names = block_names(domain, MOST_COLUMNS)
         return axis_along(domain), blocks_of(domain, MOST_COLUMNS)[1], names
     sizes = np.diff(np.append(starts, domain.ordered))

@@ -1,7 +1,8 @@
-"""The door to the ledger: a token that `run.py` makes and puts into the address it opens; or a log-in, with roles.
+"""The door to the ledger: the browser that `run.py` opened, or a token that is typed; or a log-in, with roles.
 
-Other accounts of the machine can reach the app too. A session that came with the token is the data's steward. Where
-`secrets.toml` has a section [auth], persons log in and no token counts; its section [roles] names stewards and analysts
+Other accounts of the machine can reach the app too. A session of the browser that redeemed the code of `run.py`
+(pages/shell/server/access.py), or in which the server's fixed token was typed, is the data steward's. Where
+`secrets.toml` has a section [auth], persons log in and neither counts; its section [roles] names stewards and analysts
 by the e-mail addresses that their provider verified, and whoever else is logged in sees what is published.
 """
 
@@ -15,47 +16,58 @@ import streamlit as st
 
 from dprelease.ledger.records import Actor, Role
 from pages.shell.doors import is_public_demo
-from pages.shell.present import TOKEN
+from pages.shell.server.access import STEWARD_KEYS, USER
 from pages.shell.session import BARRED
 
 VARIABLE = "DPSCOPE_TOKEN"
-"""Of the server's environment."""
+"""Of the server's environment: a fixed token, as an office has it."""
 ADMITTED, REFUSED = "steward_admitted", "steward_refused"
-ADDRESS, TAB = "address", "tab"
-"""Where a token came from: the address of the page, or what the tab kept of an earlier one."""
+"""In the session: whether it is the steward's; and whether the last token that was typed was wrong."""
+TYPED = "steward_token"
+"""The field for the token."""
 NO_TOKEN = (
-    "This app was started without a steward's token. End it, and start it with `python3 run.py`, which makes one. "
-    "Everything but this page works without one."
+    "This app was started without a steward. End it, and start it with `python3 run.py`, which opens the steward's "
+    "browser. Everything but this page works without one."
 )
 DEMONSTRATION = "This is a public demonstration: it keeps no ledger. On your own machine the app does."
 ROLES = {"stewards": Role.STEWARD, "analysts": Role.ANALYST}
 """In the section [roles]."""
 UNVERIFIED = "unverified_addresses"
 """In that section: true where the provider does not say which addresses it verified, and lets nobody choose one."""
-CLOSED = "The ledger opens for whoever comes by the address that `python3 run.py` printed when it started."
-WRONG = "The token in that address is another's: `python3 run.py` prints a new one at each start."
+CLOSED = (
+    "The ledger opens in the browser that first opened the address printed by `python3 run.py`: the code in it works "
+    "once. For another browser, start the app again."
+)
+TYPE_TOKEN = "The ledger opens to the steward: type the token that this server was started with."
+WRONG = "That is not this server's token."
 
 
 def admit() -> None:
-    """Called by the router alone, on every run: look at the token of an address, and take it out of there."""
+    """Called by the router alone, on every run: give the steward's browser the steward's rights."""
     st.session_state[BARRED] = has_login() and role() is not Role.STEWARD
-    asked = st.query_params.get(TOKEN)
-    if asked is None:
-        return
-    look_at(asked, came=ADDRESS)
-    # The browser has taken it out by now, without leaving the address in its history; if not, it goes here.
-    if st.session_state.get("token_seen"):
-        del st.query_params[TOKEN]
-    st.session_state["token_seen"] = True
+    if not is_public_demo() and STEWARD_KEYS.know(str(st.user.to_dict().get(USER, ""))):
+        st.session_state[ADMITTED] = True
 
 
-def look_at(asked: str, *, came: str) -> None:
-    """Admit whoever brings the token; ``came`` says where it was."""
-    expected = "" if is_public_demo() else os.environ.get(VARIABLE, "")
-    # A token is compared whole, however early it differs: how long that takes tells nothing of it.
-    right = bool(expected) and hmac.compare_digest(asked.encode(), expected.encode())
+def fixed_token() -> str:
+    """Return the token that an administrator gave this server; empty if none counts here."""
+    return "" if is_public_demo() else os.environ.get(VARIABLE, "")
+
+
+def draw_token_field() -> None:
+    """Draw the field in which a server's fixed token is typed: it never stands in an address."""
+    if fixed_token():
+        st.text_input("Token", type="password", key=TYPED, on_change=compare_token)
+
+
+def compare_token() -> None:
+    """A callback: admit this session if the right token was typed, and empty the field."""
+    token, expected = str(st.session_state[TYPED]), fixed_token()
+    st.session_state[TYPED] = ""
+    # The whole token is compared, however early it differs, so that the time reveals nothing about it.
+    right = bool(expected) and hmac.compare_digest(token.encode(), expected.encode())
     st.session_state[ADMITTED] = right or bool(st.session_state.get(ADMITTED))
-    st.session_state[REFUSED] = "" if right else came
+    st.session_state[REFUSED] = not right
 
 
 def has_login() -> bool:
@@ -95,18 +107,13 @@ def admitted() -> bool:
     return role() is Role.STEWARD
 
 
-def refused() -> str:
-    """Where the last token came from, if it is none of this server; empty otherwise."""
-    return "" if admitted() else str(st.session_state.get(REFUSED, ""))
-
-
 def why_closed() -> str:
     """Why the ledger stays closed for this session, and what opens it."""
     if is_public_demo():
         return DEMONSTRATION
-    if not os.environ.get(VARIABLE):
-        return NO_TOKEN
-    return f"{WRONG if refused() else ''} {CLOSED}".strip()
+    if fixed_token():
+        return f"{WRONG if st.session_state.get(REFUSED) else ''} {TYPE_TOKEN}".strip()
+    return CLOSED if STEWARD_KEYS.has_code else NO_TOKEN
 
 
 def actor() -> Actor:

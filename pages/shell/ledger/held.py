@@ -10,11 +10,11 @@ from functools import partial
 
 import streamlit as st
 
-from dprelease.commands import default_folder
 from dpcore.data.frames import read_frame
 from dpcore.data.reading.tables import Table
 from dpcore.data.samples import load_sample
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded
+from dprelease.commands import default_folder
 from dprelease.ledger.checks import check
 from dprelease.ledger.fingerprint import fingerprint, key_of
 from dprelease.ledger.records import Registration, Spent

@@ -13,8 +13,8 @@ from functools import partial
 import streamlit as st
 
 from dpcore.core import DataError
-from dprelease.engines.tables import CountedTable, EngineTable
 from dpcore.data.sources import Source, Uploaded
+from dprelease.engines.tables import CountedTable, EngineTable
 from dprelease.ledger.fingerprint import key_of
 from dprelease.ledger.looks import note_look, print_of_name
 from dprelease.ledger.records import LedgerError
@@ -23,6 +23,10 @@ from pages.shell.ledger.door import admitted
 from pages.shell.ledger.held import ledger, mark_of, print_of
 from pages.shell.session import UNHEARD, UNTOLD, WAITS, saw_true_values, upload, wants_to_look
 
+NO_LEDGER = (
+    "Access to true values of this server's table is recorded in a ledger, and there is none: start one on the page "
+    "Release. Until then none of its values is shown."
+)
 NOTED = "ledger_noted"
 """In the session: the files whose look is noted, or kept to be."""
 CANNOT = "The ledger could not be told that true values are seen; of private rows none is shown. The next step retries."
@@ -32,13 +36,17 @@ def tell_of_looks() -> None:
     """Called by the router before every page: note what it may show; where that fails, the steward's word waits."""
     st.session_state.pop(WAITS, None)
     held = held_file()
-    # Of a table that an engine keeps, the counts in use alone are shown.
-    brought = (None if held and isinstance(held.table, EngineTable) else held, upload())
-    origins = [each.origin for each in brought if each is not None]
+    origins = [each.origin for each in (held, upload()) if each is not None]
+    from_server = held is not None and held.origin.from_server
+    # A steward who declares the number of the server's rows public sees it.
+    sees_row_count = held is not None and from_server and held.declares_row_count
+    if from_server and (sees_row_count or wants_to_look()) and ledger() is None:
+        st.session_state[WAITS] = NO_LEDGER
+        return
     looked = [
         each
         for each in origins
-        if isinstance(each, Uploaded) and (not each.private or wants_to_look() or saw_true_values())
+        if isinstance(each, Uploaded) and (not each.private or sees_row_count or wants_to_look() or saw_true_values())
     ]
     steps: list[Callable[[], None]] = [*(partial(_keep, each) for each in looked), _tell]
     for step in steps:
@@ -69,9 +77,10 @@ def _keep(origin: Uploaded) -> None:
     noted: set[tuple[str, str]] = st.session_state.setdefault(NOTED, set())
     untold: set[tuple[str, str]] = st.session_state.setdefault(UNTOLD, set())
     if (mark, origin.key) not in noted:
-        untold.add((mark, print_of(origin, key)))
         if isinstance(origin.table, CountedTable):
             untold.add((mark, print_of_name(origin.table.name, key=key)))
+        if not isinstance(origin.table, EngineTable):  # which has no rows to digest: its name stands for all its counts
+            untold.add((mark, print_of(origin, key)))
         noted.add((mark, origin.key))
 
 

@@ -85,7 +85,7 @@ def _data(page: str) -> Data | None:
             return own.origin  # of a table that an engine keeps, the counts in use
         return held.origin if held else None
     if page in TABLES:
-        key = chosen or FIRST.get(page, "")
+        key = chosen or st.query_params.get(TABLES[page], "") or FIRST.get(page, "")
         return Bundled(sample_key=key) if key in {each.key for each in SAMPLES} else None
     linked = st.query_params.get("data", "")
     first = "data" not in st.session_state and linked in options(pairs=True)  # no control has read the link yet

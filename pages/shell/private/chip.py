@@ -11,7 +11,7 @@ from dpcore.core import Neighbours, Provenance
 from dpcore.data.sources import Generated, Source
 from dpcore.data.twin import twin
 from pages.data.upload import held_file
-from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, is_twin, relation, use_twin
+from pages.shell.private.twin import declared_rows, is_public, is_twin, registered_rows, relation, use_twin
 from pages.shell.status import say, slot
 
 TWIN_SAID = "Made-up rows with your columns; nothing of your file."
@@ -73,9 +73,8 @@ def words(source: Source) -> str:
     if not provenance.is_private:
         rows = "" if isinstance(source.origin, Generated) else f" · n = {source.origin.rows:,}"
         return f"Public · {plain(provenance)}{rows}"
-    if is_public(source, relation()):
-        return f"Private · {plain(provenance)} · n = {source.origin.rows:,}"
-    return f"Private · {plain(provenance)} · assumed n = {int(st.session_state.get(NAMED) or USUAL_ROWS):,}"
+    known = registered_rows(source.origin) is not None or is_public(source, relation())
+    return f"Private · {plain(provenance)} · {'' if known else 'assumed '}n = {declared_rows(source, relation()):,}"
 
 
 def _of_file() -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core import exactly
 from dplab.limits.outlook import Outlook
 from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
-from pages.charts.words import drawable, percent, rows, shortened
+from pages.charts.words import confidence, drawable, percent, percent_up, rows, shortened
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 TOP = 2.0
@@ -24,6 +24,7 @@ def known_before(
     chosen: str,
     epsilon: float,
     promised: float,
+    beta: float,
     what: str = "worst error",
     counted: bool = True,
     nobody: str = "nobody",
@@ -37,6 +38,7 @@ def known_before(
         chosen: key of the one whose promise is orange.
         epsilon: where the page is now.
         promised: the chosen one's promise there; infinity for none.
+        beta: its chance of failure.
         what: is drawn along y, in words.
         counted: whether errors are shares of n, and so whole rows as well.
         nobody: whom the wall is for.
@@ -62,7 +64,7 @@ def known_before(
             if promised < np.inf else ["nothing is promised here"],
         )
     )  # fmt: skip
-    said = _sentence(found, titles[chosen], chosen=chosen, epsilon=epsilon, promised=promised, what=what)
+    said = _sentence(found, titles[chosen], chosen=chosen, epsilon=epsilon, promised=promised, beta=beta, what=what)
     return Picture(
         title="Error against privacy loss, known before anybody looks at the data",
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=TICKS),
@@ -124,7 +126,9 @@ def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mar
     return marks
 
 
-def _sentence(found: Outlook, title: str, *, chosen: str, epsilon: float, promised: float, what: str) -> str:
+def _sentence(
+    found: Outlook, title: str, *, chosen: str, epsilon: float, promised: float, beta: float, what: str
+) -> str:
     """The promise and the prediction at the page's loss."""
     at = f"At ε = {exactly(epsilon)}"
     if not promised < np.inf:
@@ -132,7 +136,8 @@ def _sentence(found: Outlook, title: str, *, chosen: str, epsilon: float, promis
     elif promised >= 1:
         text = f"{at}, what {title} promises, {percent(promised)}, says nothing"
     else:
-        text = f"{at}, whatever the data are, {title} keeps its {what} within {percent(promised)}"
+        kept = f"{confidence(beta)} of releases of {title} keep their {what} within {percent_up(promised)}"
+        text = f"{at}, whatever the data are, {kept}"
     here = int(np.argmin(np.abs(np.log(found.epsilons / epsilon))))
     predicted = found.predicted[found.keys.index(chosen), here]
     if np.isfinite(predicted):

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem, for_persons
+from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem, describe_error
 from dpcore.data.sources import Source
 from dpcore.data.twin import MOST_ROWS
-from dplab.limits.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
 from dpcore.limits.bounds.applicable import lower_bound
+from dplab.limits.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
-from pages.charts.words import percent, rows
+from pages.charts.words import confidence, percent, percent_up, rows
 from pages.shell.private.figure import known_before
-from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, use_twin
+from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, registered_rows, use_twin
 from pages.shell.session import with_progress
 from pages.shell.theorem import theorem_card
 
@@ -79,7 +79,9 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     """
     told, number, button = st.columns([6, 3, 3], vertical_alignment="bottom")
     told.markdown(f"{SAID} :orange-badge[theory]")
-    if named is not None:
+    if (registered := registered_rows(source.origin)) is not None:
+        number.markdown(f"n = **{registered:,}**, as registered")
+    elif named is not None:
         st.session_state[NAMED] = named
     elif not is_public(source, neighbours):
         with number:
@@ -115,15 +117,16 @@ def headline(offer: Offer, epsilon: float) -> str:
     if promised >= 1:
         return f"{at}, nothing is promised for {offer.problem.n:,} rows"
     n = offer.problem.n
-    return f"{at}, the worst {offer.of} errs by at most {percent(promised)}: {rows(promised, n)}"
+    within = f"errs by at most {percent_up(promised)}: {rows(promised, n)}"
+    return f"{at}, in {confidence(offer.beta)} of releases the worst {offer.of} {within}"
 
 
 def picture_at(offer: Offer, found: Outlook, epsilon: float, *, tabled: bool = True) -> Picture:
     """The picture at an epsilon, with its table or without."""
     promised = promised_error(offer.makers[offer.chosen](epsilon), offer.problem, beta=offer.beta)
     return known_before(
-        found, titles=offer.titles, chosen=offer.chosen, epsilon=epsilon, promised=promised, nobody=offer.nobody[0],
-        tabled=tabled,
+        found, titles=offer.titles, chosen=offer.chosen, epsilon=epsilon, promised=promised, beta=offer.beta,
+        nobody=offer.nobody[0], tabled=tabled,
     )  # fmt: skip
 
 
@@ -142,7 +145,7 @@ def promises(offer: Offer, *, key: str) -> None:
         return
     found = known(offer)
     _numbers(offer, bound, guarantee)
-    protects = for_persons(guarantee, offer.person_rows)
+    protects = mechanism.guarantee(replace(problem, person_rows=offer.person_rows))
     if protects.person_rows:
         st.caption(f"For a person: {protects.sentence()}.")
     draw_with_table(
@@ -150,10 +153,7 @@ def promises(offer: Offer, *, key: str) -> None:
     )
     promised, said = promised_error(mechanism, problem, beta=offer.beta), ""
     if not bound.applies and promised < 1:
-        said = (
-            f"If n is as you name it: with probability at least {1 - offer.beta:g}, no query errs by more than "
-            f"**{percent(promised)}** (≈ {rows(promised, problem.n)})."
-        )
+        said = describe_error(bound, n=problem.n, given="If n is as you name it", bold=True)
     theorem_card(bound, protects, n=problem.n, covers=offer.covers, said=said, mechanism=offer.references)
 
 
@@ -176,7 +176,7 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
 
 def _share(promised: float) -> str:
     """A promise, as a share."""
-    return percent(promised) if promised < 1 else "nothing" if promised == math.inf else f"{percent(promised)}: vacuous"
+    return percent(promised) if promised < 1 else "no guarantee"
 
 
 def numbers(told: Mapping[str, str]) -> None:

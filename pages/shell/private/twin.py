@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Neighbours
-from dpcore.data.sources import Source
+from dpcore.core import DataError, Neighbours
+from dpcore.data.sources import Bundled, Origin, Source, Uploaded
 from dpcore.data.twin import MadeUp, twin
+from dprelease.ledger.records import LedgerError
 from pages.data.upload import held_file
+from pages.shell.ledger.door import admitted, role
+from pages.shell.ledger.held import account_of
 from pages.shell.session import carried, upload
 
 NAMED, TWIN, USUAL_ROWS = "declared_n", "twin", 10_000
@@ -27,8 +30,24 @@ def is_public(source: Source, neighbours: Neighbours) -> bool:
 
 
 def declared_rows(source: Source, neighbours: Neighbours) -> int:
-    """The public number of rows: the file's own where that is public, else the one that somebody named."""
+    """The public number of rows: the registered one, else the file's own where that is public, else the one named."""
+    if (registered := registered_rows(source.origin)) is not None:
+        return registered
     return source.origin.rows if is_public(source, neighbours) else int(st.session_state.get(NAMED) or USUAL_ROWS)
+
+
+def registered_rows(origin: Origin) -> int | None:
+    """Return the public n under which the ledger holds these rows; None where it does not, or nobody may know.
+
+    Rows are looked up where the line on top or Release compared them, and a file for its steward alone.
+    """
+    if not isinstance(origin, Uploaded | Bundled) or not role() or (isinstance(origin, Uploaded) and not admitted()):
+        return None
+    try:
+        found = account_of(origin, look=False)
+    except (DataError, LedgerError):  # the page Release says it
+        return None
+    return found.registration.public_n if found is not None and not found.wrong else None
 
 
 def drawn(source: Source) -> Source:

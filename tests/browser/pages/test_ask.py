@@ -31,12 +31,12 @@ def metrics(page: Page) -> list[str]:
 def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Server) -> None:
     opened(page, server, "ask?data=earnings.earnings&ask=weights&ask-updates=10&ask-questions=60")
     assert metrics(page) == ["0", "0 of 10", "0", "ε = 1"]
-    slider = page.get_by_role("slider", name=re.compile("How many rows are at most"))
+    slider = page.get_by_role("slider", name=re.compile("How many rows are below"))
     slider.focus()
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     press_button(page, "Ask")
-    expect(page.get_by_text(re.compile("^Question 1, at most 49.7"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Question 1, below 49.7"))).to_be_visible()
     press_button(page, "Let an analyst ask 50")
     free, paid, declined, _ = metrics(page)
     assert int(free) + int(paid.split(" of ")[0]) + int(declined) == 51

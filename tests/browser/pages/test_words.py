@@ -38,6 +38,14 @@ BEYOND = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot)
     }).map((words) => words.textContent);
 })"""
 """Words of pictures that are cut at their sides."""
+CROSSED = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot) => {
+    const words = [...plot.querySelectorAll('g.annotation text')].map((text) => [text, text.getBoundingClientRect()]);
+    return words.flatMap(([one, a], place) => words.slice(place + 1).filter(([, b]) =>
+        Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
+        Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3
+    ).map(([other]) => `${one.textContent} / ${other.textContent}`));
+})"""
+"""Words of one picture that are drawn over each other."""
 MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
@@ -69,6 +77,18 @@ def test_no_words_of_a_picture_or_of_the_bar_are_cut_on_a_phone(page: Page, serv
     assert page.evaluate(BEYOND) == []
     name = page.locator(".st-key-status_bar a p")
     assert name.evaluate("name => name.scrollWidth <= name.clientWidth"), "nor is what the data are called"
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+@pytest.mark.parametrize("link", ["", "?data=penguins.body_mass_g", "one-number", "random-privacy-workbench"])
+def test_on_a_phone_words_of_a_picture_are_not_drawn_over_each_other_or_cut(
+    page: Page, server: Server, link: str
+) -> None:
+    visit(page, server, link)
+    page.set_viewport_size({"width": PHONE["width"], "height": 3000})  # pictures are drawn when they come into sight
+    settled(page)
+    assert page.locator(".dpscope-plot g.annotation text").count()
+    assert page.evaluate(CROSSED) == [] == page.evaluate(BEYOND)
 
 
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
@@ -123,6 +143,22 @@ def test_long_names_have_room(page: Page, server: Server) -> None:
     assert name.evaluate(cut), "the window is narrow"
     name.hover()
     assert not name.evaluate(cut), "who points at it reads it all"
+
+
+@pytest.mark.parametrize("viewport", [ViewportSize(width=1024, height=900)], ids=["tablet"])
+@pytest.mark.parametrize("link", ["", "conversation"])
+def test_on_a_tablet_no_words_of_the_bar_or_of_a_picture_are_covered_or_cut(
+    page: Page, server: Server, link: str
+) -> None:
+    visit(page, server, link)
+    page.set_viewport_size({"width": 1024, "height": 2000})
+    settled(page)
+    buttons = page.locator(".dpscope-present").bounding_box()
+    assert buttons
+    for words in page.locator(".st-key-status_bar > *").all():
+        box = words.bounding_box()
+        assert box and box["x"] + box["width"] <= buttons["x"], "the buttons would lie over it"
+    assert page.evaluate(BEYOND) == []
 
 
 def test_a_page_without_controls_at_the_side_has_no_column_for_them(page: Page, server: Server) -> None:

@@ -34,7 +34,7 @@ def gated_app(folder: Path, gate: Path, *, in_the_script: bool = False) -> Path:
     folder.mkdir()
     for name in ("pages", ".streamlit"):
         shutil.copytree(HERE / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("dpcore", "assets"):
+    for name in ("dpcore", "dplab", "dprelease", "assets"):
         (folder / name).symlink_to(HERE / name)
     each_time = "import streamlit; streamlit.progress(0.5)" if in_the_script else "pass"
     if in_the_script:

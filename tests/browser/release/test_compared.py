@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from pages.shell.ledger.watched import READING, STOPPED
-from run import LOCALHOST
-from tests.browser.release.test_drawn_once import TOKEN, House, press, ready
+from tests.browser.release.test_drawn_once import House, press, ready
 from tests.kit.browser import comes_true, watched_page
 from tests.kit.rest import settled
 
@@ -33,7 +32,7 @@ def test_comparing_rows_is_stopped_and_gone_on_with(browser: Browser, tmp_path: 
     with house.running(), watched_page(browser) as page, watched_page(browser) as other:
         ready(house.came(page))
         house.gate.touch()
-        other.goto(f"http://{LOCALHOST}:{house.port}/release?token={TOKEN}&data=penguins.body_mass_g")
+        house.admitted(other)
         expect(other.get_by_text(READING)).to_be_visible()
         other.get_by_role("button", name="Stop comparing").click()
         expect(other.get_by_text(STOPPED)).to_be_visible()

@@ -15,7 +15,7 @@ from dprelease.ledger.store import Ledger
 from run import LOCALHOST, free_port
 from tests.browser.release.gated import gated_app
 from tests.browser.test_shell import process_of
-from tests.kit.browser import comes_true, watched_page
+from tests.kit.browser import comes_true, type_token, watched_page
 from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
@@ -45,8 +45,14 @@ class House:
 
     def came(self, page: Page) -> Page:
         """A tab of the steward's."""
-        page.goto(f"http://{LOCALHOST}:{self.port}/release?token={TOKEN}&data=penguins.body_mass_g")
+        self.admitted(page)
+        expect(page.get_by_label("Token", exact=True)).to_have_count(0)
         return settled(page)
+
+    def admitted(self, page: Page) -> None:
+        """The same, while it is being worked out."""
+        page.goto(f"http://{LOCALHOST}:{self.port}/release?data=penguins.body_mass_g")
+        type_token(settled(page), TOKEN)
 
     def drew_once(self, page: Page) -> None:
         """The check: one draw, charged, stored and shown."""

@@ -1,4 +1,4 @@
-"""The Release page in a browser: the token and where it does not stand, and a newcomer's walk to a verified zip."""
+"""The Release page in a browser: a newcomer's walk from a private file to a verified zip."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from pages.shell.ledger.door import CLOSED, WRONG
+from pages.shell.server.access import PARAMETER
 from run import HERE
 from tests.browser.pages.test_grid import type_at
-from tests.browser.pages.test_play import SMALL
 from tests.browser.test_private_table import FILE, FROM, SECRETS, picked
 from tests.browser.test_session import as_bytes
 from tests.kit.browser import go_to, no_traceback, running_server, sound, visible_words, watched_page
 from tests.kit.rest import settled
 
-TOKEN = "Xk3-a-token-of-a-test"
-KEPT = "() => sessionStorage.getItem('dpscope-token')"
+CODE = "Xk3-a-code-of-a-test"
 MOST = 250
 """Words on a page."""
 
@@ -31,48 +29,12 @@ def press(page: Page, name: str) -> None:
     settled(page)
 
 
-def test_the_token_opens_the_ledger_and_stands_nowhere(browser: Browser) -> None:
-    with running_server(token=TOKEN) as server, no_traceback(server), watched_page(browser) as page:
-        page.goto(f"{server.url}/{SMALL}&token={TOKEN}")
-        settled(page)
-        assert "token" not in page.url
-        go_to(page, "release")
-        expect(page.get_by_role("button", name="Start a ledger")).to_be_visible()
-        assert TOKEN not in page.content() and "token" not in page.url
-        page.get_by_role("button", name="Copy link").click()
-        assert TOKEN not in page.content()
-        page.go_back()
-        settled(page)
-        assert "token" not in page.url
-        page.goto(f"{server.url}/release?data=penguins.body_mass_g")  # a new session, which this tab lets in
-        expect(page.get_by_role("button", name="Start a ledger")).to_be_visible()
-        page.goto(f"{server.url}/{SMALL}&present=1&token={TOKEN}")
-        settled(page)
-        assert TOKEN not in page.content(), "it is in no QR code's link"
-        with watched_page(browser) as other:  # another browser
-            other.goto(f"{server.url}/release")
-            expect(settled(other).get_by_text(CLOSED.split("`")[0])).to_be_visible()
-            other.goto(f"{server.url}/release?token={TOKEN}x")
-            expect(settled(other).get_by_text(WRONG.split("`")[0])).to_be_visible()
-            assert "token" not in other.url
-            expect(other.get_by_role("button", name="Start a ledger")).to_have_count(0)
-            assert other.evaluate(KEPT) is None, "what the server did not accept is stored nowhere"
-        # A wrong one in somebody's link does not take the place of the right one, which this tab brings again.
-        page.goto(f"{server.url}/release?token={TOKEN}x")
-        expect(page.get_by_role("button", name="Start a ledger")).to_be_visible()
-        assert page.evaluate(KEPT) == TOKEN and "token" not in page.url
-        # Streamlit's first answer may name it once more.
-        page.evaluate(f"history.pushState({{}}, '', '?token={TOKEN}&data=adult.age')")
-        assert page.url.endswith("?data=adult.age")
-        assert TOKEN.encode() not in server.log.read_bytes()
-
-
 @pytest.mark.harness
 def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(browser: Browser, tmp_path: Path) -> None:
     frames = list[bytes]()
-    with running_server(token=TOKEN) as server, no_traceback(server), watched_page(browser) as page:
+    with running_server(code=CODE) as server, no_traceback(server), watched_page(browser) as page:
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(as_bytes(frame))))
-        page.goto(f"{server.url}/data?way=My+own+file&token={TOKEN}")
+        page.goto(f"{server.url}/data?way=My+own+file&{PARAMETER}={CODE}")
         settled(page)
         payload = FilePayload(name="people.csv", mimeType="text/csv", buffer=FILE.encode())
         page.locator('input[type="file"]').set_input_files(payload)
@@ -116,7 +78,7 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
     [counts] = tmp_path.glob("*counts.csv")
     command = [sys.executable, "-m", "dprelease.commands", "verify", "certificate.json", counts.name]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True, text=True)
-    assert done.stdout == "The certificate and its files hold together.\n" and done.returncode == 0, done.stderr
+    assert done.stdout.startswith("The certificate and its files hold together.\n") and not done.returncode, done.stderr
     for notebook in tmp_path.glob("*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

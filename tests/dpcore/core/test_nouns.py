@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 import dpcore
 from dpcore import (
-    Categories,
     Cells,
     DataError,
-    Line,
+    Labels,
+    Number,
     ParameterError,
     Preview,
     Problem,
@@ -33,6 +33,7 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     Domain,
+    DomainKind,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -48,7 +49,7 @@ from dpcore.core import (
 from dpcore.core.problem import MOST_ROWS
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 
-LINE = Line(low=0, high=8, bits=3, missing=True)
+LINE = Number(low=0, high=8, bits=3, missing=True)
 PRIVATE = Provenance(kind=ProvenanceKind.PRIVATE, title="a private file")
 DATASET = Dataset(LINE, np.array([0, 7, 7, 8, 3]), PRIVATE)
 PROBLEM = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=5)
@@ -83,7 +84,7 @@ def test_records_that_do_not_fit_are_an_error_that_quotes_none(records: list[Any
 
 def test_a_problem_is_about_one_domain() -> None:
     with pytest.raises(ParameterError, match="another domain"):
-        Problem(domain=LINE, queries=Thresholds(domain=Line()), n=5)
+        Problem(domain=LINE, queries=Thresholds(domain=Number()), n=5)
     with pytest.raises(ParameterError, match="between 1 and"):
         Problem(domain=LINE, queries=Thresholds(domain=LINE), n=0)
     assert Neighbours.REPLACE_ONE.histogram_shift == (1, 1)
@@ -171,8 +172,8 @@ def test_numbers_become_pythons_own() -> None:
 
 def test_an_entry_fixes_its_presets() -> None:
     entry = Entry(
-        key="every", mechanism=Every, title="Every", story="A test.", domains=(Line,), queries=(Thresholds,),
-        references=("none",), presets={"rule": "two"},
+        key="every", mechanism=Every, title="Every", story="A test.", domains=(DomainKind.NUMBER,),
+        queries=(Thresholds,), references=("none",), presets={"rule": "two"},
     )  # fmt: skip
     assert "rule" not in entry.controls()
     assert entry.make(times=4) == Every(rule="two", times=4)
@@ -181,7 +182,7 @@ def test_an_entry_fixes_its_presets() -> None:
             entry.make(**unknown)
     assert entry.serves(Thresholds(domain=LINE))
     assert not entry.serves(Cells(domain=LINE))
-    assert not entry.serves(Cells(domain=Categories()))
+    assert not entry.serves(Cells(domain=Labels()))
 
 
 def test_the_catalogue_finds_by_key_and_by_query_class() -> None:
@@ -190,7 +191,7 @@ def test_the_catalogue_finds_by_key_and_by_query_class() -> None:
     assert len({entry.key for entry in entries}) == len(entries)
     with pytest.raises(ParameterError):
         dpcore.entry("no such mechanism")
-    keys = {entry.key for entry in dpcore.serving(Cells(domain=Categories()))}
+    keys = {entry.key for entry in dpcore.serving(Cells(domain=Labels()))}
     assert {"identity", "gaussian"} <= keys
     assert all(entry.mechanism.releases == "data" for entry in dpcore.serving(Thresholds(domain=LINE)))
 
@@ -269,8 +270,8 @@ class Pairs(Domain):
     """Rows of two numbers: nothing to count cells of."""
 
     title = "two numbers"
+    kinds = frozenset()
     listed = False
-    missing: bool = False
 
     @property
     def size(self) -> int:

@@ -15,7 +15,6 @@ import dpcore
 from dpcore.core import (
     DataError,
     Dataset,
-    Domain,
     HistogramRelease,
     ParameterError,
     PointsRelease,
@@ -23,18 +22,18 @@ from dpcore.core import (
     ValueRelease,
 )
 from dpcore.core.release import NOTHING
-from dpcore.data.attributes import Attributes
 from dpcore.data.bundled import bundled, survey_of, vectors_of, yes_no_of
-from dpcore.data.cube import Predicate
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.columns import Column, Labels, Number, is_number
 from dpcore.data.frames import read_frame
+from dpcore.data.predicates import Predicate
+from dpcore.data.product import Product
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_rows, generated_vectors
+from dpcore.mechanisms.online.conversation import Transcript
 from dplab.measure import LEVELS, finish, measure
 from dplab.recipe import Recipe
 from dplab.sweep import sweep
-from dpcore.mechanisms.online.conversation import Transcript
 from tests.cases import full_but
 from tests.kit.sources import own
 
@@ -46,23 +45,27 @@ Dora,1e3,200,2024-02-01,pilot,
 Emil,"12,000",64.0,,,2
 "Fay, ""F""",inf,n/a,2024-01-31,"cook",1
 '''
-AGE = Line(high=128, bits=7, missing=True, clamp=False)
-PAY = Line(high=2048, bits=11, missing=True)
-DAY = Categories(labels=("2024-01-31", "2024-02-01"))
-JOB = Categories(labels=("cook", "nurse"))
-GRADE = Categories(labels=("1", "2", "3"))
-CASES: list[tuple[Sequence[str], Domain, Any]] = [
-    (["pay"], PAY, [1200, 2048, 2048, 1000, 2048, 2048]),
+AGE = Number(high=128, bits=7, missing=True, clamp=False)
+PAY = Number(high=2048, bits=11, missing=True)
+DAY = Labels(labels=("2024-01-31", "2024-02-01"))
+JOB = Labels(labels=("cook", "nurse"))
+GRADE = Labels(labels=("1", "2", "3"))
+CASES: list[tuple[Sequence[str], Column | Product, Any]] = [
+    (["pay"], PAY, [1200, 2048, 2048, 1000, 2047, 2048]),
     (["age"], AGE, [41, 17, 128, 128, 64, 128]),
-    (["age"], Line(high=128, bits=7, missing=True), [41, 17, 0, 127, 64, 128]),
+    (["age"], Number(high=128, bits=7, missing=True), [41, 17, 0, 127, 64, 128]),
     (["day"], DAY, [0, 1, 2, 1, 2, 0]),
     (["job"], JOB, [1, 0, 1, 2, 2, 0]),
     (["grade"], GRADE, [0, 1, 2, 3, 1, 0]),
-    (["age", "grade"], Grid(first=Line(high=128, bits=1), second=Line(high=4, bits=2)), [1, 2, 3, 4, 6, 1]),
-    (["job", "age"], Grouped(labels=JOB.labels, line=AGE), [169, 17, 256, 256, 256, 256]),
+    (["age", "grade"], Product.map(Number(high=128, bits=1), Number(high=4, bits=2)), [1, 2, 3, 4, 6, 1]),
+    (
+        ["job", "age"],
+        Product.map(Labels(labels=JOB.labels), AGE, names=("group", "number")),
+        [169, 17, 256, 256, 256, 256],
+    ),
     (
         ["job", "grade"],
-        Attributes(names=("job", "grade"), columns=(JOB, GRADE)),
+        Product(names=("job", "grade"), columns=(JOB, GRADE)),
         [[1, 0], [0, 1], [1, 2], [2, 3], [2, 1], [0, 0]],
     ),
 ]
@@ -75,7 +78,7 @@ SECRET = "4817263"
     [pytest.param(*case, marks=[pytest.mark.full] * (place % 3 > 0)) for place, case in enumerate(CASES)],
 )
 def test_upload_file_and_frame_make_the_same_records(
-    tmp_path: Path, columns: Sequence[str], domain: Domain, records: Any
+    tmp_path: Path, columns: Sequence[str], domain: Column | Product, records: Any
 ) -> None:
     path = tmp_path / "messy.csv"
     path.write_text(MESSY, encoding="utf-8")
@@ -117,7 +120,7 @@ def test_typed_columns_read_as_from_parquet() -> None:
 
 def test_a_column_may_be_called_anything() -> None:
     frame = pd.DataFrame({"<b>pay</b>": [1, 2], "b_pay_/b": [3, 4]})
-    line = Line(high=8, bits=3)
+    line = Number(high=8, bits=3)
     assert dpcore.from_frame(frame, "<b>pay</b>", line).records.tolist() == [1, 2]
     assert dpcore.from_frame(frame, "b_pay_/b", line).records.tolist() == [3, 4]
 
@@ -138,12 +141,12 @@ class Loud:
         (pd.DataFrame({"a": [complex(int(SECRET), 1)]}), "a", GRADE),
         (pd.DataFrame({"a": pd.interval_range(int(SECRET), periods=1)}), "a", GRADE),
         (pd.DataFrame({"a": [SECRET], "b": [SECRET]}), ["a", "b"], AGE),
-        (pd.DataFrame({"a": [SECRET]}), "a", Grid()),
+        (pd.DataFrame({"a": [SECRET]}), "a", Product.map(Number(bits=5), Number(bits=5))),
         (pd.DataFrame({"a": [SECRET]}).iloc[:0], "a", GRADE),
         (pd.DataFrame(index=[SECRET]), [], GRADE),
     ],
 )
-def test_a_refusal_shows_no_record(frame: pd.DataFrame, columns: Any, domain: Domain) -> None:
+def test_a_refusal_shows_no_record(frame: pd.DataFrame, columns: Any, domain: Column | Product) -> None:
     with pytest.raises((DataError, ParameterError)) as caught:
         dpcore.from_frame(frame, columns, domain)
     error: BaseException | None = caught.value
@@ -154,13 +157,13 @@ def test_a_refusal_shows_no_record(frame: pd.DataFrame, columns: Any, domain: Do
 
 def test_what_is_made_of_a_frame_prints_no_record() -> None:
     frame = pd.DataFrame({"a": [SECRET, "1"]})
-    dataset = dpcore.from_frame(frame, "a", Categories(labels=("1",)))
+    dataset = dpcore.from_frame(frame, "a", Labels(labels=("1",)))
     assert SECRET not in repr(dataset) + repr(read_frame(frame)) + repr(dataset.provenance)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("columns", "domain", "records"), CASES[:6])
-def test_a_data_set_comes_out_and_goes_back(columns: Sequence[str], domain: Domain, records: Any) -> None:
+def test_a_data_set_comes_out_and_goes_back(columns: Sequence[str], domain: Column | Product, records: Any) -> None:
     dataset = dpcore.from_frame(pd.read_csv(io.StringIO(MESSY)), columns, domain)
     frame = dataset.frame()
     assert frame["value"].isna().tolist() == [cell == domain.ordered for cell in records]
@@ -195,7 +198,7 @@ def test_releases_as_frames() -> None:
 
 
 def test_a_pair_of_numbers_has_two_columns() -> None:
-    grid = Grid(first=Line(high=2, bits=1, missing=True), second=Line(high=4, bits=2))
+    grid = Product.map(Number(high=2, bits=1, missing=True), Number(high=4, bits=2))
     frame = Dataset(
         grid, np.array([0, 7, 8]), dpcore.Provenance(kind=dpcore.ProvenanceKind.GENERATED, title="")
     ).frame()
@@ -206,6 +209,7 @@ def test_whatever_publishes_has_a_frame() -> None:
     """The default: every published number of every trial."""
     source = generated_rows("bimodal", n=500, bits=4, seed=1)
     dataset = source.dataset()
+    assert is_number(dataset.domain)
     problem = dpcore.Problem(domain=dataset.domain, queries=dpcore.Intervals(domain=dataset.domain), n=dataset.n)
     mechanism = dpcore.entry("identity").make(epsilon=1.0)
     release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview(3), 2)
@@ -215,6 +219,7 @@ def test_whatever_publishes_has_a_frame() -> None:
 
 def test_reports_sweeps_and_transcripts_as_frames() -> None:
     dataset = generated_rows("bimodal", n=500, bits=4, seed=1).dataset()
+    assert is_number(dataset.domain)
     problem = dpcore.Problem(domain=dataset.domain, queries=dpcore.Intervals(domain=dataset.domain), n=dataset.n)
     mechanism = dpcore.entry("identity").make(epsilon=1.0)
     report = finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), dpcore.Preview(3), trials=7))
@@ -300,15 +305,15 @@ def test_an_upload_s_snippet_reads_the_reader_s_own_file(
     monkeypatch.chdir(tmp_path)
     table = read_table(contents, name=name, header=header)
     first, last = table.columns[0], table.columns[-1]
-    line = Line(high=8, bits=3, missing=True, clamp=False)
+    line = Number(high=8, bits=3, missing=True, clamp=False)
     origin = Uploaded(table=table, private=True, digest="0")
     predicates = (Predicate(column=first), Predicate(column=last, kind="below", value=3.0))
     measures = (Measure(column=first, low=0, high=8), Measure(column=last, low=0, high=8))
     coded = Coded(column=first, name="coded", labels=("few", "many"), cuts=(2,))
     sources = [
         own(table, last, on=line, private=True),
-        own(table, first, on=Categories(labels=("1", "3")), private=True),
-        own(table, last, first, on=Grid(first=line, second=line), private=True),
+        own(table, first, on=Labels(labels=("1", "3")), private=True),
+        own(table, last, first, on=Product.map(line, line), private=True),
         Source(origin=origin, reading=YesNo(predicates=predicates)),
         Source(origin=origin, reading=Vectors(measures=measures)),
         Source(origin=origin, reading=Several(attributes=(coded, *predicates))),
@@ -327,7 +332,7 @@ def test_an_empty_line_of_one_column_is_a_row_in_the_snippet_too(
     (tmp_path / "one.csv").write_bytes(contents)
     monkeypatch.chdir(tmp_path)
     table: Table = read_table(contents, name="one.csv", header=b"a" in contents)
-    source = own(table, table.columns[0], on=Line(high=4, bits=2, missing=True), private=True, digest="0")
+    source = own(table, table.columns[0], on=Number(high=4, bits=2, missing=True), private=True, digest="0")
     assert executed(source)["dataset"].records.tolist() == source.dataset().records.tolist()
     assert source.dataset().n >= 3
 

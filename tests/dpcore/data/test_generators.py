@@ -70,5 +70,14 @@ def test_each_shape_is_what_it_says(seed: int) -> None:
     law = np.log((np.arange(64) + 2) / (np.arange(64) + 1)) / np.log(65)
     assert np.abs(heavy - law).max() < 0.007
 
-    assert np.count_nonzero(shares("sparse", seed)) == SPARSE_CELLS
+    assert np.count_nonzero(shares("sparse", seed)) == SPARSE_CELLS == 12
     assert np.count_nonzero(shares("all_equal", seed)) == 1
+
+
+@pytest.mark.parametrize("size", [8, 16, 4096])
+def test_shapes_are_what_they_say_on_few_and_on_many_cells(size: int, seed: int) -> None:
+    assert len(set(generate("sparse", n=10_000, size=size, seed=seed).tolist())) == min(12, size)
+    heavy = generate("heavy_tailed", n=200_000, size=size, seed=seed)
+    first = (heavy < round(np.sqrt(size))).mean()
+    assert 0.48 < first < 0.65, "about half"
+    assert heavy.max() >= 0.8 * (size - 1)

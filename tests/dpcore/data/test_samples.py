@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpcore.core import ParameterError
-from dpcore.data.bundled import suggested_domain
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import is_number
+from dpcore.data.dates import is_dates
 from dpcore.data.samples import FOLDER, SAMPLES, Sample, load_sample, sample
 
 by_key = pytest.mark.parametrize("one", SAMPLES, ids=[one.key for one in SAMPLES])
@@ -20,22 +20,21 @@ def test_every_suggested_column_fits(one: Sample) -> None:
     table = load_sample(one.key)
     assert table.row_count > 300
     for suggestion in one.columns:
-        if suggestion.kind in ("number", "date"):
-            numbers, low, high = table.numbers(suggestion.column), suggestion.low, suggestion.high
-            if suggestion.kind == "date":
-                domain = suggested_domain(suggestion)
-                assert isinstance(domain, Calendar)
-                numbers, low, high = table.periods(suggestion.column, domain.step), domain.low, domain.high - 1
+        on, name = suggestion.on, suggestion.name
+        if is_number(on):
+            numbers, low, high = on.values(table, name), on.low, on.high
+            if is_dates(on):
+                numbers, high = numbers - 0.5, high - 1
             present = numbers[~np.isnan(numbers)]
             inside = (present >= low) & (present <= high)
             assert len(present) > 0.3 * table.row_count
             assert inside.mean() > 0.97
             # Bounds read off the data would touch both ends.
             touched = (present == low).any() and (present == high).any()
-            assert not touched or not inside.all(), suggestion.column
+            assert not touched or not inside.all(), name
         else:
-            codes = table.labels(suggestion.column, suggestion.labels)
-            fitting = codes < len(suggestion.labels)
+            codes = on.values(table, name)
+            fitting = codes < on.ordered
             assert fitting.mean() > 0.75
             assert len(np.unique(codes[fitting])) > 1
     if one.person:
@@ -57,7 +56,8 @@ def test_every_sample_is_told_and_credited(one: Sample) -> None:
 
 
 def test_every_bundled_file_is_a_sample() -> None:
-    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(one.file for one in SAMPLES)
+    expected = [name for one in SAMPLES for name in (one.file, f"{one.key}.json")]
+    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(expected)
     assert len({one.key for one in SAMPLES}) == len(SAMPLES)
     with pytest.raises(ParameterError):
         sample("no such sample")

@@ -102,13 +102,13 @@ def test_what_cannot_be_numbered_says_so() -> None:
 
 
 def test_parameters_are_checked() -> None:
-    from dpcore import Line
+    from dpcore import Number
 
     for dimensions in (0, 1025):
         with pytest.raises(ParameterError, match="Dimensions"):
             Sphere(dimensions=dimensions)
     with pytest.raises(ParameterError, match="unit vectors"):
-        Halfspaces(domain=Line())
+        Halfspaces(domain=Number())
     with pytest.raises(ParameterError, match="margin"):
         Halfspaces(domain=Sphere(), margin=1.5)
     with pytest.raises(ParameterError, match="another domain"):

@@ -8,10 +8,10 @@ import pytest
 
 import dpcore
 from dpcore.core import Domain, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.attributes import Attributes
-from dpcore.data.cube import Cube, Predicate
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.predicates import Predicate
+from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading, YesNo
 from dpcore.data.sources import Source, Uploaded
@@ -19,16 +19,16 @@ from dpcore.data.sphere import Sphere
 from dpcore.data.twin import MOST_ROWS, MadeUp, made_up, twin
 from tests.kit.sources import own
 
-LINE = Line(low=0, high=200, bits=4, missing=True, unit="kg")
-TRADES = Categories(labels=("cook", "nurse", "smith"))
+LINE = Number(low=0, high=200, bits=4, missing=True, unit="kg")
+TRADES = Labels(labels=("cook", "nurse", "smith"))
 DOMAINS: tuple[Domain, ...] = (
     LINE,
     TRADES,
-    Categories(labels=("only",)),
-    Grid(first=LINE, second=Line(bits=3)),
-    Grouped(labels=TRADES.labels, line=LINE),
-    Attributes(names=("trade", "again", "smokes"), columns=(TRADES, TRADES, Categories(labels=("no", "yes")))),
-    Cube(names=("a", "b", "c")),
+    Labels(labels=("only",)),
+    Product.map(LINE, Number(bits=3)),
+    Product.map(Labels(labels=TRADES.labels), LINE, names=("group", "number")),
+    Product(names=("trade", "again", "smokes"), columns=(TRADES, TRADES, Labels(labels=("no", "yes")))),
+    Product.yes_no(("a", "b", "c")),
     Sphere(dimensions=3),
 )
 
@@ -64,8 +64,8 @@ TOLD = Provenance(kind=ProvenanceKind.TWIN, title="test")
 
 
 def test_columns_are_independent() -> None:
-    grid = Grid(first=Line(bits=4), second=Line(bits=4))
-    first, second = np.divmod(made_up(grid, n=40_000, seed=1), grid.second.ordered)
+    grid = Product.map(Number(bits=4), Number(bits=4))
+    first, second = np.divmod(made_up(grid, n=40_000, seed=1), grid.shape[1])
     assert abs(float(np.corrcoef(first, second)[0, 1])) < 4 / np.sqrt(40_000)
     trade, again, _ = made_up(DOMAINS[5], n=40_000, seed=1).T
     assert abs(float(np.corrcoef(trade, again)[0, 1])) < 4 / np.sqrt(40_000)
@@ -107,7 +107,7 @@ def test_a_twin_is_simulated_and_not_private() -> None:
 
 def test_bounds_read_off_private_rows_make_no_twin() -> None:
     table = read_table(b"weight\n174.75\n174.75\n", name="people.csv", header=True)
-    seen = own(table, "weight", on=Line(low=174.75, high=175), private=True, bounds_from_data=True)
+    seen = own(table, "weight", on=Number(low=174.75, high=175), private=True, bounds_from_data=True)
     with pytest.raises(ParameterError, match="read off private rows"):
         twin(seen, n=10)
 

@@ -20,6 +20,7 @@ from dpcore.core import (
     BoundKind,
     DataRelease,
     Dataset,
+    DomainKind,
     Entry,
     Floats,
     Guarantee,
@@ -76,7 +77,7 @@ CONTROL = Entry(
     mechanism=Exact,
     title="",
     story="",
-    domains=(dpcore.Line, dpcore.Categories),
+    domains=(DomainKind.NUMBER, DomainKind.LABELS),
     queries=(dpcore.Thresholds, dpcore.Intervals, dpcore.Cells),
     references=(),
 )
@@ -94,7 +95,7 @@ def made(entry: Entry, *, epsilon: float) -> Mechanism:
 
 def problems(entry: Entry, *, bits: int, rows: int, neighbours: Neighbours) -> Iterator[Problem]:
     """A problem on a line of shattered points, for the first query class the entry serves; none if it serves none."""
-    domain = dpcore.Line(bits=bits)
+    domain = dpcore.Number(bits=bits)
     for kind in classes_for(domain):
         if entry.serves(queries := kind(domain=domain)):
             yield Problem(domain=domain, queries=queries, n=rows, neighbours=neighbours)
@@ -244,7 +245,7 @@ def test_no_promise_is_beyond_the_wall(entry: Entry, sizes: tuple[int, ...]) -> 
     impossible = checked = 0
     for bits in sizes:
         for kind in (dpcore.Thresholds, dpcore.Intervals):
-            queries = kind(domain=dpcore.Line(bits=bits))
+            queries = kind(domain=dpcore.Number(bits=bits))
             if not entry.serves(queries):
                 continue
             for n, epsilon, beta, neighbours in (

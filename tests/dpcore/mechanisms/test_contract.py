@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Line, Neighbours, ParameterError, Preview, Problem, Secure, Thresholds, catalogue
+from dpcore import Neighbours, Number, ParameterError, Preview, Problem, Secure, Thresholds, catalogue
 from dpcore.core import Bound, Entry, Guarantee, HistogramRelease, HistogramState, Mechanism
-from dplab.audit import exact_delta, exact_gamma
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.queries.ranges import Intervals
 from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
+from dplab.audit import exact_delta, exact_gamma
 from tests import ROOT
 from tests.kit import contract, problems
 
@@ -141,7 +141,7 @@ def test_entry_explains_itself(entry: Entry) -> None:
 
 # Planted faults.
 
-LINE = Line(bits=1)
+LINE = Number(bits=1)
 PROBLEM = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=2)
 
 
@@ -250,7 +250,7 @@ class Understated(GaussianHistogram):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         release = GaussianHistogram(epsilon=self.epsilon, delta=self.delta).run(state, Preview(1), trials)
         counts = sampler.draw(
-            GaussianCounts(state.histogram[None, :], sigma=self.sigma(state.problem), shift=(1,)), trials
+            GaussianCounts(state.histogram[None, :], sigma=self.sigma(state.problem), squared_shift=1), trials
         )
         return dataclasses.replace(release, counts=counts)
 
@@ -278,7 +278,7 @@ def test_the_number_of_rows_is_private_under_add_remove() -> None:
 
 def test_random_privacy_is_judged_over_the_draw_of_the_data() -> None:
     # Two rows on two cells, one of them replaced: unless nothing changes, one side has an empty cell, the other not.
-    mechanism, longer = Randomly(epsilon=1.0), Line(bits=2)
+    mechanism, longer = Randomly(epsilon=1.0), Number(bits=2)
     even, lopsided = np.array([0.5, 0.5]), np.array([0.9, 0.1])
     chances = exact_gamma(mechanism, PROBLEM, masses=[even, lopsided])
     np.testing.assert_allclose(chances, [0.5, 2 * 0.9 * 0.1], rtol=1e-12)
@@ -309,8 +309,7 @@ Why it is private: see identity. Notation: epsilon = ε. References: none.
 
 from dataclasses import dataclass
 
-from dpcore.core import Entry
-from dpcore.data.domains import Line
+from dpcore.core import DomainKind, Entry
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.queries.ranges import Thresholds
 
@@ -328,7 +327,7 @@ ENTRIES = (
         mechanism=Toy,
         title="Toy",
         story="A toy.",
-        domains=(Line,),
+        domains=(DomainKind.NUMBER,),
         queries=(Thresholds,),
         references=("none",),
     ),
@@ -350,9 +349,10 @@ def run_in(copy: Path, statements: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of dpcore and of the contract."""
+    """A copy of dpcore, of what tries its laws, and of the contract."""
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "dpcore", tmp_path / "dpcore", ignore=ignored)
+    for package in ("dpcore", "dplab"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
     (tmp_path / "tests" / "kit").mkdir(parents=True)
     for name in ("__init__.py", *(f"kit/{part}.py" for part in ("__init__", "contract", "problems", "statistics"))):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests" / name)

@@ -12,16 +12,16 @@ import pytest
 from numpy.typing import NDArray
 
 from dpcore import Account, DataError, Neighbours, Preview, Problem, catalogue
-from dpcore.core import Dataset, Entry, finish
-from dpcore.data.attributes import Attributes
+from dpcore.core import Dataset, DomainKind, Entry, finish
+from dpcore.data.product import is_table
 from dpcore.data.sphere import Halfspaces
-from dplab.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
 from dpcore.queries.inputs import Inputs
+from dplab.audit import ROUNDING, exact_delta
 from tests.dpcore.mechanisms.marginals import (
     test_decision_lists as test_marginals_decision_lists,
 )
@@ -31,11 +31,12 @@ from tests.dpcore.mechanisms.marginals import (
 from tests.kit import attribute_tables, halfspaces, problems
 from tests.kit.problems import PROVENANCE
 
+UNLISTED = {DomainKind.VECTORS, DomainKind.TABLE, DomainKind.YES_NO, DomainKind.LISTS}
 ADD_REMOVE = Neighbours.ADD_REMOVE_ONE
 
 
 def listed(entry: Entry) -> bool:
-    return all(domain.listed for domain in entry.domains)
+    return UNLISTED.isdisjoint(entry.domains)
 
 
 ENTRIES = [entry for entry in catalogue() if not listed(entry) or ADD_REMOVE in problems.relations(entry)]
@@ -44,19 +45,19 @@ every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key
 
 def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Problem, NDArray[Any], tuple[int, int]]:
     """A tiny problem of a mechanism whose records are not numbered cells, all its records, and a window."""
-    match entry.domains[0].__name__:
-        case "Sphere":
+    match entry.domains[0]:
+        case DomainKind.VECTORS:
             return halfspaces.problem_of(2, n, neighbours), halfspaces.PLANE, (-3, 4)
-        case "Attributes":
+        case DomainKind.TABLE:
             problem = attribute_tables.problem_of((2, 2), ways=2, n=n, neighbours=neighbours)
             if RangeBoxes in entry.queries:
-                assert isinstance(problem.domain, Attributes)
+                assert is_table(problem.domain)
                 problem = replace(problem, queries=RangeBoxes(domain=problem.domain))
             return problem, attribute_tables.every_record((2, 2)), (-7, 9)
-        case "Cube":
+        case DomainKind.YES_NO:
             problem = test_marginals_release.problem_of(2, n=n, neighbours=neighbours)
             return problem, test_marginals_release.all_rows(2), (-4, 5)
-        case "DecisionLists":
+        case DomainKind.LISTS:
             problem = test_marginals_decision_lists.problem_of(1, rules=1, n=n, neighbours=neighbours)
             return problem, test_marginals_decision_lists.all_lists(1, 1), (-3, 4)
         case other:
@@ -94,10 +95,9 @@ def test_no_rows_and_one_are_told_apart_by_no_more_than_promised(entry: Entry) -
 
 def empty(problem: Problem) -> Dataset:
     """Data of no rows, of the shape that the domain's rows have."""
-    shape = {"Sphere": (2,), "Attributes": (2,), "Cube": (2,), "DecisionLists": (3,)}
-    return Dataset(
-        problem.domain, np.zeros((0, *shape.get(type(problem.domain).__name__, ())), dtype=np.int64), PROVENANCE
-    )
+    columns = {DomainKind.VECTORS: 2, DomainKind.TABLE: 2, DomainKind.YES_NO: 2, DomainKind.LISTS: 3}
+    shape = [columns[kind] for kind in problem.domain.kinds if kind in columns][:1]
+    return Dataset(problem.domain, np.zeros((0, *shape), dtype=np.int64), PROVENANCE)
 
 
 @pytest.mark.full

@@ -17,18 +17,18 @@ from dpcore import (
     DataError,
     Dataset,
     Entry,
-    Grid,
-    Line,
     Neighbours,
+    Number,
     ParameterError,
     Problem,
+    Product,
     Provenance,
     ProvenanceKind,
     Thresholds,
     catalogue,
     entry,
 )
-from dpcore.core import Domain, Guarantee, HistogramRelease, PointsRelease, ValueRelease
+from dpcore.core import Domain, Guarantee, HistogramRelease, PointsRelease, Queries, ValueRelease
 from dpcore.data.sources import generated_rows
 from dpcore.randomness import Answers, Choice, Draw, MedianCuts, NoisyComparisons, NoisyCounts, Preview
 from dpcore.randomness.cuts import cut_scores
@@ -111,7 +111,7 @@ COMPARED = (
     "intervals-recursive",
     "stable_median",
     "exponential_median",
-    "clipped_mean",
+    "counted-mean",
     "projected_histogram",
     "rectangles",
 )
@@ -123,10 +123,9 @@ COMPARED = (
 @pytest.mark.parametrize("key", COMPARED)
 def test_every_draw_is_told_a_true_and_tight_sensitivity(key: str, neighbours: Neighbours, seed: int) -> None:
     found = entry(key)
-    domain: Domain = Line(bits=4, missing=True)
-    if not isinstance(domain, found.domains):
-        domain = Grid(first=Line(bits=3, missing=True), second=Line(bits=2))
-    queries = next(kind for kind in (Thresholds, Cells) if issubclass(kind, found.queries))(domain=domain)
+    line, pair = Number(bits=4, missing=True), Product.map(Number(bits=3, missing=True), Number(bits=2))
+    domain: Domain = line if found.fits(line) else pair
+    queries: Queries = Thresholds(domain=line) if issubclass(Thresholds, found.queries) else Cells(domain=domain)
     rows = np.random.Generator(np.random.SFC64(seed)).integers(0, domain.size, 41).tolist()
     problem = Problem(domain=domain, queries=queries, n=len(rows), neighbours=neighbours)
     values: dict[str, Any] = {"alpha": 0.5} if "alpha" in found.controls() else {}
@@ -148,7 +147,7 @@ def test_every_draw_is_told_a_true_and_tight_sensitivity(key: str, neighbours: N
 
 @pytest.mark.parametrize("kind", ["value", "histogram", "points"])
 def test_a_refusal_carries_nothing(kind: str) -> None:
-    domain = Line(bits=2)
+    domain = Number(bits=2)
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=3)
     guarantee = Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     shared: dict[str, Any] = {
@@ -182,7 +181,7 @@ def test_data_of_another_size_or_domain_are_refused(found: Entry) -> None:
     replaced = replace(problem, neighbours=Neighbours.REPLACE_ONE)
     with pytest.raises(DataError, match="number of rows"):
         mechanism.prepare(dataset_of(problem, [0, 1, 1]), replaced)
-    other = Line(bits=3)
+    other = Number(bits=3)
     dataset = Dataset(other, np.array([0, 1, 1, 2]), dataset_of(problem, [0]).provenance)
     with pytest.raises(DataError, match="another domain"):
         mechanism.prepare(dataset, problem)

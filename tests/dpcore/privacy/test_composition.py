@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
-from dpcore import Enumerate, Guarantee, Line, Neighbours, ParameterError, Problem, Thresholds
+from dpcore import Enumerate, Guarantee, Neighbours, Number, ParameterError, Problem, Thresholds
 from dpcore.core import Floats, Mechanism, rounded_up
-from dplab.audit import hockey_stick
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.privacy.composition import (
@@ -26,6 +25,7 @@ from dpcore.privacy.composition import (
     gaussian_sigma,
     zcdp_delta,
 )
+from dplab.audit import hockey_stick
 from tests.kit.problems import dataset_of
 
 SHIFTS = [(1,), (1, 1)]
@@ -245,7 +245,7 @@ def test_what_is_printed_of_a_guarantee_is_never_below_it(seed: int) -> None:
     ]  # fmt: skip
 
 
-LINE = Line(bits=1)
+LINE = Number(bits=1)
 ADDED = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=2, neighbours=ADD_REMOVE)
 
 
@@ -284,3 +284,16 @@ def test_conversions_that_do_not_hold_are_refused() -> None:
 def test_calibration_anywhere_on_the_sliders(epsilon: float, delta: float, shift: tuple[int, ...]) -> None:
     sigma = gaussian_sigma(epsilon=epsilon, delta=delta, shift=shift)
     assert 0.99 * delta <= gaussian_delta(epsilon, sigma=sigma, shift=shift) <= delta
+
+
+@pytest.mark.parametrize("rows", [2, 5, 1_000])
+def test_a_delta_of_one_in_n_lets_most_data_sets_lose_a_row(rows: int) -> None:
+    """Each row is published with chance δ: (0, δ)-DP. At δ = 1/n some row is out in 63 of 100 runs."""
+    assert GaussianHistogram.parameters()["delta"].help.endswith(" Keep it far below 1/n.")
+    lost = [1 - (1 - delta) ** rows for delta in (1 / rows, 1e-6 / rows)]
+    assert lost[0] > 0.63 and lost[1] < 1.01e-6
+    # The law of one row: published (with either value) or not; nothing but delta tells the values apart.
+    delta = 1 / rows
+    outcomes = np.array([[0], [1], [2]])
+    one, other = (outcomes, np.array([delta, 0, 1 - delta])), (outcomes, np.array([0, delta, 1 - delta]))
+    assert hockey_stick(one, other, epsilon=0.0) == pytest.approx(delta)

@@ -12,20 +12,20 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpcore import Enumerate, Guarantee, Line, Neighbours, ParameterError, Preview, Problem, Thresholds
+from dpcore import Enumerate, Guarantee, Neighbours, Number, ParameterError, Preview, Problem, Thresholds
 from dpcore.core import Dataset, Mechanism, Provenance, ProvenanceKind, per_person
 from dpcore.data.declared import Capped
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading
-from dplab.audit import ROUNDING, Law, hockey_stick
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.privacy.composition import as_replace_one, compose, compose_disjoint
+from dplab.audit import ROUNDING, Law, hockey_stick
 
 Rows = tuple[tuple[str, int], ...]
 """A table in file order: whose row it is ("" where it is not said), and its cell."""
 ADD_REMOVE = Neighbours.ADD_REMOVE_ONE
-LINE = Line(bits=1)
+LINE = Number(bits=1)
 PROBLEM = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=3, neighbours=ADD_REMOVE)
 MOST = 3
 PERSONS = ("ann", "bob", "")
@@ -49,7 +49,7 @@ def read(cap: int) -> dict[Rows, tuple[int, ...]]:
         f"{who and f'{who}{place}'},{2 * place + cell}" for place, table in enumerate(TABLES) for who, cell in table
     ]
     file = read_table("\n".join(["who,value", *lines, ""]).encode(), name="x.csv", header=True)
-    reading: Reading = Columns(names=("value",), on=Line(high=2 * len(TABLES), bins=2 * len(TABLES)))
+    reading: Reading = Columns(names=("value",), on=Number(high=2 * len(TABLES), bins=2 * len(TABLES)))
     if cap:
         reading = Capped(reading=reading, person="who", rows=cap)
     found = reading.dataset(file, Provenance(kind=ProvenanceKind.GENERATED, title="x")).records

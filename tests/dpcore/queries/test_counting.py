@@ -14,12 +14,12 @@ import pytest
 
 from dpcore import ParameterError
 from dpcore.core import Booleans
-from dpcore.data.cube import Cube
-from dplab.measure import finish
+from dpcore.data.product import Product
 from dpcore.queries import counting
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MOST_ATTRIBUTES, MOST_WIDTH, all_sets, ranks, unranked
 from dpcore.queries.counting import BLOCK_WORDS, at_least_counts, count_sets, counted, literal_counts, pack, sums
+from dplab.measure import finish
 
 
 def rows_of(seed: int, *, n: int, attributes: int) -> Booleans:
@@ -85,7 +85,7 @@ def test_sums_of_a_set_per_row(signed: bool, seed: int) -> None:
 @pytest.mark.parametrize("least", [1, 2, 3])
 def test_true_answers(least: int, signed: bool, seed: int) -> None:
     rows = rows_of(seed, n=777, attributes=5)
-    queries = AtLeast(domain=Cube(names=tuple("abcde")), width=3, least=least, signed=signed)
+    queries = AtLeast(domain=Product.yes_no([*"abcde"]), width=3, least=least, signed=signed)
     indices = queries.batch(10_000)
     assert len(indices) == queries.count == (80 if signed else 10)
     sets, negated = queries.sets(indices)
@@ -95,12 +95,12 @@ def test_true_answers(least: int, signed: bool, seed: int) -> None:
 
 
 def test_a_query_in_words() -> None:
-    domain = Cube(names=tuple("abcd"))
+    domain = Product.yes_no([*"abcd"])
     assert AtLeast(domain=domain, width=2).describe(1) == "any of a, c"
     assert AtLeast(domain=domain, width=2, least=2, signed=True).describe(4 + 2) == "all of a, not c"
     assert AtLeast(domain=domain, width=3, least=2).describe(3) == "at least 2 of b, c, d"
     assert AtLeast(domain=domain, width=1).describe(3) == "d"
-    wide = AtLeast(domain=Cube(names=tuple(f"a{i}" for i in range(64))), width=12, signed=True)
+    wide = AtLeast(domain=Product.yes_no([f"a{i}" for i in range(64)]), width=12, signed=True)
     assert wide.batch(500).max() < wide.count < 2**63
     impossible: tuple[dict[str, Any], ...] = ({"width": 5}, {"width": 2, "least": 3}, {"width": 0})
     for wrong in impossible:

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore import Categories, Cells, Grid, Intervals, Line, ParameterError, Rectangles, Thresholds
+from dpcore import Cells, Intervals, Labels, Number, ParameterError, Product, Rectangles, Thresholds
 from dpcore.core import Domain, Integers, Queries
 from dpcore.queries.ranges import QUERY_CLASSES, classes_for
 
-TINY: list[Domain] = [Line(bits=b, missing=m) for b in (1, 2, 3) for m in (False, True)]
-TINY += [Categories(labels=tuple("abc")[:k], missing=m) for k in (1, 2, 3) for m in (False, True)]
+TINY: list[Domain] = [Number(bits=b, missing=m) for b in (1, 2, 3) for m in (False, True)]
+TINY += [Labels(labels=tuple("abc")[:k], missing=m) for k in (1, 2, 3) for m in (False, True)]
 TINY += [
-    Grid(first=Line(bits=a, missing=a == b), second=Line(bits=b)) for a, b in ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3))
+    Product.map(Number(bits=a, missing=a == b), Number(bits=b)) for a, b in ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3))
 ]
 MOST_CELLS = 6
 """Of the domains on which `run.py test` answers queries by brute force."""
@@ -106,7 +106,7 @@ def test_batches(queries: Queries, most: int) -> None:
 
 
 def test_batches_of_large_classes_are_spread() -> None:
-    line = Line(bits=16, missing=True)
+    line = Number(bits=16, missing=True)
     np.testing.assert_allclose(Thresholds(domain=line).batch(3), [0, 32767.5, 65535], atol=0.5)
     batch = Intervals(domain=line).batch(2000)
     assert 1800 < len(batch) <= 2000
@@ -117,7 +117,7 @@ def test_batches_of_large_classes_are_spread() -> None:
 
 
 def test_rectangles_have_their_numbers_and_spread_batches() -> None:
-    queries = Rectangles(domain=Grid(first=Line(bits=3), second=Line(bits=5, missing=True)))
+    queries = Rectangles(domain=Product.map(Number(bits=3), Number(bits=5, missing=True)))
     left, right, low, high = queries.ends(np.arange(queries.count))
     for index in range(0, queries.count, 131):
         across, up = (int(left[index]), int(right[index])), (int(low[index]), int(high[index]))
@@ -132,7 +132,7 @@ def test_rectangles_have_their_numbers_and_spread_batches() -> None:
 @pytest.mark.parametrize("factor", [1, 1 / 7, 2**19])
 def test_worst_rectangles_by_answering_all_of_them(factor: float, seed: int) -> None:
     """200 trials, more than are searched together; whole and broken numbers, and ones too long to be shortened."""
-    queries = Rectangles(domain=Grid(first=Line(bits=3, missing=True), second=Line(bits=2)))
+    queries = Rectangles(domain=Product.map(Number(bits=3, missing=True), Number(bits=2)))
     difference = np.random.Generator(np.random.SFC64(seed)).integers(-9, 10, (200, 33)) * factor
     wanted = np.abs(queries.answer(difference, np.arange(queries.count))).max(axis=1)
     np.testing.assert_allclose(queries.max_error(difference), wanted, rtol=1e-12)
@@ -154,13 +154,13 @@ def round_trip(queries: Intervals, indices: Integers) -> None:
 
 @pytest.mark.parametrize("size", range(1, 41))
 def test_every_interval_has_its_number(size: int) -> None:
-    queries = Intervals(domain=Categories(labels=tuple(map(str, range(size))), missing=False))
+    queries = Intervals(domain=Labels(labels=tuple(map(str, range(size))), missing=False))
     round_trip(queries, np.arange(queries.count))
     assert len({tuple(np.array(queries.ends(np.array([i]))).ravel()) for i in range(queries.count)}) == queries.count
 
 
 def test_intervals_of_the_longest_line_have_their_numbers() -> None:
-    queries = Intervals(domain=Line(bits=16))
+    queries = Intervals(domain=Number(bits=16))
     size, last = 65536, queries.count - 1
     starts = np.arange(size) * size - np.arange(size) * (np.arange(size) - 1) // 2
     for near in (starts, starts[1:] - 1, starts[:-1] + 1, np.arange(1000), last - np.arange(1000)):
@@ -169,29 +169,30 @@ def test_intervals_of_the_longest_line_have_their_numbers() -> None:
 
 @given(st.integers(0, 65536 * 65537 // 2 - 1))
 def test_any_interval_of_the_longest_line_has_its_number(index: int) -> None:
-    round_trip(Intervals(domain=Line(bits=16)), np.array([index]))
+    round_trip(Intervals(domain=Number(bits=16)), np.array([index]))
 
 
 def test_there_are_no_other_intervals() -> None:
-    queries = Intervals(domain=Line(bits=2))
+    queries = Intervals(domain=Number(bits=2))
     for first, last in ((-1, 2), (2, 1), (0, 4)):
         with pytest.raises(ParameterError):
             queries.index(first, last)
 
 
 def test_queries_say_what_they_ask() -> None:
-    line = Line(low=0, high=8, bits=3, missing=True)
-    assert Thresholds(domain=line).describe(2) == "at most 3"
+    line = Number(low=0, high=8, bits=3, missing=True)
+    assert Thresholds(domain=line).describe(2) == "below 3", "3 is in the next cell"
+    assert Thresholds(domain=line).describe(7) == "at most 8", "a number at the upper bound is in the last cell"
     assert Intervals(domain=line).describe(Intervals(domain=line).index(2, 4)) == "2 to 5"
     assert Cells(domain=line).describe(7) == "7 to 8"
-    assert Cells(domain=Categories(labels=("red", "blue"))).describe(1) == "blue"
-    grid = Grid(first=line, second=Line(low=-1, high=1, bits=1))
+    assert Cells(domain=Labels(labels=("red", "blue"))).describe(1) == "blue"
+    grid = Product.map(line, Number(low=-1, high=1, bits=1))
     assert Rectangles(domain=grid).describe(Rectangles(domain=grid).index((2, 4), (1, 1))) == "2 to 5 × 0 to 1"
     assert Cells(domain=grid).describe(4) == "2 to 3 × -1 to 0"
 
 
 def test_classes_of_a_domain() -> None:
     assert (Thresholds, Intervals, Rectangles, Cells) == QUERY_CLASSES
-    assert classes_for(Line()) == (Thresholds, Intervals, Cells)
-    assert classes_for(Grid()) == (Rectangles, Cells)
-    assert classes_for(Categories()) == (Cells,)
+    assert classes_for(Number()) == (Thresholds, Intervals, Cells)
+    assert classes_for(Product.map(Number(bits=5), Number(bits=5))) == (Rectangles, Cells)
+    assert classes_for(Labels()) == (Cells,)

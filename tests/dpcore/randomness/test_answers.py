@@ -109,9 +109,9 @@ def test_account_adds_up_epsilons_and_deltas() -> None:
     assert account.epsilon == 1.75 and account.delta(1.75) == pytest.approx(0.012, rel=1e-15)
     assert account.delta(1.7) == 1
     before = account.delta(2.75)
-    account.draw(GaussianCounts(stable[None], sigma=3.0, shift=(1,)), 2)
+    account.draw(GaussianCounts(stable[None], sigma=3.0, squared_shift=1), 2)
     alone = Account(Preview(1))
-    alone.draw(GaussianCounts(stable[None], sigma=3.0, shift=(1,)), 2)
+    alone.draw(GaussianCounts(stable[None], sigma=3.0, squared_shift=1), 2)
     assert account.delta(2.75) == pytest.approx(before + alone.delta(1.0)) and alone.delta(1.0) > 0
 
 

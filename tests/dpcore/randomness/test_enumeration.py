@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore import Enumerate, Line, ParameterError, Preview, Problem, Provenance, ProvenanceKind, Thresholds
+from dpcore import Enumerate, Number, ParameterError, Preview, Problem, Provenance, ProvenanceKind, Thresholds
 from dpcore.core import (
     Booleans,
     Bound,
@@ -37,7 +37,7 @@ from dpcore.randomness.laws import clamped_law, gaussian_masses, laplace_mass, l
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law, assert_other_law, tally_rows
 
-LINE = Line(bits=1)
+LINE = Number(bits=1)
 PROBLEM = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=3)
 DATASET = Dataset(LINE, np.array([0, 0, 1]), Provenance(kind=ProvenanceKind.GENERATED, title="three rows"))
 STATE = HistogramState(problem=PROBLEM, histogram=DATASET.histogram)
@@ -129,7 +129,7 @@ def test_refusals_are_one_outcome_whatever_led_to_them() -> None:
 
 def test_every_kind_of_draw_in_one_run() -> None:
     def draw(sampler: Sampler, trials: int) -> Integers:
-        gauss = sampler.draw(GaussianCounts(np.array([[1]]), sigma=1.0, shift=(1,)), trials)
+        gauss = sampler.draw(GaussianCounts(np.array([[1]]), sigma=1.0, squared_shift=1), trials)
         heads = sampler.draw(FairSplit(gauss), trials)
         above = sampler.draw(NoisyComparisons(heads, gauss, epsilon=1.0, sensitivity=1.0), trials)
         return np.concatenate([gauss, heads, above], axis=1).astype(np.int64)

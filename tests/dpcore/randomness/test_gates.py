@@ -31,12 +31,12 @@ from dpcore.core import (
     Release,
     State,
 )
-from dpcore.data.domains import Line
-from dplab.audit import ROUNDING, aligned, exact_delta
+from dpcore.data.columns import Number
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import Account, Draw, Enumerate, NoisyCounts, Preview, Sampler, Secure, SparseVector
 from dpcore.randomness.gates import DrawnGate, EnumeratedGate, Gate, GateBudget, gate_budget
 from dpcore.randomness.laws import laplace_mass
+from dplab.audit import ROUNDING, aligned, exact_delta
 from tests.cases import full_but, one_relation
 from tests.kit.problems import Clamped
 from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
@@ -101,7 +101,7 @@ class Asks(Mechanism):
 
 
 def problem_under(neighbours: Neighbours) -> Problem:
-    return Problem(domain=Line(bits=1), queries=Cells(domain=Line(bits=1)), n=3, neighbours=neighbours)
+    return Problem(domain=Number(bits=1), queries=Cells(domain=Number(bits=1)), n=3, neighbours=neighbours)
 
 
 def opened(**told: Any) -> Opens:

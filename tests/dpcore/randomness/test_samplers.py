@@ -115,7 +115,7 @@ def test_fifty_million_preview_draws(seed: int) -> None:
 def test_preview_gaussian(sigma: float, seed: int) -> None:
     reach, law = gaussian_law(sigma)
     for spread, check in ((sigma, assert_law), (sigma / CONTROL, assert_other_law)):
-        drawn = Preview(seed).draw(GaussianCounts(ZERO, sigma=spread, shift=(1,)), 300_000)
+        drawn = Preview(seed).draw(GaussianCounts(ZERO, sigma=spread, squared_shift=1), 300_000)
         check(tally(drawn[:, 0], low=-reach, high=reach), law)
 
 
@@ -126,7 +126,7 @@ def test_preview_gaussian_of_any_width(sigma: float, seed: int) -> None:
     cumulative = ndtr((np.ceil(edges * sigma) - 0.5) / sigma)  # the discrete law's own, to 1e-8 of a bin this wide
     law = np.diff(np.concatenate([[0.0], cumulative, [1.0]]))
     for spread, check in ((sigma, assert_law), (sigma / CONTROL, assert_other_law)):
-        drawn = Preview(seed).draw(GaussianCounts(ZERO, sigma=spread, shift=(1,)), 300_000)[:, 0]
+        drawn = Preview(seed).draw(GaussianCounts(ZERO, sigma=spread, squared_shift=1), 300_000)[:, 0]
         check(np.bincount(np.searchsorted(np.ceil(edges * sigma) - 0.5, drawn), minlength=40), law)
 
 
@@ -157,7 +157,7 @@ def test_secure_gaussian(sigma: float, seed: int) -> None:
     reach, law = gaussian_law(sigma)
 
     def drawn(sampler: Sampler, spread: float) -> Integers:
-        noise = sampler.draw(GaussianCounts(ZERO, sigma=spread, shift=(1,)), RELEASES)
+        noise = sampler.draw(GaussianCounts(ZERO, sigma=spread, squared_shift=1), RELEASES)
         return tally(noise[:, 0], low=-reach, high=reach)
 
     assert_law_from(Secure(), lambda: drawn(Secure(), sigma), law)
@@ -171,7 +171,7 @@ def test_noise_is_added_to_each_value(sampler: Sampler) -> None:
     for counts in (shared, own):
         for noisy in (
             sampler.draw(NoisyCounts(counts, epsilon=1.0, sensitivity=1e-3), 2),
-            sampler.draw(GaussianCounts(counts, sigma=1e-3, shift=(1,)), 2),
+            sampler.draw(GaussianCounts(counts, sigma=1e-3, squared_shift=1), 2),
         ):
             np.testing.assert_array_equal(noisy, np.broadcast_to(counts, noisy.shape))
     assert sampler.draw(Choice(np.array([[-big, 0]]), epsilon=1.0, sensitivity=1.0), 3).tolist() == [1, 1, 1]
@@ -252,7 +252,7 @@ def test_draws_that_make_no_sense_are_errors() -> None:
                 kind(**{"epsilon": 1.0, "sensitivity": 1} | wrong)
     for sigma in (0.0, np.inf, np.nan):
         with pytest.raises(ParameterError, match="sigma"):
-            GaussianCounts(ZERO, sigma=sigma, shift=(1,))
+            GaussianCounts(ZERO, sigma=sigma, squared_shift=1)
     with pytest.raises(ParameterError, match="rule"):
         Choice(ZERO, epsilon=1.0, sensitivity=1.0, rule="best")
     with pytest.raises(ParameterError, match="candidate"):
@@ -307,10 +307,10 @@ def test_account_adds_up_what_is_spent() -> None:
     assert account.epsilon == 3.75
     assert account.delta(3.75) == account.delta(4.0) == 0.0
     assert account.delta(3.7) == 1.0
-    account.draw(GaussianCounts(ZERO, sigma=2.0, shift=(1, 1)), 5)
+    account.draw(GaussianCounts(ZERO, sigma=2.0, squared_shift=2), 5)
     assert account.delta(4.75) == gaussian_delta(1.0, sigma=2.0, shift=(1, 1))
     assert account.delta(3.7) == 1.0
-    account.draw(GaussianCounts(ZERO, sigma=3.0, shift=(1,)), 5)
+    account.draw(GaussianCounts(ZERO, sigma=3.0, squared_shift=1), 5)
     several = account.delta(5.75)
     told = {"sigmas": np.array([2.0, 3.0]), "counts": np.ones(2), "squared_shifts": np.array([[2.0, 1.0]])}
     assert several == delta_of(2.0, **told)

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpcore import Line, Neighbours, ParameterError, Problem, Thresholds
+from dpcore import Neighbours, Number, ParameterError, Problem, Thresholds
 from dpcore.core import (
     Bound,
     BoundKind,
@@ -22,6 +22,9 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
+from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.randomness import NoisyComparisons, Sampler
 from dplab.audit import (
     Law,
     aligned,
@@ -34,9 +37,6 @@ from dplab.audit import (
     least_epsilon,
     neighbouring_pairs,
 )
-from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
-from dpcore.mechanisms.histograms.identity import IdentityHistogram
-from dpcore.randomness import NoisyComparisons, Sampler
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 Rows = tuple[int, ...]
@@ -137,7 +137,7 @@ class RandomisedResponse(Mechanism):
         )
 
 
-LINE = Line(bits=1)
+LINE = Number(bits=1)
 ONE_PERSON = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=1)
 
 
@@ -208,7 +208,7 @@ def test_the_least_epsilon_by_hand() -> None:
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_a_histogram_needs_the_epsilon_that_it_names(neighbours: Neighbours) -> None:
-    line = Line(bits=1)
+    line = Number(bits=1)
     problem = Problem(domain=line, queries=Thresholds(domain=line), n=2, neighbours=neighbours)
     for epsilon in (0.3, 2.0):
         found = exact_epsilon(IdentityHistogram(epsilon=epsilon), problem)

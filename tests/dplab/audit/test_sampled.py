@@ -11,11 +11,11 @@ from scipy.special import bdtr, bdtrc
 
 from dpcore import ParameterError
 from dpcore.core import Floats, Integers
+from dpcore.randomness import Preview
 from dplab.audit import sampled
 from dplab.audit.orders import joint, orders
 from dplab.audit.sampled import FAILURE, LOOKS, audit, bound
 from dplab.measure import finish
-from dpcore.randomness import Preview
 
 
 def leaking(chance: float) -> Callable[[int, Preview, int], Integers]:

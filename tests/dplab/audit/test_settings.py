@@ -11,11 +11,11 @@ import pytest
 
 from dpcore import Neighbours, ParameterError, catalogue, entry
 from dpcore.core import Entry
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.randomness import Preview
 from dplab.audit.sampled import Audit, audit
 from dplab.audit.settings import REFUSED, ROWS, Setting, exactly_on_two_rows, setting
 from dplab.measure import finish
-from dpcore.mechanisms.histograms.identity import IdentityHistogram
-from dpcore.randomness import Preview
 
 ADD = Neighbours.ADD_REMOVE_ONE
 NOT_FOR_ALL_DATA = {"sparse_histogram", "unbounded_mean"}

@@ -11,11 +11,11 @@ import pytest
 
 import dpcore
 from dpcore.core import Integers, Mechanism
+from dpcore.randomness import Preview
 from dplab.audit.broken import counts, sparse_vectors
 from dplab.audit.sampled import Audit, Draw, audit
 from dplab.audit.suspects import EPSILON, SUSPECTS, Suspect
 from dplab.measure import finish
-from dpcore.randomness import Preview
 from tests import ROOT
 from tests.kit.statistics import assert_chance_at_most
 
@@ -127,7 +127,11 @@ def test_only_the_audit_imports_what_is_broken() -> None:
     importers = set()
     for path in [
         *ROOT.glob("*.py"),
-        *(path for top in ("dpcore", "pages", "benchmarks") for path in (ROOT / top).rglob("*.py")),
+        *(
+            path
+            for top in ("dpcore", "dplab", "dprelease", "pages", "benchmarks")
+            for path in (ROOT / top).rglob("*.py")
+        ),
     ]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -153,3 +157,26 @@ def test_a_sparse_vector_says_nothing_after_its_last_positive_answer() -> None:
     above = np.array([[False, True, False, True, True], [False] * 5])
     assert sparse_vectors.stopped(above, 2).tolist() == [[0, 1, 0, 1, -1], [0] * 5]
     assert sparse_vectors.stopped(above, 1).tolist() == [[0, 1, -1, -1, -1], [0] * 5]
+
+
+def test_the_variants_of_the_sparse_vector_are_wrong_as_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    suspects = {suspect.key: suspect for suspect in SUSPECTS}
+    drawn: list[tuple[float, int]] = []
+
+    def noise(preview: Preview, *, scale: float, runs: int, each: int = 1) -> Integers:
+        drawn.append((scale, each))
+        return np.full((runs, each), 7 if each == 1 else 9)  # a threshold of 7; each comparison is with 9 more
+
+    monkeypatch.setattr(sparse_vectors, "_noise", noise)
+    answers, preview = np.array([-3, 0, 6, 7, 8] * 40), Preview(1)
+    third, fourth, fifth, sixth = (suspects[f"variant-{number}"].program for number in (3, 4, 5, 6))
+    assert third(answers, preview, 2).tolist() == [[1, 9], [1, 9]], "the place, and the number that was compared"
+    drawn.clear()
+    assert fifth(answers, preview, 1).tolist() == [[0, 0, 0, 1, 1] * 40] and drawn == [(2 / EPSILON, 1)]
+    assert sixth(answers, preview, 1).tolist() == [[0, 1, 1, 1, 1] * 40]
+    drawn.clear()
+    assert fourth(answers, preview, 1).tolist()[0][:35] == [0, 1, 1, 1, 1] * 6 + [0, 1, -1, -1, -1]
+    twenty_five = list(drawn)
+    drawn.clear()
+    sparse_vectors.fourth(answers, preview, 1, positives=100)
+    assert drawn == twenty_five, "as much noise for a hundred positive answers"

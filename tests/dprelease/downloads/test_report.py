@@ -12,16 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pytest
 
 from dpcore.core import Neighbours
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import Labels, Number
 from dpcore.data.reading.tables import read_table
-from dpcore.data.readings import Columns
+from dpcore.data.readings import Coded, Columns, Several
+from dpcore.queries.marginals import Marginals
+from dpcore.queries.ranges import Cells, Thresholds
+from dprelease.certificate import certificate, verify
 from dprelease.downloads import REPORT, downloads_of, zipped
 from dprelease.downloads.report import MOST_BARS, report
 from dprelease.ledger.records import Stored
-from dpcore.queries.ranges import Cells, Thresholds
 from dprelease.release import SAW_TRUE_VALUES, release
+from pages.release.figure import released_counts
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, registered, request_of
 
 VOID = {"meta"}
@@ -89,7 +94,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
         "at most 4.49 times as likely",  # e^1.5
         "of a budget of ε = 2",
         "Intervals: how many lie between a and b? Answered by: Identity histogram.",
-        "Every answer to this kind of question is off by at most",
+        "With confidence 95%, no interval errs by more than",
         "0 to 5",
         "run.py verify certificate.json counts.csv",
     ):
@@ -101,7 +106,7 @@ def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) ->
     stored = released(tmp_path, plan_of(pure=False).joint_request(), delta=1e-6)
     text, words = report(stored).decode(), page(stored).words
     assert text.count("<h3>") == 2 and text.count('class="bar') == 8
-    assert "apart from a chance of 0.0000001" in words and "This question's part of the promise: ε = 0.25" in words
+    assert "plus a chance of 0.0000001" in words and "This question's part of the promise: ε = 0.25" in words
     for name in stored.files:
         for row in csv.DictReader(io.StringIO(stored.files[name].decode())):
             assert f'<td class="n">{float(row["rows"]):,.6g}</td>' in text
@@ -127,11 +132,15 @@ def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path:
 
 
 def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:
-    domain = Line(high=20.0, bits=2)
+    domain = Number(high=20.0, bits=2)
     for place, (key, values, said) in enumerate(
         [
             ("stable_median", {"epsilon": 0.01, "delta": 1e-9}, "declined to answer"),
-            ("exponential_median", {"epsilon": 20.0}, "Released: 10 to 15."),
+            (
+                "exponential_median",
+                {"epsilon": 20.0},
+                "Released: the cell “10 to 15”. That is one of 4 cells that numbers are rounded to;",
+            ),
         ]
     ):
         asked = request_of(key=key, values=values, queries=Thresholds(domain=domain))
@@ -140,7 +149,7 @@ def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:
 
 
 def test_many_cells_are_added_up_to_few_bars(tmp_path: Path) -> None:
-    domain = Line(high=20.0, bins=300)
+    domain = Number(high=20.0, bins=300)
     asked = request_of(epsilon=2.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
     stored = released(tmp_path, asked)
     text = report(stored).decode()
@@ -160,7 +169,7 @@ def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
     buffer = io.StringIO()
     csv.writer(buffer).writerows([["job"], *[[label]] * 30])
     rows = read_table(buffer.getvalue().encode(), name="x.csv", header=True)
-    domain = Categories(labels=(label, "nurse"))
+    domain = Labels(labels=(label, "nurse"))
     asked = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
     stored = released(tmp_path, asked, rows=rows, name=f"jobs {HOSTILE}")
     body: dict[str, Any] = json.loads(json.dumps(stored.body))
@@ -170,6 +179,34 @@ def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
     assert "<script" not in text and "<img" not in text
     assert sum(told.count(HOSTILE) for told in read.texts) >= 5
     assert label in read.words and f"jobs {HOSTILE}" in read.words
+
+
+def test_no_label_turns_or_hides_what_stands_beside_it(tmp_path: Path) -> None:
+    labels = ("\u202eεvil", "a\rb", "\x1b[31m", "\u2066x", "\x00", "می\u200cخواهم")
+    domain = Labels(labels=labels)
+    rows = read_table(b"job\nx\ny\n", name="jobs.csv", header=True)
+    reading = Columns(names=("job",), on=domain)
+    words = page(released(tmp_path, request_of(reading=reading, queries=Cells(domain=domain)), rows=rows)).words
+    assert all(f"\ufffd{rest}" in words for rest in ("εvil", "b", "[31m", "x")) and labels[-1] in words
+    assert not [each for each in words if not each.isprintable() and each not in "\n\u200c"]
+
+
+@pytest.mark.parametrize("name", ["value", "first", "place", "cell", "share", "outcome", "refused", "rows", "age"])
+def test_tables_are_told_whatever_their_columns_are_called(tmp_path: Path, name: str) -> None:
+    """A column of the data may have the name of one that this program writes; its release holds together as any."""
+    attributes = (Coded(column="age", name=name, labels=("1", "2")), Coded(column="person", name="p", labels=("7",)))
+    reading = Several(attributes=attributes)
+    asked = request_of(
+        reading=reading, queries=Marginals(domain=reading.domain, ways=2), key="residual-planner",
+        values={"epsilon": 1.0},
+    )  # fmt: skip
+    rows = read_table(b"age,person\n" + b"1,7\n2,8\n" * 10, name="x.csv", header=True)
+    stored = released(tmp_path, asked, rows=rows, delta=1e-3)
+    words = page(stored).words
+    assert verify(certificate(stored), stored.files) == []
+    assert f"{name} × p" in words and all(label in words for label in ("1 × 7", "2 × 7", "2 × anything else"))
+    (contents,) = stored.files.values()
+    assert released_counts(pd.read_csv(io.BytesIO(contents))) is None, "two columns are no bars of one"
 
 
 def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
@@ -188,3 +225,28 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
         assert told.encode() not in packed
     assert str(NOMINAL).encode() in packed, "the search finds what is there"
     assert secret.encode() not in zipped(downloads_of(stored))
+
+
+def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:
+    nobody = "possibly far likelier, which protects nobody"
+    for epsilon, words in ((13.8, "at most 985000 times as likely"), (14.0, nobody)):
+        ledger, dataset_id = registered(tmp_path / str(epsilon), epsilon=100.0)
+        stored = release(ledger, dataset_id, request_of(epsilon=epsilon), few_rows(), ANALYST)
+        assert isinstance(stored, Stored)
+        assert f"every set of results would have been {words}" in " ".join(report(stored).decode().split())
+
+
+def test_numbers_below_0_are_left_as_they_were_drawn_and_said_to_be(tmp_path: Path) -> None:
+    told = "Numbers below 0 are left as they were drawn."
+    seen: set[bool] = set()
+    for place in range(40):  # two in three have one: 40 without any would be a fault
+        if True in seen and place > 2:
+            break
+        epsilon = 2.0 if place == 2 else 0.05
+        stored = released(tmp_path / str(place), request_of(epsilon=epsilon))
+        numbers = [float(row["rows"]) for row in csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))]
+        below = [each for each in numbers if each < 0]
+        assert (told in page(stored).words) == bool(below)
+        assert all(f'<td class="n">{each:,.6g}</td>' in report(stored).decode() for each in below)
+        seen.add(bool(below))
+    assert True in seen

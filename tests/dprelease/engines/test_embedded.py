@@ -9,18 +9,19 @@ from functools import partial
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
 from dpcore import Intervals, Neighbours
 from dpcore.core import DataError, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Dates
 from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line, Truth
+from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.readings import Columns, Measure, Vectors
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import Allowance
 from dprelease.engines.tables import EngineTable, from_engine, open_table
-from dpcore.data.reading.tables import Table, read_table
-from dpcore.data.readings import Columns, Measure, Vectors
 from dprelease.ledger.fingerprint import key_of
 from dprelease.ledger.looks import note_look, print_of_name
 from dprelease.ledger.records import Actor, Refused, Registration, Role, Stored
@@ -30,7 +31,7 @@ from dprelease.release import release
 from dprelease.requests.single import Request
 from tests.dprelease.engines.values import LABELS, differences, told, write_parquet
 
-WHOLE = Columns(names=("whole",), on=Line(low=0, high=100, bits=6, missing=True))
+WHOLE = Columns(names=("whole",), on=Number(low=0, high=100, bits=6, missing=True))
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,26 @@ def test_a_folder_and_a_file_of_the_same_rows_give_the_same_counts(table: Engine
     assert differences(table, file) == {}
 
 
+def test_text_of_an_engine_is_read_as_plain_numbers_and_iso_dates_alone(tmp_path: Path) -> None:
+    """A file's cells are read in more spellings; an engine has types for numbers and dates."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT * FROM (VALUES ('1,000', '2024-2-9'), ('29', '2024-02-29')) AS t(x, d)"
+        )
+        connection.execute(f"COPY t TO '{tmp_path / 'rows.parquet'}' (FORMAT parquet)")
+    table, file = (
+        open_table(Embedded(path=tmp_path), name="folder"),
+        read_table(tmp_path / "rows.parquet", name="t.parquet"),
+    )
+    line = Columns(names=("x",), on=Number(low=0, high=2000, bins=2, missing=True))
+    days = Columns(names=("d",), on=Dates(step="year", first="2024", last="2025", missing=True))
+    provenance = Provenance(kind=ProvenanceKind.STAND_IN, title="test")
+    reading: Columns
+    for reading, of_engine, of_file in ((line, [1, 0, 1], [1, 1, 0]), (days, [1, 0, 1], [2, 0, 0])):
+        assert from_engine(table, reading.names[0], reading.on).histogram.tolist() == of_engine
+        assert reading.dataset(file, provenance).histogram.tolist() == of_file
+
+
 @pytest.mark.slow
 def test_a_database_file_is_read_and_never_written(tmp_path: Path, file: Table, folder: Path) -> None:
     path = tmp_path / "house.duckdb"
@@ -68,6 +89,31 @@ def test_a_database_file_is_read_and_never_written(tmp_path: Path, file: Table, 
     table.forget()
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        Number(high=12.8, bits=7, missing=True),
+        Number(high=12.7, bins=127, missing=True),
+        Number(low=-0.1, high=12.7, bits=7, missing=True, clamp=False),
+        Number(low=0.3, high=9.9, bits=5),
+    ],
+)
+def test_a_number_on_an_edge_is_counted_in_the_cell_that_begins_there(tmp_path: Path, line: Number) -> None:
+    tenths = [place / 10 for place in range(-5, 135)]
+    folder = tmp_path / "tenths"
+    folder.mkdir()
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (score DOUBLE)")
+        connection.executemany("INSERT INTO t VALUES (?)", [[each] for each in tenths])
+        connection.execute(f"COPY t TO '{folder}/t.parquet' (FORMAT parquet)")
+    table = open_table(Embedded(path=folder), name="tenths")
+    counted = from_engine(table, "score", line).histogram
+    cells = line.encode(np.array(tenths))
+    assert counted.tolist() == np.bincount(cells, minlength=line.size).tolist()
+    inside = [each for each in tenths if each in line.edges[:-1].tolist()]
+    assert len(inside) > 20 and line.encode(np.array(inside)).tolist() == [line.edges.tolist().index(e) for e in inside]
 
 
 def test_nothing_but_the_folder_can_be_read(folder: Path) -> None:
@@ -103,21 +149,24 @@ def test_what_needs_rows_says_so(table: EngineTable) -> None:
             table.dataset(reading, provenance)
     dataset = table.dataset(WHOLE, provenance)
     assert dataset.n == table.row_count
-    assert repr(dataset) == "<Dataset: private, Line>"
+    assert repr(dataset) == "<Dataset: private, Number>"
     with pytest.raises(DataError, match="counts of cells alone"):
         _ = dataset.records
     with pytest.raises(DataError, match="counts of cells alone"):
         table.distinct("label", 10)
+    for read in (table.numbers, table.codes, table.present):
+        with pytest.raises(DataError, match="counts of cells alone"):
+            read("whole")
     with pytest.raises(ParameterError, match="too close together"):
-        from_engine(table, "whole", Line(low=1e15, high=1e15 + 1, bins=1001))
+        from_engine(table, "whole", Number(low=1e15, high=1e15 + 1, bins=1001))
 
 
 DECLARED = DeclaredTable(
     columns=(
-        DeclaredColumn(name="whole", on=Line(low=0, high=100, bits=10, missing=True)),
-        DeclaredColumn(name="label", on=Categories(labels=LABELS[:4])),
-        DeclaredColumn(name="smoker", on=Truth()),
-        DeclaredColumn(name="day", on=Calendar(), used=False),
+        DeclaredColumn(name="whole", on=Number(low=0, high=100, bits=10, missing=True)),
+        DeclaredColumn(name="label", on=Labels(labels=LABELS[:4])),
+        DeclaredColumn(name="smoker", on=Labels(yes_no=True)),
+        DeclaredColumn(name="day", on=Dates(), used=False),
     )
 )
 
@@ -125,18 +174,18 @@ DECLARED = DeclaredTable(
 def test_a_snapshot_answers_from_its_counts_alone(table: EngineTable, file: Table) -> None:
     snapshot = table.snapshot(DECLARED)
     provenance = Provenance(kind=ProvenanceKind.PRIVATE, title="t")
-    coarse = Columns(names=("whole",), on=Line(low=0, high=100, bits=3, missing=True))
-    fewer = Columns(names=("label",), on=Categories(labels=(LABELS[2], LABELS[0])))
+    coarse = Columns(names=("whole",), on=Number(low=0, high=100, bits=3, missing=True))
+    fewer = Columns(names=("label",), on=Labels(labels=(LABELS[2], LABELS[0])))
     for reading in (
         coarse, fewer, DECLARED.reading("whole"), DECLARED.reading("label", "whole"),
         DECLARED.reading("smoker", "label", "whole"),
     ):  # fmt: skip
         assert told(snapshot.dataset(reading, provenance)) == told(reading.dataset(file, provenance))
     for other in (
-        Columns(names=("day",), on=Calendar(missing=True)),
-        Columns(names=("whole",), on=Line(low=0, high=100, bits=3)),
-        Columns(names=("whole",), on=Line(low=0, high=100, bins=10, missing=True)),
-        Columns(names=("label",), on=Categories(labels=("new",))),
+        Columns(names=("day",), on=Dates(missing=True)),
+        Columns(names=("whole",), on=Number(low=0, high=100, bits=3)),
+        Columns(names=("whole",), on=Number(low=0, high=100, bins=10, missing=True)),
+        Columns(names=("label",), on=Labels(labels=("new",))),
     ):
         with pytest.raises(DataError, match="other cells"):
             snapshot.dataset(other, provenance)
@@ -178,3 +227,19 @@ def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
         cheap = replace(request, draw=draw, values={"epsilon": 0.1})
         again = release(ledger, dataset_id, cheap, table.snapshot(DECLARED), by)
         assert isinstance(again, Stored) and again.body["guarantee"]["steward_saw_true_values"] == bool(name)
+
+
+def test_a_snapshot_answers_no_column_that_it_did_not_count(tmp_path: Path) -> None:
+    """A yes or no has other spellings than the labels no and yes, and ranges are other cells than bins."""
+    with duckdb.connect() as connection:
+        rows = "(VALUES ('yes', 1.0), ('1', 2.0), ('no', 3.0))"
+        target = tmp_path / "rows.parquet"
+        connection.execute(f"COPY (SELECT * FROM {rows} v(smokes, x)) TO '{target}' (FORMAT parquet)")
+    table = open_table(Embedded(path=tmp_path), name="folder")
+    held = table.snapshot(DeclaredTable(columns=(DeclaredColumn(name="smokes", on=Labels(yes_no=True)),)))
+    provenance = Provenance(kind=ProvenanceKind.STAND_IN, title="test")
+    assert Columns(names=("smokes",), on=Labels(yes_no=True)).dataset(held, provenance).histogram.tolist() == [1, 2, 0]
+    with pytest.raises(DataError):
+        Columns(names=("smokes",), on=Labels()).dataset(held, provenance)
+    with pytest.raises(DataError, match="cut into ranges"):
+        from_engine(table, "x", Number(high=4.0, cuts=(1.0, 2.5)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
 import time
 import traceback
@@ -14,17 +15,17 @@ import numpy as np
 import pytest
 
 from dpcore.core import DataError, ParameterError
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import Labels, Number
 from dprelease.engines.configured import WRONG, engine_of, offers
 from dprelease.engines.counts import Encoding
-from dprelease.engines.dialects import Column, Dialect, Duck, Values
+from dprelease.engines.dialects import Dialect, Duck, TableColumn, Values
 from dprelease.engines.engine import NOT_COUNTS, Allowance, Engine
 from dprelease.engines.postgres import Postgres
 from dprelease.engines.spark import Spark
 from dprelease.engines.tables import from_engine, open_table
 from tests.dprelease.engines.values import NASTY, SECRET
 
-AGES = Line(low=0, high=100, bins=100, missing=True)
+AGES = Number(low=0, high=100, bins=100, missing=True)
 SECONDS = 0.3
 
 
@@ -39,8 +40,8 @@ class Hostile(Engine):
     def table(self) -> str:
         return "people"
 
-    def columns(self) -> list[Column]:
-        return [Column(name="age", kind="INTEGER"), Column(name=f"<script>{SECRET}</script>", kind="INTEGER")]
+    def columns(self) -> list[TableColumn]:
+        return [TableColumn(name="age", kind="INTEGER"), TableColumn(name=f"<script>{SECRET}</script>", kind="INTEGER")]
 
     def ask(self, query: str, values: Values, *, width: int) -> Any:
         return [(10,)] if width == 1 else self.answer()
@@ -116,16 +117,16 @@ def test_a_column_of_the_engine_cannot_be_called_what_a_page_obeys() -> None:
 
 def test_a_label_with_quotes_stays_out_of_the_query() -> None:
     query, values = Duck().query(
-        "people", open_parts(NASTY), [Column(name="job", kind="VARCHAR")], most=10
+        "people", open_parts(NASTY), [TableColumn(name="job", kind="VARCHAR")], most=10
     )  # fmt: skip
     assert "script" not in query
     assert values == {"p0": [NASTY]}
     with pytest.raises(ParameterError, match="more than the blanks"):
-        Duck().query("people", open_parts(NASTY, f" {NASTY}"), [Column(name="job", kind="VARCHAR")], most=10)
+        Duck().query("people", open_parts(NASTY, f" {NASTY}"), [TableColumn(name="job", kind="VARCHAR")], most=10)
 
 
 def open_parts(*labels: str) -> tuple[Encoding, ...]:
-    return (Encoding(column="job", on=Categories(labels=labels)),)
+    return (Encoding(column="job", on=Labels(labels=labels)),)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +135,7 @@ def open_parts(*labels: str) -> tuple[Encoding, ...]:
         {}, {"kind": "oracle"}, {"kind": "duckdb"}, {"kind": "duckdb", "path": 5},
         {"kind": "postgres", "address": SECRET}, {"kind": "postgres", "address": SECRET, "table": "t", "extra": SECRET},
         {"kind": "duckdb", "path": "/tmp", "seconds": 0}, {"kind": "duckdb", "path": "/tmp", "seconds": SECRET},
+        *({"kind": "duckdb", "path": "/tmp", "seconds": each} for each in (math.nan, math.inf, "nan", 1e300, -1)),
     ],
 )  # fmt: skip
 def test_wrong_settings_get_one_sentence(told: dict[str, Any]) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from dpcore import Intervals, Neighbours
-from dpcore.data.attributes import Marginals
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Line, Truth
+from dpcore.data.readings import Columns
+from dpcore.queries.marginals import Marginals
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.tables import EngineTable, open_table
-from dpcore.data.readings import Columns
 from dprelease.ledger.records import LedgerError, Refused, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -23,8 +23,10 @@ from dprelease.requests.single import Request
 from tests.dprelease.engines.values import write_parquet
 from tests.kit.ledgers import NOMINAL, STEWARD
 
-NUMBER = Line(low=0, high=100, bits=6, missing=True)
-DECLARED = DeclaredTable(columns=(DeclaredColumn(name="whole", on=NUMBER), DeclaredColumn(name="smoker", on=Truth())))
+NUMBER = Number(low=0, high=100, bits=6, missing=True)
+DECLARED = DeclaredTable(
+    columns=(DeclaredColumn(name="whole", on=NUMBER), DeclaredColumn(name="smoker", on=Labels(yes_no=True)))
+)
 BUDGET = Price.allowed(epsilon=2, delta=1e-6)
 
 
@@ -39,7 +41,7 @@ def register(ledger: Ledger, rows: Any, **changed: Any) -> str:
     return ledger.register(Registration(**usual | changed), rows, BUDGET, STEWARD).dataset_id
 
 
-def of_cells(line: Line) -> Request:
+def of_cells(line: Number) -> Request:
     return Request(
         reading=Columns(names=("whole",), on=line), queries=Intervals(domain=line), n=NOMINAL,
         neighbours=Neighbours.ADD_REMOVE_ONE, entry_key="identity", values={"epsilon": 0.5},

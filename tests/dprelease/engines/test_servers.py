@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from dpcore import Line
+from dpcore import Number
 from dpcore.core import DataError
+from dpcore.data.reading.tables import Table, read_table
 from dprelease.engines.engine import Allowance
 from dprelease.engines.postgres import Postgres
 from dprelease.engines.spark import Spark
 from dprelease.engines.tables import from_engine, open_table
-from dpcore.data.reading.tables import Table, read_table
 from tests.dprelease.engines.values import SECRET, differences, load_postgres, running_postgres, write_parquet
 
 pytestmark = pytest.mark.engines
-SIXTY = Line(low=0, high=60, bins=60, missing=True)
+SIXTY = Number(low=0, high=60, bins=60, missing=True)
 SPARK = (("spark.sql.codegen.wholeStage", "false"), ("spark.sql.codegen.factoryMode", "NO_CODEGEN"))
 """Each query of this test is asked once: nothing is gained by compiling it."""
 

@@ -14,15 +14,17 @@ import pytest
 
 from dprelease.certificate import against, certificate, verify
 from dprelease.commands import main
+from dprelease.downloads import CERTIFICATE, downloads_of
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import RESTORES, connected
 from dprelease.ledger.copies import backup, migrate, restore
-from dprelease.ledger.records import UNWRITABLE, Failed, LedgerError, Refused, Stored
+from dprelease.ledger.records import UNWRITABLE, LedgerError, Refused, Stored
 from dprelease.ledger.schema import KEYED, VERSION
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
+from dprelease.plan.versions import OLDER, changes
 from dprelease.release import SAW_TRUE_VALUES, release
-from tests.kit.ledgers import ANALYST, SCHEMA_1, STEWARD, few_rows, of_schema_1, registered, request_of
+from tests.kit.ledgers import ANALYST, SCHEMA_1, STEWARD, few_rows, of_schema_1, plan_of, registered, request_of
 
 
 @pytest.fixture
@@ -66,24 +68,29 @@ def test_a_migrated_ledger_has_all_that_the_old_one_had_and_keeps_it(old: tuple[
     assert all(stat.S_IMODE((ledger.folder / name).stat().st_mode) & 0o077 == 0 for name in left)
 
 
-def test_what_was_drawn_before_is_given_back_and_what_was_begun_is_booked(old: tuple[Ledger, str]) -> None:
+def test_what_was_drawn_and_begun_before_is_booked(old: tuple[Ledger, str]) -> None:
     ledger, dataset_id = old
     migrate(ledger, dataset_id, STEWARD)
     account = ledger.account(dataset_id)
     assert account.spent.first == 3 * 10**9 and account.machine_failures == 1 and len(account.begun) == 1
     first = ledger.stored(dataset_id)[0]
-    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == first and first.published
-    assert isinstance(release(ledger, dataset_id, request_of(draw=7), few_rows(), ANALYST), Failed)
+    assert first.published
+    assert set(downloads_of(first)) == {*first.files, CERTIFICATE}, "its request has words of then"
+    assert changes(first, plan_of().joint_request()) == (OLDER,)
     came = release(ledger, dataset_id, request_of(draw=8), few_rows(), ANALYST)
     assert isinstance(came, Stored) and verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     assert ledger.account(dataset_id).spent.first == 35 * 10**8
 
 
-def test_a_certificate_of_the_old_program_holds_and_so_does_the_ledger_against_it(old: tuple[Ledger, str]) -> None:
+def test_a_certificate_of_the_old_program_is_not_verified_but_the_ledger_is_held_against_it(
+    old: tuple[Ledger, str],
+) -> None:
     ledger, dataset_id = old
     migrate(ledger, dataset_id, STEWARD)
     certified = (SCHEMA_1 / "certificate.json").read_bytes()
-    assert verify(certified, {"counts.csv": (SCHEMA_1 / "counts.csv").read_bytes()}) == []
+    assert verify(certified, {"counts.csv": (SCHEMA_1 / "counts.csv").read_bytes()}) == [
+        "The certificate is of the format “dpscope-certificate/1”; only dpscope-certificate/3 is verified."
+    ]
     assert against(certified, ledger.lines(dataset_id)) == []
 
 

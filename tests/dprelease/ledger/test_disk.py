@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import dprelease.release as releases
+from dprelease.certificate import certificate, verify
 from dprelease.ledger import connection as opened
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import LINKED
@@ -23,6 +24,7 @@ from dprelease.ledger.fingerprint import KEY_FILE, SUFFIX
 from dprelease.ledger.records import DIED, UNSURE, UNWRITABLE, Failed, LedgerBusy, LedgerError, Refused, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
+from dprelease.ledger.writing import today
 from dprelease.release import release
 from tests.kit.ledgers import ANALYST, STEWARD, few_rows, registered, request_of
 
@@ -68,7 +70,7 @@ def test_a_disk_that_is_full_at_any_write_shows_nothing_that_is_not_charged(tmp_
 
 def test_a_copy_that_found_no_room_is_none(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path / "ledger")
-    with no_file_above(8192), pytest.raises(LedgerError, match="could not be written"):
+    with no_file_above(8192), pytest.raises(LedgerError, match="cannot be read or written"):
         backup(ledger, dataset_id, tmp_path / "copy")
     assert not Ledger(tmp_path / "copy").path(dataset_id).exists()
     copy = backup(ledger, dataset_id, tmp_path / "copy")
@@ -178,7 +180,7 @@ def test_a_link_to_a_ledger_s_file_is_refused(tmp_path: Path) -> None:
     """Beside each name there would be another turn: two could draw at once."""
     ledger, dataset_id = registered(tmp_path / "ledger")
     other = Ledger(tmp_path / "other")
-    other.folder.mkdir()
+    other.folder.mkdir(mode=0o700)
     shutil.copy(ledger.folder / KEY_FILE, other.folder)
     other.path(dataset_id).symlink_to(ledger.path(dataset_id))
     came = release(other, dataset_id, request_of(), few_rows(), ANALYST)
@@ -212,8 +214,9 @@ def test_a_second_name_of_a_ledger_s_file_is_refused_and_one_that_a_killed_excha
 
 def test_nothing_depends_on_the_clock_going_forward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = registered(tmp_path)
-    for draw, day in enumerate(("2030-01-01", "1970-01-01"), 1):
+    for draw, day in enumerate(("2130-01-01", today()), 1):  # from the day of registration on
         monkeypatch.setattr("dprelease.ledger.store.today", lambda day=day: day)
-        assert isinstance(release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST), Stored)
+        stored = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
+        assert isinstance(stored, Stored) and verify(certificate(stored), stored.files) == []
         assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     assert check(ledger, dataset_id) == [] and ledger.account(dataset_id).spent == Price.allowed(epsilon=1.0)

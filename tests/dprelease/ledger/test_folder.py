@@ -15,10 +15,10 @@ import pytest
 
 from dpcore.data.reading.tables import packed_row, read_table
 from dprelease.ledger.checks import check
-from dprelease.ledger.connection import turn
+from dprelease.ledger.connection import OPEN_FOLDER, turn
 from dprelease.ledger.copies import backup
-from dprelease.ledger.fingerprint import KEY_FILE, fingerprint, key_of
-from dprelease.ledger.records import LedgerBusy, LedgerError, Stored
+from dprelease.ledger.fingerprint import KEY_FILE, OPEN_KEY, fingerprint, key_of
+from dprelease.ledger.records import LedgerBusy, LedgerError, Refused, Stored
 from dprelease.ledger.schema import CHECKS, NAMES, NUMBERS, VERSION
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.chosen import ADDRESS
@@ -93,7 +93,7 @@ def test_without_its_key_rows_are_not_taken_for_others(tmp_path: Path) -> None:
 TAKES = """
 import sys
 from pathlib import Path
-from dprelease.ledger.connection import turn
+from dprelease.ledger.connection import OPEN_FOLDER, turn
 from dprelease.ledger.records import LedgerBusy
 try:
     with turn(Path(sys.argv[1]), patience=0.05):
@@ -146,8 +146,10 @@ def test_a_newer_schema_or_another_program_s_file_is_left_alone(tmp_path: Path) 
 def test_what_the_ledger_s_own_rules_refuse_is_a_sentence(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=0.5)
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
-    with pytest.raises(LedgerError, match="would not add up"):
+    with pytest.raises(LedgerError, match=r"would not add up with this\. Nothing was charged or shown\."):
         ledger.begin(dataset_id, request_of(draw=2).document, ledger.account(dataset_id).spent, ANALYST)
+    account = ledger.account(dataset_id)
+    assert account.spent.first == 5 * 10**8 and not account.begun and len(ledger.lines(dataset_id)) == 1
 
 
 def test_what_was_begun_is_begun_again_only_after_the_machine_failed(tmp_path: Path) -> None:
@@ -200,3 +202,56 @@ def test_every_rule_of_a_file_is_one_of_a_database() -> None:
     told = script("x")
     assert CHECKS.count("CREATE TRIGGER") + len(NUMBERS) == told.count("ENABLE ALWAYS") - len(NAMES) > 10
     assert "raise(" not in told and " IS NOT (" not in told and "STRICT" not in told
+
+
+@pytest.mark.parametrize("mode", [0o701, 0o710, 0o720, 0o750, 0o755, 0o770, 0o777, 0o1777])
+def test_a_folder_that_other_accounts_may_enter_or_change_is_refused(tmp_path: Path, mode: int) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    ledger.folder.chmod(mode)
+    fresh = Ledger(ledger.folder)
+    for ask in (fresh.dataset_ids, lambda: Ledger.open(ledger.folder), lambda: key_of(ledger.folder)):
+        with pytest.raises(LedgerError) as refused:
+            ask()
+        assert str(refused.value) == OPEN_FOLDER
+    assert release(fresh, dataset_id, request_of(), few_rows(), STEWARD) == Refused(sentence=OPEN_FOLDER)
+    assert check(fresh, dataset_id) == [OPEN_FOLDER]
+    ledger.folder.chmod(0o700)
+    assert isinstance(release(Ledger(ledger.folder), dataset_id, request_of(), few_rows(), STEWARD), Stored)
+
+
+def test_an_empty_folder_that_others_may_enter_begins_no_ledger(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir(mode=0o777)
+    with pytest.raises(LedgerError, match="chmod 700"):
+        Ledger.open(tmp_path / "shared")
+    assert not list((tmp_path / "shared").iterdir())
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o640, 0o602, 0o620, 0o666])
+def test_a_key_that_other_accounts_may_read_or_change_is_refused(tmp_path: Path, mode: int) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    (ledger.folder / KEY_FILE).chmod(mode)
+    for ask in (lambda: key_of(ledger.folder), lambda: ledger.holds(dataset_id, few_rows())):
+        with pytest.raises(LedgerError) as refused:
+            ask()
+        assert str(refused.value) == OPEN_KEY
+    assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Refused(sentence=OPEN_KEY)
+    assert not ledger.lines(dataset_id)
+
+
+def test_another_account_s_folder_is_refused_to_whoever_may_enter_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, _ = registered(tmp_path / "ledger")
+    monkeypatch.setattr("os.geteuid", lambda: ledger.folder.stat().st_uid + 1)
+    with pytest.raises(LedgerError, match="belong to the account that runs this program"):
+        Ledger(ledger.folder).dataset_ids()
+
+
+def test_the_folder_beside_a_database_holds_the_key_and_is_closed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ADDRESS, "host=127.0.0.1 port=1")
+    tmp_path.chmod(0o755)
+    with pytest.raises(LedgerError) as refused:
+        Ledger.open(tmp_path)
+    assert str(refused.value) == OPEN_FOLDER

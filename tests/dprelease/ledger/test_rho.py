@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 
 import dprelease.release as releases
-from dprelease.certificate import certificate, prices, unreleasable, verify
-from dprelease.commands import main
 from dpcore.core import Guarantee, Neighbours, ParameterError
 from dpcore.data.twin import twin
+from dpcore.privacy.concentrated import rho_of_gaussians
+from dprelease.certificate import certificate, prices, unreleasable, verify
+from dprelease.commands import main
 from dprelease.downloads import REPORT, downloads_of
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import RAISED, Failed, LedgerError, Refused, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price, Tally
-from dpcore.privacy.concentrated import rho_of_gaussians
 from dprelease.release import cost, release
 from dprelease.requests.single import Request
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested

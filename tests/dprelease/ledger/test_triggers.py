@@ -13,7 +13,7 @@ import pytest
 from dprelease.certificate import against, certificate
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import connected
-from dprelease.ledger.records import LedgerError, Refused, Stored
+from dprelease.ledger.records import DAMAGED, LedgerError, Refused, Stored
 from dprelease.ledger.schema import NAMES
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -218,6 +218,28 @@ def test_a_damaged_chain_closes_everything_that_writes(held: tuple[Ledger, str],
         with pytest.raises(LedgerError, match="Restore a backup"):
             steps[step]()
         assert list(connection.iterdump()) == before
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "UPDATE datasets SET relation = 'other'",
+        "UPDATE budgets SET measure = 'other'",
+        "UPDATE charges SET body = 'no JSON'",
+        f"UPDATE charges SET body = '{'[' * 100_000}'",
+    ],
+)
+def test_a_value_that_no_ledger_writes_is_a_sentence_wherever_it_is_read(held: tuple[Ledger, str], script: str) -> None:
+    """Whoever writes the file may turn the checks of its columns off; a page reads more than what is checked first."""
+    ledger, dataset_id = held
+    forge(ledger.path(dataset_id), f"PRAGMA ignore_check_constraints = ON; {script}")
+    assert any("Restore a backup." in sentence for sentence in check(ledger, dataset_id))
+    for read in (ledger.registration, ledger.account, ledger.stored, ledger.lines):
+        try:
+            read(dataset_id)
+        except LedgerError as error:
+            assert str(error) == DAMAGED
+    assert isinstance(release(ledger, dataset_id, request_of(draw=3), few_rows(), STEWARD), Refused)
 
 
 def test_a_trigger_that_was_dropped_is_found(held: tuple[Ledger, str]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from dpcore.core import Guarantee, Neighbours, ParameterError
 from dprelease.ledger.canonical import canonical, parsed
+from dprelease.ledger.records import Registration
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price, amount_of, units, written
 
 ROW = Neighbours.ADD_REMOVE_ONE
@@ -82,3 +83,21 @@ def test_a_document_holds_no_float_and_nothing_unknown(document: object) -> None
 def test_what_is_no_document_is_refused_in_a_sentence(text: str | bytes) -> None:
     with pytest.raises(ParameterError, match=r"file must be|file is not"):
         parsed(text, what="file")
+
+
+@pytest.mark.parametrize("inside", ["[]," * 1_000_000, "1," * 1_000_001, ("[" * 30 + "]" * 30 + ",") * 40_000])
+def test_a_document_of_too_many_values_is_refused_before_it_is_read(
+    inside: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 16 million characters, such a text took a gigabyte and half a minute to read."""
+    monkeypatch.setattr("json.loads", None)
+    text = f'{{"a":[{inside}1]}}'
+    for each in (text, text.encode()):
+        with pytest.raises(ParameterError, match="more than 1,000,000 values"):
+            parsed(each, what="file")
+
+
+@pytest.mark.parametrize(("rows", "refused"), [(0, True), (1, False), (1000, False), (1001, True)])
+def test_a_person_has_between_one_and_a_thousand_rows(rows: int, refused: bool) -> None:
+    registration = Registration(name="x", neighbours=ROW, public_n=9, person_column="person", rows_a_person=rows)
+    assert registration.refusal == ("A person may have between 1 and 1,000 rows." if refused else "")

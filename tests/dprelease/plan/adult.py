@@ -6,8 +6,8 @@ import functools
 
 import pandas as pd
 
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line
 from tests import ROOT
 
 FILE = ROOT / "assets" / "data" / "adult_uci.parquet"
@@ -35,7 +35,7 @@ def declared_adult() -> DeclaredTable:
     for name in adult():
         if name in NUMBERS:
             low, high, bins = NUMBERS[name]
-            columns.append(DeclaredColumn(name=name, on=Line(low=low, high=high, bins=bins, missing=True)))
+            columns.append(DeclaredColumn(name=name, on=Number(low=low, high=high, bins=bins, missing=True)))
         else:
-            columns.append(DeclaredColumn(name=name, on=Categories(labels=named[name])))
+            columns.append(DeclaredColumn(name=name, on=Labels(labels=named[name])))
     return DeclaredTable(columns=tuple(columns))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line
 from dplab.measure import finish
 from dprelease.plan import compare
 from dprelease.plan.answers import Errors
@@ -21,9 +21,9 @@ from pages.plan.growth import errors_by_rows
 
 TABLE = DeclaredTable(
     columns=(
-        DeclaredColumn(name="age", on=Line(high=64, bits=4)),
-        DeclaredColumn(name="pay", on=Line(high=64, bits=2)),
-        DeclaredColumn(name="group", on=Categories(labels=("a", "b", "c"))),
+        DeclaredColumn(name="age", on=Number(high=64, bits=4)),
+        DeclaredColumn(name="pay", on=Number(high=64, bits=2)),
+        DeclaredColumn(name="group", on=Labels(labels=("a", "b", "c"))),
     )
 )
 BOXES = PlannedQuestion(columns=("age", "pay"), queries="rectangles", entry_key="identity", epsilon=0.5)

@@ -7,20 +7,20 @@ import pandas as pd
 import pytest
 
 from dpcore.core import ParameterError
-from dpcore.data.attributes import Attributes
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Dates
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line, Truth
+from dpcore.data.product import is_table
 from dprelease.plan.predicates import MOST_LINES, cells_of, conditions, cut_at, read_lines
 
 TABLE = DeclaredTable(
     columns=(
-        DeclaredColumn(name="age", on=Line(low=0, high=100, bins=100, missing=True)),
-        DeclaredColumn(name="age of car", on=Line(high=30, bits=4, missing=True)),
-        DeclaredColumn(name="sex", on=Categories(labels=("F", "M", "is, or was"))),
-        DeclaredColumn(name="seen", on=Calendar(step="month", first="2024-01", last="2024-12", missing=True)),
-        DeclaredColumn(name="smokes", on=Truth()),
-        DeclaredColumn(name="secret", on=Truth(), used=False),
+        DeclaredColumn(name="age", on=Number(low=0, high=100, bins=100, missing=True)),
+        DeclaredColumn(name="age of car", on=Number(high=30, bits=4, missing=True)),
+        DeclaredColumn(name="sex", on=Labels(labels=("F", "M", "is, or was"))),
+        DeclaredColumn(name="seen", on=Dates(step="month", first="2024-01", last="2024-12", missing=True)),
+        DeclaredColumn(name="smokes", on=Labels(yes_no=True)),
+        DeclaredColumn(name="secret", on=Labels(yes_no=True), used=False),
     )
 )
 
@@ -38,6 +38,9 @@ TABLE = DeclaredTable(
         ("age >= 65", {"age": (65, 100)}),
         ("age above 64, age at most 70", {"age": (65, 71)}),
         ("age < 3", {"age": (0, 3)}),
+        ("age <= 5.5", {"age": (0, 5.5)}),
+        ("age > 5.5", {"age": (5.5, 100)}),
+        ("age 20.5-34.5", {"age": (20.5, 34.5)}),
         ("age of car 2.5-7.5", {"age of car": (2.5, 7.5)}),
         ("age of car <= 7.5", {"age of car": (0, 7.5)}),
         ('"sex = is, or was", smokes yes', {"sex": "is, or was", "smokes": "yes"}),
@@ -55,13 +58,14 @@ def test_a_line_means_what_it_says(line: str, meant: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("agee 3", "no column begins “agee 3”"),
-        ("secret yes", "no column begins"),
+        ("agee 3", "“agee 3” does not begin with the name of a column"),
+        ("secret yes", "does not begin with the name of a column"),
         ("age 34-20", "ends before it begins"),
         ("age", "needs a range"),
         ("age x", "needs a range"),
         ("age nan", "needs a range"),
         ("age of car = 3", "needs a range"),
+        ("age = 5.5", "needs a range"),
         ("age 200-300", "declared from 0 to 100."),
         ("age < 3, age > 5", "no number is left"),
         ("sex = X", "no label “X”"),
@@ -146,7 +150,7 @@ def test_cells_add_up_to_the_rows_that_a_line_counts(seed: int) -> None:
     }  # fmt: skip
     reading = cut_at(tuple(lines), ("age", "sex", "seen"), TABLE)
     domain = reading.domain
-    assert isinstance(domain, Attributes) and domain.sizes == (5, 4, 4)
+    assert is_table(domain) and domain.sizes == (5, 4, 4)
     records = reading.from_frame(frame).records
     cells = np.ravel_multi_index(tuple(records.T), domain.sizes)
     counted = np.bincount(cells, minlength=domain.size) @ cells_of(tuple(lines), TABLE, domain).T

@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 
 from dpcore.core import Dataset, Neighbours, ParameterError, Provenance, ProvenanceKind
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line
+from dpcore.mechanisms import entry
+from dpcore.randomness import Preview
 from dplab import solve
 from dplab.measure import finish, measure
 from dplab.solve import Need
-from dpcore.mechanisms import entry
 from dprelease.plan import errors, shares
 from dprelease.plan.answers import Errors
 from dprelease.plan.errors import GRID, predict, simulated, twin_of
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.shares import for_targets, for_total
-from dpcore.randomness import Preview
 from tests.kit.statistics import binomial_tail
 
 TABLE = DeclaredTable(
     columns=(
-        DeclaredColumn(name="age", on=Line(high=64, bits=6)),
-        DeclaredColumn(name="group", on=Categories(labels=("a", "b", "c"))),
+        DeclaredColumn(name="age", on=Number(high=64, bits=6)),
+        DeclaredColumn(name="group", on=Labels(labels=("a", "b", "c"))),
     )
 )
 

@@ -10,22 +10,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dprelease.certificate import certificate, verify
 from dpcore.core import Dataset, Neighbours, Provenance, ProvenanceKind
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line
 from dpcore.data.frames import read_frame
+from dpcore.data.reading.format import Format
+from dpcore.mechanisms.tables.release import TablesRelease
+from dpcore.randomness import Preview
 from dplab.measure import finish
+from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
-from dpcore.mechanisms.tables.release import TablesRelease
 from dprelease.plan.answers import answer_errors, value_errors
 from dprelease.plan.errors import predict, twin_of
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.shares import for_targets, for_total
 from dprelease.plan.versions import changes, last_release
-from dpcore.randomness import Preview
 from dprelease.release import release
 from tests.kit.ledgers import ANALYST, registered
 
@@ -33,9 +34,9 @@ N = 2_000
 TABLES = "marginal-tables"
 TABLE = DeclaredTable(
     columns=(
-        DeclaredColumn(name="age", on=Line(high=80, bins=80, missing=True)),
-        DeclaredColumn(name="sex", on=Categories(labels=("F", "M"))),
-        DeclaredColumn(name="rows", on=Categories(labels=("a", "b", "c, or d"))),
+        DeclaredColumn(name="age", on=Number(high=80, bins=80, missing=True)),
+        DeclaredColumn(name="sex", on=Labels(labels=("F", "M"))),
+        DeclaredColumn(name="rows", on=Labels(labels=("a", "b", "c, or d"))),
     )
 )
 LINES = PlannedQuestion(
@@ -156,7 +157,13 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     charged = ledger.account(dataset_id).spent
     assert charged == Price.of(plan(WHOLE, LINES, MEAN, COUNTS).cost) and len(ledger.lines(dataset_id)) == 1
     assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
-    assert sorted(came.files) == ["01-rows_of_nobody.csv", "02-answers.csv", "03-value.csv", "04-synthetic.csv"]
+    assert sorted(came.files) == [
+        "01-distances.csv",
+        "01-rows_of_nobody.csv",
+        "02-answers.csv",
+        "03-value.csv",
+        "04-synthetic.csv",
+    ]
     made = pd.read_csv(io.BytesIO(came.files["01-rows_of_nobody.csv"]))
     assert list(made) == list(frame) and len(made) == 400
     assert set(made["rows"].dropna()) <= {"a", "b", "c, or d"} and made["age"].dropna().between(0, 80).all()
@@ -167,6 +174,8 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     assert [each.partition(" ")[0] for each in told_apart] == ["n", "Changed:", "New:", "Left"]
     assert "ε = 1, is now" in told_apart[1] and "ε = 0.5." in told_apart[1]
     assert "Exponential median" in told_apart[2] and "Direct tables" in told_apart[3]
+    comma = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400, file_format=Format(decimal=",")).joint_request()
+    assert changes(came, comma) == ("The settings with which the file is read were changed.",)
     table = pd.read_csv(io.BytesIO(came.files["02-answers.csv"]))
     assert list(table) == ["refused", "age", "sex", "rows"] and len(table) == 4 * 3
     assert set(table["sex"]) == {"F", "M", "anything else"} and "20 to 35" in set(table["age"])

@@ -11,11 +11,11 @@ import pytest
 
 from dpcore.core import Neighbours
 from dpcore.data.declared import DeclaredTable
+from dpcore.randomness import Preview
 from dplab.measure import finish, measure
 from dprelease.plan.answers import answer_errors
 from dprelease.plan.errors import predict
 from dprelease.plan.questions import Plan, PlannedQuestion
-from dpcore.randomness import Preview
 from tests.dprelease.plan.adult import adult, declared_adult
 from tests.kit.visits import PERSON, PERSON_ROWS, ROWS, declared_visits, visits
 

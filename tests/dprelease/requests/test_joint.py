@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dpcore.core import Neighbours, ParameterError
+from dpcore.data.reading.format import Format
 from dprelease.requests.joint import MOST_PARTS, Asked, JointRequest, asked_in, other_unit
 from tests.kit.ledgers import plan_of, request_of
 
@@ -72,3 +73,10 @@ def test_what_is_wrong_is_one_sentence(name: str, value: Any, said: str) -> None
     document[name] = value
     with pytest.raises(ParameterError, match=said):
         asked_in(json.dumps(document))
+
+
+def test_requests_that_read_one_file_in_two_ways_are_not_released_together() -> None:
+    comma = Format(decimal=",")
+    assert JointRequest(parts=(request_of(file_format=comma),) * 2).file_format == comma
+    with pytest.raises(ParameterError, match="the same format"):
+        JointRequest(parts=(request_of(file_format=comma), request_of()))

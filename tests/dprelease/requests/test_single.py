@@ -2,21 +2,24 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dpcore.core import ParameterError
-from dprelease.ledger.canonical import canonical
+from dpcore.core.basics import MAX_MESSAGE
+from dpcore.data.reading.format import Format
 from dpcore.queries.linear import LinearQueries
+from dprelease.ledger.canonical import canonical
 from dprelease.requests.single import FORMAT, Request
 from tests.kit.ledgers import request_of
 
 FILE: dict[str, Any] = {
     "format": FORMAT,
     "data": {
-        "reading": {"type": "Columns", "names": ["age"], "on": {"type": "Line", "high": 20, "bits": 2}},
+        "reading": {"type": "Columns", "names": ["age"], "on": {"type": "Number", "high": 20, "bits": 2}},
         "relation": "add_remove_one",
         "n": 30,
     },
@@ -49,7 +52,7 @@ WRONG: list[tuple[tuple[str, ...], Any, str]] = [
     (("data", "relation"), "replace", "relation must be one of"),
     (("data", "extra"), 1, "no field “extra”"),
     (("data", "reading", "type"), "Table", "must be one of"),
-    (("data", "reading", "type"), "Line", "must be one of"),
+    (("data", "reading", "type"), "Number", "must be one of"),
     (("data", "reading", "names"), "age", "must be a list"),
     (("data", "reading", "names"), [1], "must be a text"),
     (("data", "reading", "names"), ["age", "pay"], "not encoded from 2 columns"),
@@ -60,7 +63,7 @@ WRONG: list[tuple[tuple[str, ...], Any, str]] = [
     (("data", "reading", "on", "missing"), 1, "must be true or false"),
     (("data", "reading", "on", "secret"), 1, "no field “secret”"),
     (("queries", "type"), "Rectangles", "cannot be asked on this domain"),
-    (("queries", "domain"), {"type": "Line"}, "no field “domain”"),
+    (("queries", "domain"), {"type": "Number"}, "no field “domain”"),
     (("queries",), [], "written as a mapping"),
     (("mechanism", "key"), "magic", "No mechanism of the catalogue"),
     (("mechanism", "key"), "direct-tables", "does not serve this question"),
@@ -74,6 +77,11 @@ WRONG: list[tuple[tuple[str, ...], Any, str]] = [
         for value in values
     ),
     (("data", "n"), 10**4000, "n must be a whole number"),
+    (("data", "n"), "9" * 100_000, "n must be a whole number"),
+    (("data", "n"), ["a"] * 100_000, "n must be a whole number"),
+    (("data", "reading", "on", "bits"), 10**4000, "Bits must lie"),
+    (("\u202e2202",), 1, "no field “\ufffd2202”"),
+    (("data", "a\nb"), 1, "no field “a\ufffdb”"),
     (("draw",), 10**4000, "draw's number"),
     (("mechanism", "parameters"), {"gamma": 1}, "has no parameter “gamma”"),
     (("mechanism", "parameters"), [], "are a mapping"),
@@ -94,7 +102,8 @@ def test_what_is_not_known_is_refused_in_a_sentence(path: tuple[str, ...], value
     place[path[-1]] = value
     with pytest.raises(ParameterError, match=words) as told:
         Request.of(document)
-    assert str(told.value).endswith(".")
+    sentence = str(told.value)
+    assert sentence.endswith(".") and sentence.isprintable() and len(sentence) <= MAX_MESSAGE
 
 
 @pytest.mark.parametrize("path", [("data",), ("queries",), ("mechanism",), ("data", "n"), ("mechanism", "key")])
@@ -126,3 +135,36 @@ def test_weights_of_a_file_stay_between_none_and_one(weights: list[int]) -> None
     packed["packed"] = np.array(weights, dtype=np.int16).tobytes().hex()
     with pytest.raises(ParameterError, match=r"(?i)weights"):
         Request.of(document | {"queries": packed})
+
+
+def test_a_request_carries_the_settings_with_which_its_file_is_read_and_leaves_the_usual_ones_out() -> None:
+    """A decimal comma that a preview read must not be left to the next reader's guess."""
+    usual = [Format(separator=separator, decimal=decimal) for separator in ("", ",") for decimal in ("", ".")]
+    assert {request_of(file_format=each).text for each in usual} == {request_of().text}
+    chosen = Format(
+        separator=";", decimal=",", date_order="day first", encoding="cp1252", skip=2, missing=("-99", "?"),
+        days="local",
+    )  # fmt: skip
+    request = request_of(file_format=chosen)
+    assert Request.read(request.text).file_format == chosen and Request.read(request.text).digest == request.digest
+    others = [replace(chosen, decimal="."), replace(chosen, skip=3), replace(chosen, missing=("-99",)), Format()]
+    assert len({request.digest, *(request_of(file_format=each).digest for each in others)}) == 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"type": "Format", "skip": "2"}, "must be a whole number"),
+        ({"type": "Format", "skip": -1}, "lines can be skipped"),
+        ({"type": "Format", "decimal": "x"}, "a point or a comma"),
+        ({"type": "Format", "missing": "-99"}, "must be a list"),
+        ({"type": "Format", "values": ["7"]}, "no field “values”"),
+        ({"type": "Number"}, "must be one of Format"),
+        ("decimal=,", "written as a mapping"),
+    ],
+)
+def test_settings_of_a_file_that_are_none_are_refused(settings: Any, words: str) -> None:
+    wrong = copy.deepcopy(FILE)
+    wrong["data"]["file_format"] = settings
+    with pytest.raises(ParameterError, match=words):
+        Request.of(wrong)

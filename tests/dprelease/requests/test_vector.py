@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 from dpcore import Account, Neighbours, Preview, catalogue
-from dprelease.certificate import certificate, price_of, prices, verify
 from dpcore.core import Dataset, Provenance, ProvenanceKind
+from dpcore.data.columns import Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Line
+from dpcore.privacy.gaussian_vectors import delta_of
+from dpcore.randomness import Enumerate
 from dplab.audit import ROUNDING, Law, aligned
 from dplab.measure import finish
+from dprelease.certificate import certificate, price_of, prices, verify
 from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.shares import for_total
-from dpcore.privacy.gaussian_vectors import delta_of
-from dpcore.randomness import Enumerate
 from dprelease.release import release
 from dprelease.requests.joint import JointRequest
 from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
@@ -37,7 +37,7 @@ ENTRIES = [entry for entry in catalogue() if entry.mechanism.releases == "data"]
 def plan_of(*keys: str, neighbours: Neighbours = ADD_REMOVE, epsilon: float = 0.25, bits: int = 5, **told: Any) -> Plan:
     """Ranges of columns a, b, ... by these mechanisms, with delta = 1e-9."""
     names = "abcdef"[: len(keys)]
-    columns = tuple(DeclaredColumn(name=name, on=Line(high=32.0, bits=bits)) for name in names)
+    columns = tuple(DeclaredColumn(name=name, on=Number(high=32.0, bits=bits)) for name in names)
     questions = tuple(
         PlannedQuestion(
             columns=(name,), queries="intervals", entry_key=key, epsilon=epsilon,
@@ -60,7 +60,7 @@ def test_the_noise_that_is_told_is_all_that_is_drawn(entry: Any, seed: int) -> N
             continue
         account = Account(Preview(seed))
         mechanism.run(mechanism.prepare(ordinary_data(problem)[0], problem), account, 1)
-        made = [(each.sigma, each.numbers, sum(step * step for step in each.shift)) for each in account.charges]
+        made = [(each.sigma, each.numbers, each.squared_shift) for each in account.charges]
         assert list(told) == made
 
 
@@ -72,7 +72,7 @@ Counts = tuple[tuple[int, int], tuple[int, int]]
 
 def tiny_plan(neighbours: Neighbours, *, person_rows: int = 0) -> Plan:
     told: dict[str, Any] = {"person": "who", "person_rows": person_rows} if person_rows else {}
-    columns = tuple(DeclaredColumn(name=name, on=Line(high=2.0, bits=1)) for name in "ab")
+    columns = tuple(DeclaredColumn(name=name, on=Number(high=2.0, bits=1)) for name in "ab")
     questions = tuple(
         PlannedQuestion(
             columns=(name,), queries="cells", entry_key="gaussian", epsilon=EPSILON, values={"delta": DELTA}

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from dpcore import Dataset, Neighbours, Preview, Problem
 from dpcore.core import Entry, Floats, Integers, Mechanism, Queries, Release
-from dpcore.data.attributes import Attributes, Set
-from dpcore.data.attributes import Marginals as Tables
-from dpcore.data.cube import correlated_domain, correlated_rows
 from dpcore.data.lists import college_domain, college_students
+from dpcore.data.predicates import correlated_domain, correlated_rows
+from dpcore.data.product import Product
 from dpcore.data.sphere import STEP, Halfspaces, Sphere
-from dplab.measure import finish
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease
@@ -34,6 +32,9 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
 from dpcore.queries.inputs import Inputs, fires
+from dpcore.queries.marginals import Marginals as Tables
+from dpcore.queries.marginals import Set
+from dplab.measure import finish
 from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
 
 
@@ -163,7 +164,7 @@ def table_data(sizes: tuple[int, ...], rows: int) -> dict[str, NDArray[Any]]:
 def tables(entry: Entry, grid: Grid) -> Iterator[Case]:
     """Tables of two of four attributes of several sizes, and of three of six yes/no ones, with either noise."""
     for sizes, ways in ((2, 3, 4, 3), 2), ((2,) * 6, 3):
-        queries = Tables(domain=Attributes.coded({f"a{place}": size for place, size in enumerate(sizes)}), ways=ways)
+        queries = Tables(domain=Product.coded({f"a{place}": size for place, size in enumerate(sizes)}), ways=ways)
         asked = Asked(
             queries=queries, data=partial(table_data, sizes), truth=partial(table_truth, queries), errors=table_errors
         )
@@ -196,7 +197,7 @@ def box_data(sizes: tuple[int, ...], rows: int) -> dict[str, NDArray[Any]]:
 def boxes(entry: Entry, grid: Grid) -> Iterator[Case]:
     """Two columns, and three, which promise something to many rows alone."""
     for sizes, rows in ((6, 5), 50_000), ((4, 3, 2), 1_000_000):
-        queries = RangeBoxes(domain=Attributes.coded({f"a{place}": size for place, size in enumerate(sizes)}))
+        queries = RangeBoxes(domain=Product.coded({f"a{place}": size for place, size in enumerate(sizes)}))
         data, truth = partial(box_data, sizes), partial(box_truth, queries)
         asked = Asked(queries=queries, data=data, truth=truth, errors=box_errors, trials=20)
         yield from asked.cases(entry, grid, sizes=(1_000, rows), told={"levels": 4})

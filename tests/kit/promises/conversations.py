@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
+from dpcore import Dataset, Labels, Neighbours, Number, Preview, Problem
 from dpcore.core import Booleans, Bound, Entry, Floats, Integers, Queries
 from dpcore.mechanisms.online.analysts import ANALYSTS, Analyst, Sweeping, analyst
 from dpcore.mechanisms.online.conversation import Answer, Conversation, Transcript
@@ -130,10 +130,10 @@ def conversations(entry: Entry, grid: Grid) -> Iterator[Case]:
     What is proved does not differ between the relations: where rows are added, only the one who knows the data asks.
     """
     classes: tuple[Queries, ...] = (
-        generated("bumps", queries=6, domain=Categories(labels=tuple("abc")), seed=4),
-        Cells(domain=Categories(labels=tuple("abc"))),
-        Intervals(domain=Line(bits=2)),
-        Thresholds(domain=Line(bits=3)),
+        generated("bumps", queries=6, domain=Labels(labels=tuple("abc")), seed=4),
+        Cells(domain=Labels(labels=tuple("abc"))),
+        Intervals(domain=Number(bits=2)),
+        Thresholds(domain=Number(bits=3)),
     )
     # With many rows and updates something is promised about paid answers; with few, noise is most of the error.
     few, many = (1_000, 8, 8), (20_000, 16, 16)

@@ -11,6 +11,7 @@ from dpcore.mechanisms.marginals.decision_list_release import DecisionListMargin
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
+from dpcore.mechanisms.robust.counted_mean import CountedMean
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
@@ -21,10 +22,11 @@ from tests.kit.promises.answers import boxes, halfspaces, lists, marginals, tabl
 from tests.kit.promises.cases import Case, Grid, Row, judged
 from tests.kit.promises.conversations import conversations
 from tests.kit.promises.data import cases as data_cases
-from tests.kit.promises.values import between, means, stable, subsampled
+from tests.kit.promises.values import between, counted_means, means, stable, subsampled
 
 COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterator[Case]]], ...] = (
     ((ExponentialMedian,), between),
+    ((CountedMean,), counted_means),
     ((ClippedMean, UnboundedMean), means),
     ((StableMedian,), stable),
     ((SubsampleAggregate,), subsampled),

@@ -8,10 +8,10 @@ from itertools import product
 
 import numpy as np
 
-from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
-from dpcore.core import DataRelease, Domain, Entry, Floats, Integers, Mechanism, Queries
-from dpcore.data.domains import Grid as Plane
+from dpcore import Dataset, Labels, Neighbours, Number, Preview, Problem
+from dpcore.core import DataRelease, Domain, DomainKind, Entry, Floats, Integers, Mechanism, Queries
 from dpcore.data.generators import generate
+from dpcore.data.product import Product
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
 from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
@@ -22,18 +22,18 @@ ROWS = (1_000, 500_000)
 
 def domain_of(entry: Entry) -> Domain:
     """64 cells of a kind the entry serves."""
-    if Line in entry.domains:
-        return Line(bits=6)
-    if Plane in entry.domains:
-        return Plane(first=Line(bits=3), second=Line(bits=3))
-    return Categories(labels=tuple(f"label {number}" for number in range(64)))
+    if DomainKind.NUMBER in entry.domains:
+        return Number(bits=6)
+    if DomainKind.MAP in entry.domains:
+        return Product.map(Number(bits=3), Number(bits=3))
+    return Labels(labels=tuple(f"label {number}" for number in range(64)))
 
 
 def classes_of(entry: Entry) -> list[Queries]:
     """Every class it serves there, weights made by chance among them."""
     domain = domain_of(entry)
     classes: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)]
-    if isinstance(domain, Line | Categories):
+    if isinstance(domain, Number | Labels):
         classes.append(generated("bumps", queries=16, domain=domain, seed=1))
     return [queries for queries in classes if entry.serves(queries)]
 

@@ -13,16 +13,19 @@ from itertools import product
 
 import numpy as np
 
-from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
+from dpcore import Dataset, Labels, Neighbours, Number, Preview, Problem
 from dpcore.core import Domain, Entry, Floats, Integers, Mechanism, ValueRelease
-from dpcore.data.domains import Grouped
+from dpcore.data.columns import is_number
+from dpcore.data.product import Product
+from dpcore.mechanisms.robust.counted_mean import MeanRelease
 from dpcore.mechanisms.robust.stable_median import StableMedian, rank_errors, stability
 from dpcore.mechanisms.subsamples.aggregate import Question, SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dpcore.queries.ranges import Cells, Thresholds
-from tests.kit.promises.cases import BETAS, Case, Grid, claimed, made, releases, row_counts
+from tests.kit.promises.cases import BETAS, NOMINAL, Case, Grid, claimed, made, releases, row_counts
 
-LINE = Line(bits=5, missing=True)
+LINE = Number(bits=5, missing=True)
+FULL_LINE = Number(bits=5)
 QUANTILES = (0.1, 0.5)
 
 
@@ -44,7 +47,7 @@ def errors_of(
 
 def problems(grid: Grid, domain: Domain, *sizes: int) -> Iterator[tuple[Problem, float]]:
     """Every number of rows and relation, with every epsilon."""
-    queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
+    queries = Thresholds(domain=domain) if is_number(domain) else Cells(domain=domain)
     for n, neighbours, epsilon in product(grid.of(*sizes), Neighbours, grid.epsilons):
         yield Problem(domain=domain, queries=queries, n=n, neighbours=neighbours), epsilon
 
@@ -86,7 +89,7 @@ def off_mean(mean: float, cells: Integers) -> Floats:
 
 def means(entry: Entry, grid: Grid) -> Iterator[Case]:
     """How far the released cell is from the mean, as a share of the range: a mean half between two cells."""
-    for problem, epsilon in problems(grid, LINE, 2_000, 50):
+    for problem, epsilon in problems(grid, FULL_LINE, 2_000, 50):
         mechanism = entry.make(epsilon=epsilon)
         if not claimed(mechanism, problem):
             continue
@@ -101,6 +104,33 @@ def means(entry: Entry, grid: Grid) -> Iterator[Case]:
                 trials=grid.trials,
                 meets=meets,
             )
+
+
+def counted_off(dataset: Dataset, problem: Problem, mechanism: Mechanism, sampler: Preview, trials: int) -> Floats:
+    """How far released means are from that of the rows with a number, as a share of the range; inf for a refusal."""
+    release = releases(mechanism, dataset, problem, sampler, trials)
+    assert isinstance(release, MeanRelease)
+    present = dataset.records[dataset.records < LINE.ordered]
+    off = np.abs(release.means - LINE.points()[present].mean()) / (LINE.high - LINE.low)
+    found: Floats = np.where(release.refused, np.inf, off)
+    return found
+
+
+def counted_means(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """The mean of n rows with a number, all at one end, and as many again without one."""
+    for (problem, epsilon), share in product(problems(grid, LINE, 1_000, 60), grid.of(0.5, 0.0)):
+        mechanism = entry.make(epsilon=epsilon)
+        cells = np.where(np.arange(problem.n) < share * problem.n, LINE.ordered - 1, 0)
+        added = problem.neighbours is Neighbours.ADD_REMOVE_ONE
+        dataset = made(problem, np.append(cells, np.full(problem.n * added, LINE.ordered)), "at the ends")
+        yield Case(
+            mechanism=mechanism,
+            problem=problem,
+            data=f"share {share} at the upper end, {problem.n * added} rows without a number",
+            errors=partial(counted_off, dataset, problem, mechanism),
+            trials=grid.trials,
+            meets=(*NOMINAL, "every row has a number"),
+        )
 
 
 def right(value: int, cells: Integers) -> Floats:
@@ -150,9 +180,9 @@ def stable(entry: Entry, grid: Grid) -> Iterator[Case]:
 
 
 SUBSAMPLED: tuple[tuple[Domain, tuple[int, int, int]], ...] = (
-    (Line(bits=6), (60, 60, 25)),
-    (Categories(labels=tuple("abcdef")), (1, 1, 0)),
-    (Grouped(labels=("a", "b"), line=Line(bits=4)), (5, 16 + 2, 16 + 12)),
+    (Number(bits=6), (60, 60, 25)),
+    (Labels(labels=tuple("abcdef")), (1, 1, 0)),
+    (Product.map(Labels(labels=("a", "b")), Number(bits=4), names=("group", "number")), (5, 16 + 2, 16 + 12)),
 )
 """Domains, and cells: a quarter of the rows in the first, the others in the second (for the answer) or the third.
 
@@ -188,7 +218,7 @@ def barely_agreed(mechanism: SubsampleAggregate, problem: Problem, beta: float) 
 
 def subsampled(entry: Entry, grid: Grid) -> Iterator[Case]:
     """The whole data's own answer, for data whose subsamples barely agree enough."""
-    domain = next(domain for domain, _ in SUBSAMPLED if isinstance(domain, entry.domains))
+    domain = next(domain for domain, _ in SUBSAMPLED if entry.fits(domain))
     for (problem, epsilon), accounting, beta in product(
         problems(grid, domain, 2_000, 20_000), grid.of("paper", "calibrated"), BETAS
     ):

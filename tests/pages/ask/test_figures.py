@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Categories, Cells, Line, Preview, Problem, Thresholds
+from dpcore import Cells, Labels, Number, Preview, Problem, Thresholds
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from pages.ask.figures import LOOKS, belief, said, wrong
@@ -29,7 +29,7 @@ def conversation(queries: Any, **values: Any) -> tuple[Transcript, np.ndarray]:
 
 
 @pytest.mark.parametrize("updates", [1, 20])
-@pytest.mark.parametrize("queries", [Thresholds(domain=Line(bits=4)), Cells(domain=Categories(labels=("<b>", "b")))])
+@pytest.mark.parametrize("queries", [Thresholds(domain=Number(bits=4)), Cells(domain=Labels(labels=("<b>", "b")))])
 def test_every_question_is_drawn_and_counted(queries: Any, updates: int) -> None:
     transcript, truth = conversation(queries, updates=updates)
     kinds = {"free": transcript.free[0], "paid": transcript.paid[0], "refused": transcript.declined[0]}
@@ -64,7 +64,7 @@ def test_every_question_is_drawn_and_counted(queries: Any, updates: int) -> None
 
 
 def test_the_worst_error_is_told_and_the_band_is_the_promise() -> None:
-    transcript, truth = conversation(Thresholds(domain=Line(bits=4)), updates=20)
+    transcript, truth = conversation(Thresholds(domain=Number(bits=4)), updates=20)
     picture = wrong(transcript, truth=truth, promise=0.07)
     worst = np.abs(transcript.rows[0] / N - truth).max()
     assert picture.sentence == (
@@ -77,7 +77,7 @@ def test_the_worst_error_is_told_and_the_band_is_the_promise() -> None:
 
 
 def test_a_vacuous_promise_does_not_press_the_errors_flat() -> None:
-    transcript, truth = conversation(Thresholds(domain=Line(bits=4)))
+    transcript, truth = conversation(Thresholds(domain=Number(bits=4)))
     picture = wrong(transcript, truth=truth, promise=690.0)
     assert picture.one(Region, role="vacuous").y == (-1.0, 1.0)
     assert picture.find(Rule)[0].label == "vacuous promise" and not picture.find(Rule, role="theory")

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from dpcore import Categories, Cells, Line, Preview, Problem, Thresholds
+from dpcore import Cells, Labels, Number, Preview, Problem, Thresholds
 from dpcore.core import Dataset, Queries
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms import entry
@@ -34,7 +34,7 @@ def asked(queries: Queries, key: str = "weights", **values: object) -> tuple[Int
 
 @pytest.mark.parametrize("updates", [1, 20])
 @pytest.mark.parametrize("key", ["weights", "median"])
-@pytest.mark.parametrize("queries", [Thresholds(domain=Line(bits=4)), Cells(domain=Categories(labels=("a", "b", "c")))])
+@pytest.mark.parametrize("queries", [Thresholds(domain=Number(bits=4)), Cells(domain=Labels(labels=("a", "b", "c")))])
 def test_they_are_the_mechanisms_own_conversations(queries: Queries, key: str, updates: int, seed: int) -> None:
     mechanism, dataset, problem = asked(queries, key, updates=updates)
     found, signs = in_blocks(whole_conversations(mechanism, dataset, problem, seed=seed, trials=6))
@@ -48,7 +48,7 @@ def test_they_are_the_mechanisms_own_conversations(queries: Queries, key: str, u
 
 
 def test_a_conversation_is_played_or_begun_with_the_same_coins(seed: int) -> None:
-    mechanism, dataset, problem = asked(Thresholds(domain=Line(bits=4)))
+    mechanism, dataset, problem = asked(Thresholds(domain=Number(bits=4)))
     transcript = played(mechanism, dataset, problem, seed=seed)
     assert isinstance(transcript, Transcript)
     conversation = begun(mechanism, dataset, problem, seed=seed)
@@ -61,7 +61,7 @@ def test_a_conversation_is_played_or_begun_with_the_same_coins(seed: int) -> Non
 
 
 def test_a_refusal_is_no_error_and_stands_apart(seed: int) -> None:
-    mechanism, dataset, problem = asked(Thresholds(domain=Line(bits=4)), updates=1, alpha=0.05)
+    mechanism, dataset, problem = asked(Thresholds(domain=Number(bits=4)), updates=1, alpha=0.05)
     run = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 50)
     assert isinstance(run, Transcript)
     found = summed_up(run, dataset)
@@ -92,7 +92,7 @@ def test_none_refused_is_not_never() -> None:
 
 
 def test_the_map_says_for_whom_the_wall_stands(seed: int) -> None:
-    mechanism, dataset, problem = asked(Thresholds(domain=Line(bits=4)), epsilon=0.05)
+    mechanism, dataset, problem = asked(Thresholds(domain=Number(bits=4)), epsilon=0.05)
     found, _ = in_blocks(whole_conversations(mechanism, dataset, problem, seed=seed, trials=50))
     guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, 0.05)
     lower = lower_bound(problem, guarantee, beta=0.05, questions=mechanism.questions)
@@ -115,7 +115,7 @@ def test_whether_refusals_are_ruled_out_is_what_the_promise_says() -> None:
         ("median", "weights"), (0.1, 0.5, 1.0), (5, 100, 1000), (0.1, 5.0, 20.0)
     ):
         mechanism, _, problem = asked(
-            Thresholds(domain=Line(bits=10)), key, alpha=alpha, updates=updates, epsilon=epsilon
+            Thresholds(domain=Number(bits=10)), key, alpha=alpha, updates=updates, epsilon=epsilon
         )
         ruled_out = mechanism.never_refuses(problem, 0.05)
         assert ruled_out == ("so none is refused" in mechanism.accuracy(problem, 0.05).note)
@@ -128,7 +128,7 @@ def test_no_promise_without_refusals_is_behind_the_wall() -> None:
     for key, bits, n, updates, epsilon, questions in itertools.product(
         ("median", "weights"), (2, 10), (3000, 60_000), (20, 100, 500), (0.1, 1.0, 5.0), (1, 500)
     ):
-        queries = Thresholds(domain=Line(bits=bits))
+        queries = Thresholds(domain=Number(bits=bits))
         problem = Problem(domain=queries.domain, queries=queries, n=n)
         made = entry(key).make(alpha=0.5, updates=updates, epsilon=epsilon, questions=questions)
         assert isinstance(made, Interactive)

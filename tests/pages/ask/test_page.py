@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Intervals, Line, Preview, Problem, Thresholds
+from dpcore import Intervals, Number, Preview, Problem, Thresholds
 from dpcore.data.bundled import bundled
+from dpcore.data.columns import is_number
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
@@ -47,7 +48,7 @@ def uploaded(*, private: bool, digest: str = "d1") -> Source:
     """Somebody's own column."""
     rows = "\n".join(str(value % 100) for value in range(0, 3500, 7))
     table = read_table(f"income\n{rows}\n".encode(), name="incomes.csv")
-    domain = Line(low=0, high=100, bits=5, missing=True)
+    domain = Number(low=0, high=100, bits=5, missing=True)
     return own(table, "income", on=domain, private=private, digest=digest)
 
 
@@ -64,6 +65,7 @@ def metrics(app: AppTest) -> list[str]:
 def earnings() -> tuple[Problem, Source]:
     source = bundled("earnings", "earnings", bits=10)
     dataset = source.dataset()
+    assert is_number(dataset.domain)
     return Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n), source
 
 
@@ -215,14 +217,14 @@ def test_an_interval_is_what_the_slider_says() -> None:
     press(app, "ask_one")
     assert "`12.5 to 25`:" in texts(app)
     _, source = earnings()
-    queries = Intervals(domain=source.domain)
+    queries = Intervals(domain=source.on(Number))
     truth = queries.answer(source.dataset().histogram[None], np.array([queries.index(128, 255)]))[0, 0]
     assert f"True: {100 * truth / 61_395:.3g}%" in texts(app)
 
 
 def test_questions_spread_over_a_class_are_prefixes() -> None:
     _, source = earnings()
-    for queries in (Thresholds(domain=source.domain), Intervals(domain=source.domain)):
+    for queries in (Thresholds(domain=source.on(Number)), Intervals(domain=source.on(Number))):
         indices, places = spread_questions(queries, 60)
         first, last = queries.ends(indices)
         assert len(indices) == len(places) == 60
@@ -234,7 +236,10 @@ def test_questions_spread_over_a_class_are_prefixes() -> None:
 def test_the_wall_is_told_with_who_may_pass_it() -> None:
     app = sound(opened(ask="weights", **{"ask-questions": "50"}))
     assert "Whoever answers 50 such queries, each after the last answer, on 1,024 cells" in texts(app)
-    assert "so this mechanism is free to pass the wall" in texts(app)
+    assert (
+        "Here refusals are not ruled out with 20 updates (more would share one ε), and the promise is about answered "
+        "questions only: so this mechanism is free to pass the wall" in texts(app)
+    )
     assert "None of 50 conversations refused a question" in texts(app)
     app = sound(opened(ask="weights", alpha="0.5", **{"ask-questions": "50", "ask-updates": "50"}))
     assert "enough to rule refusals out, so this mechanism is bound by it" in texts(app)
@@ -291,7 +296,12 @@ def test_private_conversations_are_refused_whoever_asks() -> None:
     sound(app)
     for on in (False, True):
         sound(app.toggle(key="steward_choice").set_value(on).run())
-        assert "waits for a ledger" in texts(app) and set(drawn(app)) == {"promises_chart"}
+        assert "one whose questions depend on answers is refused there" in texts(app) and set(drawn(app)) == {
+            "promises_chart"
+        }
+        assert "A conversation about private rows spends their budget." in texts(app)
+        assert "nobody who must answer all can promise less than about" in drawn(app)["promises_chart"]["sentence"]
+        assert "Least, if all are answered" in [each.label for each in app.metric]
         assert "ask_one" not in [each.key for each in app.button] and "talk" not in app.session_state
 
 
@@ -300,7 +310,7 @@ def test_the_browser_is_not_told_the_digest_of_a_stand_in() -> None:
     app.session_state["upload"] = uploaded(private=False, digest="e3b0c44298fc")
     app.session_state["data"] = "my-file"
     shown = everything(sound(app.run()))
-    assert "How many rows are at most" in shown and "e3b0c44298fc" not in shown
+    assert "How many rows are below" in shown and "e3b0c44298fc" not in shown
 
 
 @pytest.mark.full
@@ -326,3 +336,14 @@ def test_the_file_holds_the_conversation() -> None:
     assert rows["question"].tolist() == list(range(1, 21))
     assert set(rows["kind"]) == {"free", "paid", "refused"}
     assert (rows["answer"].isna() == (rows["kind"] == "refused")).all()
+
+
+def test_where_no_lower_bound_is_known_the_map_says_so() -> None:
+    """Of weighted sums asked one after the other none is known; of thresholds one is."""
+    link = {"ask-questions": "20", "ask-updates": "4", "alpha": "0.5"}
+    for kind, known in (("linear", False), ("thresholds", True)):
+        app = sound(opened(ask="weights", **link, **{"ask-questions-about": kind}))
+        assert not app.warning and MAP in drawn(app)
+        told = texts(app)
+        assert ("No lower bound is known here." in told) is not known
+        assert ("Hatched: impossible for whoever must answer every question." in told) is known

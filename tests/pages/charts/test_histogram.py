@@ -9,18 +9,18 @@ import pytest
 
 from dpcore import Problem, Thresholds
 from dpcore.core import Dataset, Domain, Floats, Queries
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import Labels, Number
 from pages.charts.histogram import HALF, histogram, is_skewed, shown_releases
 from pages.charts.picture import Bars, Curve, Picture, numbers
 from tests.pages.reports import HOSTILE, NAMES, PUBLIC, SETTINGS, check, reported
 
 DOMAINS = (
-    Line(bits=1),
-    Line(low=-3, high=1e6, bits=7, missing=True, unit="USD"),
-    Line(bits=14, missing=True, clamp=False),
-    Line(low=1000, high=1001, bits=5),
-    Categories(labels=("<b>no</b>", "datum.rows", "yes")),
-    Categories(labels=tuple(map(str, range(99)))),
+    Number(bits=1),
+    Number(low=-3, high=1e6, bits=7, missing=True, unit="USD"),
+    Number(bits=14, missing=True, clamp=False),
+    Number(low=1000, high=1001, bits=5),
+    Labels(labels=("<b>no</b>", "datum.rows", "yes")),
+    Labels(labels=tuple(map(str, range(99)))),
 )
 
 
@@ -66,7 +66,7 @@ def test_all_rows_are_in_the_table_and_in_the_picture(domain: Domain, seed: int)
 
 
 def test_missing_values_stand_apart_with_their_name() -> None:
-    domain = Line(low=0, high=8, bits=3, missing=True)
+    domain = Number(low=0, high=8, bits=3, missing=True)
     picture = histogram(domain=domain, n=5, truth=np.array([0, 0, 3, 0, 0, 1, 0, 0, 1]))
     bars = picture.one(Bars)
     start, end = numbers(bars.start), numbers(bars.end)
@@ -83,7 +83,7 @@ def test_missing_values_stand_apart_with_their_name() -> None:
 def test_a_line_steps_where_its_bars_begin() -> None:
     truth = np.array([4, 0, 2, 1, 3])
     picture = histogram(
-        domain=Line(low=0, high=4, bits=2, missing=True), n=10, truth=truth, frames=truth[None, :] + 0.5
+        domain=Number(low=0, high=4, bits=2, missing=True), n=10, truth=truth, frames=truth[None, :] + 0.5
     )
     line, bars = picture.one(Curve), picture.one(Bars)
     assert line.step and numbers(line.x)[:5].tolist() == [0, 1, 2, 3, 4]
@@ -93,7 +93,9 @@ def test_a_line_steps_where_its_bars_begin() -> None:
 
 
 def test_pointing_at_a_bar_says_rows_and_share() -> None:
-    picture = histogram(domain=Line(low=0, high=4, bits=2), n=10, truth=np.array([4, 0, 5, 1]), frames=np.ones((1, 4)))
+    picture = histogram(
+        domain=Number(low=0, high=4, bits=2), n=10, truth=np.array([4, 0, 5, 1]), frames=np.ones((1, 4))
+    )
     assert picture.one(Bars).hover == [
         "0 to 1: true 4 of 10 rows (40%)",
         "1 to 2: true 0 of 10 rows (0%)",
@@ -105,7 +107,7 @@ def test_pointing_at_a_bar_says_rows_and_share() -> None:
 
 
 def test_the_fullest_labels_have_bars_and_the_others_share_one() -> None:
-    domain = Categories(labels=tuple(map(str, range(100))))
+    domain = Labels(labels=tuple(map(str, range(100))))
     counts = np.arange(101)
     picture = histogram(domain=domain, n=int(counts.sum()), truth=counts, frames=counts[None, :].astype(float))
     names = picture.table["rows where"]
@@ -122,7 +124,7 @@ def test_each_release_has_its_own_caption() -> None:
     frames = np.tile(truth.astype(np.float64), (4, 1))
     frames[:3, 1] += (5, 1, 12)
     frames[3] = np.nan
-    picture = histogram(domain=Line(bits=2), n=40, truth=truth, frames=frames)
+    picture = histogram(domain=Number(bits=2), n=40, truth=truth, frames=frames)
     everything = "40 rows in 4 bars: in its worst bar, each of the 3 releases is off by 1 to 12 rows; "
     everything += "1 of 4 shown refused to answer."
     said = ("at most 5 rows off", "at most 1 row off", "at most 12 rows off", "refused to answer")
@@ -135,7 +137,7 @@ def test_each_release_has_its_own_caption() -> None:
     assert "x" not in drawn.frames[1]["data"][0], "what does not move is not sent again"
 
 
-@pytest.mark.parametrize("domain", [Line(bits=2, missing=True), Categories(labels=("a", "b"))])
+@pytest.mark.parametrize("domain", [Number(bits=2, missing=True), Labels(labels=("a", "b"))])
 def test_refusing_every_time_is_a_picture_too(domain: Domain) -> None:
     nothing = np.full((3, domain.size), np.nan)
     frames = shown_releases(nothing, n=domain.size, clean=True)
@@ -152,7 +154,7 @@ def test_a_cleaned_release_adds_up_and_is_never_negative() -> None:
 
 
 def test_a_bar_that_dwarfs_the_rest_asks_for_equal_factors() -> None:
-    domain = Line(bits=3)
+    domain = Number(bits=3)
     flat, steep = np.full(8, 50), np.array([2000, 5, 3, 0, 8, 1, 2, 5])
     assert is_skewed(domain, steep) and not is_skewed(domain, flat) and not is_skewed(domain, np.zeros(8, dtype=int))
     linear, log = (histogram(domain=domain, n=2024, truth=steep, log=log) for log in (False, True))
@@ -163,7 +165,7 @@ def test_a_bar_that_dwarfs_the_rest_asks_for_equal_factors() -> None:
 
 def test_zoom_and_brush_stay_with_epsilon_and_go_with_the_data() -> None:
     def revision(low: float, epsilon: float) -> str:
-        _, report = reported(Thresholds, Line(low=low, bits=3), [0, 3, 3], epsilon=epsilon)
+        _, report = reported(Thresholds, Number(low=low, bits=3), [0, 3, 3], epsilon=epsilon)
         problem: Problem = report.problem
         picture = histogram(domain=problem.domain, n=3, truth=np.array([1, 0, 0, 2, 0, 0, 0, 0]), frames=report.frames)
         return str(check(picture).layout["uirevision"])

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Cells, Dataset, Grid, Line, Rectangles
+from dpcore import Cells, Dataset, Number, Product, Rectangles
+from dpcore.data.product import is_map
 from dplab.measure import ErrorReport
 from pages.charts.histogram import shown_releases
 from pages.charts.maps import MOST_FRAMES, blocks, most_rows, released_map, true_map
@@ -16,19 +17,19 @@ from pages.charts.picture import Heat, Outline, Picture, numbers
 from pages.charts.words import significant
 from tests.pages.reports import HOSTILE, check, reported
 
-GRID = Grid(first=Line(low=-5, high=5, bits=3, missing=True), second=Line(high=1e6, bits=2, unit="USD"))
-FINE = Grid(first=Line(bits=6), second=Line(bits=2))
-SETTINGS: list[tuple[Any, Grid, list[int]]] = [
+GRID = Product.map(Number(low=-5, high=5, bits=3, missing=True), Number(high=1e6, bits=2, unit="USD"))
+FINE = Product.map(Number(bits=6), Number(bits=2))
+SETTINGS: list[tuple[Any, Product, list[int]]] = [
     (Rectangles, GRID, [0, 1, 1, 7, 31, 32, 32]),
     (Cells, GRID, [32]),
     (Rectangles, FINE, np.random.Generator(np.random.SFC64(1)).integers(0, 256, 3000).tolist()),
-    (Rectangles, Grid(first=Line(bits=1), second=Line(bits=1)), [3]),
+    (Rectangles, Product.map(Number(bits=1), Number(bits=1)), [3]),
 ]
 
 
 def both(dataset: Dataset, report: ErrorReport, *, clean: bool = False) -> tuple[Picture, Picture]:
     domain, truth = dataset.domain, dataset.histogram
-    assert isinstance(domain, Grid)
+    assert is_map(domain)
     frames = shown_releases(report.frames, n=dataset.n, clean=clean, most=MOST_FRAMES)
     true = true_map(domain=domain, truth=truth, most=most_rows(domain, truth, frames))
     return true, released_map(domain=domain, n=dataset.n, truth=truth, frames=frames, asked=(0, 1, 0, 0))
@@ -36,7 +37,7 @@ def both(dataset: Dataset, report: ErrorReport, *, clean: bool = False) -> tuple
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: f"{setting[0].key}-{setting[1].size}")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_truth_is_grey_and_a_release_blue_in_one_scale(setting: tuple[Any, Grid, list[int]], dark: bool) -> None:
+def test_the_truth_is_grey_and_a_release_blue_in_one_scale(setting: tuple[Any, Product, list[int]], dark: bool) -> None:
     true, released = both(*reported(*setting))
     shades = []
     for picture, role in ((true, "true"), (released, "released")):
@@ -100,7 +101,7 @@ def test_refusals_are_said_and_not_drawn() -> None:
 def test_names_of_columns_are_words_and_never_markup() -> None:
     plain = both(*reported(Rectangles, GRID, [0, 1, 1, 31]))
     for name in HOSTILE:
-        domain = Grid(first=GRID.first, second=GRID.second, names=(name, name))
+        domain = Product.map(*GRID.columns, names=(name, f"{name} "))
         for picture, other in zip(both(*reported(Rectangles, domain, [0, 1, 1, 31])), plain, strict=True):
             check(picture)
             assert picture.sentence == other.sentence
@@ -108,13 +109,15 @@ def test_names_of_columns_are_words_and_never_markup() -> None:
 
 def test_maps_are_small() -> None:
     records = np.random.Generator(np.random.SFC64(1)).integers(0, 1024, 10_000).tolist()
-    pictures = [check(picture) for picture in both(*reported(Rectangles, Grid(), records))]
+    pictures = [
+        check(picture) for picture in both(*reported(Rectangles, Product.map(Number(bits=5), Number(bits=5)), records))
+    ]
     sent = sum(len(json.dumps([drawn.data, drawn.frames], separators=(",", ":"))) for drawn in pictures)
     assert sent < 90_000
 
 
 def test_each_release_has_its_own_caption() -> None:
-    domain = Grid(first=Line(bits=2), second=Line(bits=2))
+    domain = Product.map(Number(bits=2), Number(bits=2))
     truth = np.zeros(16, dtype=np.int64)
     truth[0] = 40
     frames = np.tile(truth.astype(np.float64), (3, 1))
@@ -124,3 +127,14 @@ def test_each_release_has_its_own_caption() -> None:
     told = ((1, "5 rows"), (2, "1 row"), (3, "12 rows"))
     assert said == [f"Release {place} of 3: at most {off} off" for place, off in told]
     assert "each of the 3 releases is off by 1 to 12 rows" in picture.sentence and "elease 1" not in picture.sentence
+
+
+@pytest.mark.parametrize(
+    ("counts", "fullest"),
+    [([4, 0, 0, 0], 1), ([1, 1, 1, 1], 2), ([3, 2, 2, 0], 2), ([5, 2, 2, 1], 1), ([0, 0, 0, 0], 0)],
+)
+def test_half_of_the_rows_lie_in_the_fewest_fullest_cells(counts: list[int], fullest: int) -> None:
+    domain = Product.map(Number(bits=1), Number(bits=1))
+    said = true_map(domain=domain, truth=np.array(counts, dtype=np.int64)).sentence
+    assert (f"half of those inside lie in the {fullest} fullest" in said) == bool(fullest)
+    assert ("half of" in said) == bool(fullest)

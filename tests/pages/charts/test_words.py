@@ -6,8 +6,18 @@ import math
 
 import numpy as np
 
-from dpcore.data.domains import Categories
-from pages.charts.words import drawable, grouped, percent, rows, shortened, significant, verbatim
+from dpcore.data.columns import Labels
+from pages.charts.words import (
+    drawable,
+    grouped,
+    percent,
+    percent_down,
+    percent_up,
+    rows,
+    shortened,
+    significant,
+    verbatim,
+)
 from tests.pages.reports import HOSTILE
 
 
@@ -19,7 +29,7 @@ def test_labels_that_look_alike_keep_their_own_bars() -> None:
 
 def test_grouped_labels_keep_every_row() -> None:
     counts = np.arange(101.0)[None, :]
-    assert grouped(counts, Categories(labels=tuple(map(str, range(100)))), np.array([3, 1])).sum() == counts.sum()
+    assert grouped(counts, Labels(labels=tuple(map(str, range(100)))), np.array([3, 1])).sum() == counts.sum()
 
 
 def test_numbers_are_written_with_three_digits() -> None:
@@ -31,6 +41,20 @@ def test_numbers_are_written_with_three_digits() -> None:
     assert {value: percent(value) for value in shares} == shares
     counts = {-0.2: "−200 of 1,000 rows", -1e-9: "0 of 1,000 rows", 1.0: "1,000 of 1,000 rows", 2.5: "2,500 rows"}
     assert {value: rows(value, 1000) for value in counts} == counts
+
+
+def test_bounds_are_rounded_to_their_side_as_they_are_written() -> None:
+    """100 · 0.0041 is 0.41000000000000003 in binary, and 100 · 0.57 is 56.99999999999999."""
+    assert [percent_up(each) for each in (0.0041, 0.57, 0.12341, 1e-5, 0.0, 1.2341)] == [
+        *("0.41%", "57%", "12.4%", "0.001%", "0%", "1.24 times n"),
+    ]
+    assert [percent_down(each) for each in (0.0041, 0.57, 0.12349, 1e-5, 0.0)] == [
+        "0.41%",
+        "57%",
+        "12.3%",
+        "0.001%",
+        "0%",
+    ]
 
 
 def test_numbers_in_tables_keep_four_digits_and_counts_all() -> None:

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Categories, Line
+from dpcore import Labels, Number
 from dpcore.data.bundled import bundled
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import is_number
+from dpcore.data.dates import Dates
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Grid, Truth
+from dpcore.data.product import Product
 from dpcore.data.samples import SAMPLES
 from pages.data.grid import KINDS, TITLES, declared, fixed, frame_of
 from pages.data.picker import BY_PERSON
@@ -61,7 +62,7 @@ def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
     app = use(type_in(visits(public=True), seen=MONTHS), "seen")
     source = upload_of(app)
     assert source is not None
-    assert source.domain == Calendar(step="month", first="2024-01", last="2024-12", missing=True, clamp=False)
+    assert source.domain == Dates(step="month", first="2024-01", last="2024-12", missing=True, clamp=False)
     assert source.dataset().histogram.tolist() == [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 3]
     assert "12 months from 2024-01 to 2024-12." in everything(app)
     axis = drawn(app)["file-summary_chart"]["layout"]["xaxis"]
@@ -74,14 +75,14 @@ def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
 
 def test_an_answer_needs_no_labels() -> None:
     source = upload_of(use(type_in(visits(), smoker={"kind": "yes/no"}), "smoker"))
-    assert source is not None and source.domain == Truth()
+    assert source is not None and source.domain == Labels(yes_no=True)
     assert source.dataset().histogram.tolist() == [3, 3, 1]
 
 
 def test_a_date_and_a_number_are_a_map() -> None:
     app = use(type_in(visits(), seen=MONTHS, age={"from": "0", "to": "120", "bins": 12}), "seen", "age")
     source = upload_of(app)
-    assert source is not None and source.on(Grid).shape == (12, 12)
+    assert source is not None and source.on(Product).shape == (12, 12)
     app = type_in(app, seen={"kind": "date: day", "from": "2024-01-01", "to": "2024-12-31"})
     assert [error.value for error in app.error] == ["A map has at most 64 cells a side: give the dates a coarser unit."]
 
@@ -156,7 +157,7 @@ def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(row
     many = f"at most {rows} row{'s' * (rows > 1)}"
     assert neighbours_said(app) == [f"add or remove one person, ≤ {rows} row{'s' * (rows > 1)}"]
     assert f"ε = {0.5 * rows:g} (add or remove one person; per person with {many})" in words
-    assert f"per_person(mechanism.guarantee(problem), {rows}).sentence()" in words
+    assert f"mechanism.person_guarantee(problem, {rows}).sentence()" in words
     assert "neighbours=dpcore.Neighbours.ADD_REMOVE_ONE" in words
     assert "Neighbours" not in [each.label for each in app.radio]
     sound(app.switch_page("robust/page.py").run())
@@ -218,7 +219,7 @@ def test_hostile_and_endless_cells_are_labels_like_others() -> None:
     app = give(opened(way=OWN), text, name="hostile.csv")
     app = use(type_in(app, plain={"kind": "category", "labels": "; ".join([*HOSTILE, long])}), "plain")
     source = upload_of(app)
-    assert source is not None and source.domain == Categories(labels=(*HOSTILE, long))
+    assert source is not None and source.domain == Labels(labels=(*HOSTILE, long))
     assert source.dataset().histogram.tolist() == [1] * 7 + [0]
     assert not app.error
     steward(app, on=True)
@@ -251,20 +252,20 @@ def test_cells_of_other_types_than_the_grid_s_are_as_if_empty() -> None:
 
 def test_the_grid_has_the_same_types_whatever_it_holds() -> None:
     """Else the browser would take it for another grid, and drop what is being typed."""
-    empty = fixed("a", Truth())
-    full = fixed("b", Line(low=-1, high=2.5, bins=7, unit="m", missing=True))
+    empty = fixed("a", Labels(yes_no=True))
+    full = fixed("b", Number(low=-1, high=2.5, bins=7, unit="m", missing=True))
     assert frame_of([empty]).dtypes.tolist() == frame_of([full]).dtypes.tolist()
 
 
 DOMAINS: list[Any] = [
-    Line(low=-1, high=2.5, bins=7, unit="m", missing=True),
-    Line(low=0, high=1e20, bits=4, missing=True, clamp=False),
-    Calendar(step="week", first="2020-W50", last="2021-W02", missing=True),
-    Categories(labels=("a;b", "c")),
-    Categories(labels=("alone",)),
-    Categories(labels=('"a"; b',)),
-    Categories(labels=('"a"', "b\rc")),
-    Truth(),
+    Number(low=-1, high=2.5, bins=7, unit="m", missing=True),
+    Number(low=0, high=1e20, bits=4, missing=True, clamp=False),
+    Dates(step="week", first="2020-W50", last="2021-W02", missing=True),
+    Labels(labels=("a;b", "c")),
+    Labels(labels=("alone",)),
+    Labels(labels=('"a"; b',)),
+    Labels(labels=('"a"', "b\rc")),
+    Labels(yes_no=True),
 ]
 
 
@@ -280,11 +281,11 @@ def test_bundled_columns_stand_in_the_same_grid_to_be_read() -> None:
     app = opened()
     (shown,) = [each for each in app.data_editor if each.key == f"sample-{SAMPLES[0].key}-grid"]
     frame: pd.DataFrame = shown.value
-    assert frame["Column"].tolist() == [each.column for each in SAMPLES[0].columns]
+    assert frame["Column"].tolist() == [each.name for each in SAMPLES[0].columns]
     assert shown.proto.disabled
     for each, (_, row) in zip(SAMPLES[0].columns, frame.iterrows(), strict=True):
-        line = bundled(SAMPLES[0].key, each.column).domain
+        line = bundled(SAMPLES[0].key, each.name).domain
         assert row[TITLES["kind"]] == each.kind
-        if isinstance(line, Line):
+        if is_number(line):
             assert (float(row["From"]), row["Bins"]) == (line.low, line.ordered)
     np.testing.assert_array_equal(frame["Use"], True)

@@ -14,8 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import ParameterError, ProvenanceKind
-from dpcore.data.domains import Categories, Grid, Labelled, Line
+from dpcore.data.columns import Labels, Number
 from dpcore.data.generators import GENERATORS
+from dpcore.data.product import Product, is_map
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import SAMPLES, Sample
 from dpcore.data.sources import Source, generated_rows
@@ -173,6 +174,8 @@ def test_private_rows_are_shown_nowhere() -> None:
 
 def test_the_number_of_private_rows_is_shown_once_it_is_said_to_be_public() -> None:
     app = declared_pay(with_file())
+    told = "Only the data owner sees more than releases, and the number of rows if you call it public."
+    assert told in everything(app)
     assert "1,001" not in everything(app) and "rows, 2 columns" not in everything(app)
     app = fill(app, **{"The number of rows is public": True})
     assert "1,001 rows, 2 columns" in everything(app) and "n = 1,001, loaded" in everything(app)
@@ -209,9 +212,10 @@ def test_a_file_that_waits_for_an_answer_can_be_forgotten_and_leaves_the_former_
     source = upload_of(app)
     app = give(app, HEADLESS, name="headless.csv", answered=False)
     assert "headless" in everything(app) and upload_of(app) is source
+    assert "set Lines to skip under Format" in everything(app)
     assert press(app, "Forget this file").session_state["file"].table.name == "people.csv"
     app = press(give(app, f"{SECRET},1\n{SECRET},1,1\n", name="ragged.csv", answered=False), DATA)
-    assert [error.value for error in app.error] == ["ragged.csv: row 2 has 3 fields where 2 were expected."]
+    assert [error.value for error in app.error] == ["ragged.csv: row 2 has 3 fields or more where 2 were expected."]
     assert upload_of(app) is source and "First row" not in everything(app)
 
 
@@ -256,7 +260,7 @@ def test_a_number_is_declared_and_used() -> None:
     assert upload_of(app) is None
     source = upload_of(press(app, "Use this column"))
     assert source is not None
-    assert source.domain == Line(low=0, high=100, bins=1000, missing=True, clamp=False, unit="EUR")
+    assert source.domain == Number(low=0, high=100, bins=1000, missing=True, clamp=False, unit="EUR")
     dataset = source.dataset()
     assert dataset.n == 1001
     assert dataset.histogram[-1] == 1001 - 100 - 50
@@ -287,7 +291,7 @@ def test_labels_are_typed_between_semicolons() -> None:
     app = type_in(with_file(), name={"kind": "category", "labels": " Anna ;; Bert;Cleo"})
     source = upload_of(press(app, "Use this column"))
     assert source is not None
-    assert source.domain == Categories(labels=("Anna", "Bert", "Cleo"))
+    assert source.domain == Labels(labels=("Anna", "Bert", "Cleo"))
     assert source.dataset().histogram.tolist() == [500, 500, 0, 1]
     type_in(app, name={"labels": "Anna;Anna"})
     assert [error.value for error in app.error] == ["`name`: Every label must be listed once."]
@@ -298,9 +302,9 @@ def test_a_label_that_holds_a_semicolon_is_typed_in_quotes_and_the_page_says_how
     app = type_in(with_file(), name={"kind": "category", "labels": "Anna; east"})
     assert "`name` (2). One that holds a semicolon is typed in quotes." in everything(app)
     source = upload_of(use(type_in(app, name={"labels": '"Anna; east"; Bert'}), "name"))
-    assert source is not None and source.domain == Categories(labels=("Anna; east", "Bert"))
+    assert source is not None and source.domain == Labels(labels=("Anna; east", "Bert"))
     source = upload_of(use(type_in(app, name={"labels": '"Anna; east"'}), "name"))
-    assert source is not None and source.domain == Categories(labels=("Anna; east",))
+    assert source is not None and source.domain == Labels(labels=("Anna; east",))
 
 
 @pytest.mark.parametrize("kind", ["yes/no", "number"])
@@ -334,13 +338,13 @@ def test_two_numbers_are_declared_and_used_together() -> None:
     assert isinstance(source, Source)
     assert source.columns == ("wide", "high") and not source.bounds_from_data
     domain = source.domain
-    assert isinstance(domain, Grid)
+    assert is_map(domain)
     assert domain.shape == (32, 32) and domain.names == ("wide", "high")
     # One width is missing, one out of bounds, one height missing: three of five rows lack a number.
     assert source.dataset().histogram[-1] == 3
     assert not shows_number(everything(app)) and not drawn(app)
     source = upload_of(press(fill(app, Cells_a_side=7), "Use this column"))
-    assert source is not None and source.on(Grid).shape == (7, 7)
+    assert source is not None and source.on(Product).shape == (7, 7)
 
 
 def test_a_public_pair_is_drawn_as_a_map() -> None:
@@ -375,8 +379,8 @@ def test_a_file_with_one_column_has_no_pairs() -> None:
 def test_a_category_is_the_second_column_of_a_map() -> None:
     app = type_in(with_two(), wide=FOUR, high={"kind": "category", "labels": "1; 2"})
     source = upload_of(use(app, "wide", "high"))
-    assert source is not None and isinstance(source.domain, Grid)
-    assert isinstance(source.domain.second, Labelled) and source.domain.second.of.labels == ("1", "2")
+    assert source is not None and is_map(source.domain)
+    assert source.domain.columns[1].cell_names == ("1", "2")
 
 
 def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
@@ -427,7 +431,7 @@ def test_a_label_read_off_private_rows_is_taken_back_though_others_were_deleted(
     assert grid_of(app, "ward")["labels"] == f"{typed}; other"
     app = use(type_in(app, ward={"labels": typed}), "ward")
     source = upload_of(app)
-    assert source is not None and source.domain == Categories(labels=(label,)) and source.bounds_from_data
+    assert source is not None and source.domain == Labels(labels=(label,)) and source.bounds_from_data
     steward(app, on=False)
     assert upload_of(app) is None and grid_of(app, "ward")["labels"] is None
 
@@ -439,7 +443,7 @@ def test_one_label_alone_is_filled_in_as_it_is_in_the_file(label: str) -> None:
     app.radio(key="whose").set_value("stand-in").run()
     app = give(app, "ward,x\n" + 3 * f'"{quoted}",1\n')
     source = upload_of(use(press(app, "Fill in from the data"), "ward"))
-    assert source is not None and source.domain == Categories(labels=(label,)) and source.dataset().n == 3
+    assert source is not None and source.domain == Labels(labels=(label,)) and source.dataset().n == 3
 
 
 @pytest.mark.parametrize(
@@ -573,7 +577,7 @@ def test_every_sample_has_a_card_with_its_terms() -> None:
 def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None:
     app = opened()
     first = SAMPLES[0].key
-    for column in (*(each.column for each in sample.columns), *("*".join(pair) for pair in sample.pairs)):
+    for column in (*(each.name for each in sample.columns), *("*".join(pair) for pair in sample.pairs)):
         app.pills(key=f"sample-{sample.key}").set_value(column)
         sound(app.run())
         assert set(drawn(app)) == {f"sample-{key}-summary_chart" for key in (first, sample.key)}

@@ -9,10 +9,11 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dprelease.engines.tables import Snapshot
 from dpcore.data.sources import Uploaded
+from dprelease.engines.tables import Snapshot
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile
+from pages.shell.ledger.door import ADMITTED
 from tests.pages.data.test_page import everything
 from tests.pages.opening import sound, visitor
 
@@ -32,7 +33,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def opened(engines: dict[str, Any]) -> AppTest:
+    """The steward, where tables of engines are offered."""
     app = visitor("data/page.py")
+    app.session_state[ADMITTED] = True
     app.secrets["engines"] = engines
     app.query_params["way"] = WAY
     return sound(app.run())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpcore.core import Booleans, finish
+from dpcore.limits.attacks.subset_sum import least_squares
 from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, sweep, told
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.plotly import render
 from pages.learn.attackme import figure
 from tests.pages.apart import on_dots
+from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
 
 
@@ -36,6 +39,40 @@ def test_private_counts_stay_below_the_wall_and_a_loud_one_above_it() -> None:
     assert mean[-1] == 1
     # The control: counts with a hundredth of the noise that they claim are over the wall at ε = 1.
     assert mean[LOSSES.index(100.0)] > best[LOSSES.index(1.0)] + 4 * spread
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_sentence_has_the_means_at_1_and_1000_and_the_best_of_fair_coins(seed: int) -> None:
+    shares = finish(sweep(secret(seed), seed=seed))
+    sentence = figure.over_epsilon(shares=shares, epsilon=1.0, guess=0.5).sentence
+    at_one, at_most, loud = (float(each) for each in re.findall(r"([\d.]+)%", sentence))
+    assert at_one == pytest.approx(100 * float(shares[2].mean()), rel=0.006) and LOSSES[2] == 1
+    assert loud == 100 and LOSSES[-1] == 1000 and (shares[-1] == 1).all()
+    assert 0 <= at_most - 100 * np.e / (1 + np.e) < 0.1 and at_one < at_most
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_attack_needs_the_groups_and_nothing_else(seed: int) -> None:
+    asked = "How many of the 16 answers can somebody who knows who is in which group, and nothing else, work out?"
+    assert asked in texts(opened(lesson="attack-me"))
+    found = attack(secret(seed), epsilon=None, seed=seed)
+    guess = least_squares(found.groups, found.answers[None, :])
+    assert (guess.bits[0] == secret(seed)).all()
+    # The control: whoever takes other groups for those that were counted finds about as much as a coin.
+    wrong = least_squares(attack(secret(seed), epsilon=None, seed=seed + 100).groups, found.answers[None, :])
+    assert (wrong.bits[0] == secret(seed)).mean() < 0.9
+
+
+def test_private_counts_at_epsilon_1_break_the_attack() -> None:
+    """Exact counts give all, private ones no more than the best that anyone finds of fair coins; the button does it."""
+    private = np.mean([attack(secret(seed), epsilon=1.0, seed=seed).share for seed in range(200)])
+    assert private < best_possible(np.array([1.0]))[0] and abs(private - 0.5) < 0.1
+    app = opened(lesson="attack-me", attack_me_shown="true")
+    (button,) = (each for each in app.button if each.label == "Make the counts private")
+    assert "With exact counts, least squares finds **16 of 16**" in texts(app)
+    said = texts(button.click().run())
+    found = re.search(r"With noise at ε = 1, least squares finds \*\*(\d+) of 16\*\*", said)
+    assert found and int(found[1]) < 16
 
 
 def test_a_cross_is_an_answer_that_was_missed() -> None:

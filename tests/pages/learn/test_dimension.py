@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 
 from dpcore.core import Floats, Neighbours
-from dplab.limits.class_worth import MOST_ROWS, Worth, worth_by_rows
 from dpcore.limits.attacks import worth as core
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
+from dplab.limits.class_worth import MOST_ROWS, Worth, worth_by_rows
 from pages.charts.picture import Curve, Dots, Heat, Region, Wall, numbers
 from pages.charts.words import percent
 from pages.learn.dimension import figure
+from pages.learn.dimension.lesson import VIEWS
+from tests.pages.drawn import drawn
+from tests.pages.learn.test_page import opened
 from tests.pages.lessons import checked
 
 EVERY_EPSILON = ("thresholds",)
 """Named classes that `run.py test` tries at every ε."""
+(INTERVALS,) = (each for each in NAMED if each.key == "intervals")
 
 
 def test_the_matrix_marks_what_each_subset_s_question_takes() -> None:
@@ -121,3 +129,40 @@ def test_a_class_that_hides_no_half_forbids_nothing() -> None:
     picture = figure.worst_errors(both, dimension=0)
     checked(picture)
     assert both.forbidden is None and not picture.find(Wall) and "no error is forbidden" in picture.sentence
+
+
+@pytest.mark.parametrize(("apart", "shattered"), [(0.19, False), (0.2, True), (0.21, True)])
+def test_nothing_is_shattered_where_no_two_questions_are_two_scales_apart_on_a_point(
+    apart: float, shattered: bool
+) -> None:
+    weights = np.array([[0.5, 0.5], [0.5, 0.5 + apart]])
+    found = fat_shattering_dimension(weights, scale=0.1 - 1e-9)
+    sentence = figure.matrix(weights=weights, found=found).sentence
+    assert ("No two questions are 2γ or more apart on a point: nothing is shattered." in sentence) is not shattered
+    assert (len(found.points) == 1) is shattered
+
+
+@pytest.mark.parametrize(("least", "promised"), [(0.0, True), (0.1, True), (0.1001, False)])
+def test_where_no_row_count_of_the_axis_is_enough_it_is_said(least: float, promised: bool) -> None:
+    weights = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.float64)
+    both = worth(weights, vc_dimension(weights))
+    assert both.rows[-1] <= MOST_ROWS < 1.5 * both.rows[-1]  # the axis ends where the sentence says
+    both = dataclasses.replace(both, promised=np.maximum(both.promised, least))
+    sentence = figure.worst_errors(both, dimension=2).sentence
+    assert (f"Up to n = {MOST_ROWS:,} the net mechanism promises no 10%." in sentence) is not promised
+    assert ("The net mechanism promises 10% from about n = " in sentence) is promised
+
+
+def test_the_badge_says_the_settings_of_the_curves() -> None:
+    app = opened(lesson="dimension", dimension_shown="true", dimension_picture=VIEWS[1], dimension_epsilon="2")
+    (chart,) = drawn(app).values()
+    title = chart["layout"]["title"]["text"].replace("<br>", " ")
+    assert "exact theory · ε = 2 · β = 0.05 · rows replaced" in title
+    # The sentence has the numbers of these settings, and of no others.
+    size: Any = app.slider(key=f"dimension-{INTERVALS.key}").value
+    usual = INTERVALS.example(int(size)).astype(np.float64)
+    for epsilon, same in ((2.0, True), (1.0, False)):
+        both = worth(usual, vc_dimension(usual), epsilon=epsilon)
+        (said,) = re.findall(r"promises 10% from about n = [\d,]+", chart["sentence"])
+        enough = both.rows[both.promised <= 0.1][0]
+        assert (said == f"promises 10% from about n = {enough:,}") is same

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from dpcore.core import Neighbours
-from dplab.limits.reconstruction import EPSILONS
-from dplab.limits.weighted_halves import AttackedHalf, attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
+from dplab.limits.reconstruction import EPSILONS
+from dplab.limits.weighted_halves import AttackedHalf, attack, measured_errors, unavoidable, uneven_levels
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.words import significant
 from pages.learn.fat import figure
 from pages.learn.pictures import epsilon_grid
+from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import checked, interval
+from tests.pages.opening import texts
 
 SCALES = (0.01, 0.1, 0.5)
 
@@ -98,3 +100,11 @@ def test_no_weighted_error_of_identity_is_where_none_can_be(seed: int) -> None:
     wall = unavoidable(np.array(EPSILONS), points=16, scale=0.2, spread=0.0, neighbours=Neighbours.REPLACE_ONE)
     assert errors.shape == (len(EPSILONS), 200)
     assert (np.quantile(errors, 0.95, axis=1) >= wall.best).all()
+
+
+@pytest.mark.parametrize(("scale", "taken", "left"), [(0.5, 1.0, 0.0), (0.01, 0.51, 0.49)])
+def test_questions_weigh_in_and_out_as_the_guess_says(scale: float, taken: float, left: float) -> None:
+    told = "Questions weigh 1 for in and 0 for out (γ = 0.5), then only about 0.51 and 0.49 (γ = 0.01)."
+    assert told in texts(lesson("fat"))
+    levels = uneven_levels(64, scale=scale, spread=0.5, seed=1)  # as the lesson opens
+    assert np.abs(levels + scale - taken).max() < 0.005 and np.abs(levels - scale - left).max() < 0.005

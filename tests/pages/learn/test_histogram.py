@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.core import Floats
-from dplab.limits.histogram_risk import total_errors
+from dpcore.core import Floats, rounded_down
 from dpcore.limits.bounds import minimax
+from dplab.limits.histogram_risk import total_errors
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall, numbers
 from pages.charts.words import significant
 from pages.learn.histogram import figure
 from pages.learn.pictures import epsilon_grid
+from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import sound
+from tests.pages.opening import texts
 
 FEW = np.array([0.1, 0.2])
 
@@ -42,7 +44,10 @@ def test_no_exact_risk_of_a_private_histogram_is_below_the_wall(cells: int, rows
         curve = shown.one(Curve, name=name)
         for at, risk in zip(numbers(curve.x).tolist(), numbers(curve.y).tolist(), strict=True):
             assert risk >= edge.get(at, 0) * (1 - 1e-9)
-    assert significant(minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk) in shown.sentence
+    assert (
+        f"nobody is below {rounded_down(minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk)}, "
+        in shown.sentence
+    )
 
 
 def test_each_risk_is_drawn_as_what_it_is() -> None:
@@ -93,3 +98,17 @@ def test_measured_errors_are_those_of_the_exact_law(seed: int) -> None:
     # Projection to n rows helps where few cells hold rows: noise in the empty ones is cut away.
     few = total_errors(key="projected_histogram", cells=64, occupied=2, rows=500, epsilon=0.5, seed=seed, trials=200)
     assert few.mean() < minimax.geometric_risk(cells=64, rows=500, epsilon=0.5) / 2
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
+def test_the_least_risk_is_of_order_k_over_epsilon_n_where_it_is_said(epsilon: float) -> None:
+    """Some constant c for all k up to εn; an order of k/(ε²n) or of √k/(εn) has none."""
+    assert "k bars, n rows, ε up to about 1, k up to about εn; for some constant c" in texts(lesson("histogram"))
+    constants = []
+    for rows in (1000, 20_000, 100_000):
+        for cells in (2, 8, 64, 256, 1024):
+            if cells <= epsilon * rows:
+                risk = minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk
+                constants.append(risk * epsilon * rows / cells)
+    assert len(constants) > 5 and min(constants) > 0.2 and max(constants) < 1.3 * min(constants)
+    assert 0.2 < min(constants) < 1

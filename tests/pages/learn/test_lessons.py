@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from typing import Any
@@ -11,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dplab.audit.suspects import SUSPECTS
 from pages.charts.palette import DARK, LIGHT
 from pages.learn.kit import Lesson
 from pages.learn.view import LESSONS, TEACHERS, WALL
@@ -19,6 +21,7 @@ from tests import ROOT
 from tests.cases import full_but
 from tests.pages.drawn import drawn
 from tests.pages.opening import PAGE, opened, sound, texts
+from tests.pages.test_papers import LINES
 
 LEARN = "learn/page.py"
 SHORT = 250
@@ -68,15 +71,70 @@ def test_ten_rows_hide_the_sample_too_and_a_direction_s_promise_has_its_numbers(
     assert re.search(r"margin γ = [\d.]+ by one ε-private release: α = [\d.]+%", texts(lesson("directions")))
 
 
+def test_random_privacy_says_2k_over_n_as_it_is_and_breaks_where_the_condition_fails() -> None:
+    many = lesson("random", **{"random-figure": "figure-2", "random-rows": "500"})
+    assert "at most 2k/n = 1.6 (the paper), or " in texts(many)
+    few = lesson("random", **{"random-rows": "30000"})
+    (button,) = (each for each in few.button if each.label)
+    assert "both are the same" in texts(sound(button.click().run()))
+    assert button.label == "γ = 1%, n = 500"
+    assert [str(few.select_slider(key=f"random-{name}").value) for name in ("gamma", "rows")] == ["0.01", "500"]
+
+
 def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
-    assert "δ" not in told(lesson("odds"))
+    usual = lesson("odds")
+    assert "δ" not in told(usual) and "ε is for replacing one row; if it is for adding or removing" in texts(usual)
+    badge = drawn(usual)["odds_belief_chart"]["layout"]["title"]["text"].replace("<br>", " ")
+    assert "attacker knows all other rows, or rows are independent" in badge
     slack = lesson("odds", **{"odds-delta": "0.01"})
     assert "That is for δ = 0: with a chance of up to δ = 0.01 a release may tell everything" in told(slack)
     assert "a release at ε = 1 and δ = 0?" in texts(slack)
     # Degree 5 is enough for the distance; with noise, degree 6 is near with fewer rows.
-    assert "in the best degree (d = 64, ε = 1), answers are that near from about 23,700,000 rows" in told(
+    assert "in the best degree (d = 64, ε = 1, δ = 1e-6), answers are that near from about 23,700,000 rows" in told(
         lesson("polynomials")
     )
+
+
+CITED = [
+    ("sparse-data", "", "Hall, Rinaldo and Wasserman (2013)", "Definition 1, equation 5 and Section 7"),
+    ("directions", "Fewer dimensions", "Blum, Ligett and Roth (2013)", "Theorem 6.3 and Corollary 6.4"),
+]
+
+
+@pytest.mark.parametrize(("key", "view", "paper", "statements"), CITED)
+def test_a_lesson_cites_statements_of_the_map_of_papers(key: str, view: str, paper: str, statements: str) -> None:
+    """The card names them, and the map has each of them in that paper, at what this lesson shows."""
+    assert f"{paper}, {statements}." in texts(lesson(key, **({f"{key}-picture": view} if view else {})))
+    for each in re.split(", | and ", statements):
+        name, number = each.split()
+        assert any(
+            re.search(rf"{name}s? ([\d.]+ and )*{number}(?![\d.]*\d)", what, re.IGNORECASE) for what, *_ in LINES[paper]
+        ), each
+
+
+def test_the_variants_of_the_line_up_are_those_of_the_paper_that_is_cited() -> None:
+    assert "those of Lyu, Su and Li (2017)" in texts(lesson("audit", **{"audit-runs": "10000"}))
+    gates = [each.fault for each in SUSPECTS if each.fault.startswith("A sparse vector")]
+    assert sorted(re.findall(r"\(variant (\d) of Lyu, Su and Li\)", " ".join(gates))) == ["3", "4", "5", "6"]
+    assert len(gates) == 4
+
+
+def test_no_page_of_learn_can_reach_a_ledger_or_the_secure_sampler() -> None:
+    """Nothing that is shown there costs privacy, and no draw is a private release; low-bits compares samplers."""
+    assert "Everything here is made up or public: nothing on this page costs privacy." in texts(opened(LEARN))
+    assert lesson("subset").number_input(key="limits-seed").help.endswith(" They are not private releases.")
+    imported = dict[str, set[str]]()
+    for top in ("pages/learn", "dplab/limits", "dplab/audit", "dplab/printed"):
+        for file in (ROOT / top).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom):
+                    names = {f"{node.module}.{each.name}" for each in node.names}
+                    imported.setdefault(file.name, set()).update(names)
+    every = set[str]().union(*imported.values())
+    assert "dpcore.randomness.Preview" in every  # the names are those that the code imports
+    assert not [
+        each for each in every if re.search(r"ledger|\.Secure$|dprelease\.(release|engine)", each, re.IGNORECASE)
+    ]
 
 
 SLOW = ("dimension", "directions", "subset", "vc")

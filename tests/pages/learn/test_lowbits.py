@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
+from inspect import signature
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpcore.limits.bounds import low_bits
 from dpcore.limits.bounds.low_bits import Verdict
 from pages.charts.axes import reach
 from pages.charts.picture import Dots, Region, Rule, Words, numbers
 from pages.learn.lowbits import figure
+from pages.shell.session import with_progress
 from tests.kit import in_blocks
-from tests.pages.learn.test_page import opened
+from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
 
 BROKEN = Verdict(success=0.83, interval=(0.82, 0.84), allowed=0.62, certain=0.6, trials=10_000)
@@ -79,3 +85,51 @@ def test_naive_releases_are_taken_apart_on_the_page() -> None:
     assert shown["truth"].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     # Whatever came out of a count can come out of it.
     assert [shown[f"can come from {count}"][place] for place, count in shown["truth"].items()] == ["yes"] * 8
+
+
+def test_20_000_releases_are_drawn_and_attacked_unless_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many of each of two counts, by each of two samplers, and the page says so while they are drawn."""
+    labels = list[str]()
+
+    def noted(key: str, work: Any, *, label: str) -> Any:
+        labels.append(label)
+        return with_progress(key, work, label=label)
+
+    monkeypatch.setattr("pages.learn.lowbits.lesson.with_progress", noted)
+    opened(lesson="low-bits", low_bits_shown="true")
+    number = 4 * signature(low_bits.attack_both).parameters["each"].default
+    assert set(labels) == {"Drawing and attacking 20,000 releases."} and number == 20_000
+
+
+def test_what_is_told_is_the_verdict_rounded_to_be_true() -> None:
+    told = texts(opened(lesson="low-bits", low_bits_shown="true"))
+    said = re.search(
+        r"\*\*([\d.]+)%\*\* right guesses, where \*\*([\d.]+)%\*\* are allowed; at least ([\d.]+)% but for one chance "
+        r"in a million\. ([\d.]+)% of the releases rule one count out \*\*for certain\*\*",
+        told,
+    )
+    assert said is not None
+    success, allowed, least, certain = (float(each) / 100 for each in said.groups())
+    found, _ = in_blocks(low_bits.attack_both(low=0, epsilon=0.5, seed=1))
+    assert (success, certain) == pytest.approx((found.naive.success, found.naive.certain), abs=5e-4)
+    assert math.exp(0.5) / (1 + math.exp(0.5)) <= allowed < found.naive.allowed + 1e-3
+    # Were the attack right less often than that, it would be so lucky in one case of a million at most.
+    right = round(found.naive.success * found.naive.trials)
+    assert binom.sf(right - 1, found.naive.trials, least) < 1e-6 < binom.sf(right - 1, found.naive.trials, least + 2e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0])
+def test_what_this_guess_does_not_catch_is_not_private_either(epsilon: float) -> None:
+    """An output that one count can lead to and the other cannot refutes every ε: each uniform was tried."""
+    outputs = low_bits.naive_laplace(1000, scale=1 / epsilon, trials=5000, seed=1)
+    possible = [low_bits.reachable(outputs, count, scale=1 / epsilon) for count in (1000, 1001)]
+    assert possible[0].all() and not possible[1].all()
+
+
+def test_the_button_leads_to_large_counts_which_the_guess_does_not_catch() -> None:
+    app = opened(lesson="low-bits", low_bits_shown="true", low_bits_epsilon="0.1", low_bits_count="10")
+    (button,) = (each for each in app.button if each.label == "Counts 1,000 and 1,001 at ε = 0.5")
+    told = texts(button.click().run())
+    assert "guesses between 1000 and 1001." in told and "One release at ε = 0.5;" in told
+    said = re.search(r"Not caught by this guess, and not private: ([\d.]+)% of the releases rule one count out", told)
+    assert said is not None and float(said[1]) > 0 and "**Broken**" not in told

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dplab.limits import medians
-from dplab.limits.medians import MEASURED_BITS
 from dpcore.limits.bounds import median, walk
 from dpcore.limits.bounds.walk import MeasuredWalk
+from dplab.limits import medians
+from dplab.limits.medians import MEASURED_BITS
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall, numbers
 from pages.learn.median import figure
 from pages.learn.median.figure import NAMES, chance, log_chance
+from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import checked, interval
+from tests.pages.opening import opened, texts
 
 SEEN = MeasuredWalk(
     chance=np.linspace(1, 0, len(MEASURED_BITS)),
@@ -118,6 +121,18 @@ def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
     checked(picture)
     assert "0% at the start, 50% half way, 100% at the end" in picture.sentence
     np.testing.assert_array_equal(numbers(picture.one(Dots, role="released").x), moved)
+    assert "its chance of v still grows: 0%" in picture.sentence
+    # The interval at the end, 91% to 100%, is not above one of 0% to 95% at the start.
+    wide = replace(seen, high=np.maximum(seen.high, 0.95))
+    assert "grows" not in figure.measured_climb(n=1001, seen=wide, key="identity").sentence
+
+
+@pytest.mark.parametrize(("n", "says"), [(1001, "answers"), (201, "refuses")])
+def test_the_stable_median_answers_only_where_enough_rows_must_change(n: int, says: str) -> None:
+    app = opened("learn/page.py", lesson="median", **{"median-n": str(n), "median-shown": "true"})
+    told = " ".join(each.value for each in app.markdown)
+    assert f"takes {(n + 1) // 2} rows to change, the stable median mostly {says}" in told
+    assert (float(median.stable(bits=[9.0], n=n, epsilon=0.1, delta=1e-6)[0]) > math.log(0.5)) is (says == "answers")
 
 
 def test_chances_in_words() -> None:
@@ -148,3 +163,13 @@ def test_a_search_in_an_interval_release_climbs_like_any_other() -> None:
     few = medians.measured_chances(n=11, epsilon=0.1, seed=1, key="intervals-anchored")
     most = np.exp(median.any_private_stepwise(bits=np.array(MEASURED_BITS), n=11, epsilon=0.1))
     assert (few.low <= most).all() and few.chance[-1] < 0.5
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(1001, 0.1), (1001, 1.0), (201, 1.0)])
+def test_far_short_of_its_length_the_exponential_mechanism_is_nearly_always_right(n: int, epsilon: float) -> None:
+    told = "On a line far shorter than εn/(4 ln 2) bits the exponential mechanism is nearly always right."
+    assert told in texts(lesson("median"))
+    limit = epsilon * n / (4 * np.log(2))
+    found = medians.chances([limit / 2, 2 * limit], n=n, epsilon=epsilon, delta=1e-6)
+    short, beyond = np.exp(found.mechanisms["exponential"])
+    assert short > 0.99 and beyond < 0.01

@@ -6,12 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpcore.limits.bounds import odds
 from pages.charts.picture import Curve, Rule, Wall, numbers
-from pages.charts.words import percent
+from pages.charts.words import percent_up
 from pages.learn.odds import figure
+from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import sound
+from tests.pages.opening import texts
 
 
 def test_belief_stays_between_two_walls() -> None:
@@ -52,14 +55,14 @@ def test_the_best_attacker_is_at_the_wall(epsilon: float, delta: float) -> None:
     # Randomised response attains it: right unless it lies.
     attained = odds.witness(epsilon=epsilon, delta=delta)
     assert numbers(curve.y)[at] == pytest.approx(attained.max(axis=0).sum() / 2)
-    assert percent(float(numbers(curve.y)[at])) in shown.sentence
+    assert f"at most {percent_up(float(numbers(curve.y)[at]))} with it." in shown.sentence
 
 
 def test_an_attacker_no_better_off_is_told_so() -> None:
     same = sound(figure.guessing(prior=0.1, epsilon=1.0, delta=0.0))
     better = sound(figure.guessing(prior=0.4, epsilon=1.0, delta=0.0))
     assert "90% of the time without the release, and no more often with it." in same.sentence
-    assert "60% of the time without the release, and at most 73.1% with it." in better.sentence
+    assert "60% of the time without the release, and at most 73.2% with it." in better.sentence
     rule = better.one(Rule, role="quiet")
     assert rule.y == pytest.approx(0.6) and rule.below
 
@@ -68,3 +71,16 @@ def test_an_attacker_no_better_off_is_told_so() -> None:
 def test_what_is_impossible_is_named_where_its_name_fits_in(epsilon: float, named: bool) -> None:
     shown = sound(figure.belief(prior=0.1, epsilon=epsilon, delta=0.0, guess=0.5))
     assert {bool(each.label) for each in shown.marks if isinstance(each, Wall)} == {named}
+
+
+def test_much_is_learned_about_people_and_bad_odds_stay_bad() -> None:
+    assert "It does **not** say that nothing is learned about people like you, nor does it mend bad odds." in texts(
+        lesson("odds")
+    )
+    # Randomised response of 100,000 people at ε = 0.1 says almost surely whether 30% or 70% of them do it.
+    (true, lie), people = odds.witness(epsilon=0.1)[0, 1:3], 100_000
+    few, many = (share * true + (1 - share) * lie for share in (0.3, 0.7))
+    assert binom.sf(people // 2, people, few) < 1e-6 > binom.cdf(people // 2, people, many)
+    # Nothing that is released at ε = 1 brings a belief of 99% below 97%.
+    low, high = odds.posterior_range([0.99], epsilon=1.0)
+    assert low[0] > 0.97 and high[0] > 0.99

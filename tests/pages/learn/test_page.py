@@ -10,15 +10,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Slider
 
-from dpcore.core import Neighbours
-from dplab.limits import medians
-from dplab.limits.reconstruction import fitting, release_half
+from dpcore.core import Neighbours, rounded_down
 from dpcore.limits.attacks import halves, vc
 from dpcore.limits.attacks.group_counts import SUBSET_SUMS
 from dpcore.limits.attacks.named_classes import NAMED, NamedClass
 from dpcore.limits.bounds import median, minimax, net_samples
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.randomness import Preview
+from dplab.limits import medians
+from dplab.limits.reconstruction import fitting, release_half
 from pages.charts.words import significant
 from pages.learn.median import lesson as median_lesson
 from pages.learn.vc import lesson as vc_lesson
@@ -251,7 +251,7 @@ def test_net_mechanisms_are_not_said_to_have_distributional_privacy() -> None:
     assert "which net mechanisms have" not in told and "Nor do net mechanisms have it at the ε" in told
     middle = float(np.median(net_samples.draw_pairs(rows=1000, points=8, pairs=60, seed=1).losses(0.1)))
     assert 1 < middle < 1.6  # of ε = 0.1
-    assert f"at least {significant(middle)}** in half of all pairs, {significant(middle / 0.1)} times ε" in told
+    assert f"at least {rounded_down(middle)}** in half of all pairs, {significant(middle / 0.1)} times ε" in told
     assert f"1/(n + 1)² = {significant(1 / 1001**2)} it implies differential privacy" in told
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpcore.limits.bounds import minimax, odds
 from pages.charts.palette import palette
 from pages.charts.picture import Axis, Curve, Rule, Wall, numbers
 from pages.charts.roles import look
@@ -102,3 +103,13 @@ def test_nothing_compared_has_the_colour_of_the_guess_or_of_its_neighbour() -> N
         assert len(set(hues)) == len(OTHERS) and look("guess", colours).colour not in hues
     found = curves([1, 2], {str(place): [1, 2] for place in range(5)})
     assert len({curve.dash for curve in found}) == 5 and len({curve.role for curve in found}) == 5
+
+
+def test_a_small_epsilon_is_private_and_a_large_one_accurate() -> None:
+    """The words at the ends of the axis."""
+    axis = epsilon_axis(1.0)
+    grid = np.array([0.01, 0.1, 1.0, 10.0])
+    assert axis.title.startswith("← private") and axis.title.endswith("accurate →")
+    assert float(axis.low or 0) < float(axis.high or 0)
+    assert (np.diff(odds.best_guesses(0.5, epsilons=grid)) > 0).all()
+    assert (np.diff([minimax.geometric_risk(cells=8, rows=100, epsilon=each) for each in grid]) < 0).all()

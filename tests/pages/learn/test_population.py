@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from dpcore.core import Floats
-from dpcore.limits.bounds import distributional, net_samples
+from dpcore.limits.bounds import distributional, net_samples, odds
 from pages.charts.picture import Curve, Picture, Rule, numbers
 from pages.learn.population import figure
+from pages.learn.population.lesson import without_replacement
 from tests.pages.lessons import sound
 
 NET = np.array([0.5, 4.0, 5.0])
@@ -67,3 +70,13 @@ def test_losses_that_occur_and_how_often() -> None:
     assert len(few) == 5 and few[-1] == losses[-1]
     found, share = net_samples.reaching(np.array([2.0, 1.0, 2.0, 3.0]))
     assert found.tolist() == [1, 2, 3] and share.tolist() == [1, 0.75, 0.25]
+
+
+def test_who_says_whether_the_sample_is_one_database_tells_its_neighbours_apart_for_certain() -> None:
+    assert "say whether its sample is one database D*: that is not differentially private." in without_replacement(100)
+    sample = (0, 1, 0)
+    neighbours = [other for other in product(range(2), repeat=3) if sum(np.array(other) != sample) == 1]
+    right = [((sample == sample) + (other != sample)) / 2 for other in neighbours]
+    assert len(neighbours) == 3 and set(right) == {1.0}
+    # No ε that can be printed, and no δ below 1, allows that.
+    assert all(odds.best_guess(0.5, epsilon=epsilon, delta=0.999) < 1 for epsilon in (0.01, 1.0, 10.0, 30.0))

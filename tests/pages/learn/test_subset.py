@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dplab.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
+from dplab.limits import subset_sums
 from pages.charts.axes import reach
 from pages.charts.picture import Curve, Dots, Rule, numbers
 from pages.learn.subset import figure
+from pages.learn.subset.lesson import secret_bits
 from tests.kit import in_blocks
-from tests.pages.lessons import sound
+from tests.pages.learn.test_lessons import lesson
+from tests.pages.lessons import interval, sound
+from tests.pages.opening import texts
 
 SEEN = subset_sums.SharesFound(
     errors=np.array([0.0, 5.0, 30.0]),
@@ -63,8 +66,10 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     # Laid along the edge, "at least 0%" would read as more: the whole scale of shares is drawn.
     low, high = reach(shown.y, shown.marks, across=False)
     assert low <= 0 and high >= 1
+    np.testing.assert_array_equal(interval(dots), np.array([[1.0, 0.8, 0.2], [1.0, 0.9, 0.6]]))
+    assert shown.sentence.endswith("Bars show the range of all 2 runs.")
     assert "finds 85% of the bits (you guessed 10%)" in shown.sentence and "below 2 people" in shown.sentence
-    few = sound(figure.by_questions(seen=SEEN, people=100, asked=500))
+    few = sound(figure.by_questions(seen=SEEN, people=100, error=5, asked=500))
     asked = few.one(Dots, role="released")
     assert (numbers(asked.x).tolist(), few.x.log) == ([5, 50, 500], True)
     assert few.one(Rule, role="quiet").x == 100 and few.one(Rule, role="ink").x == 500
@@ -73,9 +78,18 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
 
 @pytest.mark.parametrize("people", [3, 1000])
 def test_as_many_questions_as_people_is_a_place_in_the_picture(people: int) -> None:
-    shown = sound(figure.by_questions(seen=SEEN, people=people, asked=500))
+    shown = sound(figure.by_questions(seen=SEEN, people=people, error=5, asked=500))
     low, high = reach(shown.x, shown.marks, across=True)
     assert low < people < high
+
+
+@pytest.mark.parametrize(
+    ("people", "error", "said"), [(100, 5, True), (500, 5, True), (501, 5, False), (100, 0, False)]
+)
+def test_least_squares_fits_noise_only_where_there_is_noise_and_questions_for_all(
+    people: int, error: int, said: bool
+) -> None:
+    assert ("fits the noise" in figure.by_questions(seen=SEEN, people=people, error=error, asked=500).caption) is said
 
 
 def test_no_measured_share_is_below_what_is_proved(seed: int) -> None:
@@ -106,3 +120,46 @@ def test_without_noise_every_attack_finds_every_bit(method: str, seed: int) -> N
     assert guess.groups == 100 and guess.done == 1 and (guess.bits[0] == truth).all()
     loud = subset_sums.private_share(masks, truth, epsilon=0.1, seed=seed)
     assert loud < subset_sums.private_share(masks, truth, epsilon=1e4, seed=seed) == 1
+
+
+@pytest.mark.parametrize("words", [("no", "yes"), ("Male", "Female")])
+def test_the_caption_names_what_a_bit_of_1_means(words: tuple[str, str]) -> None:
+    shown = figure.bits(truth=np.array([True, False]), estimates=np.array([0.9, 0.1]), words=words)
+    assert shown.caption == f"A bit of 1 means “{words[1]}”." and shown.table["is"] == [words[1], words[0]]
+
+
+def test_with_as_many_questions_as_people_least_squares_fits_the_noise_and_magnifies_it_most() -> None:
+    told = "Least squares magnifies noise most where there are as many questions as people."
+    assert told in texts(lesson("subset"))
+    caption = figure.by_questions(seen=SEEN, people=100, error=5, asked=500).caption
+    assert caption == "With as many questions as people, least squares fits the noise."
+    people, worst = 60, dict[int, float]()
+    truth = np.arange(people) % 2 == 0
+    for questions in (15, 30, 60, 120, 600):
+        errors = []
+        for seed in range(20):
+            masks = subset_sum.random_groups(Preview(seed), people=people, groups=questions)
+            noise = np.random.default_rng(seed).integers(-5, 6, size=questions)
+            answers = (masks @ truth.astype(np.float64) + noise)[None, :]
+            estimates = subset_sum.least_squares(masks, answers).estimates[0]
+            errors.append(float(np.sqrt(np.mean((estimates - truth) ** 2))))
+            left = np.abs(masks @ estimates - answers[0]).max()
+            assert left < 1e-6 if questions <= people else left > 1
+        worst[questions] = float(np.median(errors))
+    assert max(worst, key=lambda questions: worst[questions]) == people
+
+
+@pytest.mark.parametrize(("error", "said"), [(10, True), (20, False), (40, False)])
+def test_attacks_work_where_nothing_is_promised_only_if_all_of_them_beat_the_commoner_bit(
+    error: int, said: bool
+) -> None:
+    """At ±20 their mean is above it, and one of the six below."""
+    words = texts(lesson("subset", **{"subset-noise": str(error)}))
+    told = "At this noise it promises nothing; all 6 least-squares attacks still beat always guessing the commoner bit."
+    assert (told in words) is said
+    truth, _ = secret_bits("adult.sex", people=200, seed=1)
+    masks = subset_sum.random_groups(Preview(2), people=200, groups=1000)
+    seen, _ = in_blocks(subset_sums.sweep(masks, truth, error=error, seed=4))
+    found = seen.by_noise[seen.errors.tolist().index(error)]
+    assert subset_sum.wrong_at_most(masks, error=np.array([float(error)]))[0] >= 200
+    assert len(found) == 6 and bool(found.min() > max(truth.mean(), 1 - truth.mean())) is said

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pytest
 
 from dpcore.core import Floats, Neighbours
-from dplab.limits.reconstruction import EPSILONS, Attack, Recovery, walls
 from dpcore.limits.attacks import vc
-from dpcore.limits.attacks.halves import TwoWorlds
+from dpcore.limits.attacks.halves import Halves, TwoWorlds, two_worlds
+from dplab.limits.reconstruction import EPSILONS, Attack, Recovery, walls
 from pages.charts.picture import Curve, Dots, Picture, Region, Rule, Wall, numbers
-from pages.charts.words import percent
+from pages.charts.words import percent_down, percent_up
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
+from tests.kit.statistics import binomial_chances
+from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import checked, interval
+from tests.pages.opening import texts
 
 REPLACE = Neighbours.REPLACE_ONE
 KEYS = ("identity", "subset-sums")
@@ -46,8 +51,8 @@ def recovered(*, neighbours: Neighbours = REPLACE, epsilon: float = 1.0, guess: 
     return figure.recovered(seen=seen(), titles=TITLES, walls=forbidden, epsilon=epsilon, guess=guess)
 
 
-def accuracy(errors: Floats) -> Picture:
-    forbidden = walls(epsilon_grid(1.0), points=8, repeats=1, neighbours=REPLACE, delta=0.0)
+def accuracy(errors: Floats, *, points: int = 8) -> Picture:
+    forbidden = walls(epsilon_grid(1.0), points=points, repeats=1, neighbours=REPLACE, delta=0.0)
     return figure.accuracy(seen=seen(errors=errors), titles=TITLES, walls=forbidden, epsilon=1.0, n=4)
 
 
@@ -93,7 +98,7 @@ def test_more_than_privacy_allows_is_hatched_above_the_ceiling(neighbours: Neigh
     assert numbers(wall.y)[0] < 0.6 and numbers(wall.y)[-1] > 0.99
     # Where rows come and go a swap is two steps: more is allowed, and the sentence follows.
     allowed = math.e / (1 + math.e) if neighbours is REPLACE else 1 - math.exp(-1) / 2
-    assert f"no attack find more than {percent(allowed)}" in picture.sentence
+    assert f"no attack find more than {percent_up(allowed)}" in picture.sentence
     assert "find 50% of the secret half (you guessed 90%)" in picture.sentence
     guess = picture.one(Rule, role="guess")
     assert guess.y == 0.9 and picture.one(Rule, role="ink").x == 1.0
@@ -131,7 +136,11 @@ def test_what_nobody_can_promise_is_hatched_below_and_95_percent_of_errors_are_d
     assert other.hover is not None and "at most 0% (0 of 4 rows)" in other.hover[0]
     assert picture.y.rows == 4  # the same in whole rows
     _, least = walls(np.array([1.0]), points=8, repeats=1, neighbours=REPLACE, delta=0.0).at(1.0)
-    assert least in numbers(wall.y) and f"no private method can promise less than {percent(least)}" in picture.sentence
+    assert least in numbers(wall.y)
+    assert f"no private method can promise less than {percent_down(least)}" in picture.sentence
+    # Of 34 points it is 11.76…%, and 11.8% would not hold; no error of 30.004% is at most 30%.
+    picture = accuracy(np.where(errors == 0.3, 0.30004, errors), points=34)
+    assert "err by at most 30.1% on their" in picture.sentence and "promise less than 11.7%" in picture.sentence
 
 
 def test_a_share_above_all_rows_is_not_said_to_be_of_n() -> None:
@@ -166,3 +175,27 @@ def test_worlds_say_what_is_impossible_and_hatch_it_in_the_first_world() -> None
     free = figure.worlds(told=told(0.9, allowed=1.0), epsilon=10.0, claimed=False)
     checked(free)
     assert not free.find(Region) and "private at no ε" in free.sentence and not free.find(Curve)
+
+
+def test_both_intervals_of_two_worlds_hold_together_with_95_percent() -> None:
+    """Exactly, for every pair of chances of a grid; the control: two intervals of 95% each do not."""
+    words = texts(lesson("vc", **{"vc-picture": "Two worlds", "vc-points": "8"}))
+    assert re.search(r"[\d,]+ releases of each world; intervals hold with 95% together\.", words)
+    assert signature(two_worlds).parameters["confidence"].default == 0.95
+    trials, chances = 100, np.linspace(0.005, 0.995, 199)
+
+    def world(hits: int) -> Halves:
+        chosen = (np.arange(trials) < hits)[:, None]
+        return Halves(chosen=chosen, mass=np.zeros(trials), refused=np.zeros(trials, dtype=np.bool_))
+
+    def least(confidence: float) -> float:
+        covered = np.zeros(len(chances))
+        for hits in range(trials + 1):
+            seen = two_worlds(world(hits), world(hits), point=0, epsilon=1.0, steps=1, confidence=confidence)
+            assert seen.inside_interval == seen.outside_interval
+            low, high = seen.inside_interval
+            law = np.array([binomial_chances(trials, float(chance))[hits] for chance in chances])
+            covered += law * ((low <= chances) & (chances <= high))
+        return float(covered.min()) ** 2  # the worlds are independent
+
+    assert least(0.95) >= 0.95 > least(0.9)

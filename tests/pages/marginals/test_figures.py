@@ -9,8 +9,7 @@ import pytest
 
 from dpcore import Neighbours, Preview, Problem
 from dpcore.core import Floats
-from dpcore.data.cube import Cube
-from dplab.marginals_lists import ListShares
+from dpcore.data.product import Product
 from dpcore.mechanisms.marginals.plans import Budget, MarginalsPlan, direct_plan, plan_for, polynomial_plan
 from dpcore.mechanisms.marginals.polynomials import minimax
 from dpcore.mechanisms.marginals.preview import (
@@ -24,6 +23,7 @@ from dpcore.mechanisms.marginals.preview import (
     sampled,
 )
 from dpcore.queries.at_least import AtLeast
+from dplab.marginals_lists import ListShares
 from pages.charts.picture import Band, Bars, Curve, Dots, Picture, Rule, numbers
 from pages.marginals.figures import (
     ADDED,
@@ -46,7 +46,7 @@ MINE, OTHER = f"mechanism:{KEY}", "mechanism:marginals-direct"
 
 
 def problem_of(*, attributes: int = 20, width: int = 4, n: int = 30_000, signed: bool = False) -> Problem:
-    domain = Cube(names=tuple(f"a{i}" for i in range(attributes)))
+    domain = Product.yes_no([f"a{i}" for i in range(attributes)])
     return Problem(domain=domain, queries=AtLeast(domain=domain, width=width, signed=signed), n=n)
 
 
@@ -204,7 +204,7 @@ def tiles_are_in_place(picture: Picture, winners: Mapping[tuple[float | str, flo
 
 
 def test_all_of_stays_all_of_on_the_map() -> None:
-    domain = Cube(names=tuple(f"a{i}" for i in range(12)))
+    domain = Product.yes_no([f"a{i}" for i in range(12)])
     queries = AtLeast(domain=domain, width=4, least=4)
     problem = Problem(domain=domain, queries=queries, n=10_000, neighbours=Neighbours.ADD_REMOVE_ONE)
     mirrored = Problem(domain=domain, queries=AtLeast(domain=domain, width=4), n=10_000)

@@ -10,14 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Preview, Problem
-from dpcore.core import ParameterError
+from dpcore.core import ParameterError, describe_error
 from dpcore.data.bundled import yes_no_of
-from dpcore.data.cube import Cube, Predicate, judged
 from dpcore.data.lists import college_domain
+from dpcore.data.predicates import Predicate, judged
+from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_lists
-from dplab.marginals_lists import true_shares
-from dplab.measure import finish
+from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.plans import direct_plan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
@@ -25,6 +25,8 @@ from dpcore.mechanisms.marginals.preview import direct_answers, sampled
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import pack
 from dpcore.queries.inputs import Inputs
+from dplab.marginals_lists import true_shares, worst_of_lists
+from dplab.measure import finish
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
 from pages.marginals.upload import parsed
@@ -37,7 +39,7 @@ SMALL = {"cube_rows": "3000", "cube_attributes": "12"}
 
 
 def problem_of(source: Source, *, width: int, least: int = 1, signed: bool = False) -> Problem:
-    queries = AtLeast(domain=source.on(Cube), width=width, least=least, signed=signed)
+    queries = AtLeast(domain=source.on(Product), width=width, least=least, signed=signed)
     return Problem(domain=source.domain, queries=queries, n=source.dataset().n)
 
 
@@ -80,7 +82,7 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     halfway = re.search(r"halfway between the bounds it is \*\*([\d.]+)%", text)
     assert halfway and float(halfway.group(1)) < 100 * by_polynomial
     assert "between its bounds, " in text
-    assert f"**{percent(mechanism.accuracy(problem, 0.05).value)}**" in text
+    assert describe_error(mechanism.accuracy(problem, 0.05), n=problem.n, bold=True) in text
     assert set(drawn(app)) == CHARTS and not app.error and not app.warning
     assert all(chart["download"] for chart in drawn(app).values())
     assert_the_code_runs(app)
@@ -219,6 +221,8 @@ def test_an_own_public_file() -> None:
     held: HeldFile = app.session_state["file"]
     sound(app.text_input(key=f"{held.prefix}cube-0").set_value("< many").run())
     assert "a number is needed" in app.error[0].value and not drawn(app)
+    sound(app.multiselect(key=f"{held.prefix}cube-columns").set_value([]).run())
+    assert "Name at least two attributes." in texts(app) and not drawn(app)
 
 
 def test_private_rows_show_nothing_until_their_steward_asks() -> None:
@@ -264,7 +268,7 @@ def test_the_college_story() -> None:
     at, text = 1 + (1 << 7), texts(app)
     assert f"**{percent(truth[at])}** of the lists say yes; released **{percent(released[at])}**" in text
     assert app.header[0].value.endswith(percent(float(np.quantile(np.abs(released - truth), 0.95))))
-    assert f"**{percent(mechanism.accuracy(problem, 0.05).value)}**" in text
+    assert describe_error(mechanism.accuracy(problem, 0.05), n=problem.n, bold=True) in text
     assert all(f"| {value} |" in text for value in ("0.458", "0.292", "0.167")), "the worst list of 4 rules at degree 2"
     sound(app.multiselect(key="list-input-8").set_value([]).run())
     assert f"**{percent(truth[0])}** of the lists say yes" in texts(app)
@@ -322,3 +326,30 @@ def test_where_rows_come_and_go_shares_are_of_a_public_number() -> None:
     assert f"| true | {100 * smokers / 600:.2f}% |" in texts(app)
     sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run())
     assert f"| true | {100 * smokers / 10_000:.2f}% |" in texts(app), "the number of private rows is nobody's business"
+
+
+def test_of_lists_no_lower_bound_is_known_at_any_loss_and_answers_are_moved_into_0_to_1() -> None:
+    source = generated_lists(n=1000, rules=2)
+    problem = Problem(domain=source.domain, queries=Inputs(domain=college_domain(2)), n=1000)
+    for epsilon in (0.01, 1.0, 10.0):
+        assert lower_bound(problem, DecisionListMarginals(epsilon=epsilon).guarantee(problem), beta=0.05) is None
+    lists = texts(opened(view="Decision lists", students="1000", rules="2"))
+    tables = texts(opened(cube_rows="1000", cube_attributes="6", width="3"))
+    assert "No lower bound is known here." in lists and "Hatched" not in lists
+    assert "No lower bound is known here." not in tables and "Hatched: impossible to promise." in tables
+    for shown in (lists, tables):
+        assert "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth." in shown
+
+
+def test_an_answer_moved_into_0_to_1_is_no_further_from_a_share() -> None:
+    """All at once, whatever is drawn: with little privacy left many answers are below 0 or above 1 before."""
+    source = generated_lists(n=200, rules=2)
+    dataset, problem = source.dataset(), Problem(domain=source.domain, queries=Inputs(domain=college_domain(2)), n=200)
+    mechanism = DecisionListMarginals(epsilon=0.01)
+    state = mechanism.prepare(dataset, problem)
+    release = mechanism.run(state, Preview(1), 200)
+    truth, every = true_shares(dataset, problem), np.arange(problem.queries.count)
+    plain, moved = release.answers(every, clip=False), release.answers(every, clip=True)
+    assert (plain < 0).any() and (plain > 1).any() and (moved >= 0).all() and (moved <= 1).all()
+    assert (np.abs(moved - truth) <= np.abs(plain - truth)).all() and (moved != truth).any()
+    assert finish(worst_of_lists(mechanism, state, truth=truth, seed=1)).max() <= 1, "the dots of the map are moved"

@@ -9,19 +9,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Preview, Problem, entry
-from dpcore.core import Floats
-from dpcore.data.attributes import Attributes
-from dpcore.data.attributes import Marginals as Tables
+from dpcore.core import Floats, describe_error
 from dpcore.data.bundled import survey_of
-from dpcore.data.cube import Cube
+from dpcore.data.product import Product
 from dpcore.data.sources import generated_attributes
-from dplab.marginals_worst import MOST
-from dplab.tables import TRIALS
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
-from pages.charts.words import percent, rows
+from dpcore.queries.marginals import Marginals as Tables
+from dplab.marginals_worst import MOST
+from dplab.tables import TRIALS
+from pages.charts.words import percent
 from tests.cases import full_but, one_relation
 from tests.pages.drawn import drawn
 from tests.pages.marginals.opening import CHARTS, opened, texts
@@ -51,7 +50,7 @@ def assert_told(app: AppTest, errors: Floats, mechanism: Any, problem: Problem) 
     assert lower is not None and 0 < lower.value <= bound.value and lower.statement in text
     assert f"{len(errors)} releases, each with its worst error over all {problem.queries.count:,} " in text
     if bound.value < 1:
-        assert f"**{percent(bound.value)}** (≈ {rows(bound.value, problem.n)})" in text
+        assert describe_error(bound, n=problem.n, bold=True) in text
 
 
 KINDS = [("noise-aware", "any", 1), ("minimax", "all", 4), ("direct", "some", 2)]
@@ -72,7 +71,7 @@ def test_dots_are_worst_errors_of_whole_releases(
     key = "marginals-polynomial-gaussian" if noise == "gaussian" else "marginals-polynomial"
     app = sound(opened(**SMALL, **link, **{f"{key}-method": method}))
     source = generated_attributes(n=N, attributes=ATTRIBUTES)
-    queries = AtLeast(domain=source.on(Cube), width=4, least=least, signed=signed)
+    queries = AtLeast(domain=source.on(Product), width=4, least=least, signed=signed)
     problem = Problem(domain=source.domain, queries=queries, n=N)
     mechanism = entry(key).make(method=method)
     assert isinstance(mechanism, PolynomialMarginals)
@@ -101,7 +100,7 @@ def test_where_the_rows_are_only_said_the_promise_is_conditional() -> None:
     app = opened(**SMALL, width="3")
     app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE))
     text = texts(sound(app.run()))
-    assert "If what is assumed below held: with probability at least 0.95" in text and "would be promised" in text
+    assert "If what is assumed below held: with confidence 95%" in text and "would be promised" in text
 
 
 @pytest.mark.parametrize("method", full_but(["residual-planner", "direct-tables", "fourier-tables"], "fourier-tables"))
@@ -114,7 +113,7 @@ def test_dots_of_tables_are_their_worst_cells_as_measured(method: str, neighbour
     app = opened(**VIEW, **link, tables_method=method)
     app.radio(key="neighbours").set_value(str(neighbours))
     dataset = survey.dataset()
-    queries = Tables(domain=survey.on(Attributes), ways=2)
+    queries = Tables(domain=survey.on(Product), ways=2)
     problem = Problem(domain=survey.domain, queries=queries, n=dataset.n, neighbours=neighbours)
     mechanism: Any = entry(method).make()
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(5), TRIALS)

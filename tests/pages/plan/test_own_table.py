@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.data.dates import Calendar
-from dpcore.data.domains import Line, Truth
+from dpcore.data.columns import Labels, is_number
+from dpcore.data.dates import Dates
+from dpcore.data.reading.format import Format
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.data.picker import OWN_FILE
 from pages.data.upload import PERSON as BY_PERSON
@@ -54,6 +55,14 @@ def planned(app: AppTest) -> AppTest:
     return app
 
 
+def test_a_plan_of_one_s_own_file_says_how_the_file_is_read() -> None:
+    app = give(opened(way=OWN), "wage;age\n1210,80;20\n932,45;21\n", name="wages.csv")
+    type_in(app, wage={"from": "0", "to": "5000", "bins": 10}, age={"use": False})
+    plan: Plan = planned(app).session_state["plan_shown"][1]
+    assert plan.file_format == Format(separator=";", decimal=",")
+    assert Plan.read(plan.text).joint_request().file_format == plan.file_format
+
+
 def test_whoever_looked_at_plan_before_finds_the_file_there_and_another_choice_stays() -> None:
     app = sound(opened(way=OWN).switch_page("plan/page.py").run())
     assert "of Adult" in app.header[0].value
@@ -85,8 +94,8 @@ def test_every_declared_column_can_be_planned_without_a_look_at_a_row(by_person:
     texts = (key.removeprefix("planned|") for key in app.session_state["memory"] if key.startswith("planned|"))
     [plan] = (plan for plan in map(Plan.read, texts) if len(plan.questions) == len(SIX))
     assert plan.table.person == (PERSON if by_person else "")
-    assert plan.table.on("seen") == Calendar(step="day", first="2024-01-01", last="2024-12-31", missing=True)
-    assert isinstance(plan.table.on("smoker"), Truth) and isinstance(plan.table.on("cost"), Line)
+    assert plan.table.on("seen") == Dates(step="day", first="2024-01-01", last="2024-12-31", missing=True)
+    assert isinstance(plan.table.on("smoker"), Labels) and is_number(plan.table.on("cost"))
     assert plan.cost.epsilon == pytest.approx(0.6 * (PERSON_ROWS if by_person else 1))
     assert f"{ROWS:,}" not in everything(app) and "p17" not in everything(app)
     assert "cost" in drawn(app)["plan_chart"]["sentence"]

@@ -6,27 +6,34 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours, ParameterError
+from dpcore.data.columns import Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Line
-from dplab.measure import finish
 from dpcore.mechanisms import entry
+from dplab.measure import finish
+from dplab.sweep import Sweep
 from dprelease.plan import compare
 from dprelease.plan.errors import predict
 from dprelease.plan.questions import Plan, PlannedQuestion
-from pages.charts.picture import Bars, Dots, numbers
+from pages.charts.palette import DARK, LIGHT
+from pages.charts.picture import Bars, Curve, Dots, numbers
 from pages.charts.plotly import render
 from pages.charts.words import percent
+from pages.plan import add
 from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import chosen, play_link
-from pages.plan.table import Declared
+from pages.plan.growth import errors_by_rows
+from pages.plan.rows import OF_A_MEAN
+from pages.plan.table import MOST_BYTES, OPENED, Declared
 from pages.plan.view import SNIPPET
+from tests import ROOT
 from tests.pages.drawn import drawn
-from tests.pages.opening import opened, sound
+from tests.pages.opening import opened, sound, visitor
 
 PAGE = "plan/page.py"
 
@@ -111,8 +118,34 @@ def test_a_target_that_is_none_gets_one_sentence_and_changes_nothing(typed: str)
     assert "A target is a share" in app.error[0].value and questions(app)[0].target == 0.01
 
 
+def test_a_mean_of_an_opened_plan_that_would_be_wrong_is_exchanged_and_that_is_said() -> None:
+    app = sound(opened(PAGE))
+    file = ROOT / "tests" / "kit" / "field" / "R01_plan.json"
+    app.file_uploader[0].set_value(("plan.json", file.read_bytes(), "application/json"))
+    sound(app.run())
+    assert [each.entry_key for each in questions(app, "plan-file")] == ["counted-mean", "exponential_median"]
+    said = "Question 1: “Clipped mean” would give a wrong number here, so that “Mean with its number of rows” is"
+    assert [each.value for each in app.info] == [f"{said} in its place."]
+
+
+def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None:
+    app = sound(opened(PAGE))
+    app.selectbox(key="plan_asked_adult").set_value("mean")
+    app = press(sound(app.run()), "Add")
+    *_, target = (each for each in app.text_input if each.label == "Target")
+    assert target.help == "The worst error that is wanted of question 3: 1% of the declared range."
+    target.set_value("50 rows")
+    assert OF_A_MEAN in [each.value for each in sound(app.run()).error] and questions(app)[2].target is None
+    *_, target = (each for each in app.text_input if each.label == "Target")
+    target.set_value("2%")
+    assert not sound(app.run()).error and questions(app)[2].target == 0.02
+    first, _, third = drawn(app)["plan_chart"]["sentence"].split(";")
+    assert "of its range" in third and "of its range" not in first
+    assert "(at most half of all releases err by more)" in first
+
+
 def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     asked = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.125)
     plan = Plan(table=table, n=300, questions=(asked,))
     app = sound(opened(PAGE))
@@ -130,6 +163,31 @@ def test_a_file_that_is_no_plan_gets_one_sentence(content: bytes) -> None:
     sound(app.run())
     assert len(app.error) == 1 and len(app.error[0].value) < 200
     assert "2 questions of Adult" in app.header[0].value, "what was there stays"
+
+
+def test_a_sentence_about_a_file_obeys_nothing_in_it() -> None:
+    app = sound(opened(PAGE))
+    content = json.dumps({"format": "dpscope-plan/1", "![x](http://a.b) :red[x] <b>": 1}).encode()
+    app.file_uploader[0].set_value(("plan.json", content, "application/json"))
+    (error,) = sound(app.run()).error
+    assert "no field" in error.value and not any(each in error.value for each in ("](", " :red", " <b>"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["[click](http://a.b)", "![x](http://a.b/i.png)", ":orange-badge[private]", "a\nb", "\u202eevil", "<b>x</b>"],
+)
+def test_a_label_obeys_no_name_of_a_plan_s_column(name: str) -> None:
+    """The labels of controls are Markdown; a stranger's file may name its columns in it."""
+    table = DeclaredTable(columns=(DeclaredColumn(name=name, on=Number(high=8, bits=3)),))
+    asked = PlannedQuestion(columns=(name,), queries="intervals", entry_key="identity", epsilon=0.5)
+    plan = Plan.read(Plan(table=table, n=100, questions=(asked,)).text)
+    app = visitor(PAGE)
+    state = {"plan_opened": plan, "plan_questions": {OPENED: plan.questions}, "plan_version": 1, "plan_wanted": OPENED}
+    for key, value in state.items():
+        app.session_state[key] = value
+    labels = [str(each.proto.label) for each in sound(app.run()).selectbox]
+    assert [each for each in labels if each.startswith("1. ")] and not any(name in each for each in labels)
 
 
 def test_gaussian_questions_are_charged_as_one_vector() -> None:
@@ -176,7 +234,7 @@ def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     first = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5, target=0.01)
     second = PlannedQuestion(
         columns=("wage",), queries="cells", entry_key="gaussian", epsilon=0.5, values={"delta": 1e-7}
@@ -191,7 +249,7 @@ def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:
 
 
 def test_a_question_of_one_column_opens_in_play_with_its_mechanism_and_loss() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="body_mass_g", on=Line(high=8192, bits=8)),))
+    table = DeclaredTable(columns=(DeclaredColumn(name="body_mass_g", on=Number(high=8192, bits=8)),))
     told = Declared(key="penguins", title="t", table=table, n=344, neighbours=Neighbours.REPLACE_ONE, beta=0.05)
     asked = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="windows", epsilon=0.3)
     app = sound(opened("play/page.py", **play_link(told, asked)))
@@ -200,6 +258,20 @@ def test_a_question_of_one_column_opens_in_play_with_its_mechanism_and_loss() ->
     assert shown.entry_key == "windows" and dict(shown.values)["epsilon"] == 0.3
     mean = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="clipped_mean", epsilon=0.3)
     assert play_link(told, mean) == {} == play_link(replace(told, key="my-file"), asked), "of these there is no link"
+
+
+def test_bounds_missing_values_and_rows_stand_beside_every_value() -> None:
+    app = sound(opened(PAGE, table="penguins"))
+    mean = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="clipped_mean", epsilon=0.3)
+    upper = replace(mean, entry_key="exponential_median", values={"quantile": 0.75})
+    app.session_state["plan_questions"] = {"penguins": (mean, upper)}
+    app.session_state["plan_version"] = 7
+    told = [each.value for each in sound(app.run()).caption]
+    line = "rows without a number are left out."
+    assert sum(line in each and "are cut off at" in each for each in told) == 2
+    assert any(f"{line} How many rows have a value is released with the mean." in each for each in told)
+    assert any("how many count is private" in each for each in told)
+    assert any(each.value == "counted-mean" for each in app.selectbox), "no cell of a sample is surely filled"
 
 
 def test_every_bundled_table_opens_on_a_plan() -> None:
@@ -211,7 +283,7 @@ def test_every_bundled_table_opens_on_a_plan() -> None:
 
 
 def test_the_snippet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     asked = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.5, target=0.05)
     (tmp_path / "plan.json").write_bytes(Plan(table=table, n=300, questions=(asked,)).text)
     monkeypatch.chdir(tmp_path)
@@ -220,7 +292,7 @@ def test_the_snippet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_the_picture_puts_each_number_where_it_is() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     first = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5, target=0.01)
     second = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.5, target=0.5)
     plan = Plan(table=table, n=300, questions=(first, second))
@@ -250,7 +322,7 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
 
 
 def test_a_long_name_beside_its_line_leaves_a_phone_room_for_the_line() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     asked = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5)
     plan = Plan(table=table, n=300, questions=(asked,))
     short, long, longest = (
@@ -264,6 +336,40 @@ def test_a_long_name_beside_its_line_leaves_a_phone_room_for_the_line() -> None:
 
 
 def test_a_question_that_does_not_fit_is_refused() -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Number(high=64, bits=4)),))
     with pytest.raises(ParameterError):
         Plan(table=table, n=0, questions=())
+
+
+def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(add, "MOST_QUESTIONS", 2)
+    app = sound(opened(PAGE))
+    app.multiselect[0].set_value(["hours_per_week"])
+    app = press(sound(app.run()), "Add")
+    assert "A plan has at most 2 questions." in [each.value for each in app.error]
+    assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
+    app = sound(opened(PAGE))
+    app.file_uploader[0].set_value(("plan.json", b" " * (MOST_BYTES + 1), "application/json"))
+    sound(app.run())
+    assert [each.value for each in app.error] == [f"A plan has at most {MOST_BYTES:,} bytes."]
+    assert "2 questions of Adult" in app.header[0].value
+
+
+@pytest.mark.parametrize("key", ["identity", "windows"])
+def test_what_the_chosen_mechanism_promises_is_drawn_wherever_it_is_said_to_be(key: str) -> None:
+    """Of windows nothing is promised in this sweep, and so neither drawn nor said."""
+    errors = np.linspace(0.1, 0.3, 12).reshape(2, 2, 3)
+    promised = np.array([[0.4, 0.2], [np.inf, np.inf]])
+    found = Sweep(
+        n=1000, keys=("identity", "windows"), epsilons=np.array([100.0, 1000.0]), worst=errors, typical=errors,
+        promised=promised,
+    )  # fmt: skip
+    titles = {each: entry(each).title for each in found.keys}
+    shown = errors_by_rows(sweep=found, titles=titles, pure=[True, True], chosen=key, epsilon=1.0, target=None)
+    assert ("Orange: what the chosen one promises." in shown.sentence) is (key == "identity")
+    curves = shown.find(Curve, role="theory")
+    assert [numbers(each.y).tolist() for each in curves] == ([[0.4, 0.2]] if key == "identity" else [])
+    assert [numbers(each.x).tolist() for each in curves] == ([[100.0, 1000.0]] if key == "identity" else [])
+    for theme in (LIGHT, DARK):  # orange: red more than green, and green more than blue
+        red, green, blue = (int(theme.roles["theory"][place : place + 2], 16) for place in (1, 3, 5))
+        assert red > 1.5 * green > 1.5 * blue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,15 @@ import pandas as pd
 import pytest
 
 from dpcore.core import Neighbours
+from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Line
 from dpcore.data.samples import sample
+from dpcore.mechanisms import entry
+from dplab.limits.outlook import promised_error
 from dprelease.ledger.checks import check
 from dprelease.plan import errors
 from dprelease.plan.answers import Errors
-from dprelease.plan.questions import Plan
+from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.plan.add import askable
 from pages.plan.table import Declared
 from pages.shell.ledger.door import VARIABLE
@@ -37,7 +40,7 @@ def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> Non
     app.text_area[0].set_value("agee 3\n" * 100)
     press(app, "Add these lines")
     assert [each.value for each in app.error][4:] == [
-        "Line 5: no column begins “agee 3”.",
+        "Line 5: “agee 3” does not begin with the name of a column.",
         "Nor can 95 more be read.",
     ]
     app.text_area[0].set_value("age,sex\n")
@@ -83,7 +86,7 @@ def test_values_tables_and_rows_are_added_from_the_list() -> None:
 
 @pytest.mark.parametrize(("n", "picked"), [(5_000, "tree-windows"), (10**7, "windows")])
 def test_a_question_is_added_with_the_mechanism_that_public_numbers_pick(n: int, picked: str) -> None:
-    table = DeclaredTable(columns=(DeclaredColumn(name="pay", on=Line(high=1e5)),))
+    table = DeclaredTable(columns=(DeclaredColumn(name="pay", on=Number(high=1e5)),))
     relation = Neighbours.REPLACE_ONE
     asked = askable(Declared(key="t", title="t", table=table, n=n, neighbours=relation, beta=0.05), ["pay"])
     found = {key: asked[key][1].entry_key for key in ("thresholds", "intervals", "cells")}
@@ -100,7 +103,7 @@ def test_what_public_numbers_would_take_is_named_suggested() -> None:
     assert named(0) == ["Private tree, then windows (suggested)"] and named(1) == ["Identity histogram (suggested)"]
     next(each for each in app.number_input if each.label == "ε").set_value(20.0)
     sound(app.run())
-    assert named(0) == ["Hierarchy (Hb) (suggested)"]
+    assert named(0) == ["Overlapping windows (suggested)"]
 
 
 def test_rows_of_nobody_say_that_nothing_is_promised_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,9 +142,54 @@ def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypa
     [stored] = ledger.stored(dataset_id)
     assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.first == 10**9
     made = pd.read_csv(io.BytesIO(stored.files["01-rows_of_nobody.csv"]))
-    assert list(made) == [column.column for column in sample("penguins").columns] and len(made) == 344
+    assert list(made) == [column.name for column in sample("penguins").columns] and len(made) == 344
     app.switch_page(PAGE)  # on which the plan is another again
     app = sound(app.run())
     [since] = [each for each in app.caption if each.value.startswith("Since the release of entry 1")]
     told = since.help.replace("\\", "")
     assert "3 changes." in since.value and told.count("New: ") == 2 and "Left out: Whole table" in told
+
+
+def test_a_target_is_unmet_where_no_mechanism_that_is_tried_promises_it_and_delta_is_tried_where_it_is_asked() -> None:
+    table = DeclaredTable(
+        columns=(
+            DeclaredColumn(name="age", on=Number(high=80, bins=80)),
+            DeclaredColumn(name="sex", on=Labels(labels=("F", "M"))),
+        )
+    )
+    value = PlannedQuestion(
+        columns=("age",), queries="thresholds", entry_key="exponential_median", epsilon=0.5, target=1e-4
+    )
+    tables = PlannedQuestion(
+        columns=("age", "sex"), queries="marginal-tables", entry_key="residual-planner", epsilon=5.0, ways=2,
+        values={"delta": 1e-7}, target=0.1,
+    )  # fmt: skip
+    plain = replace(tables, values={"noise": "laplace"}, entry_key="direct-tables")
+    plan = Plan(table=table, n=2000, questions=(value, tables, plain))
+    app = sound(opened(PAGE))
+    app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
+    app = press(app, "Least ε for the targets")
+    assert app.info[0].value == (
+        "2 targets met at the least ε. No mechanism that was tried surely keeps that of question 1, up to ε = 20: it "
+        "stays as it was."
+    )
+    first, second, third = questions(app, "plan-file")
+    assert first == value
+
+    def promised(question: PlannedQuestion, key: str, epsilon: float) -> float:
+        mechanism = entry(key).make(**{**question.values_for(key), "epsilon": epsilon})
+        return promised_error(mechanism, plan.problem(question), beta=plan.beta)
+
+    def pure(question: PlannedQuestion) -> list[str]:
+        """Mechanisms of ε alone that answer it."""
+        made = {key: replace(question, entry_key=key, values=question.values_for(key)) for key in plan.proved(question)}
+        return [key for key, each in made.items() if not plan.guarantee(each).delta]
+
+    assert pure(value) and all(promised(value, key, 20.0) > 1e-4 for key in pure(value))
+    # Tables with a δ: less ε than any mechanism of ε alone needs; without one, the least of these.
+    (button,) = (each for each in app.button if each.label == "Least ε for the targets")
+    assert button.help.endswith("Mechanisms with δ are tried only for tables and values that have a δ already.")
+    assert plan.guarantee(second).delta and promised(second, second.entry_key, second.epsilon) <= 0.1
+    assert all(promised(tables, key, second.epsilon) > 0.1 for key in pure(tables))
+    assert not plan.guarantee(third).delta and promised(third, third.entry_key, third.epsilon) <= 0.1
+    assert all(promised(third, key, 0.99 * third.epsilon) > 0.1 for key in pure(plain))

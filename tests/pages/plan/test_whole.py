@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.core import Guarantee, Neighbours
-from dpcore.data.bundled import suggested_domain
+from dpcore.core import Guarantee, Neighbours, Problem
+from dpcore.data.columns import Labels
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories
+from dpcore.data.product import is_table
 from dpcore.data.samples import sample
-from dplab.measure import finish
 from dpcore.mechanisms.tables.whole_table import WholeTable
+from dpcore.queries.marginals import Marginals
+from dplab.measure import finish
 from dprelease.plan.whole import WholeRehearsal, rehearsed_table
 from pages.charts.picture import Dots
 from pages.plan.table import Declared
-from pages.plan.whole import code, pair_errors
+from pages.plan.whole import _measured, code, pair_errors
+from tests.kit.attribute_tables import problem_of
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound, texts
 
 PAGE = "plan/page.py"
-TABLE = DeclaredTable(
-    columns=tuple(DeclaredColumn(name=each.column, on=suggested_domain(each)) for each in sample("penguins").columns)
-)
+TABLE = DeclaredTable(columns=tuple(DeclaredColumn(name=each.name, on=each.on) for each in sample("penguins").columns))
 
 
 def rehearsal(epsilon: float, *, n: int = 2_000) -> WholeRehearsal:
@@ -73,13 +74,18 @@ def test_pairs_that_are_not_measured_are_not_promised() -> None:
 
 
 def test_persons_cost_what_their_rows_cost() -> None:
-    columns = tuple(DeclaredColumn(name=name, on=Categories(labels=("a", "b"))) for name in ("x", "y"))
+    columns = tuple(DeclaredColumn(name=name, on=Labels(labels=("a", "b"))) for name in ("x", "y"))
     table = DeclaredTable(columns=columns, person="who", person_rows=3)
     mechanism = WholeTable(epsilon=0.5, delta=1e-9)
     relation = Neighbours.ADD_REMOVE_ONE
     work = rehearsed_table(table, ["x", "y"], mechanism=mechanism, n=400, neighbours=relation, beta=0.05)
     found = finish(work)
-    assert found.guarantee.epsilon == pytest.approx(1.5)
+    domain = table.whole("x", "y").domain
+    assert is_table(domain)
+    queries = Marginals(domain=domain, ways=2)
+    problem = Problem(domain=queries.domain, queries=queries, n=400, neighbours=relation)
+    assert found.guarantee == mechanism.person_guarantee(problem, 3)
+    assert 0.5 < found.guarantee.epsilon < 1.5, "less than three times a row's"
     assert found.n == len(found.rows) == 400
 
 
@@ -90,7 +96,7 @@ def test_persons_cost_what_their_rows_cost() -> None:
 def test_the_code_keeps_the_promise_of_the_page_and_tells_no_private_number(
     neighbours: Neighbours, person_rows: int
 ) -> None:
-    columns = tuple(DeclaredColumn(name=name, on=Categories(labels=("no", "yes"))) for name in ("a", "b"))
+    columns = tuple(DeclaredColumn(name=name, on=Labels(labels=("no", "yes"))) for name in ("a", "b"))
     table = DeclaredTable(columns=columns, person="who" if person_rows else "", person_rows=person_rows or 1)
     frame = pd.DataFrame({"a": ["no", "yes"] * 10, "b": ["no"] * 20, "who": ["x", "y", "z", "w"] * 5})
     named = len(frame) if neighbours is Neighbours.REPLACE_ONE else 17
@@ -101,3 +107,18 @@ def test_the_code_keeps_the_promise_of_the_page_and_tells_no_private_number(
     exec(compile(code(told, ["a", "b"], mechanism), "snippet", "exec"), names)
     assert names["guarantee"] == finish(rehearsed_table(table, ["a", "b"], **about)).guarantee
     assert names["guarantee"].person_rows == person_rows and len(names["rows"]) == named
+
+
+def test_single_columns_are_measured_most_exactly_where_pairs_are_measured() -> None:
+    sizes = tuple(column.on.size for column in TABLE.used)
+    problem = problem_of(sizes, ways=2, n=2_000, neighbours=Neighbours.REPLACE_ONE)
+    plan = WholeTable(epsilon=10.0, delta=1e-6).plan(problem)
+    assert plan.kinds.ways == 2 and rehearsal(10.0).ways == 2
+    alone = [plan.cell_sigma((a,)) * math.sqrt(sizes[a]) for a in range(len(sizes))]
+    both = [
+        plan.cell_sigma(pair) * math.sqrt(sizes[pair[0]] * sizes[pair[1]])
+        for pair in combinations(range(len(sizes)), 2)
+    ]
+    assert max(alone) < min(both)
+    said = "All pairs of columns are measured, single columns most exactly."
+    assert _measured(rehearsal(10.0)) == said and _measured(rehearsal(0.1)) != said

@@ -7,14 +7,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dpcore import Cells, Grid, Intervals, Line, Rectangles, Thresholds
-from dpcore.core import Domain, Queries
+from dpcore import Cells, Intervals, Number, Product, Rectangles, Thresholds
+from dpcore.core import Domain, Queries, exactly
 from pages.charts.picture import Band, Curve, Dots, Heat, Outline, numbers
-from pages.charts.words import percent, rows
+from pages.charts.words import percent, percent_up, rows
 from pages.play.figures.band import error_band
+from pages.play.pictures import _band_caption, headline
 from tests.pages.reports import HOSTILE, NAMES, SETTINGS, check, reported
 
-PLANE = Grid(first=Line(bits=4), second=Line(bits=3, high=70))
+PLANE = Product.map(Number(bits=4), Number(bits=3, high=70))
 
 
 @pytest.mark.parametrize(("kind", "domain", "records"), SETTINGS, ids=NAMES)
@@ -33,7 +34,7 @@ def test_every_setting_is_a_picture_that_says_its_hardest_query(
 
 @pytest.mark.parametrize(("kind", "offset"), [(Thresholds, 1.0), (Cells, 0.5)])
 def test_a_threshold_is_at_the_end_of_its_cell_and_a_cell_at_its_middle(kind: type[Queries], offset: float) -> None:
-    _, report = reported(kind, Line(low=-5, high=5, bits=3), [0, 1, 1, 7])
+    _, report = reported(kind, Number(low=-5, high=5, bits=3), [0, 1, 1, 7])
     picture = error_band(report)
     median = picture.one(Curve)
     assert numbers(median.x) == pytest.approx(-5 + (report.indices + offset) * 1.25)
@@ -102,3 +103,16 @@ def test_refusing_every_time_is_a_picture_too() -> None:
     refused = dataclasses.replace(report, refused=np.ones(5, dtype=bool), worst=nothing, typical=nothing)
     assert "refuse" in error_band(refused).sentence
     check(error_band(refused))
+
+
+@pytest.mark.parametrize(("kind", "domain", "records"), SETTINGS, ids=NAMES)
+def test_headline_and_band_say_what_was_drawn(kind: type[Queries], domain: Domain, records: list[int]) -> None:
+    _, found = reported(kind, domain, records)
+    most = float(np.abs(found.band[[0, -1]]).max())
+    assert f"90 in 100 releases within {percent_up(most)}." in _band_caption(found)
+    if isinstance(found.problem.queries, Intervals):  # the map of intervals says half of them too
+        shown = np.abs(found.band[[0, -1]]).max(axis=0)
+        assert f"half of those shown by at most {percent_up(float(np.median(shown)))}" in error_band(found).sentence
+    refused = dataclasses.replace(found, refused=np.ones_like(found.refused))
+    assert headline(refused) == f"At ε = {exactly(found.guarantee.epsilon)}, every release refuses to answer"
+    assert _band_caption(refused) == "" and "refuses" not in headline(found)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from dpcore.mechanisms import serving
 from dplab.measure import finish
 from dplab.recipe import OPENING
-from dpcore.mechanisms import serving
 from pages.play.live import reports, states
 from pages.play.pictures import View
 from tests import ROOT

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from dpcore.core import Entry, ParameterError, may_stop, stoppable
+from dpcore.mechanisms import entry
 from dplab.measure import finish
 from dplab.recipe import OPENING
 from dplab.sweep import Sweep, side_by_side, sweep
-from dpcore.mechanisms import entry
 from pages.play.strip import taken
 from pages.shell import kept, session
 from tests.pages.play.test_page import uploaded

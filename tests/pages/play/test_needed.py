@@ -51,7 +51,12 @@ def test_the_sentence_names_the_least_those_who_cannot_and_the_wall() -> None:
     assert "to reach it: Third." in said and "below ε = 0.1 nobody can promise it" in said
     nobody = needed(NEEDS[2:], titles=TITLES, target=0.01, beta=0.05, impossible=0, aims=set())
     check(nobody)
-    assert nobody.sentence.startswith("No mechanism reaches") and not nobody.find(Region)
+    assert (
+        "First needs least: ε = 0.5, rounded up (simulated on these data, which says nothing certain of others)" in said
+    )
+    promised = needed(NEEDS[1:], titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
+    assert "Second needs least: ε = 0.9, rounded up (promised)" in promised and "simulated" not in promised
+    assert nobody.sentence.startswith("No mechanism is shown to reach") and not nobody.find(Region)
 
 
 def test_the_caption_counts_all_without_a_line() -> None:

@@ -14,19 +14,18 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Grid, Line, Neighbours, Problem, catalogue, entry
-from dpcore.core import Queries
+from dpcore import Neighbours, Number, Problem, Product, catalogue, entry
+from dpcore.core import DomainKind, Queries, describe_error
 from dpcore.data.bundled import bundled
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, generated_rows
-from dplab.measure import finish
-from dplab.recipe import OPENING, Recipe
 from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import QUERY_CLASSES, Intervals
+from dplab.measure import finish
+from dplab.recipe import OPENING, Recipe
 from pages.data.picker import ROW_CHOICES
 from pages.play.strip import choose_point
-from pages.shell.theorem import promise
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline
 from tests.pages.opening import MAIN, sound, visitor
@@ -76,10 +75,10 @@ ONE_OF_A_KIND = ("identity", "rectangles", "linear-net")
     ],
 )
 def test_every_mechanism_has_its_controls_and_pictures(entry: Any) -> None:
-    pairs = not issubclass(Line, entry.domains)
+    pairs = DomainKind.NUMBER not in entry.domains
     kinds: list[type[Queries]] = [*QUERY_CLASSES, LinearQueries]
-    domain = Grid if pairs else Line
-    kind = next(kind for kind in kinds if issubclass(kind, entry.queries) and issubclass(domain, kind.domains))
+    domain = DomainKind.MAP if pairs else DomainKind.NUMBER
+    kind = next(kind for kind in kinds if issubclass(kind, entry.queries) and domain in kind.domains)
     app = sound(opened(data="clouds" if pairs else "bimodal", queries=kind.key, mechanism=entry.key))
     assert app.selectbox(key="mechanism").value == entry.key and not app.error
     assert has(ON_A_PLANE if pairs else ON_A_LINE, app)
@@ -181,8 +180,8 @@ def uploaded_pairs(*, private: bool) -> Source:
     draw = np.random.Generator(np.random.SFC64(4)).integers(0, 100, (500, 2))
     rows = "\n".join(f"{income},{age}" for income, age in draw)
     table = read_table(f"income,age\n{rows}\n".encode(), name="incomes.csv")
-    side = Line(low=0, high=100, bits=3, missing=True)
-    domain = Grid(first=side, second=side, names=("income", "age"))
+    side = Number(low=0, high=100, bits=3, missing=True)
+    domain = Product.map(side, side, names=("income", "age"))
     return own(table, "income", "age", on=domain, private=private, digest="d2")
 
 
@@ -190,7 +189,7 @@ def uploaded(*, private: bool) -> Source:
     rng = np.random.Generator(np.random.SFC64(4))
     rows = "\n".join(str(value) for value in rng.integers(0, 100, 500))
     table = read_table(f"income\n{rows}\n".encode(), name="incomes.csv")
-    domain = Line(low=0, high=100, bits=5, missing=True)
+    domain = Number(low=0, high=100, bits=5, missing=True)
     return own(table, "income", on=domain, private=private, digest="d1")
 
 
@@ -229,13 +228,13 @@ def test_a_new_public_n_is_every_number_s_n() -> None:
 def test_enough_rows_are_not_asked_for_again_where_something_else_is_not_met() -> None:
     told = []
     for n in (1_000, 100_000):
-        queries = Intervals(domain=Line(bits=6))
+        queries = Intervals(domain=Number(bits=6))
         problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=Neighbours.ADD_REMOVE_ONE)
         bound = entry("intervals-anchored").make().accuracy(problem, 0.05)
         assert not bound.applies and bound.rows_needed is not None and 1_000 < bound.rows_needed < 100_000
-        told.append(promise(bound, n=n))
-    assert all(text.startswith("The theorem promises nothing here") for text in told)
-    assert ["It would need" in text for text in told] == [True, False]
+        told.append(describe_error(bound, n=n))
+    assert all(text.startswith("No guarantee: not everything") for text in told)
+    assert ["It needs n" in text for text in told] == [True, False]
 
 
 @pytest.mark.full

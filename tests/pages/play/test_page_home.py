@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.core import Neighbours
-from dpcore.data.dates import Calendar
-from dpcore.data.domains import Line
+from dpcore import entry
+from dpcore.core import DataRelease, Neighbours
+from dpcore.data.columns import is_number
+from dpcore.data.dates import Dates
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import load_sample
+from dpcore.randomness import Preview
 from dplab.measure import finish
 from dplab.recipe import OPENING, Recipe
 from pages.charts import live
@@ -27,7 +29,7 @@ from pages.shell.controls import log_stops, read_target
 from pages.shell.kept import is_everybodys
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline, sent_states
-from tests.pages.opening import MAIN, neighbours_said, sound, visitor
+from tests.pages.opening import MAIN, neighbours_said, sound, texts, visitor
 from tests.pages.play.test_page import uploaded
 
 DAYS_OF_SPRING = [str(day) for day in np.arange(np.datetime64("2017-03-01"), np.datetime64("2017-06-01"))]
@@ -154,6 +156,17 @@ def test_a_sample_protects_its_persons_where_the_page_speaks_of_persons() -> Non
     assert not sound(other.run()).error and neighbours_said(other) == ["replace one row"], "it speaks of rows"
 
 
+@pytest.mark.slow
+def test_a_page_states_the_price_of_gaussian_noise_for_persons_and_the_charge_is_the_same() -> None:
+    app = started(
+        data="medical.mdvis", **{"person-rows": "5", "mechanism": "gaussian", "epsilon": "1", "trials": "100"}
+    )
+    stated, mechanism = report(app).guarantee, entry("gaussian").make(epsilon=1.0)
+    assert stated == mechanism.person_guarantee(replace(report(app).problem, person_rows=0), 5)
+    # Group privacy has ε = 5 at the same δ.
+    assert 4.69 < stated.epsilon < 4.7 and f"ε = 4.7, δ = 8.58e-5 ({stated.relation})" in texts(sound(app))
+
+
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:
     assert is_everybodys(OPENING)
     for private in (True, False):
@@ -192,7 +205,7 @@ def test_a_typed_range_is_answered_and_outlined_and_stands_in_the_link() -> None
 def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_link() -> None:
     days = np.arange(np.datetime64("2024-01-01"), np.datetime64("2025-01-01"))
     table = read_table(("day\n" + "\n".join(map(str, days)) + "\n").encode(), name="days.csv", header=True)
-    months = Calendar(step="month", first="2024-01", last="2024-12", missing=True)
+    months = Dates(step="month", first="2024-01", last="2024-12", missing=True)
     app = visitor("play/page.py")
     app.session_state["upload"] = own(table, "day", on=months, private=False)
     app.session_state["data"] = "my-file"
@@ -293,7 +306,7 @@ def test_a_map_of_labels_asks_for_one_of_them_and_a_link_holds_its_number() -> N
 
 def test_a_drawn_range_is_typed() -> None:
     line = OPENING.source.domain
-    assert isinstance(line, Line)
+    assert is_number(line)
     with pytest.MonkeyPatch.context() as patch:
         state: dict[str, Any] = {}
         patch.setattr("streamlit.session_state", state)
@@ -345,3 +358,22 @@ def test_a_ranking_is_not_taken_for_that_beside_another_mechanism_s_own_settings
 )  # fmt: skip
 def test_a_target_is_a_share_or_a_number_of_rows(text: str, share: float | None) -> None:
     assert read_target(text, n=1000) == pytest.approx(share)
+
+
+def test_half_and_95_of_100_releases_err_by_no_more_than_is_told_of_a_query() -> None:
+    """Drawn again with the page's seed; with one row less it would not be true."""
+    told = answered(started(**{"ask-from": "0.25", "ask-to": "0.5"}))
+    said = re.search(
+        r"half of 200 releases err by at most ([\d,]+) rows \(([\d.]+)%\), 95% by at most ([\d,]+)\.", told
+    )
+    assert said is not None
+    half, share, most = (float(each.replace(",", "")) for each in said.groups())
+    dataset = OPENING.source.dataset()
+    state = OPENING.mechanism().prepare(dataset, OPENING.problem(dataset))
+    release = OPENING.mechanism().run(state, Preview(OPENING.seed), trials=200)
+    assert isinstance(release, DataRelease)
+    errors = np.abs(release.histogram()[:, 256:512].sum(axis=1) - dataset.histogram[256:512].sum())
+    for level, rows in ((0.5, half), (0.95, most)):
+        assert (errors <= rows).mean() >= level > (errors <= rows - 1).mean()
+    middle = float(np.quantile(errors, 0.5, method="higher"))
+    assert middle / 10_000 <= share / 100 < middle / 10_000 * 1.02

@@ -84,7 +84,7 @@ def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
         exec(
             "import numpy as np\nfrom types import SimpleNamespace\nimport dpcore\n"
             "from dpcore.queries.linear import LinearQueries\n"
-            "dataset = SimpleNamespace(domain=dpcore.Line(bits=3))\n"
+            "dataset = SimpleNamespace(domain=dpcore.Number(bits=3))\n"
             f"print(({queries.code}).units.sum())",
             {},
         )

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from dpcore.core import Floats
+from dpcore.limits.bounds.applicable import lower_curve
+from dpcore.mechanisms import serving
 from dplab.measure import finish
 from dplab.recipe import OPENING
 from dplab.sweep import Sweep, sweep
-from dpcore.limits.bounds.applicable import lower_curve
-from dpcore.mechanisms import serving
 from pages.charts.palette import LIGHT
 from pages.charts.picture import Band, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
 from pages.charts.roles import look
 from pages.play.figures.tradeoff import tradeoff
 from tests.pages.reports import HOSTILE, SETTINGS, check, reported
 
-LABEL = "impossible to promise"
+LABEL = "impossible"
 ONE = np.array([[[0.05, 0.1, 0.2], [0.005, 0.01, 0.02]], [[0.5, 0.6, 0.7], [np.nan] * 3]])
 CURVE = Sweep(
     n=1000,
@@ -171,7 +171,7 @@ def test_those_that_another_beats_everywhere_are_drawn_on_demand_or_when_chosen(
     )
     assert {mark.role for mark in picture.find(Dots)} == {"mechanism:gaussian", "mechanism:identity"}
     assert picture.y.high == 1, "the axis is that of what is drawn"
-    assert "Drawn are the chosen one and those that no other beats at every ε." in picture.sentence
+    assert "Drawn are the chosen one and those with the least error at some ε." in picture.sentence
     assert picture.table["mechanism"].count("net") == 2, "the table has all"
     assert seen(every=False) == {"gaussian"} and seen(every=False, chosen="net") == {"net", "gaussian"}
     assert seen() == {"net", "gaussian", "identity"} and "Drawn are" not in drawn(THREE).sentence
@@ -263,3 +263,10 @@ def test_a_report_of_the_page_takes_the_place_of_the_sweep_where_both_speak() ->
     assert (np.delete(told.worst.reshape(4, 3), 3, axis=0) == 0.1).all() and (curve.worst == 0.1).all()
     assert curve.told_by(report, key="identity", epsilon=0.7) is curve
     assert curve.told_by(report, key="net", epsilon=1.0) is curve
+
+
+def test_where_no_mechanism_of_epsilon_alone_answered_it_is_said() -> None:
+    silent = replace(CURVE, worst=np.full_like(CURVE.worst, np.nan))
+    said = "No mechanism with a pure ε guarantee answered here."
+    assert said in drawn(silent).sentence and said not in drawn().sentence
+    assert said in drawn(weaker="random privacy, γ = 0.1").sentence, "their guarantees are weaker"

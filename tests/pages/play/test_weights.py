@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore import Categories, Line
+from dpcore import Labels, Number
 from dpcore.core import Domain
 from dpcore.queries.linear import LinearQueries, generated
 from pages.charts.picture import Curve, Heat, numbers
@@ -17,12 +17,12 @@ from tests.pages.reports import HOSTILE, check
 @pytest.mark.parametrize(
     ("domain", "queries", "lines"),
     [
-        (Line(bits=3), MOST_LINES, True),
-        (Line(low=-5, high=5, bits=3, missing=True, unit="°"), MOST_LINES + 1, False),
-        (Line(bits=10), 200, False),
-        (Categories(labels=HOSTILE), 3, False),
-        (Categories(labels=tuple(map(str, range(500)))), 60, False),
-        (Line(bits=1), 1, True),
+        (Number(bits=3), MOST_LINES, True),
+        (Number(low=-5, high=5, bits=3, missing=True, unit="°"), MOST_LINES + 1, False),
+        (Number(bits=10), 200, False),
+        (Labels(labels=HOSTILE), 3, False),
+        (Labels(labels=tuple(map(str, range(500)))), 60, False),
+        (Number(bits=1), 1, True),
     ],
     ids=str,
 )
@@ -47,7 +47,7 @@ def test_pictures_are_valid_and_as_large_as_they_should_be(
 
 def test_what_is_drawn_are_the_weights_and_their_means_over_cells() -> None:
     matrix = np.array([[0.0, 0.25, 1.0, 0.5], [1.0, 1.0, 0.0, 0.0]])
-    few = weights_asked(LinearQueries.of(matrix, domain=Line(bits=2)))
+    few = weights_asked(LinearQueries.of(matrix, domain=Number(bits=2)))
     assert [few.table["query 1"], few.table["query 2"]] == matrix.tolist()
     assert few.table["cells"] == ["0 to 0.25", "0.25 to 0.5", "0.5 to 0.75", "0.75 to 1"]
     assert "from 0.438 to 0.5" in few.sentence
@@ -59,7 +59,7 @@ def test_what_is_drawn_are_the_weights_and_their_means_over_cells() -> None:
     # 250 cells in blocks of 4, of which the last has only 2.
     wide = np.zeros((9, 250))
     wide[3, 4:8], wide[3, 248] = (1.0, 0.0, 0.0, 1.0), 1.0
-    labels = Categories(labels=tuple(map(str, range(250))))
+    labels = Labels(labels=tuple(map(str, range(250))))
     picture = weights_asked(LinearQueries.of(wide, domain=labels))
     drawn = picture.table["query 4"]
     assert len(drawn) == 63
@@ -71,6 +71,6 @@ def test_what_is_drawn_are_the_weights_and_their_means_over_cells() -> None:
 
 
 def test_labels_are_words_and_in_no_sentence() -> None:
-    picture = weights_asked(generated("ramps", queries=3, domain=Categories(labels=HOSTILE), seed=1))
+    picture = weights_asked(generated("ramps", queries=3, domain=Labels(labels=HOSTILE), seed=1))
     check(picture)
     assert not any(label in picture.sentence for label in HOSTILE if len(label) > 4)

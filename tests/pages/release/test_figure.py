@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from dprelease.ledger.records import Stored
 from dprelease.release import release
@@ -42,4 +43,18 @@ def test_what_is_no_list_of_counts_is_not_drawn() -> None:
 
 def test_labels_are_named() -> None:
     picture = released_counts(pd.DataFrame({"cell": [0, 1, 2], "job": ["nurse", "cook", None], "rows": [3, -1, 2]}))
-    assert picture is not None and whole(picture).x.labels == ("nurse", "cook")
+    assert picture is not None and whole(picture).x.labels == ("nurse", "cook", "missing")
+
+
+@pytest.mark.parametrize("fitting", [[3, -1, 4, 0], [0, 0, 0, 0]])
+def test_the_missing_cell_has_its_bar_beside_the_numbers(fitting: list[int]) -> None:
+    middles = [5.0, 15.0, 25.0, 35.0, None]
+    picture = released_counts(pd.DataFrame({"cell": range(5), "value": middles, "rows": [*fitting, 290]}))
+    assert picture is not None
+    (bars,) = whole(picture).marks
+    assert isinstance(bars, Bars) and numbers(bars.value).tolist() == [*fitting, 290]
+    start, end = numbers(bars.start), numbers(bars.end)
+    assert (start[:4].tolist(), end[:4].tolist()) == ([0, 10, 20, 30], [10, 20, 30, 40])
+    assert start[4] > 40 and end[4] > start[4], "off the axis of numbers"
+    assert list(whole(picture).x.named.values()) == ["missing"]
+    assert "290 rows are missing or do not fit" in picture.sentence

@@ -19,8 +19,7 @@ from pages.shell.ledger import watched
 from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
 from pages.shell.ledger.odometer import UNKNOWN
 from pages.shell.ledger.watched import READING, STOPPED, Watched
-from tests.pages.opening import sound, visitor
-from tests.pages.release.test_page_states import KEY as TOKEN
+from tests.pages.opening import as_steward, sound, visitor
 from tests.pages.release.test_page_states import PAGE, came, press, registered, said, token
 
 __all__ = ["token"]
@@ -61,8 +60,8 @@ def test_of_filled_cells_no_share_is_told(bars: list[tuple[float, str]]) -> None
 
 def test_the_line_on_top_follows_a_comparison_in_the_same_visit(no_ledger: Path) -> None:
     def at_numbers_made_up() -> AppTest:
-        app = visitor(PAGE)
-        app.query_params["token"], app.query_params["data"] = TOKEN, "generated"
+        app = as_steward(visitor(PAGE))
+        app.query_params["data"] = "generated"
         return sound(app.run())
 
     app = press(press(at_numbers_made_up(), "Start a ledger"), "Register")

@@ -12,16 +12,16 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours
 from dpcore.data.bundled import bundled
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
+from dpcore.mechanisms import entry
+from dpcore.queries.ranges import Cells
 from dprelease.ledger import looks
 from dprelease.ledger.looks import note_look
 from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dpcore.mechanisms import entry
-from dpcore.queries.ranges import Cells
 from dprelease.release import release
 from dprelease.requests.single import Request
 from pages.release import asked
@@ -38,7 +38,7 @@ from tests.pages.opening import file_of, sound, visitor
 
 CSV = "income\n" + "".join(f"{place % 97}\n" for place in range(300))
 NOMINAL = 100
-ON = Line(low=0, high=100, bits=3, missing=True)
+ON = Number(low=0, high=100, bits=3, missing=True)
 
 
 def rows() -> Table:

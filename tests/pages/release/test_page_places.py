@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.data.columns import Number
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.data.sources import Source, Uploaded
 from dplab.recipe import Recipe
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
+from dprelease.requests.joint import asked_of
 from pages.data.upload import HeldFile
 from pages.release.results import REFUSED
-from tests.pages.opening import neighbours_said, sound, visitor
-from tests.pages.release.test_page_states import KEY, PAGE, came, press, registered, said, the, token
+from tests.pages.opening import as_steward, neighbours_said, sound, visitor
+from tests.pages.release.test_page_states import PAGE, came, press, registered, said, the, token
 
 __all__ = ["token"]
 SMALL = {"cube": "generated", "cube_rows": "1000", "cube_attributes": "6"}
@@ -28,8 +29,7 @@ PREVIEW = "Private preview, charged"
 
 def seen(page: str, **link: str) -> AppTest:
     """The steward, who looks at a page and then at Release."""
-    app = visitor(page)
-    app.query_params["token"] = KEY
+    app = as_steward(visitor(page))
     for name, value in link.items():
         app.query_params[name.replace("_", "-")] = value
     app = sound(app.run())
@@ -88,8 +88,8 @@ def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
 
 def test_a_charged_preview_is_one_press_away_where_a_ledger_holds_the_data(no_ledger: Path) -> None:
     registered()
-    app = visitor("robust/page.py")  # in a session that has never seen Release
-    app.query_params["token"], app.query_params["data"] = KEY, "penguins.body_mass_g"
+    app = as_steward(visitor("robust/page.py"))  # in a session that has never seen Release
+    app.query_params["data"] = "penguins.body_mass_g"
     app = sound(app.run())
     assert PREVIEW in [each.proto.label for each in app.get("page_link")]
     app.selectbox(key="data").set_value("earnings.earnings")
@@ -101,7 +101,7 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     """A person with up to three rows: the named n, the capped rows, and the guarantee so many times over."""
     lines = [f"{person % 7},{place % 90}" for place, person in enumerate(range(140))]
     table = read_table(("who,age\n" + "\n".join(lines) + "\n").encode(), name="visits.csv", header=True)
-    on = Line(low=0, high=100, bits=3, missing=True)
+    on = Number(low=0, high=100, bits=3, missing=True)
     origin = Uploaded(table=table, private=True, digest="d2")
     reading = Capped(reading=Columns(names=("age",), on=on), person="who", rows=3)
     held = HeldFile(origin=origin, turn=2)
@@ -126,15 +126,18 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     assert PREVIEW in [each.proto.label for each in app.get("page_link")], "nobody saw a row, and it is in reach"
     app.switch_page(PAGE)
     app = sound(app.run())
-    # With δ, group privacy: (cε, δ(e^(cε) - 1)/(e^ε - 1)).
+    # Gaussian noise keeps the δ of group privacy, δ(e^(cε) - 1)/(e^ε - 1), at an ε below cε.
     app.session_state["shown"] = Recipe(
         source=Source(origin=origin, reading=reading), queries="intervals", entry_key="gaussian",
         values=(("epsilon", 0.1), ("delta", 1e-8)),
     )  # fmt: skip
     app.number_input(key="epsilon").set_value(0.1)
-    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.3")
+    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.29")
     told, worse = last(no_ledger).body["guarantee"], 1e-8 * math.expm1(0.3) / math.expm1(0.1)
-    assert told["epsilon"] == "0.3" and worse <= float(told["delta"]) <= worse * 1.0001
+    [part] = asked_of(last(no_ledger).body["request"]).parts
+    proved = part.mechanism.person_guarantee(part.problem, 3)
+    assert 0.25 < proved.epsilon <= float(told["epsilon"]) <= proved.epsilon + 1e-9 < 0.3
+    assert worse <= float(told["delta"]) <= worse * 1.0001
 
 
 def test_where_the_ledger_is_stands_on_the_page(no_ledger: Path) -> None:

@@ -28,8 +28,8 @@ from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
 from pages.shell.ledger.watched import STOPPED
 from tests.kit.ledgers import ANALYST
 from tests.pages.drawn import drawn
-from tests.pages.opening import sound, visitor
-from tests.pages.release.test_page_states import KEY, PAGE, press, said, the, token
+from tests.pages.opening import STEWARD, sound, visitor
+from tests.pages.release.test_page_states import PAGE, press, said, the, token
 from tests.pages.shell.test_page_private import opened as with_private_file
 from tests.pages.uploads import uploaded
 
@@ -42,11 +42,10 @@ ADA, GRACE, EVE = "ada@example.org", "grace@example.org", "eve@example.org"
 
 
 def came(who: str, *, file: Source | None = None, **claims: Any) -> AppTest:
-    """Somebody logged in, or nobody, at the page; with a token, which counts for nothing here, and maybe a file."""
+    """Somebody logged in, or nobody, in the steward's browser, which counts for nothing here; and maybe a file."""
     app = visitor(PAGE)
     app.secrets = SECRETS
-    app.user = {"is_logged_in": bool(who)} | ({"email": who, "email_verified": True} if who else {}) | claims
-    app.query_params["token"] = KEY
+    app.user = {"is_logged_in": bool(who)} | ({"email": who, "email_verified": True} if who else {}) | claims | STEWARD
     if file is None:
         app.query_params["data"] = "penguins.body_mass_g"
     else:

@@ -22,9 +22,10 @@ from dprelease.ledger.units import Price
 from dprelease.release import release
 from pages.release import worker
 from pages.release.register import COUNT_IS_PRIVATE
-from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, VARIABLE, WRONG
+from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, TYPE_TOKEN, VARIABLE, WRONG
+from pages.shell.server.access import PARAMETER, STEWARD_KEYS, USER
 from tests.kit.ledgers import of_schema_1
-from tests.pages.opening import file_of, opened, sound, texts, visitor
+from tests.pages.opening import STEWARD, as_steward, file_of, opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
 PAGE, KEY = "release/page.py", "a token of a test"
@@ -39,8 +40,7 @@ def token(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def came(**state: object) -> AppTest:
     """The steward, at the page."""
-    app = visitor(PAGE)
-    app.query_params["token"] = KEY
+    app = as_steward(visitor(PAGE))
     app.query_params["data"] = "penguins.body_mass_g"
     for key, value in state.items():
         app.session_state[key] = value
@@ -63,6 +63,10 @@ def registered() -> AppTest:
     return press(press(came(), "Start a ledger"), "Register")
 
 
+def test_that_nobody_is_protected_stands_beside_public_rows() -> None:
+    assert "These rows are public: releasing them shows how it is done, and protects nobody." in said(registered())
+
+
 def released() -> AppTest:
     return press(press(registered(), "Rehearse, free"), "Charge ε")
 
@@ -73,22 +77,52 @@ def the(folder: Path) -> tuple[Ledger, str]:
     return ledger, dataset_id
 
 
+def typed(token: str) -> AppTest:
+    """A session of another browser, in which a token is typed."""
+    app = sound(opened(PAGE))
+    [field] = app.text_input
+    assert field.proto.type == field.proto.PASSWORD
+    return sound(field.set_value(token).run())
+
+
 def test_without_the_token_there_is_a_sentence_and_no_ledger(monkeypatch: pytest.MonkeyPatch, no_ledger: Path) -> None:
     Ledger.open(no_ledger)
     app = sound(opened(PAGE))
-    assert CLOSED in said(app) and WRONG not in said(app) and not app.button
-    app = sound(opened(PAGE, token=f"{KEY} "))
-    assert (WRONG in said(app) and ADMITTED not in app.session_state) or not app.session_state[ADMITTED]
+    assert TYPE_TOKEN in said(app) and WRONG not in said(app) and not app.button
+    for wrong in (f"{KEY} ", KEY[:-1], KEY.upper(), "ключ"):
+        app = typed(wrong)
+        assert WRONG in said(app) and not app.session_state[ADMITTED] and not app.button
+    for name in ("token", PARAMETER):  # nothing in an address is a token
+        app = sound(opened(PAGE, **{name: KEY}))
+        assert TYPE_TOKEN in said(app) and not app.button
     monkeypatch.delenv(VARIABLE)
-    for link in ({}, {"token": ""}):
-        app = sound(opened(PAGE, **link))
-        assert NO_TOKEN in said(app) and not app.button
+    app = sound(opened(PAGE))
+    assert NO_TOKEN in said(app) and not app.button and not app.text_input
+    monkeypatch.setattr(STEWARD_KEYS, "has_code", True)
+    app = sound(opened(PAGE))
+    assert CLOSED in said(app) and not app.button and not app.text_input
+
+
+def test_the_token_that_is_typed_opens_the_ledger_of_this_session_and_stays_nowhere(no_ledger: Path) -> None:
+    app = typed(KEY)
+    assert [each.label for each in app.button] == ["Start a ledger"] and not app.text_input
+    assert app.session_state[ADMITTED]
+    assert KEY not in repr(app.session_state) and KEY not in repr(app.query_params)
+    assert not sound(opened(PAGE)).button, "another session of the same browser types it again"
+
+
+def test_only_the_steward_s_browser_is_let_in_without_a_token() -> None:
+    for user in ({}, {USER: ""}, {USER: "0" * 64}, {USER: STEWARD[USER][:-1]}):
+        app = visitor(PAGE)
+        app.user = dict(user)
+        assert not sound(app.run()).button
+    assert sound(as_steward(visitor(PAGE)).run()).button
 
 
 def test_a_public_demonstration_keeps_no_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPSCOPE_PUBLIC_DEMO", "1")
     app = came()
-    assert DEMONSTRATION in said(app) and not app.button
+    assert DEMONSTRATION in said(app) and not app.button and not app.text_input
 
 
 def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
@@ -103,10 +137,15 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     app = press(app, "Rehearse, free")
     assert "On made-up rows: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
     assert "Charge ε 1 and draw once. Left afterwards: ε 1 and δ 0.000001. This cannot be undone." in said(app)
+    assert (
+        "Until its data owner publishes it, what is drawn is a private preview: charged all the same, and seen again "
+        "free." in said(app)
+    )
     assert not ledger.lines(dataset_id)
     app = press(app, "Charge ε 1 and draw")
     assert "Entry 1, charged ε 1. Not published." in said(app) and "Spent ε 1 of 2, left 1" in said(app)
     assert not app.get("download_button"), "what nobody published is served to nobody"
+    assert "as entry 1; seeing it again is free." in said(came()) and len(ledger.lines(dataset_id)) == 1
     app = press(app, "Publish, free")
     assert "Entry 1, charged ε 1. Published." in said(app) and len(app.get("download_button")) == 1
     (stored,) = ledger.stored(dataset_id)
@@ -236,7 +275,7 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
     app = sound(app.run())
     plan = app.session_state["plan_shown"][1]
     [button] = [each for each in app.button if each.label == "Release it"]
-    assert "private preview" in button.help
+    assert "a private preview until the data owner publishes it" in button.help
     app = press(app, "Release it")
     assert app.session_state["carried"]["data"] == f"penguins.{plan.table.used[0].name}"
     app.switch_page(PAGE)  # as the button does, which a page without a browser does not follow for long

@@ -13,20 +13,20 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
+from dpcore.queries.ranges import Cells
 from dprelease.ledger.records import DIED, RAISED, Failed, Refused, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dpcore.queries.ranges import Cells
 from dprelease.release import SAW_TRUE_VALUES, release
 from dprelease.requests.single import Request
 from pages.data import upload
 from pages.release import worker
 from pages.release.draw import ANOTHER
 from pages.shell import session
-from pages.shell.ledger.door import ADMITTED, CLOSED
+from pages.shell.ledger.door import ADMITTED, TYPE_TOKEN
 from pages.shell.ledger.held import account_in
 from pages.shell.ledger.odometer import tell_what_was_seen
 from tests.kit.ledgers import STEWARD
@@ -35,7 +35,7 @@ from tests.pages.opening import file_of, sound
 from tests.pages.release.test_page_states import press, registered, said, the, token
 
 __all__ = ["token"]
-ON = Line(low=0, high=100, bits=3, missing=True)
+ON = Number(low=0, high=100, bits=3, missing=True)
 REQUEST = Request(
     reading=Columns(names=("age",), on=ON), queries=Cells(domain=ON), n=50, neighbours=Neighbours.ADD_REMOVE_ONE,
     entry_key="identity", values={"epsilon": 1.0},
@@ -189,11 +189,11 @@ def noting(then: Any, told: list[tuple[str, str]]) -> Any:
 
 def test_a_press_of_somebody_who_is_not_admitted_draws_nothing(no_ledger: Path) -> None:
     app = press(registered(), "Rehearse, free")
-    app.session_state[ADMITTED] = False
+    app.session_state[ADMITTED], app.user = False, {}
     next(each for each in app.button if each.label.startswith("Charge ε")).click()
     app = sound(app.run())
     ledger, dataset_id = the(no_ledger)
-    assert ANOTHER in said(app) and CLOSED in said(app)
+    assert ANOTHER in said(app) and TYPE_TOKEN in said(app)
     assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
 
 

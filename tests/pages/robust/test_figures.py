@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Line
+from dpcore import Number
+from dpcore.mechanisms.robust.stable_median import StableMedian
 from dplab.robust import Chances, Seen
 from dplab.salaries import (
     CURVE,
@@ -21,7 +22,6 @@ from dplab.salaries import (
     refusals,
 )
 from dplab.sweep import EPSILON_GRID
-from dpcore.mechanisms.robust.stable_median import StableMedian
 from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
@@ -147,7 +147,7 @@ def test_a_hundred_dots_add_up(refused: float, wrong: float) -> None:
 
 
 def test_answers_of_one_that_never_refuses_stand_beside_the_exact_one() -> None:
-    domain = Line(low=0, high=100, bits=10, unit="USD")
+    domain = Number(low=0, high=100, bits=10, unit="USD")
     values = np.array([500] * 900 + [480] * 99 + [3])
     picture = whole(answers(domain=domain, truth=500, values=values))
     bars = picture.one(Bars, role="mechanism:exponential_median")
@@ -274,7 +274,7 @@ def test_no_row_between_is_said_as_the_same_cell_and_drawn_at_0() -> None:
 
 
 def test_both_means_are_drawn_where_they_are_and_what_is_less_than_half_a_cell_as_that() -> None:
-    line = Line(low=0, high=100, bits=5, unit="USD")
+    line = Number(low=0, high=100, bits=5, unit="USD")
     errors = np.linspace(9, 0, 2 * len(EPSILON_GRID)).reshape(-1, 2)
     picture = whole(over_epsilon(errors, domain=line, epsilon=0.5))
     for place, key in enumerate(("unbounded_mean", "clipped_mean")):

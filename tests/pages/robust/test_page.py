@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore import Neighbours, Problem
 from dpcore.core import ParameterError, rounded_up
 from dpcore.data.bundled import bundled
-from dpcore.data.domains import Categories
+from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import generated_rows
 from dpcore.limits.bounds.refusal import most_answers
@@ -24,6 +24,7 @@ from dpcore.queries.ranges import Cells, Thresholds
 from pages.robust.accounts import condition
 from pages.robust.controls import questions
 from pages.robust.words import nearly, nearly_percent
+from tests import ROOT
 from tests.kit.sources import own
 from tests.pages.drawn import drawn
 from tests.pages.opening import MAIN, printed_by_code, sound, texts, visitor
@@ -49,6 +50,7 @@ def test_the_page_tells_refusals_stability_and_delta() -> None:
     dataset = generated_rows("bimodal", n=10_000, bits=10, seed=1).dataset()
     _, stable = stability(dataset.histogram, domain=dataset.domain)
     mechanism = StableMedian()
+    assert is_number(dataset.domain)
     problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
     text = texts(app)
     assert app.header[0].value == "More than 99 in 100 runs refuse"
@@ -192,6 +194,25 @@ def test_the_mean_without_bounds_keeps_explicit_and_asymptotic_apart() -> None:
     assert headers[:2] == ["Proved, with a number", "Only asymptotic"]
 
 
+def test_the_mean_is_of_the_rows_that_have_a_number() -> None:
+    content = (ROOT / "tests" / "kit" / "field" / "R01_mean_with_missing.csv").read_bytes()
+    app = visitor("robust/page.py")
+    line = Number(high=80, bins=80, missing=True)
+    table = read_table(content, name="ages.csv", header=True)
+    app.session_state["upload"] = own(table, "age", on=line, private=False)
+    app.session_state["data"], app.session_state["robust"] = "my-file", "unbounded_mean"
+    app.run()
+    text = texts(sound(app))
+    assert "of 133 rows that have a number. 67 rows without one are left out. Numbers are cut off at 0 and 80." in text
+    (mean,) = re.findall(r"True mean ([0-9.]+)", text)
+    assert abs(float(mean) - 40.2) < 0.6, "27.5 where an empty cell counts as 0"
+
+
+def test_the_code_of_the_mean_leaves_rows_without_a_number_out() -> None:
+    app = sound(opened(data="medical.meddol", robust="unbounded_mean"))
+    assert "0.0% refuse; ε = 1, γ = 0.1" in printed_by_code(app, key="robust_code_open")
+
+
 def test_salaries_are_compared() -> None:
     app = sound(opened())
     assert "61,395 salaries: median 16.26" in texts(app)
@@ -267,7 +288,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
 def test_labels_that_one_row_each_has_are_asked_of_subsamples(labels: tuple[str, ...], question: str) -> None:
     """One person changed leaves an answer without a row: agreement 0 once ended the page in an error."""
     table = read_table("\n".join(("x", *labels, "")).encode(), name="own.csv", header=True)
-    declared = Categories(labels=labels, missing=True)
+    declared = Labels(labels=labels, missing=True)
     app = visitor("robust/page.py")
     app.session_state["upload"] = own(table, "x", on=declared, private=False, digest="one each")
     app.session_state["data"], app.session_state["robust"] = "my-file", question
@@ -280,7 +301,7 @@ def test_one_label_names_no_two_groups() -> None:
     table = read_table(b"answer\nyes\nno\n", name="answers.csv", header=True)
 
     def asked(*labels: str) -> tuple[str, ...]:
-        domain = Categories(labels=labels)
+        domain = Labels(labels=labels)
         return questions(own(table, "answer", on=domain, private=False, digest="d2"))
 
     assert "subsample_larger" not in asked("yes") and "subsample_larger" in asked("yes", "no")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
+from websockets.frames import Frame, Opcode
 
-from pages.shell.doors import FOREIGN_HOST, FOREIGN_ORIGIN, refusal
+from pages.shell.doors import FOREIGN_HOST, FOREIGN_ORIGIN, Doors, refusal
 from pages.shell.headers import content_policy
+from pages.shell.redaction import STRUCK, redacted
 from run import HERE
+from tests.kit import ran
 
 ALLOWED = ["app.example.org", "*.example.net"]
 OWN = "127.0.0.1:8501"
@@ -48,6 +55,25 @@ def test_one_host_is_named() -> None:
 def test_other_origins_are_refused_another_port_of_this_machine_too(origin: str) -> None:
     assert refusal([OWN], [origin], ALLOWED) == FOREIGN_ORIGIN
     assert refusal([OWN], [f"http://{OWN}", origin], ALLOWED) == FOREIGN_ORIGIN
+
+
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/below/_stcore/metrics", "/_stcore/metrics/", "/_stcore/health"])
+def test_sizes_of_sessions_are_told_to_nobody(path: str) -> None:
+    """Streamlit answers with the exact bytes of every upload, by which a stranger measures somebody's file."""
+    reached, statuses = list[str](), list[int]()
+
+    async def inside(scope: Scope, _: Receive, __: Send) -> None:
+        reached.append(scope["path"])
+
+    async def send(message: Message) -> None:
+        statuses.append(message.get("status", 0))
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", OWN.encode())]}
+    ran(Doors(inside)(scope, receive, send))
+    assert (reached == [path]) == (path == "/_stcore/health") == (403 not in statuses)
 
 
 def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
@@ -133,3 +159,39 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_no_log_quotes_an_exception(way: str, told: dict[str, str]) -> None:
     assert "Ada" not in told[way]
     assert "Traceback" in told[way] and "builtins.KeyError" in told[way] and "<string>:11 fail" in told[way]
+
+
+SESSION, SECRET = "0c5e8f1e-9a3f-4a6b-8f0e-1d2c3b4a5968", "k" * 43
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments"),
+    [
+        ("Session with id %s is already connected! Reconnecting to existing session.", (SESSION,)),
+        (f"Session {SESSION}", ()),
+        ("%(id)s", ({"id": SESSION},)),
+        ("%r of %s", ([SESSION], {SESSION: SESSION.upper()})),
+        ("< %s: %s", ("Sec-WebSocket-Protocol", f"streamlit, 2|a|b|1, {SESSION}")),
+        ("< %s: %s", ("Cookie", f"theme=dark; dpscope-8501={SECRET}; _streamlit_user={SECRET}")),
+        ("> %s: %s", ("set-cookie", f"dpscope-8501={SECRET}; Path=/")),
+        ('%s - "%s %s HTTP/%s" %d', ("1.2.3.4:1", "PUT", f"/_stcore/upload_file/{SESSION}/1", "1.1", 204)),
+        ('%s - "%s %s HTTP/%s" %d', ("1.2.3.4:1", "GET", f"/?data=a&access_code={SECRET}&x=1", "1.1", 403)),
+        ("headers: %s", ([(b"cookie", f"dpscope-8501={SECRET}".encode())],)),
+        ("> %s", (Frame(Opcode.BINARY, SESSION.encode()),)),
+        ("> %s", (Frame(Opcode.TEXT, b"Ada, 41"),)),
+    ],
+)
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.WARNING])
+def test_no_log_holds_what_gives_a_right(message: str, arguments: tuple[Any, ...], level: int) -> None:
+    record = logging.LogRecord("uvicorn.access", level, "file.py", 1, message, arguments, None)
+    before, told = record.getMessage(), redacted(record).getMessage()
+    for secret in (SESSION, SESSION.upper(), SECRET, "Ada", SESSION[:8].encode().hex(" ")):
+        assert secret not in told
+    assert told != before and (STRUCK in told or told == "> Frame")
+    assert len(record.args or ()) == len(arguments), "a formatter may ask for its arguments"
+
+
+def test_a_log_without_secrets_is_as_it_was() -> None:
+    arguments = (1, 2.5, None, "data=a", Path("x"), "v2-0c5e8f1e-9a3f")
+    record = logging.LogRecord("any", logging.INFO, "file.py", 1, "%d %.2f %s %s %s %s", arguments, None)
+    assert redacted(record).args == arguments

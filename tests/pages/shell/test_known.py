@@ -9,16 +9,18 @@ import re
 import numpy as np
 import pytest
 
-from dpcore import Intervals, Line, Problem, serving
+from dpcore import Intervals, Number, Problem, serving
 from dpcore.core import Entry, Mechanism
 from dplab.limits.outlook import Outlook, outlook, promised_error
 from dplab.measure import finish
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall
+from pages.charts.words import percent_up, rows
 from pages.shell.private.chip import escaped
 from pages.shell.private.figure import TOP, known_before
+from pages.shell.private.promises import Offer, headline
 from tests.pages.whole import whole
 
-LINE = Line(low=0, high=64, bits=6, missing=True)
+LINE = Number(low=0, high=64, bits=6, missing=True)
 PROBLEM = Problem(domain=LINE, queries=Intervals(domain=LINE), n=2_000)
 ENTRIES = {each.key: each for each in serving(PROBLEM.queries)}
 
@@ -36,7 +38,7 @@ def found() -> Outlook:
 def at(found: Outlook, epsilon: float) -> Picture:
     promised = promised_error(make(ENTRIES["identity"], epsilon), PROBLEM, beta=0.05)
     titles = {key: entry.title for key, entry in ENTRIES.items()}
-    return known_before(found, titles=titles, chosen="identity", epsilon=epsilon, promised=promised)
+    return known_before(found, titles=titles, chosen="identity", epsilon=epsilon, promised=promised, beta=0.05)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
@@ -86,7 +88,7 @@ def test_every_stop_has_the_same_marks(found: Outlook) -> None:
 def test_a_share_of_a_range_counts_no_rows(found: Outlook) -> None:
     titles = {key: entry.title for key, entry in ENTRIES.items()}
     picture = known_before(
-        dataclasses.replace(found, wall=None), titles=titles, chosen="identity", epsilon=1.0, promised=0.1,
+        dataclasses.replace(found, wall=None), titles=titles, chosen="identity", epsilon=1.0, promised=0.1, beta=0.05,
         what="error of the mean", counted=False,
     )  # fmt: skip
     assert picture.y.rows == 0 and not picture.find(Wall) and "error of the mean" in picture.sentence
@@ -96,3 +98,35 @@ def test_names_of_files_are_no_markup() -> None:
     assert escaped("longitude × latitude, ° · ü") == "longitude × latitude, ° · ü", "no sign of Markdown's"
     told = escaped("[a](http://b) *c* :red[d] `e`.csv\n")
     assert not re.search(r"(?<!\\)[\[\]()*:`.]", told) and "\n" not in told
+
+
+@pytest.mark.parametrize(
+    ("promised", "said"),
+    [
+        (np.inf, "At ε = 0.5, Noisy counts promises no number that holds on all data"),
+        (1.0, "At ε = 0.5, what Noisy counts promises, 100%, says nothing"),
+        (0.2, "At ε = 0.5, whatever the data are, 95% of releases of Noisy counts keep their "),
+    ],
+)
+def test_a_promise_of_everything_or_of_no_number_is_said_to_be(found: Outlook, promised: float, said: str) -> None:
+    titles = {key: "Noisy counts" for key in ENTRIES}
+    picture = known_before(found, titles=titles, chosen="identity", epsilon=0.5, promised=promised, beta=0.05)
+    assert picture.sentence.startswith(said)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0])
+def test_the_headline_is_the_promise_or_says_that_there_is_none(epsilon: float) -> None:
+    makers = {key: functools.partial(make, entry) for key, entry in ENTRIES.items()}
+    offer = Offer(
+        about="test", problem=PROBLEM, makers=makers, titles={}, chosen="identity", epsilon=1.0, beta=0.05,
+        of="interval", person_rows=0, covers="",
+    )  # fmt: skip
+    promised = make(ENTRIES["identity"], epsilon).accuracy(PROBLEM, 0.05).value
+    told = headline(offer, epsilon)
+    if epsilon < 1:
+        assert promised >= 1 and told == f"At ε = {epsilon:g}, nothing is promised for 2,000 rows"
+    else:
+        assert promised < 1
+        start, end = "At ε = 1, in 95% of releases the worst interval errs by at most ", f": {rows(promised, 2_000)}"
+        assert told == f"{start}{percent_up(promised)}{end}"
+        assert float(told.removeprefix(start).split("%")[0]) / 100 >= promised

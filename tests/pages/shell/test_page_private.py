@@ -13,14 +13,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours
+from dpcore.data.columns import Number
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
-from dplab.solve import promising
 from dpcore.mechanisms import catalogue
+from dplab.solve import promising
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
 from pages.shell.session import with_progress
@@ -32,7 +32,7 @@ from tests.pages.opening import sound, texts, visitor
 ROWS, SECRET = 613, 71.375
 """Neither number is on any page by chance."""
 CSV = "\n".join([f"{SECRET},{'yes' if place % 3 else 'no'}" for place in range(ROWS)]) + "\n"
-DOMAIN = Line(low=0, high=100, bits=5, missing=True)
+DOMAIN = Number(low=0, high=100, bits=5, missing=True)
 PAGES = ("play/page.py", "robust/page.py", "ask/page.py", "marginals/page.py")
 
 

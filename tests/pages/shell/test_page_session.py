@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import session
@@ -282,7 +283,10 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
 
     one, two = Held(), Held()
     closed: list[str] = []
-    server = SimpleNamespace(is_active_session=lambda _: False, close_session=closed.append)
+    server = SimpleNamespace(
+        is_active_session=lambda _: False, close_session=closed.append,
+        uploaded_file_mgr=MemoryUploadedFileManager("/files"),
+    )  # fmt: skip
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
     monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
     monkeypatch.setattr(session, "_last_seen", {})
@@ -292,9 +296,30 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
     assert closed == ["tab"] and one.forgotten and two.forgotten
 
 
+def test_bytes_that_no_page_read_go_with_their_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit would keep those of a closed tab until somebody else's visit."""
+    closed: list[str] = []
+    active, uploads = {"open"}, MemoryUploadedFileManager("/files")
+    for name in ("open", "closed"):
+        uploads.add_file(name, UploadedFileRec(file_id="1", name="people.csv", type="text/csv", data=b"age\n41\n"))
+    server = SimpleNamespace(
+        is_active_session=active.__contains__, close_session=closed.append, uploaded_file_mgr=uploads
+    )
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    monkeypatch.setattr(session, "_last_seen", {})
+    session.end_abandoned(0.0)
+    session.end_abandoned(session.GRACE)
+    assert set(uploads.file_storage) == {"open", "closed"} and not closed
+    session.end_abandoned(session.GRACE + 1)
+    assert set(uploads.file_storage) == {"open"} and closed == ["closed"]
+
+
 def test_a_file_stays_while_something_is_drawn_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[str] = []
-    server = SimpleNamespace(is_active_session=lambda _: False, close_session=closed.append)
+    server = SimpleNamespace(
+        is_active_session=lambda _: False, close_session=closed.append,
+        uploaded_file_mgr=MemoryUploadedFileManager("/files"),
+    )  # fmt: skip
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
     monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
     monkeypatch.setattr(session, "_last_seen", {"tab": (0.0, ())})

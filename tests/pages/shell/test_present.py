@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.charts import component
+from pages.charts.live import encoded
+from pages.charts.picture import Picture
 from pages.learn.view import LESSONS
 from pages.shell.present import NOTHING
+from tests import ROOT
 from tests.cases import full_but
+from tests.pages.data.test_page import declared_pay, everything
+from tests.pages.data.test_page import with_file as with_people
 from tests.pages.drawn import drawn
+from tests.pages.learn.directions.test_page import with_file as with_private_arrows
+from tests.pages.learn.sparse.test_page import with_private_file as with_private_cells
+from tests.pages.marginals.test_page import with_lists as with_private_lists
 from tests.pages.opening import opened, sound, texts
+from tests.pages.shell.test_page_private import SECRET
+from tests.pages.shell.test_page_private import opened as with_private_file
 
 PAGES = {
     "play/page.py": "data_chart",
@@ -77,3 +93,101 @@ def test_what_is_wrong_with_a_link_is_said_once_where_there_is_nothing_to_presen
 def test_a_page_with_a_chart_for_the_stage_offers_it(lesson: str | None) -> None:
     app = sound(opened("play/page.py") if lesson is None else opened("learn/page.py", lesson=lesson))
     assert NOTHING not in styles(app)
+
+
+SHOWN = ("play/page.py", "robust/page.py", "marginals/page.py")
+"""Pages that draw a private file for its steward."""
+
+
+@pytest.fixture
+def badges(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Badges of all pictures and states that are sent to the browser, in whichever run."""
+    found: list[str] = []
+    usual_chart = component._sent
+
+    def sent(picture: Picture, *, badge: str, **more: Any) -> bytes:
+        found.append(badge)
+        return usual_chart(picture, badge=badge, **more)
+
+    def states(*what: Any, badge: str, **more: Any) -> Any:
+        found.append(badge)
+        return encoded(*what, badge=badge, **more)
+
+    monkeypatch.setattr(component, "_sent", sent)
+    monkeypatch.setattr("pages.play.live.encoded", states)
+    return found
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_a_presentation_shows_no_true_value_of_private_rows_whatever_the_switch_says(
+    page: str, badges: list[str]
+) -> None:
+    """Nor does the page on which it ends, on the same wall: there the switch is off."""
+    app = with_private_file(page, steward_choice=True)
+    assert [each for each in badges if "not protected" in each], "elsewhere the steward sees them"
+    badges.clear()
+    app.query_params["present"] = "1"
+    app = sound(app.run())
+    assert not [each for each in badges if "private" in each or "not protected" in each]
+    assert "You see true values" not in texts(app) and str(SECRET) not in everything(app)
+    assert app.query_params.get("present") or not app.session_state["steward_choice"]
+
+
+ELSEWHERE: dict[str, Callable[[], AppTest]] = {
+    "random privacy": with_private_cells,
+    "directions": partial(with_private_arrows, private=True),
+    "decision lists": partial(with_private_lists, private=True),
+    "data": lambda: declared_pay(with_people()),
+}
+"""The other places where a private file is drawn for its steward, each with one in use."""
+
+
+@pytest.mark.parametrize("place", ELSEWHERE)
+def test_nor_does_any_other_page_that_can_hold_a_private_file(place: str, badges: list[str]) -> None:
+    app = ELSEWHERE[place]()
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert [each for each in badges if "not protected" in each], "elsewhere the steward sees them"
+    badges.clear()
+    app.query_params["present"] = "1"
+    app = sound(app.run())
+    assert not [each for each in badges if "private" in each or "not protected" in each]
+    assert "You see true values" not in texts(app)
+    assert app.query_params.get("present") or not app.session_state["steward_choice"]
+
+
+def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
+    """The gate is asked in these files alone: whoever adds one adds the page above."""
+    asking = {
+        str(file.relative_to(ROOT / "pages"))
+        for file in (ROOT / "pages").rglob("*.py")
+        if "may_show(" in file.read_text(encoding="utf-8")
+    }
+    assert asking == {
+        "play/view.py", "robust/view.py", "robust/controls.py", "marginals/view.py",
+        "learn/sparse/view.py", "learn/directions/view.py", "marginals/lists.py", "data/summary.py", "data/fill.py",
+        "shell/status.py",
+    }  # fmt: skip
+
+
+def test_what_was_read_off_private_rows_is_in_no_frame_of_a_presentation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In inputs and in a domain made of them, as where the switch is off."""
+    app = with_private_file("play/page.py", steward_choice=True)
+    app.session_state["upload"] = replace(app.session_state["upload"], bounds_from_data=True)
+    app.session_state["filled"] = {"declare-1-0-to": (str(SECRET), None)}
+    app.session_state["declare-1-0-to"] = str(SECRET)
+    app.query_params["present"] = "1"
+    app = sound(app.run())
+    assert str(SECRET) not in everything(app) and app.session_state["declare-1-0-to"] is None
+    assert app.session_state["upload"] is None
+
+
+@pytest.mark.parametrize("page", SHOWN[:2])
+def test_no_button_presents_true_values_of_private_rows(page: str) -> None:
+    app = with_private_file(page, steward_choice=True)
+    assert NOTHING in styles(sound(app.run()))
+
+
+def test_public_rows_are_presented_beside_a_private_file() -> None:
+    app = with_private_file("play/page.py", steward_choice=True, data="bimodal")
+    app.query_params["present"] = "1"
+    assert set(drawn(sound(app.run()))) == {"data_chart"} and app.session_state["steward_choice"]

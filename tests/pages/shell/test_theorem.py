@@ -8,8 +8,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.core import Assumption, Bound, BoundKind, Guarantee, Neighbours
-from pages.shell.theorem import observed, promise
+from dpcore.core import Assumption, Bound, BoundKind, Guarantee, Neighbours, describe_error
+from pages.shell.theorem import observed
 
 CONDITIONS = (Assumption(text="n is large", met=True), Assumption(text="rows are public", met=False))
 BOUND = Bound(
@@ -44,8 +44,8 @@ def lines(bound: Bound = BOUND, **more: Any) -> list[str]:
 
 
 def test_a_promise_is_said_with_its_chance_its_share_and_its_rows() -> None:
-    said = "With probability at least 0.95, no query errs by more than **2%** (≈ 20 of 1,000 rows)."
-    assert promise(BOUND, n=1000) == said
+    said = "With confidence 95%, no query errs by more than **20 rows (2% of n)**."
+    assert describe_error(BOUND, n=1000, bold=True) == said
     app = card()
     privacy = "Privacy: ε = 1 (replace one row), for each single release."
     assert [each.value for each in app.markdown] == [f"{said} :orange-badge[theory]", "It is so.", privacy]
@@ -73,12 +73,12 @@ def test_too_few_rows_are_too_few() -> None:
 
 def test_what_says_nothing_is_no_promise() -> None:
     unmet = replace(BOUND, assumptions=CONDITIONS)
-    assert promise(unmet, n=1000) == "The theorem promises nothing here: not all that it assumes is met."
-    assert promise(unmet, n=499).endswith("is met. It would need n = 500.")
-    vacuous = promise(replace(BOUND, value=1.5), n=1000)
-    assert vacuous.startswith("The promise is vacuous here: an error of 1.5 times n is no news. It starts to say")
-    order = promise(replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY), n=1000)
-    assert order.startswith("The theorem gives an order of magnitude only")
+    assert describe_error(unmet, n=1000) == "No guarantee: not everything that the theorem assumes is met."
+    assert describe_error(unmet, n=499).endswith("is met. It needs n = 500 or more.")
+    above = describe_error(replace(BOUND, value=1.5), n=499)
+    assert above == "No guarantee: the bound is 100% of n or more. It needs n = 500 or more."
+    order = describe_error(replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY), n=1000)
+    assert order == "No guarantee: no error is proved here, at most an order of magnitude."
 
 
 def test_what_is_no_guarantee_is_a_warning() -> None:

@@ -7,14 +7,14 @@ import re
 import numpy as np
 
 from dpcore import Preview, Problem
-from dpcore.data.attributes import Attributes
 from dpcore.data.bundled import ranges_of
+from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Uploaded
-from dplab.measure import finish
 from dpcore.mechanisms.intervals.box_errors import box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.queries.boxes import RangeBoxes
+from dplab.measure import finish
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
 from tests.pages.drawn import drawn
@@ -27,7 +27,7 @@ CHARTS = {"tables_boxes_chart", "marginals_worst_chart"}
 def test_the_page_tells_the_core_s_errors_beside_the_promise_and_the_rows_it_needs() -> None:
     app = sound(opened(view="Boxes", boxes_of="census", epsilon="3"))
     source = ranges_of("census", "age", "income", "hrs_work")
-    dataset, domain = source.dataset(), source.on(Attributes)
+    dataset, domain = source.dataset(), source.on(Product)
     queries, mechanism = RangeBoxes(domain=domain), BoxCuts(epsilon=3.0)
     problem = Problem(domain=domain, queries=queries, n=dataset.n)
     errors = finish(box_errors(mechanism, mechanism.prepare(dataset, problem), Preview(1), trials=100))
@@ -49,7 +49,7 @@ def test_the_page_tells_the_core_s_errors_beside_the_promise_and_the_rows_it_nee
     assert "A box ends after it begins." in texts(app)
     printed = printed_by_code(app, key="boxes_code_open").strip().split("\n")
     assert len(printed) == 6 and printed[-1].startswith("ε = 3 ")
-    assert all(re.search(r"age from .* up to .*: -?\d", line) for line in printed[:5])
+    assert all(re.search(r"age .* to .*: -?\d", line) for line in printed[:5])
 
 
 def test_fewer_than_two_columns_are_too_few_and_two_are_promised_more() -> None:

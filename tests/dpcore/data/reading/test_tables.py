@@ -79,7 +79,7 @@ def assert_safe(error: BaseException | None) -> None:
         ("an empty file", "it is empty."),
         ("a renamed zip", "the name says .csv, but it holds a zip archive or a workbook."),
         ("Latin-1", "line 2 holds bytes that are not UTF-8 text: save it as CSV UTF-8."),
-        ("a row too long", "row 3 has 3 fields where 2 were expected."),
+        ("a row too long", "row 3 has 3 fields or more where 2 were expected."),
         ("a row too short", "row 3 has 1 field where 2 were expected."),
         ("a gzip bomb", f"it has more than {LIMITS.rows:,} rows, and a session has memory for no more."),
         (
@@ -87,6 +87,7 @@ def assert_safe(error: BaseException | None) -> None:
             f"it has more than the {LIMITS.rows:,} rows that a session has memory for.",
         ),
         ("encrypted Parquet", "the name says .parquet, but it holds encrypted Parquet data."),
+        ("Parquet with a ruined middle", "its contents are damaged or not what its Parquet footer promises."),
         ("Parquet with a lying footer", "its footer promises a number of rows that it does not hold."),
         (
             "Parquet promising the moon",
@@ -161,6 +162,13 @@ def test_parquet_types_and_text_of_whole_fractions() -> None:
     }  # fmt: skip
     assert "Columns that hold neither numbers nor text were left out: 1 of 10." in table.notes
     assert [table.looks_numeric(column) for column in ("whole", "yes", "empty", "text")] == [True, False, False, True]
+
+
+def test_columns_of_parquet_that_are_not_utf_8_are_left_out_and_it_is_said() -> None:
+    rows = parquet("SELECT 'Zq' || chr(233) || i AS name, i AS pay, 'é' AS other FROM range(3) AS t(i)")
+    table = read_table(rows.replace(b"Zq\xc3\xa9", b"Zq\xe9\xe9"), name="x.parquet")
+    assert table.notes == ("Columns whose text is not UTF-8 were left out: 1 of 3, at place 1.",)
+    assert table.columns == ("pay", "other") and table.distinct("pay", 9) == ["0", "1", "2"]
 
 
 @pytest.mark.slow

@@ -9,10 +9,10 @@ import pytest
 
 import dpcore
 from dpcore.core import Neighbours, ParameterError, Problem
-from dplab.audit import exact_delta
 from dpcore.limits.attacks import subset_sum, vc
 from dpcore.limits.attacks.group_counts import SUBSET_SUMS, GroupCounts, SubsetSums, groups, transform
 from dpcore.queries.ranges import Cells
+from dplab.audit import exact_delta
 from tests.cases import one_relation
 from tests.kit import contract, problems
 
@@ -20,7 +20,7 @@ BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 
 def asked(*, bits: int, n: int) -> Problem:
-    domain = dpcore.Line(bits=bits)
+    domain = dpcore.Number(bits=bits)
     return Problem(domain=domain, queries=Cells(domain=domain), n=n)
 
 
@@ -85,7 +85,7 @@ def test_the_noise_at_a_point_is_as_large_as_told(seed: int) -> None:
 
 @pytest.mark.parametrize("points", [2, 3, 16, 17, 10_000])
 def test_points_that_are_no_power_of_two(points: int, seed: int) -> None:
-    labels = dpcore.Categories(labels=tuple(map(str, range(points))), missing=False)
+    labels = dpcore.Labels(labels=tuple(map(str, range(points))), missing=False)
     problem = Problem(domain=labels, queries=Cells(domain=labels), n=points)
     assert points <= groups(problem) < 2 * points + 1
     rows = np.random.Generator(np.random.SFC64(seed)).integers(0, points, points)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from dpcore import Cells, Intervals, Line, ParameterError, Thresholds
+from dpcore import Cells, Intervals, Number, ParameterError, Thresholds
 from dpcore.core import Integers
 from dpcore.limits.attacks.named_classes import NAMED, NamedClass
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
@@ -106,7 +106,7 @@ def test_closed_forms(named: NamedClass) -> None:
 @pytest.mark.parametrize("bits", [1, 2, 4])
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_catalogue_s_classes(kind: type[Thresholds | Intervals | Cells], bits: int, missing: bool) -> None:
-    queries = kind(domain=Line(bits=bits, missing=missing))
+    queries = kind(domain=Number(bits=bits, missing=missing))
     matrix = queries.answer(np.eye(queries.domain.size), np.arange(queries.count)).T
     found = vc_dimension(matrix[:, : queries.domain.ordered])
     assert found.exact

@@ -25,7 +25,7 @@ from dpcore.core import (
     PointsRelease,
     Problem,
 )
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import Labels, Number
 from dpcore.limits.attacks import fat_shattering, halves, vc
 from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.queries.ranges import Cells
@@ -37,7 +37,7 @@ BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 def problem_on(points: int, *, rows: int, missing: bool = False) -> Problem:
     """Categories that are the shattered points."""
-    domain = Categories(labels=tuple(f"p{i}" for i in range(points)), missing=missing)
+    domain = Labels(labels=tuple(f"p{i}" for i in range(points)), missing=missing)
     return Problem(domain=domain, queries=Cells(domain=domain), n=rows)
 
 
@@ -344,7 +344,7 @@ def test_levels_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_line_serves_as_well() -> None:
-    domain = Line(bits=2)
+    domain = Number(bits=2)
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=2)
     release = HistogramRelease(
         problem=problem,

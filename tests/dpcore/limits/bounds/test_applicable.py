@@ -12,18 +12,19 @@ from scipy.sparse import lil_matrix
 
 import dpcore
 from dpcore.core import BoundKind, Dataset, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
-from dplab.measure import finish, measure
+from dpcore.data.product import Product
 from dpcore.limits.bounds.applicable import lower_bound, lower_curve
 from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds, classes_for
 from dpcore.randomness.laws import compositions
+from dplab.measure import finish, measure
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
 
 def asked(*, bits: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
-    domain = dpcore.Line(bits=bits)
+    domain = dpcore.Number(bits=bits)
     return Problem(domain=domain, queries=Cells(domain=domain), n=n, neighbours=neighbours)
 
 
@@ -131,8 +132,8 @@ def test_where_nothing_is_known_it_says_nothing() -> None:
     "entry", [e for e in dpcore.catalogue() if e.mechanism.releases == "data"], ids=lambda e: e.key
 )
 def test_no_promise_of_the_catalogue_is_below(entry: dpcore.core.Entry, neighbours: Neighbours) -> None:
-    pairs = dpcore.Grid(first=dpcore.Line(bits=2), second=dpcore.Line(bits=2))
-    for queries in (kind(domain=domain) for domain in (dpcore.Line(bits=4), pairs) for kind in classes_for(domain)):
+    pairs = Product.map(dpcore.Number(bits=2), dpcore.Number(bits=2))
+    for queries in (kind(domain=domain) for domain in (dpcore.Number(bits=4), pairs) for kind in classes_for(domain)):
         if not entry.serves(queries):
             continue
         for n, epsilon, beta in itertools.product((30, 3000), (0.1, 1.0, 5.0), (0.01, 0.2)):
@@ -151,8 +152,8 @@ def test_no_promise_of_the_catalogue_is_below(entry: dpcore.core.Entry, neighbou
 @pytest.mark.parametrize("epsilon", [0.05, 1.0])
 def test_identity_stays_on_the_possible_side(kind: type[dpcore.core.Queries], epsilon: float, seed: int) -> None:
     # Its noise is the same on all data, so its quantiles on any data are what it can promise.
-    pairs = dpcore.Grid(first=dpcore.Line(bits=3), second=dpcore.Line(bits=2))
-    domain = pairs if kind is Rectangles else dpcore.Line(bits=5)
+    pairs = Product.map(dpcore.Number(bits=3), dpcore.Number(bits=2))
+    domain = pairs if kind is Rectangles else dpcore.Number(bits=5)
     dataset = Dataset(domain, np.arange(640) % 32, GENERATED)
     problem = Problem(domain=domain, queries=kind(domain=domain), n=640)
     mechanism = dpcore.entry("identity").make(epsilon=epsilon)
@@ -166,7 +167,7 @@ def test_identity_stays_on_the_possible_side(kind: type[dpcore.core.Queries], ep
 
 def test_pairs_have_the_bound_of_as_many_cells_in_a_row() -> None:
     """A cell is a rectangle and a query of either class, so the argument never sees how cells are arranged."""
-    pairs = dpcore.Grid(first=dpcore.Line(bits=3, missing=True), second=dpcore.Line(bits=2))
+    pairs = Product.map(dpcore.Number(bits=3, missing=True), dpcore.Number(bits=2))
     for kind in (Cells, Rectangles):
         problem = Problem(domain=pairs, queries=kind(domain=pairs), n=500)
         assert value(problem, epsilon=0.5, beta=0.05) == value(asked(bits=5, n=500), epsilon=0.5, beta=0.05) > 0

@@ -10,10 +10,10 @@ import pytest
 
 from dpcore import Neighbours, Preview, Problem, catalogue, entry
 from dpcore.core import Dataset, Entry, Floats, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.attributes import Marginals as Tables
-from dpcore.data.cube import Cube
+from dpcore.data.product import Product
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.marginals import Marginals as Tables
 from tests.cases import full_but, one_relation
 from tests.kit.attribute_tables import domain_of
 from tests.kit.statistics import SIGNIFICANCE, assert_chance_at_most, binomial_tail
@@ -25,8 +25,8 @@ OF_TABLES = [each for each in catalogue() if Tables in each.queries]
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
 
-def cube(attributes: int) -> Cube:
-    return Cube(names=tuple(f"a{i}" for i in range(attributes)))
+def cube(attributes: int) -> Product:
+    return Product.yes_no([f"a{i}" for i in range(attributes)])
 
 
 def settings(chosen: Entry) -> list[dict[str, Any]]:

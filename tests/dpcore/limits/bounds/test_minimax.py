@@ -114,7 +114,7 @@ def test_the_identity_histogram_pays_what_is_said_and_never_less_than_the_bound(
 
 
 def test_the_catalogues_identity_has_that_risk(seed: int) -> None:
-    domain = dpcore.Categories(labels=tuple("abcdefghij"), missing=False)
+    domain = dpcore.Labels(labels=tuple("abcdefghij"), missing=False)
     provenance = dpcore.Provenance(kind=dpcore.ProvenanceKind.GENERATED, title="ten")
     dataset = dpcore.Dataset(domain, np.arange(100) % 10, provenance)
     problem = dpcore.Problem(domain=domain, queries=dpcore.Cells(domain=domain), n=100)

@@ -10,14 +10,14 @@ import pytest
 
 import dpcore
 from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem
-from dpcore.data.attributes import Attributes, Marginals
-from dpcore.data.cube import Cube
-from dpcore.data.domains import Categories
+from dpcore.data.columns import Labels
+from dpcore.data.product import Product
 from dpcore.data.sphere import Halfspaces, Sphere
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.limits.bounds.packings import Packing, packings
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.linear import LinearQueries
+from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
 
@@ -27,7 +27,7 @@ def counted(found: list[Packing]) -> int:
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5, 6])
 def test_patterns_counted_are_patterns_told_apart(d: int) -> None:
-    cube = Cube(names=tuple("abcdef"[:d]))
+    cube = Product.yes_no([*"abcdef"[:d]])
     rows = list(itertools.product((0, 1), repeat=d))
     for width, signed in itertools.product(range(1, min(d, 5) + 1), (False, True)):
         if signed and d > 4:
@@ -49,7 +49,7 @@ def test_patterns_counted_are_patterns_told_apart(d: int) -> None:
 
 
 def test_tables_tell_all_rows_apart() -> None:
-    domain = Attributes(names=("a", "b", "c"), columns=tuple(Categories(labels=tuple("xyz"[:k])) for k in (2, 3, 3)))
+    domain = Product(names=("a", "b", "c"), columns=tuple(Labels(labels=tuple("xyz"[:k])) for k in (2, 3, 3)))
     sizes = domain.sizes
     for ways in (1, 2, 3):
         assert counted(packings(Marginals(domain=domain, ways=ways))) == math.prod(sizes)
@@ -92,7 +92,7 @@ def test_opposite_arrows_are_two_places_whatever_the_margin() -> None:
 
 @pytest.mark.parametrize("drawn", range(6))
 def test_weights_as_far_apart_as_claimed(drawn: int) -> None:
-    line = dpcore.Line(bits=3)
+    line = dpcore.Number(bits=3)
     # The first cell is in the middle of all the others, so that no pair of the furthest has it.
     matrix = np.random.default_rng(drawn).random((3, 8)).round(2)
     matrix[:, 0] = 0.5
@@ -113,7 +113,7 @@ def test_weights_as_far_apart_as_claimed(drawn: int) -> None:
 
 
 def test_so_many_questions_find_so_many_places() -> None:
-    line = dpcore.Line(bits=6)
+    line = dpcore.Number(bits=6)
     for kind in (Thresholds, Intervals):
         assert [counted(packings(kind(domain=line), questions=q)) for q in (1, 3, 6, 100)] == [2, 8, 64, 64]
     assert [counted(packings(Cells(domain=line), questions=q)) for q in (1, 3, 63, 100)] == [2, 4, 64, 64]
@@ -135,7 +135,7 @@ def test_halving_finds_the_place_with_one_question_a_bit() -> None:
 
 
 def test_the_bound_grows_with_what_is_asked_and_says_what() -> None:
-    line = dpcore.Line(bits=10)
+    line = dpcore.Number(bits=10)
     problem = Problem(domain=line, queries=Thresholds(domain=line), n=1000)
     guarantee = Guarantee(epsilon=0.1, neighbours=Neighbours.REPLACE_ONE)
     values = []

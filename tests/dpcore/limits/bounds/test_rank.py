@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Guarantee, Neighbours, ParameterError, Problem
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.limits.bounds.rank import hard_data, rank_bound
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian, scores
 from dpcore.mechanisms.robust.stable_median import rank_errors, stability
@@ -18,13 +18,13 @@ BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 
 def asked(*, bits: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
-    line = Line(bits=bits)
+    line = Number(bits=bits)
     return Problem(domain=line, queries=Thresholds(domain=line), n=n, neighbours=neighbours)
 
 
 @pytest.mark.parametrize("cells", [2, 4, 8])
 def test_every_other_cell_misses_by_half_of_the_rows(cells: int) -> None:
-    line, everywhere = Line(bits=cells.bit_length() - 1), np.arange(cells)
+    line, everywhere = Number(bits=cells.bit_length() - 1), np.arange(cells)
     least = set()
     for n in range(1, 12):
         for moved, place in itertools.product(range(1, n + 1), range(cells)):

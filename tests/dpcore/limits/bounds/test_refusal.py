@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import lil_array
 
 from dpcore.core import Floats, Integers, Mechanism, Neighbours, ParameterError, Problem
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import Labels, Number
 from dpcore.limits.bounds.refusal import most_answers, most_right
 from dpcore.limits.chance import after_steps, confusion
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
@@ -32,7 +32,7 @@ def world(
     """Data sets of n rows (or of at most n), their medians, their stabilities, and the steps between any two."""
     sizes = [n] if neighbours is Neighbours.REPLACE_ONE else range(n + 1)
     data = np.concatenate([compositions(size, cells) for size in sizes])
-    line = Line(bits=int(math.log2(cells)))
+    line = Number(bits=int(math.log2(cells)))
     medians, stabilities = np.array(
         [stability(each, domain=line, neighbours=neighbours, quantile=quantile) for each in data]
     ).T
@@ -203,7 +203,7 @@ def test_no_median_of_the_catalogue_is_above(bits: int, n: int, epsilon: float, 
     data, medians, stabilities, steps = world(cells=2**bits, n=n, neighbours=neighbours)
     if neighbours is Neighbours.ADD_REMOVE_ONE:  # no rows have no median
         data, medians, stabilities, steps = data[1:], medians[1:], stabilities[1:], steps[1:, 1:]
-    line = Line(bits=bits)
+    line = Number(bits=bits)
     problem = Problem(domain=line, queries=Thresholds(domain=line), n=n, neighbours=neighbours)
     stable = [StableMedian(epsilon=epsilon, delta=0.05, rule=rule) for rule in ("threshold", "optimal")]
     for mechanism in (*stable, ExponentialMedian(epsilon=epsilon)):
@@ -226,7 +226,7 @@ def test_no_median_of_the_catalogue_is_above(bits: int, n: int, epsilon: float, 
 @pytest.mark.parametrize("subsamples", [3, 9])
 @pytest.mark.parametrize("n", [3, 5])
 def test_subsample_and_aggregate_is_not_above(n: int, subsamples: int, epsilon: float) -> None:
-    labels = Categories(labels=("a", "b"), missing=False)
+    labels = Labels(labels=("a", "b"), missing=False)
     problem = Problem(domain=labels, queries=Cells(domain=labels), n=n)
     mechanism = CommonestCategory(epsilon=epsilon, delta=0.1, rows=1, subsamples=subsamples)
     data = compositions(n, 2)

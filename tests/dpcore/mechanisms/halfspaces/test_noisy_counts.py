@@ -14,11 +14,11 @@ import pytest
 import dpcore
 from dpcore.core import Floats, Integers, Neighbours, Problem
 from dpcore.data.sphere import Sphere
-from dplab.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.halfspaces.counting import side_counts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState, side_answers
 from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
+from dplab.audit import ROUNDING, exact_delta
 from tests.cases import one_relation
 from tests.kit.contract import louder
 from tests.kit.halfspaces import PLANE, SPACE, dataset_of, outcomes, problem_of

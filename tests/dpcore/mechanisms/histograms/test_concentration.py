@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Cells, Grid, Intervals, Line, Rectangles, Thresholds
+from dpcore import Cells, Intervals, Number, Product, Rectangles, Thresholds
 from dpcore.core import Floats, Queries
 from dpcore.mechanisms.histograms.concentration import (
     laplace_log_moment,
@@ -18,9 +18,9 @@ from dpcore.mechanisms.histograms.concentration import (
 from dpcore.queries.linear import LinearQueries
 from dpcore.randomness.laws import gaussian_masses, laplace_mass, laplace_tail
 
-LINE = Line(bits=2, missing=True)
+LINE = Number(bits=2, missing=True)
 CLASSES: list[Queries] = [Thresholds(domain=LINE), Intervals(domain=LINE), Cells(domain=LINE)]
-CLASSES.append(Rectangles(domain=Grid(first=Line(bits=1, missing=True), second=Line(bits=1))))
+CLASSES.append(Rectangles(domain=Product.map(Number(bits=1, missing=True), Number(bits=1))))
 BETAS = [0.5, 0.2, 0.05, 1e-3]
 
 
@@ -73,7 +73,7 @@ def test_gaussian_noise(queries: Queries, sigma: float) -> None:
 @pytest.mark.parametrize("beta", BETAS)
 @pytest.mark.parametrize("scale", [0.3, 2.0, 50.0])
 def test_cells_get_the_smallest_whole_number_of_the_union_bound(scale: float, beta: float) -> None:
-    queries = Cells(domain=Line(bits=6))
+    queries = Cells(domain=Number(bits=6))
     rows = worst_error_laplace(queries, scale=scale, beta=beta)
     assert rows == int(rows)
     p = math.exp(-1 / scale)
@@ -106,6 +106,13 @@ def test_the_moment_of_laplace_noise(scale: float) -> None:
     np.testing.assert_allclose(laplace_log_moment(scale)(rates), wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1e6, 1e12, 1e17])
+def test_the_moment_of_wide_noise_is_that_of_a_continuous_law(scale: float) -> None:
+    """-log(1 - (rate·scale)²), where 1 - e^(-1/scale) cannot be told from 0: a link that names a small ε comes here."""
+    shares = np.array([0.1, 0.5, 0.97])
+    np.testing.assert_allclose(laplace_log_moment(scale)(shares / scale), -np.log1p(-(shares**2)), rtol=1e-5)
+
+
 @pytest.mark.parametrize("sigma", [0.2, 0.5, 1.0, 5.0])
 def test_discrete_gaussian_noise_is_sub_gaussian(sigma: float) -> None:
     """log E[e^(rate Z)] <= rate^2 sigma^2/2 (Canonne, Kamath and Steinke 2020)."""
@@ -124,7 +131,7 @@ def test_the_promise_grows_as_the_root_of_the_number_of_cells(kind: str) -> None
             return worst_error_laplace(queries, scale=2.0, beta=0.05)
         return worst_error_gaussian(queries, sigma=2.0, beta=0.05)
 
-    small, large = Line(bits=6), Line(bits=8)
+    small, large = Number(bits=6), Number(bits=8)
     assert worst(Thresholds(domain=large)) / worst(Thresholds(domain=small)) == pytest.approx(2, rel=0.05)
     assert worst(Intervals(domain=large)) == 2 * worst(Thresholds(domain=large))
     assert worst(Cells(domain=large)) < 1.5 * worst(Cells(domain=small))
@@ -133,7 +140,7 @@ def test_the_promise_grows_as_the_root_of_the_number_of_cells(kind: str) -> None
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_many_queries_need_the_union_bound(kind: str) -> None:
     """A thousand weighted sums of a cell each stray independently: their exact law, and a promise for one of them."""
-    domain, scale, beta = Line(bits=10), 3.0, 0.05
+    domain, scale, beta = Number(bits=10), 3.0, 0.05
     every, one = (LinearQueries.of(np.eye(count, 1024), domain=domain) for count in (1024, 1))
 
     def worst(queries: LinearQueries) -> int:

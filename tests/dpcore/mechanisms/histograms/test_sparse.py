@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 from dpcore.core import Dataset, Floats, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
-from dpcore.data.domains import Categories
-from dplab.audit import exact_delta, exact_gamma
-from dplab.sparse import line_example
+from dpcore.data.columns import Labels
 from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance, total_noise
 from dpcore.privacy.composition import compose
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import Account, NoisyCounts, Preview
 from dpcore.randomness.laws import compositions
+from dplab.audit import exact_delta, exact_gamma
+from dplab.sparse import line_example
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 CONDITIONS = ("sharper", "paper")
 
 
 def problem(*, cells: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
-    domain = Categories(labels=tuple(f"cell {cell}" for cell in range(cells)), missing=False)
+    domain = Labels(labels=tuple(f"cell {cell}" for cell in range(cells)), missing=False)
     return Problem(domain=domain, queries=Cells(domain=domain), n=n, neighbours=neighbours)
 
 

@@ -11,16 +11,16 @@ import pytest
 
 from dpcore import Account, Dataset, Enumerate, Neighbours, ParameterError, Preview, Problem, Secure
 from dpcore.core import Guarantee
-from dpcore.data.attributes import Attributes
-from dpcore.data.domains import Categories
-from dplab.audit import exact_delta, least_epsilon
-from dplab.measure import finish
+from dpcore.data.columns import Labels
+from dpcore.data.product import Product
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.intervals import boxes
 from dpcore.mechanisms.intervals.box_errors import AT_ONCE, box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxRelease, BoxState, sub_cells
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import Draw, MedianCuts, Sampler
+from dplab.audit import exact_delta, least_epsilon
+from dplab.measure import finish
 from tests.cases import full_but
 from tests.dpcore.mechanisms.test_sensitivity import Recording, furthest
 from tests.kit.attribute_tables import correlated, every_record
@@ -34,7 +34,7 @@ every_width = pytest.mark.parametrize("sizes", [(2, 2), (2, 2, 2)], ids=["two", 
 def problem_of(
     sizes: tuple[int, ...], *, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE, marks: int = 8
 ) -> Problem:
-    domain = Attributes.coded({f"a{place}": size for place, size in enumerate(sizes)})
+    domain = Product.coded({f"a{place}": size for place, size in enumerate(sizes)})
     return Problem(domain=domain, queries=RangeBoxes(domain=domain, marks=marks), n=n, neighbours=neighbours)
 
 
@@ -44,8 +44,8 @@ def asked(problem: Problem) -> RangeBoxes:
 
 
 def test_answers_are_those_of_every_box_and_of_no_row_that_fits_no_label() -> None:
-    columns = (Categories(labels=tuple("abcde")), Categories(labels=("x", "y"), missing=False))
-    domain = Attributes(names=("letter", "sign"), columns=columns)
+    columns = (Labels(labels=tuple("abcde")), Labels(labels=("x", "y"), missing=False))
+    domain = Product(names=("letter", "sign"), columns=columns)
     queries = RangeBoxes(domain=domain, marks=3)
     assert queries.count == 6 * 3 and queries.vc_dimension == 3
     rows = np.random.default_rng(1).integers(0, 9, (2, 6, 2))
@@ -55,9 +55,9 @@ def test_answers_are_those_of_every_box_and_of_no_row_that_fits_no_label() -> No
     for index, ((left, right), (low, high)) in enumerate(boxes):
         np.testing.assert_array_equal(found[:, index], rows[:, left:right, low:high].sum(axis=(1, 2)))
         assert queries.index([(places.index(left), places.index(right)), (low, high)]) == index
-    assert queries.describe(1) == "letter from a up to b, sign from x up to y"
+    assert queries.describe(1) == "letter a to b, sign x to y"
     with pytest.raises(ParameterError, match="1 to 3 columns"):
-        RangeBoxes(domain=Attributes.coded(dict.fromkeys("abcd", 2)))
+        RangeBoxes(domain=Product.coded(dict.fromkeys("abcd", 2)))
     with pytest.raises(ParameterError, match="1 to 16 places"):
         RangeBoxes(domain=domain, marks=17)
 

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore import Preview, Secure
 from dpcore.core import Integers
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.mechanisms.intervals.printed import Bisections, PrintedIntervals
 from dpcore.mechanisms.intervals.recursive import RecursiveIntervals
 from dpcore.randomness import Draw, FairSplit, MedianCuts, NoisyComparisons, Sampler
@@ -50,7 +50,7 @@ def test_kept_sums_are_those_of_the_line_and_the_rate(seed: int) -> None:
 def test_the_levels_of_a_release_share_their_sums(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two running sums for all five levels, and the release that sums made anew for each of them would give."""
     monkeypatch.setattr(cuts_module, "FEW_PLACES", 0)
-    domain, mechanism = Line(bits=6), RecursiveIntervals()
+    domain, mechanism = Number(bits=6), RecursiveIntervals()
     state = mechanism.prepare(shaped(domain, 500, "even"), problem_on(domain, n=500))
     made: list[int] = []
 
@@ -108,7 +108,7 @@ def test_a_finished_search_draws_and_finds_nothing_more(seed: int) -> None:
                 asked.append((draw.threshold, (draw.epsilon, draw.sensitivity, trials)))
             return super().make(draw, trials)
 
-    domain, mechanism = Line(bits=5, missing=True), PrintedIntervals(alpha=0.5, epsilon=20.0, tie_bits=4)
+    domain, mechanism = Number(bits=5, missing=True), PrintedIntervals(alpha=0.5, epsilon=20.0, tie_bits=4)
     problem = problem_on(domain, n=400)
     state = mechanism.prepare(shaped(domain, 400, "even"), problem)
     search: Bisections = mechanism.search(state, Recording(seed), 30)

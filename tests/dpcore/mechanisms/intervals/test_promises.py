@@ -23,7 +23,7 @@ from dpcore.core import (
     Problem,
     Queries,
 )
-from dpcore.data.domains import Line
+from dpcore.data.columns import Number
 from dpcore.mechanisms.intervals.anchored import AnchoredIntervals
 from dpcore.mechanisms.intervals.printed import (
     PrintedIntervals,
@@ -111,7 +111,7 @@ def test_corrected_theorem_holds_under_any_noise_it_allows_for(
     per_cell: int, support: int, alpha: float, habit: str, seed: int
 ) -> None:
     """Noise up to 3/2·a²n and at most a²n rows at a position, a = α/6: whatever else, the worst error is at most α."""
-    generator, domain = np.random.Generator(np.random.PCG64(seed)), Line(bits=9)
+    generator, domain = np.random.Generator(np.random.PCG64(seed)), Number(bits=9)
     used = np.sort(generator.choice(domain.size, size=support, replace=False))
     dataset = dataset_of(domain, np.repeat(used, generator.integers(1, per_cell + 1, size=support)))
     spare = (alpha / 6) ** 2 * dataset.n
@@ -128,7 +128,7 @@ def test_figures_of_the_theorem() -> None:
     # 7,744.3 and 27,879,390.4: whole rows are rounded up.
     assert printed_rows(depth=10, epsilon=1.0, alpha=0.1, beta=BETA) == 7_745
     assert corrected_rows(depth=10, epsilon=1.0, alpha=0.1, beta=BETA) == 27_879_391
-    anchored = AnchoredIntervals().accuracy(problem_on(Line(bits=10), n=66_353), BETA)
+    anchored = AnchoredIntervals().accuracy(problem_on(Number(bits=10), n=66_353), BETA)
     assert anchored.value <= 0.1
     assert anchored.rows_needed is not None
     assert anchored.rows_needed <= 66_353
@@ -141,7 +141,7 @@ def test_anchored_noise_is_the_least_whose_tails_add_up_to_beta(bits: int, beta:
     mechanism, n = AnchoredIntervals(alpha=0.2, epsilon=0.5), 10**6
     d, m = bits, mechanism.searches
     for kind, sides in ((Thresholds, 1), (Intervals, 2), (Cells, 2)):
-        value = mechanism.accuracy(problem_on(Line(bits=bits), n=n, kind=kind), beta).value
+        value = mechanism.accuracy(problem_on(Number(bits=bits), n=n, kind=kind), beta).value
         noise = round((value / sides - 1 / (2 * m)) * n)
         at_most, just_less = (d * m * laplace_tail(j, scale=d * m / 0.5) for j in (noise + 1, noise))
         assert at_most <= beta < just_less
@@ -162,17 +162,17 @@ def test_corrected_rows_make_noise_and_ties_rare_enough(alpha: float, epsilon: f
         reach = math.floor(1.5 * (alpha / 6) ** 2 * n)
         quantile = laplace_quantile(min(1.0, 2 * 0.57 * beta / answers), scale=answers / epsilon)
         assert quantile <= reach + 1
-        bound = mechanism.accuracy(problem_on(Line(bits=bits), n=n), beta)
+        bound = mechanism.accuracy(problem_on(Number(bits=bits), n=n), beta)
         assert bound.rows_needed == n
         assert bound.assumptions[0].met
         assert bound.applies == (crowding(n=n, alpha=alpha, tie_bits=ties) <= 0.4 * beta)
         assert bound.applies or epsilon == 20.0
-        fewer = mechanism.accuracy(problem_on(Line(bits=bits), n=n - 1), beta)
+        fewer = mechanism.accuracy(problem_on(Number(bits=bits), n=n - 1), beta)
         assert not fewer.applies
 
 
 def test_without_coins_the_corrected_theorem_is_not_promised() -> None:
-    bound = PrintedIntervals(tie_bits=0).accuracy(problem_on(Line(bits=10), n=10**9), BETA)
+    bound = PrintedIntervals(tie_bits=0).accuracy(problem_on(Number(bits=10), n=10**9), BETA)
     assert not bound.applies
     assert bound.assumptions[0].met
 
@@ -182,15 +182,15 @@ def test_without_coins_the_corrected_theorem_is_not_promised() -> None:
 @every_relation
 def test_rows_needed_are_the_fewest(mechanism: Mechanism, kind: type[Queries], neighbours: Neighbours) -> None:
     def promised(n: int) -> float:
-        return mechanism.accuracy(problem_on(Line(bits=10), n=n, kind=kind, neighbours=neighbours), BETA).value
+        return mechanism.accuracy(problem_on(Number(bits=10), n=n, kind=kind, neighbours=neighbours), BETA).value
 
-    needed = mechanism.accuracy(problem_on(Line(bits=10), n=1, kind=kind, neighbours=neighbours), BETA).rows_needed
+    needed = mechanism.accuracy(problem_on(Number(bits=10), n=1, kind=kind, neighbours=neighbours), BETA).rows_needed
     assert needed is not None
     assert promised(needed) <= 0.1 * (1 + 1e-12) < promised(needed - 1)
 
 
 def test_worst_error_of_points_is_brute_force(seed: int) -> None:
-    domain = Line(bits=3, missing=True)
+    domain = Number(bits=3, missing=True)
     dataset = dataset_of(domain, np.random.Generator(np.random.PCG64(seed)).integers(0, domain.size, 60))
     for mechanism in (PrintedIntervals(alpha=0.5, tie_bits=5), AnchoredIntervals(), RecursiveIntervals()):
         for kind in (Thresholds, Intervals, Cells):
@@ -241,7 +241,7 @@ def printed_figure(depth: int) -> int:
 )
 def test_the_printed_promise_fails_in_most_releases(bits: int, tie_bits: int, n: int, seed: int) -> None:
     """Where the theorem as printed lets 5 in 100 err by more than 0.1, even "half of them do" is rejected."""
-    domain, mechanism = Line(bits=bits), PrintedIntervals(tie_bits=tie_bits)
+    domain, mechanism = Number(bits=bits), PrintedIntervals(tie_bits=tie_bits)
     problem = problem_on(domain, n=n)
     if tie_bits:
         datasets = [shaped(domain, n, shape) for shape in SHAPES]
@@ -259,7 +259,7 @@ def test_the_printed_promise_fails_in_most_releases(bits: int, tie_bits: int, n:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_anchored_keeps_the_promise_that_printed_breaks(shape: str, seed: int) -> None:
-    domain, n = Line(bits=10), 66_353
+    domain, n = Number(bits=10), 66_353
     dataset, problem = shaped(domain, n, shape), problem_on(domain, n=n)
     assert count_failures(AnchoredIntervals(), dataset, problem, promise=0.1, seed=seed) <= 0.05 * TRIALS
 
@@ -268,13 +268,13 @@ def promised_cases() -> list[Any]:
     """Each variant at the n where its promise first reaches alpha."""
     coarse = PrintedIntervals(alpha=0.5, epsilon=20.0, tie_bits=recommended_tie_bits(0.5))
     made = [("printed", coarse, 4), ("anchored", AnchoredIntervals(), 10), ("recursive", RecursiveIntervals(), 10)]
-    return [pytest.param(mechanism, Line(bits=bits), id=name) for name, mechanism, bits in made]
+    return [pytest.param(mechanism, Number(bits=bits), id=name) for name, mechanism, bits in made]
 
 
 @pytest.mark.slow
 @every_relation
 @pytest.mark.parametrize(("mechanism", "domain"), promised_cases())
-def test_promised_failure_rate(mechanism: Mechanism, domain: Line, neighbours: Neighbours, seed: int) -> None:
+def test_promised_failure_rate(mechanism: Mechanism, domain: Number, neighbours: Neighbours, seed: int) -> None:
     """Of 1,000 releases for each shape, no more than beta exceed the promise; at epsilon / 1000, many do."""
     problem = problem_on(domain, n=1, neighbours=neighbours)
     needed = mechanism.accuracy(problem, BETA).rows_needed
@@ -297,7 +297,7 @@ def test_promised_failure_rate(mechanism: Mechanism, domain: Line, neighbours: N
 
 def test_twice_the_noise_breaks_the_anchored_promise(seed: int) -> None:
     """A sharp case, 10,000 releases: one question decides, its data one row beyond what the promise allows for."""
-    domain, n, trials = Line(bits=1), 1_000, 10_000
+    domain, n, trials = Number(bits=1), 1_000, 10_000
     mechanism = AnchoredIntervals(alpha=1.0)
     problem = problem_on(domain, n=n, kind=Thresholds)
     bound = mechanism.accuracy(problem, BETA)
@@ -307,3 +307,15 @@ def test_twice_the_noise_breaks_the_anchored_promise(seed: int) -> None:
         errors = worst_errors(Broken(inner=mechanism, factor=broken), dataset, problem, Preview(seed), trials)
         failures = int((errors > bound.value + 1e-12).sum())
         assert (binomial_tail(failures, trials=trials, chance=BETA) >= SIGNIFICANCE) == right, failures
+
+
+@pytest.mark.parametrize("rows", [1, 1_000, 10**9])
+@pytest.mark.parametrize("alpha", [0.02, 0.1, 0.5])
+def test_without_tie_breaking_bits_nothing_is_promised(alpha: float, rows: int) -> None:
+    """All rows may be in one cell; with the bits that its help asks for, many rows are promised α."""
+    assert PrintedIntervals.parameters()["tie_bits"].help.endswith(" With 0, nothing is promised.")
+    asked = problem_on(Number(bits=10), n=rows)
+    assert not PrintedIntervals(alpha=alpha, epsilon=10.0, tie_bits=0).accuracy(asked, BETA).guaranteed
+    parted = PrintedIntervals(alpha=alpha, epsilon=10.0, tie_bits=recommended_tie_bits(alpha))
+    enough = replace(asked, n=parted.accuracy(asked, BETA).rows_needed or 0)
+    assert parted.accuracy(enough, BETA).guaranteed

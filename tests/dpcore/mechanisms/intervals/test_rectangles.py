@@ -8,24 +8,35 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Dataset, Enumerate, Grid, Intervals, Line, Neighbours, ParameterError, Preview, Problem, Rectangles
+from dpcore import (
+    Dataset,
+    Enumerate,
+    Intervals,
+    Neighbours,
+    Number,
+    ParameterError,
+    Preview,
+    Problem,
+    Product,
+    Rectangles,
+)
 from dpcore.core import HistogramState, Integers
-from dplab.audit import exact_delta
 from dpcore.mechanisms.intervals.rectangles import RectangleRelease, RectanglesRelease
 from dpcore.randomness import Draw, MedianCuts, Sampler
+from dplab.audit import exact_delta
 from tests.cases import full_but
 from tests.dpcore.mechanisms.test_sensitivity import Recording, furthest
 from tests.kit.problems import PROVENANCE, dataset_of
 from tests.kit.statistics import assert_chance_at_most
 
-GRID = Grid(first=Line(bits=5, missing=True), second=Line(bits=4))
+GRID = Product.map(Number(bits=5, missing=True), Number(bits=4))
 
 
-def problem_of(n: int, *, domain: Grid = GRID, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
+def problem_of(n: int, *, domain: Product = GRID, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
     return Problem(domain=domain, queries=Rectangles(domain=domain), n=n, neighbours=neighbours)
 
 
-def released(rows: Any, *, domain: Grid = GRID, trials: int, seed: int, **values: Any) -> tuple[Dataset, Any]:
+def released(rows: Any, *, domain: Product = GRID, trials: int, seed: int, **values: Any) -> tuple[Dataset, Any]:
     problem = problem_of(len(rows), domain=domain)
     dataset, mechanism = dataset_of(problem, rows), RectangleRelease(**values)
     return dataset, mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), trials)
@@ -34,7 +45,7 @@ def released(rows: Any, *, domain: Grid = GRID, trials: int, seed: int, **values
 def hostile(n: int, seed: int) -> dict[str, Integers]:
     """All rows in one cell; in one column; in one row; missing; spread; on a diagonal; nearly all in a corner."""
     draw = np.random.Generator(np.random.SFC64(seed))
-    size, wide = GRID.ordered, GRID.second.ordered
+    size, wide = GRID.ordered, GRID.shape[1]
     steps = np.arange(n)
     return {
         "one cell": np.full(n, size // 2 + 3),
@@ -68,8 +79,8 @@ def test_without_noise_the_boundary_is_all_that_errs(seed: int) -> None:
     """At a million rows and the largest epsilon, errors stay within four in s and the sub-cells' part."""
     draw = np.random.Generator(np.random.SFC64(seed))
     places = np.clip(draw.normal(0.5, 0.2, (1_000_000, 2)), 0, 0.999)
-    domain = Grid(first=Line(bits=5), second=Line(bits=5))
-    rows = domain.encode(*places.T)
+    domain = Product.map(Number(bits=5), Number(bits=5))
+    rows = domain.encode([*places.T])
     for levels, limit in ((2, 1.0), (3, 0.5), (4, 0.25)):
         dataset, release = released(rows, domain=domain, trials=5, seed=seed, epsilon=20.0, levels=levels)
         errors = release.problem.queries.max_error(release.histogram() - dataset.histogram) / len(rows)
@@ -104,7 +115,7 @@ def test_the_proof_term_by_term(seed: int) -> None:
 
 def test_a_cell_s_mass_is_spread_over_it() -> None:
     """Cuts chosen by hand, masses added up by hand; the cell for missing rows is the column at the right."""
-    domain = Grid(first=Line(bits=1, missing=True), second=Line(bits=1))
+    domain = Product.map(Number(bits=1, missing=True), Number(bits=1))
     problem = problem_of(8, domain=domain)
     guarantee = RectangleRelease(levels=1).guarantee(problem)
 
@@ -142,7 +153,7 @@ def test_masses_add_up_to_n_and_a_refusal_has_none(seed: int) -> None:
 
 
 def test_only_pairs_of_numbers_are_cut() -> None:
-    line = Line(bits=3)
+    line = Number(bits=3)
     problem = Problem(domain=line, queries=Intervals(domain=line), n=9)
     with pytest.raises(ParameterError, match="two numbers"):
         RectangleRelease().accuracy(problem, 0.1)
@@ -184,7 +195,7 @@ class Faulty(RectangleRelease):
 @pytest.mark.parametrize("axis", ["first", "inside"])
 def test_less_noise_on_either_axis_is_caught(axis: str, neighbours: Neighbours) -> None:
     """The exact law of every neighbour, as in the contract: true noise keeps epsilon, half of it does not."""
-    problem = problem_of(3, domain=Grid(first=Line(bits=1), second=Line(bits=1)), neighbours=neighbours)
+    problem = problem_of(3, domain=Product.map(Number(bits=1), Number(bits=1)), neighbours=neighbours)
     sound = RectangleRelease(epsilon=2.0, levels=1)
     assert exact_delta(sound, problem).delta < 1e-9
     # One of two draws with a fifth of the noise: what it saves is more than the slack of the exponential mechanism.
@@ -197,7 +208,7 @@ def test_less_noise_on_either_axis_is_caught(axis: str, neighbours: Neighbours) 
 @pytest.mark.parametrize("axis", ["first", "inside"])
 def test_half_the_noise_on_either_axis_is_caught_draw_by_draw(axis: str, neighbours: Neighbours, seed: int) -> None:
     """What the laws of tiny grids cannot show, such as counting once a row that leaves one slab for another."""
-    problem = problem_of(40, domain=Grid(first=Line(bits=2), second=Line(bits=2)), neighbours=neighbours)
+    problem = problem_of(40, domain=Product.map(Number(bits=2), Number(bits=2)), neighbours=neighbours)
     base = np.random.Generator(np.random.SFC64(seed)).integers(0, 16, 40)
     moved = [[*base[:-1], cell] for cell in range(16)]
     added = [[*base, cell] for cell in range(16)]
@@ -218,7 +229,7 @@ def test_half_the_noise_on_either_axis_is_caught_draw_by_draw(axis: str, neighbo
 @pytest.mark.slow
 def test_the_release_has_one_law_however_slabs_are_lined_up(seed: int) -> None:
     """Trials share the lines of their slabs; the law of one alone is that of one among many (3,000 draws)."""
-    domain = Grid(first=Line(bits=1), second=Line(bits=1))
+    domain = Product.map(Number(bits=1), Number(bits=1))
     problem = problem_of(3, domain=domain)
     dataset = Dataset(domain, np.array([0, 1, 3]), PROVENANCE)
     mechanism = RectangleRelease(epsilon=3.0, levels=1)

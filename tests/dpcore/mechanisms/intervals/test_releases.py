@@ -17,13 +17,13 @@ from dpcore.core import (
     Neighbours,
     PointsRelease,
 )
-from dpcore.data.domains import Line
-from dplab.audit import exact_delta, hockey_stick
+from dpcore.data.columns import Number
 from dpcore.mechanisms.intervals.anchored import AnchoredIntervals
 from dpcore.mechanisms.intervals.printed import PrintedIntervals
 from dpcore.mechanisms.intervals.recursive import RecursiveIntervals, error_growth
 from dpcore.randomness import Account, Enumerate, Preview
 from dpcore.randomness.cuts import cut_scores
+from dplab.audit import exact_delta, hockey_stick
 from tests.cases import full_but
 from tests.kit.intervals import (
     TINY_LINES,
@@ -62,7 +62,9 @@ def tiny_cases() -> list[Any]:
 @pytest.mark.slow
 @every_relation
 @pytest.mark.parametrize(("mechanism", "domain"), tiny_cases())
-def test_every_pair_of_neighbours_is_within_epsilon(mechanism: Mechanism, domain: Line, neighbours: Neighbours) -> None:
+def test_every_pair_of_neighbours_is_within_epsilon(
+    mechanism: Mechanism, domain: Number, neighbours: Neighbours
+) -> None:
     rows = 3 if domain.size == 2 else 2
     assert exact_delta(mechanism, problem_on(domain, n=rows, neighbours=neighbours)).delta <= 1e-12
 
@@ -71,7 +73,7 @@ def test_every_pair_of_neighbours_is_within_epsilon(mechanism: Mechanism, domain
 @every_relation
 def test_more_coins_than_bits_are_private(neighbours: Neighbours) -> None:
     mechanism = PrintedIntervals(alpha=1.0, tie_bits=2, epsilon=3.0)
-    assert exact_delta(mechanism, problem_on(Line(bits=1), n=2, neighbours=neighbours)).delta <= 1e-12
+    assert exact_delta(mechanism, problem_on(Number(bits=1), n=2, neighbours=neighbours)).delta <= 1e-12
 
 
 @pytest.mark.slow
@@ -85,14 +87,14 @@ def test_more_coins_than_bits_are_private(neighbours: Neighbours) -> None:
     ],
 )
 def test_an_overspend_is_caught(mechanism: Mechanism, factor: float) -> None:
-    problem = problem_on(Line(bits=2), n=2)
+    problem = problem_on(Number(bits=2), n=2)
     assert exact_delta(Broken(inner=mechanism), problem).delta <= 1e-12
     assert exact_delta(Broken(inner=mechanism, factor=factor), problem).delta > 1e-3
 
 
 def test_half_the_sensitivity_of_cuts_is_caught_where_many_cuts_tie() -> None:
     """Replacing a row costs 2: with a long gap before the median and a short one behind it, 1.2 epsilon shows."""
-    domain, mechanism = Line(bits=6), RecursiveIntervals(alpha=1.0, epsilon=4.0)
+    domain, mechanism = Number(bits=6), RecursiveIntervals(alpha=1.0, epsilon=4.0)
     problem = problem_on(domain, n=5)
     pair = ([0, 0, 61, 61, 63], [0, 61, 61, 63, 63])
 
@@ -122,7 +124,7 @@ class KeepsGoing(PrintedIntervals):
 
 
 def test_an_outer_loop_without_an_end_overspends(seed: int) -> None:
-    domain = Line(bits=8)
+    domain = Number(bits=8)
     dataset, problem = shaped(domain, 200, "even"), problem_on(domain, n=200)
     for mechanism, overspends in ((PrintedIntervals(alpha=0.8), False), (KeepsGoing(alpha=0.8), True)):
         account = Account(Preview(seed))
@@ -136,7 +138,7 @@ def test_an_outer_loop_without_an_end_overspends(seed: int) -> None:
     ids=["printed", "anchored", "recursive"],
 )
 def test_a_run_spends_epsilon(mechanism: Any, seed: int) -> None:
-    domain = Line(bits=6, missing=True)
+    domain = Number(bits=6, missing=True)
     account = Account(Preview(seed))
     mechanism.run(mechanism.prepare(shaped(domain, 500, "even"), problem_on(domain, n=500)), account, 2)
     assert account.epsilon == pytest.approx(mechanism.epsilon, rel=1e-9)
@@ -184,7 +186,7 @@ def test_joint_sensitivity_is_reached() -> None:
 )
 def test_lazy_coins_have_the_law_of_coins_thrown_first(bits: int, tie_bits: int, cells: tuple[int, ...]) -> None:
     """Exactly: the mean, over every way the rows' coins can fall, of the law without tie-breaking on the finer line."""
-    coarse, fine = Line(bits=bits), Line(bits=bits + tie_bits)
+    coarse, fine = Number(bits=bits), Number(bits=bits + tie_bits)
     lazy = PrintedIntervals(alpha=1.0, tie_bits=tie_bits, epsilon=8.0)
     eager = PrintedIntervals(alpha=1.0, tie_bits=0, epsilon=8.0)
     problem, finer = problem_on(coarse, n=len(cells)), problem_on(fine, n=len(cells))
@@ -265,7 +267,7 @@ def test_recursive_without_noise_finds_quantiles_up_to_subcells(counts: list[int
 
 def test_a_cut_can_fall_inside_a_heavy_cell(seed: int) -> None:
     """All rows equal: 31 of 33 points are at their cell, and the two ends of the line hold 1/64 each."""
-    domain = Line(bits=10)
+    domain = Number(bits=10)
     dataset, problem = shaped(domain, 20_000, "equal"), problem_on(domain, n=20_000)
     release = released(RecursiveIntervals(), dataset, problem, Preview(seed), 200)
     assert (release.points[:, 1:-1] == domain.size // 3).all()

@@ -12,7 +12,6 @@ import pytest
 from dpcore import DataError, Dataset, Neighbours, ParameterError, Preview, Problem, Provenance, ProvenanceKind, entry
 from dpcore.core import Floats, Guarantee, Integers
 from dpcore.data.lists import COLLEGE, DecisionLists, college_domain, college_students
-from dplab.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals, ListRelease, numbered_list_plan
 from dpcore.mechanisms.marginals.list_polynomials import (
@@ -27,6 +26,7 @@ from dpcore.mechanisms.marginals.list_polynomials import (
 )
 from dpcore.queries.inputs import Inputs
 from dpcore.randomness import Account
+from dplab.audit import ROUNDING, exact_delta
 from tests.cases import full_but
 from tests.kit.statistics import assert_chance_at_most
 

@@ -11,7 +11,7 @@ import pytest
 
 from dpcore import ParameterError, Problem
 from dpcore.core import Floats
-from dpcore.data.cube import Cube
+from dpcore.data.product import Product
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.polynomials import (
     BASES,
@@ -52,7 +52,7 @@ def test_the_papers_polynomial(least: int, basis: str) -> None:
 @pytest.mark.parametrize("basis", BASES)
 def test_the_method_named_chebyshev_is_the_papers(basis: str) -> None:
     """0 where no attribute is set, as the paper needs; rescaled it is γ/(1 + γ) there: 0.094 at k = 8, t = 4."""
-    domain = Cube(names=tuple("abcdefghij"))
+    domain = Product.yes_no([*"abcdefghij"])
     problem = Problem(domain=domain, queries=AtLeast(domain=domain, width=8), n=1000)
     found = {}
     for method in ("chebyshev", "chebyshev-rescaled"):

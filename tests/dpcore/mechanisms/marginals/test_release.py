@@ -11,13 +11,13 @@ import pytest
 
 from dpcore import Dataset, Neighbours, ParameterError, Preview, Problem, Provenance, ProvenanceKind, Secure, entry
 from dpcore.core import Booleans, Floats, Guarantee, Integers
-from dpcore.data.cube import Cube
-from dplab.audit import ROUNDING, exact_delta
+from dpcore.data.product import Product
 from dpcore.mechanisms.marginals import plans
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.release import MarginalRelease
 from dpcore.queries.at_least import AtLeast
 from dpcore.randomness import Account, Enumerate, Sampler
+from dplab.audit import ROUNDING, exact_delta
 from tests.cases import full_but
 from tests.kit.problems import Clamped
 from tests.kit.statistics import CONTROL, assert_chance_at_most, assert_law_from, assert_other_law, tally_rows
@@ -34,7 +34,7 @@ def problem_of(
     signed: bool = False,
     neighbours: Neighbours = Neighbours.REPLACE_ONE,
 ) -> Problem:
-    domain = Cube(names=tuple(f"a{i}" for i in range(attributes)))
+    domain = Product.yes_no([f"a{i}" for i in range(attributes)])
     queries = AtLeast(domain=domain, width=width, least=least, signed=signed)
     return Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
 
@@ -179,7 +179,7 @@ def test_spending_is_within_the_guarantee(
     assert account.epsilon <= 0.7 * (1 + 1e-9)
     if noise == "gaussian":
         # Every moved count moves by 1.
-        assert [len(charge.shift) for charge in account.charges] == [n.moved for n in mechanism.plan(problem).noise]
+        assert [charge.squared_shift for charge in account.charges] == [n.moved for n in mechanism.plan(problem).noise]
         delta = mechanism.guarantee(problem).delta
         assert 0.9 * delta < account.delta(0.7) <= delta
         assert account.delta(0.65) > delta, "the control: a smaller epsilon is not kept"

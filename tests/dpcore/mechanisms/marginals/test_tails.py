@@ -10,8 +10,8 @@ import pytest
 
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import Floats
-from dpcore.data.cube import Cube
 from dpcore.data.lists import DecisionLists
+from dpcore.data.product import Product
 from dpcore.mechanisms.marginals import bounds
 from dpcore.mechanisms.marginals.bounds import corners
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
@@ -67,7 +67,7 @@ def test_no_sum_of_many_exceeds_what_is_told(beta: float) -> None:
 
 def polynomial_plan(noise: str) -> tuple[MarginalsPlan, AtLeast]:
     """Any of three of twenty attributes at degree two, with noise of few rows."""
-    cube = Cube(names=tuple(f"a{place}" for place in range(20)))
+    cube = Product.yes_no([f"a{place}" for place in range(20)])
     queries = AtLeast(domain=cube, width=3, least=1)
     problem = Problem(domain=cube, queries=queries, n=1_000)
     mechanism = PolynomialMarginals(epsilon=20.0, delta=1e-3, noise=noise, method="minimax", degree=2, basis="ones")

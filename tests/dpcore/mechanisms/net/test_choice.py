@@ -15,12 +15,12 @@ import pytest
 
 from dpcore import (
     Account,
-    Categories,
     Cells,
     Enumerate,
     Intervals,
-    Line,
+    Labels,
     Neighbours,
+    Number,
     ParameterError,
     Preview,
     Problem,
@@ -30,9 +30,6 @@ from dpcore import (
 )
 from dpcore.core import Domain, Integers, Queries
 from dpcore.data.generators import generate
-from dplab.audit import neighbouring_pairs
-from dplab.measure import finish, measure
-from dplab.sweep import sweep
 from dpcore.mechanisms.net import databases as nets
 from dpcore.mechanisms.net.choice import NetMechanism, NetState
 from dpcore.mechanisms.net.databases import ScoredNet, candidates, listable, multisets
@@ -40,6 +37,9 @@ from dpcore.queries.ranges import classes_for
 from dpcore.randomness import DatabaseChoice
 from dpcore.randomness.choices import RULES
 from dpcore.randomness.laws import exponential_law
+from dplab.audit import neighbouring_pairs
+from dplab.measure import finish, measure
+from dplab.sweep import sweep
 from tests.cases import full_but
 from tests.kit.problems import dataset_of
 from tests.kit.statistics import CONTROL, HARDLY_EVER, assert_chance_at_most, assert_law, assert_other_law, tally_rows
@@ -80,7 +80,7 @@ def test_multisets_by_brute_force(size: int, points: int) -> None:
 @every_class
 @pytest.mark.parametrize("missing", [False, True])
 def test_scores_are_the_worst_query_of_the_class(kind: type[Queries], missing: bool, seed: int) -> None:
-    domain = Line(bits=2, missing=missing)
+    domain = Number(bits=2, missing=missing)
     data = np.bincount(np.random.Generator(np.random.SFC64(seed)).integers(0, domain.size, 23), minlength=domain.size)
     queries = problem_of(kind, domain, n=23).queries
     found = ScoredNet(queries, data, points=5, rows=23).candidates
@@ -95,7 +95,7 @@ def test_scores_are_the_worst_query_of_the_class(kind: type[Queries], missing: b
 @every_class
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_a_row_moves_a_score_by_m_and_no_more(kind: type[Queries], neighbours: Neighbours) -> None:
-    domain = Line(bits=2, missing=True)
+    domain = Number(bits=2, missing=True)
     queries = problem_of(kind, domain, n=4).queries
 
     def scores(rows: tuple[int, ...]) -> Integers:
@@ -111,7 +111,7 @@ def test_a_row_moves_a_score_by_m_and_no_more(kind: type[Queries], neighbours: N
 @pytest.mark.parametrize("missing", [False, True])
 def test_some_candidate_is_within_the_resolution(kind: type[Queries], missing: bool, seed: int) -> None:
     """And on some data none is within half of it, or within all of it less a few rows for thresholds."""
-    domain, generator, m, n = Line(bits=3, missing=missing), np.random.Generator(np.random.SFC64(seed)), 4, 200
+    domain, generator, m, n = Number(bits=3, missing=missing), np.random.Generator(np.random.SFC64(seed)), 4, 200
     problem = problem_of(kind, domain, n=n)
     mechanism = NetMechanism(points=m)
     resolution = mechanism.accuracy(problem, 0.5).value - 2 / n * math.log(candidates(size=domain.size, points=m) / 0.5)
@@ -131,8 +131,8 @@ def test_some_candidate_is_within_the_resolution(kind: type[Queries], missing: b
 @pytest.mark.parametrize(
     "domain",
     [
-        pytest.param(Line(bits=3), id="line", marks=pytest.mark.full),
-        pytest.param(Line(bits=2, missing=True), id="missing"),
+        pytest.param(Number(bits=3), id="line", marks=pytest.mark.full),
+        pytest.param(Number(bits=2, missing=True), id="missing"),
     ],
 )
 def test_counted_and_listed_nets_draw_alike(kind: type[Queries], domain: Domain, seed: int) -> None:
@@ -158,7 +158,7 @@ def test_counted_and_listed_nets_draw_alike(kind: type[Queries], domain: Domain,
 @every_class
 def test_flips_of_tied_candidates(kind: type[Queries], seed: int) -> None:
     """100,000 flips against the law worked out candidate by candidate; the control is the exponential mechanism."""
-    domain = Categories(labels=("a", "b"), missing=True) if kind is Cells else Line(bits=2)
+    domain = Labels(labels=("a", "b"), missing=True) if kind is Cells else Number(bits=2)
     problem = problem_of(kind, domain, n=6)
     mechanism = NetMechanism(points=3, epsilon=6.0, rule="permute_and_flip")
     state = mechanism.prepare(dataset_of(problem, [0, 0, 0, 1, 1, 1]), problem)
@@ -177,13 +177,13 @@ def test_flips_of_tied_candidates(kind: type[Queries], seed: int) -> None:
 def test_flips_take_the_longest_list_that_can_be_made() -> None:
     for bits, m in ((2, 20), (5, 6), (10, 2), (16, 1)):
         for kind in CLASSES:
-            problem = problem_of(kind, Line(bits=bits), n=10)
+            problem = problem_of(kind, Number(bits=bits), n=10)
             size = NetMechanism(points=20, rule="permute_and_flip").size(problem)
             assert size <= m
             assert listable(problem.queries, points=size)
             assert size == 20 or not listable(problem.queries, points=size + 1)
             assert NetMechanism(points=20).size(problem) == 20
-    wide = problem_of(Intervals, Line(bits=10), n=10)
+    wide = problem_of(Intervals, Number(bits=10), n=10)
     state = NetMechanism().prepare(dataset_of(wide, np.zeros(10)), wide)
     for sampler in (Preview(1), Enumerate(window=(0, 1))):
         with pytest.raises(ParameterError, match="too many"):
@@ -195,7 +195,7 @@ def test_flips_take_the_longest_list_that_can_be_made() -> None:
 @pytest.mark.parametrize(("n", "epsilon"), full_but([(500, 1.0), (10_000, 0.1), (10_000, 5.0)], (500, 1.0)))
 def test_promises_hold_where_nothing_could_be_listed(kind: type[Queries], n: int, epsilon: float, seed: int) -> None:
     """300 releases of 20 points on 256 cells with gaps and heavy cells."""
-    domain = Line(bits=8, missing=True)
+    domain = Number(bits=8, missing=True)
     problem = problem_of(kind, domain, n=n)
     mechanism = NetMechanism(points=20, epsilon=epsilon)
     bound = mechanism.accuracy(problem, 0.1)
@@ -211,7 +211,7 @@ def test_promises_hold_where_nothing_could_be_listed(kind: type[Queries], n: int
 
 
 def test_bounds_say_what_they_count() -> None:
-    small, large = problem_of(Intervals, Line(bits=2), n=100), problem_of(Thresholds, Line(bits=16), n=100)
+    small, large = problem_of(Intervals, Number(bits=2), n=100), problem_of(Thresholds, Number(bits=16), n=100)
     assert "84 databases" in NetMechanism(points=6).accuracy(small, 0.1).statement
     said = NetMechanism(points=100).accuracy(large, 0.1)
     assert f"about 10^{math.log10(math.comb(65_635, 100)):.0f} databases" in said.statement
@@ -226,7 +226,7 @@ def test_bounds_say_what_they_count() -> None:
 @pytest.mark.slow
 @every_class
 def test_a_secure_release_where_nothing_could_be_listed(kind: type[Queries], seed: int) -> None:
-    domain = Line(bits=6)
+    domain = Number(bits=6)
     problem = problem_of(kind, domain, n=2_000)
     data = dataset_of(problem, generate("skewed", n=2_000, size=64, seed=seed))
     mechanism = NetMechanism(points=10)
@@ -241,7 +241,7 @@ def test_a_secure_release_where_nothing_could_be_listed(kind: type[Queries], see
 
 
 def test_moving_epsilon_lists_and_scores_nothing_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    domain = Line(bits=4)
+    domain = Number(bits=4)
     problem = problem_of(Intervals, domain, n=3_000)
     data = dataset_of(problem, generate("bimodal", n=3_000, size=16, seed=seed))
     state = NetMechanism(points=8).prepare(data, problem)
@@ -261,7 +261,7 @@ def test_moving_epsilon_lists_and_scores_nothing_anew(seed: int, monkeypatch: py
 
 
 def test_slow_previews_show_progress_and_stay_out_of_sweeps(seed: int) -> None:
-    domain = Line(bits=8)
+    domain = Number(bits=8)
     problem = problem_of(Thresholds, domain, n=1_000)
     data = dataset_of(problem, generate("uniform", n=1_000, size=256, seed=seed))
     mechanism = NetMechanism()
@@ -272,10 +272,10 @@ def test_slow_previews_show_progress_and_stay_out_of_sweeps(seed: int) -> None:
     assert list(measure(mechanism, data, state, Preview(seed), trials=10)) == [1.0]
     # A long list takes its time, whichever rule chooses from it.
     for rule in RULES:
-        before, each = NetMechanism(points=3, rule=rule).preview_seconds(problem_of(Intervals, Line(bits=8), n=10**6))
+        before, each = NetMechanism(points=3, rule=rule).preview_seconds(problem_of(Intervals, Number(bits=8), n=10**6))
         assert 0.2 < before < 1.0
         assert each < 0.1
-    slow = problem_of(Thresholds, Line(bits=13), n=50)
+    slow = problem_of(Thresholds, Number(bits=13), n=50)
     before, each = mechanism.preview_seconds(slow)
     assert before > 1
     assert each > 0
@@ -297,12 +297,12 @@ def test_slow_previews_show_progress_and_stay_out_of_sweeps(seed: int) -> None:
 
 
 def test_only_classes_that_can_be_counted_are_served() -> None:
-    for domain in (Line(bits=3), Categories(labels=("a", "b", "c"))):
+    for domain in (Number(bits=3), Labels(labels=("a", "b", "c"))):
         for kind in classes_for(domain):
             assert entry("net").serves(problem_of(kind, domain, n=3).queries)
 
     class Unknown:
-        domain = Line(bits=1)
+        domain = Number(bits=1)
         title = "Parities?"
 
     unknown: Any = Unknown()

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Categories, Cells, Enumerate, Intervals, Line, Neighbours, Problem, Secure, Thresholds
+from dpcore import Cells, Enumerate, Intervals, Labels, Neighbours, Number, Problem, Secure, Thresholds
 from dpcore.core import Domain, Queries
-from dplab.audit import ROUNDING, Law, aligned, datasets, hockey_stick, neighbouring_pairs
 from dpcore.mechanisms.net import exact, layers
 from dpcore.mechanisms.net.bands import Bands, TwoSidedBands
 from dpcore.mechanisms.net.choice import NetMechanism
@@ -29,6 +28,7 @@ from dpcore.mechanisms.net.heights import Heights
 from dpcore.mechanisms.net.kernel import Kernel
 from dpcore.mechanisms.net.layers import Layers
 from dpcore.randomness import choices
+from dplab.audit import ROUNDING, Law, aligned, datasets, hockey_stick, neighbouring_pairs
 from tests.cases import full_but
 from tests.kit.problems import dataset_of
 
@@ -140,9 +140,9 @@ def layer_by_fork(coins: Coins) -> Callable[..., int]:
 
 def tiny_problems(kind: type[Queries], neighbours: Neighbours) -> Iterator[Problem]:
     """Two and four cells, and one or two beside one for missing values."""
-    domains: list[Domain] = [Line(bits=1), Line(bits=1, missing=True), Line(bits=2)]
+    domains: list[Domain] = [Number(bits=1), Number(bits=1, missing=True), Number(bits=2)]
     if kind is Cells:
-        domains += [Categories(labels=("a",), missing=True), Categories(labels=("a", "b"), missing=True)]
+        domains += [Labels(labels=("a",), missing=True), Labels(labels=("a", "b"), missing=True)]
     for domain in domains:
         n = 3 if domain.size < 4 else 2
         yield Problem(domain=domain, queries=kind(domain=domain), n=n, neighbours=neighbours)
@@ -214,7 +214,7 @@ def test_a_release_has_exactly_the_law_and_is_private(
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.key)
 def test_scores_stand_beside_the_public_n(kind: type[Queries]) -> None:
     """Four rows where three are named: points stand for a third of three rows each, not of four."""
-    queries = kind(domain=Line(bits=1, missing=True))
+    queries = kind(domain=Number(bits=1, missing=True))
     problem = Problem(domain=queries.domain, queries=queries, n=3, neighbours=Neighbours.ADD_REMOVE_ONE)
     listed = NetMechanism(points=2).prepare(dataset_of(problem, [0, 0, 1, 2]), problem).net.candidates
     assert listed is not None

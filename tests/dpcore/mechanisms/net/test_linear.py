@@ -10,20 +10,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpcore import Categories, DataError, Dataset, Enumerate, Line, Neighbours, ParameterError, Preview, Problem, Secure
+from dpcore import DataError, Dataset, Enumerate, Labels, Neighbours, Number, ParameterError, Preview, Problem, Secure
 from dpcore.core import Floats, Guarantee, Integers, PointsRelease
-from dplab.audit import exact_delta, neighbouring_pairs
-from dplab.measure import finish, measure
 from dpcore.mechanisms.histograms.concentration import worst_error_gaussian, worst_error_laplace
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import SIZE_SHARE, LinearNet, least_divergence, sampled_resolution
 from dpcore.mechanisms.net.listed import ListedNet, listable_points
 from dpcore.queries.linear import GENERATED, UNITS, LinearQueries, generated
 from dpcore.randomness import GaussianCounts, NoisyCounts
+from dplab.audit import exact_delta, neighbouring_pairs
+from dplab.measure import finish, measure
 from tests.kit.problems import dataset_of
 from tests.kit.statistics import CONTROL, assert_chance_at_most, assert_law, assert_other_law, uniform_below
 
-LINE = Line(bits=2)
+LINE = Number(bits=2)
 MATRIX = np.array([[0.0, 0.25, 1.0, 0.5], [1.0, 1.0, 0.0, 0.0], [0.1, 0.7, 0.3, 0.9]])
 QUERIES = LinearQueries.of(MATRIX, domain=LINE)
 
@@ -36,7 +36,7 @@ def test_answers_are_weighted_sums_and_the_worst_is_over_all_of_them() -> None:
     assert QUERIES.square == pytest.approx((MATRIX**2).sum(axis=1).max())
     assert LinearQueries.of(MATRIX, domain=LINE) == QUERIES
     assert hash(LinearQueries.of(MATRIX, domain=LINE)) == hash(QUERIES)
-    with_missing = Line(bits=2, missing=True)
+    with_missing = Number(bits=2, missing=True)
     assert LinearQueries.of(MATRIX, domain=with_missing).answer(np.array([[0, 0, 0, 0, 9]]), np.array([1])) == 0
 
 
@@ -60,8 +60,8 @@ def test_a_matrix_that_is_no_class_of_weights_gets_a_sentence_without_its_values
 
 
 @pytest.mark.parametrize("kind", list(GENERATED))
-@pytest.mark.parametrize("domain", [Line(bits=1), Line(bits=7, missing=True), Categories(labels=("a", "b", "c"))])
-def test_generated_classes_are_weights_and_the_same_for_the_same_seed(kind: str, domain: Line, seed: int) -> None:
+@pytest.mark.parametrize("domain", [Number(bits=1), Number(bits=7, missing=True), Labels(labels=("a", "b", "c"))])
+def test_generated_classes_are_weights_and_the_same_for_the_same_seed(kind: str, domain: Number, seed: int) -> None:
     queries = generated(kind, queries=20, domain=domain, seed=seed)
     assert queries == generated(kind, queries=20, domain=domain, seed=seed)
     assert queries != generated(kind, queries=20, domain=domain, seed=seed + 1)
@@ -104,7 +104,7 @@ def test_a_neighbour_moves_scores_by_at_most_one_and_sometimes_by_almost_as_much
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("proof", ["tight", "paper"])
 def test_exact_privacy_with_weights_that_bite(neighbours: Neighbours, missing: bool, proof: str) -> None:
-    domain = Line(bits=1, missing=missing)
+    domain = Number(bits=1, missing=missing)
     queries = LinearQueries.of(np.array([[1.0, 0.0], [0.0, 1.0], [0.3, 1.0]]), domain=domain)
     for n in (2, 3):
         problem = Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
@@ -148,7 +148,7 @@ def test_the_whole_number_draw_has_the_exact_law_and_one_at_another_rate_does_no
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_a_secure_release_of_a_long_list_is_drawn(neighbours: Neighbours) -> None:
-    domain = Line(bits=5)
+    domain = Number(bits=5)
     queries = generated("waves", queries=10, domain=domain, seed=1)
     problem = Problem(domain=domain, queries=queries, n=300, neighbours=neighbours)
     dataset = dataset_of(problem, np.arange(300) % 32)
@@ -172,12 +172,14 @@ def test_fewer_points_are_taken_where_the_list_would_be_long() -> None:
     few = listable_points(size=1024, queries=100, points=20)
     assert few < 20
     assert candidates(size=1024, points=few) * 100 * (few + 2) <= 1 << 27 or few == 1
-    problem = Problem(domain=Line(bits=10), queries=generated("bumps", queries=100, domain=Line(bits=10), seed=1), n=10)
+    problem = Problem(
+        domain=Number(bits=10), queries=generated("bumps", queries=100, domain=Number(bits=10), seed=1), n=10
+    )
     assert LinearNet(points=20).size(problem) == few
 
 
 def test_the_tight_constant_halves_the_promised_loss_and_is_seen_to(seed: int) -> None:
-    domain = Line(bits=4)
+    domain = Number(bits=4)
     problem = Problem(domain=domain, queries=generated("ramps", queries=40, domain=domain, seed=2), n=500)
     dataset = dataset_of(problem, np.minimum(np.arange(500) ** 2 // 12_000, 15))
     worst = []
@@ -193,7 +195,7 @@ def test_the_tight_constant_halves_the_promised_loss_and_is_seen_to(seed: int) -
 
 def test_the_noisy_number_of_rows_costs_its_share_and_no_more() -> None:
     # Weights of 0 leave the choice nothing to tell: all that differs between neighbours is the number of rows.
-    domain, nominal = Line(bits=1), 6
+    domain, nominal = Number(bits=1), 6
     queries = LinearQueries.of(np.zeros((1, 2)), domain=domain)
     problem = Problem(domain=domain, queries=queries, n=nominal, neighbours=Neighbours.ADD_REMOVE_ONE)
     mechanism = LinearNet(epsilon=6.0, points=1)
@@ -209,7 +211,7 @@ def test_the_noisy_number_of_rows_costs_its_share_and_no_more() -> None:
 
 def test_the_promised_resolution_is_that_of_the_worst_data() -> None:
     # Rows shared evenly by two cells: one point errs by a half, and no other single point by less.
-    domain = Line(bits=1)
+    domain = Number(bits=1)
     queries = LinearQueries.of(np.array([[1.0, 0.0], [0.0, 1.0]]), domain=domain)
     problem = Problem(domain=domain, queries=queries, n=10**6)
     mechanism = LinearNet(epsilon=20.0, points=1)
@@ -222,7 +224,7 @@ def test_the_promised_resolution_is_that_of_the_worst_data() -> None:
 @pytest.mark.parametrize("proof", ["tight", "paper"])
 def test_the_promised_loss_is_met_by_the_exact_law_and_hardly_less_would_be(proof: str) -> None:
     # One cell holds all rows and has all the weight: one database is right, 1,023 are wrong by n.
-    domain, epsilon, beta = Line(bits=10), 1.0, 0.05
+    domain, epsilon, beta = Number(bits=10), 1.0, 0.05
     queries = LinearQueries.of(np.eye(1, 1024), domain=domain)
     mechanism = LinearNet(epsilon=epsilon, points=1, proof=proof)
 
@@ -243,11 +245,11 @@ def test_the_promised_loss_is_met_by_the_exact_law_and_hardly_less_would_be(proo
 
 @pytest.mark.parametrize("kind", list(GENERATED))
 def test_noise_in_every_cell_moves_weighted_sums_no_further_than_promised(kind: str, seed: int) -> None:
-    domain = Line(bits=6)
+    domain = Number(bits=6)
     queries = generated(kind, queries=50, domain=domain, seed=seed)
     zero = np.zeros((1, 64), dtype=np.int64)
     laplace = Preview(seed).draw(NoisyCounts(zero, epsilon=0.5, sensitivity=2), 4000)
-    gaussian = Preview(seed).draw(GaussianCounts(zero, sigma=5.0, shift=(1, 1)), 4000)
+    gaussian = Preview(seed).draw(GaussianCounts(zero, sigma=5.0, squared_shift=2), 4000)
     for noise, promised in (
         (laplace, worst_error_laplace(queries, scale=4.0, beta=0.1)),
         (gaussian, worst_error_gaussian(queries, sigma=5.0, beta=0.1)),
@@ -265,7 +267,7 @@ def test_beta_is_checked() -> None:
 
 
 def test_rows_that_do_not_fit_weigh_nothing_but_count() -> None:
-    domain = Line(bits=1, missing=True)
+    domain = Number(bits=1, missing=True)
     queries = LinearQueries.of(np.array([[1.0, 1.0]]), domain=domain)
     problem = Problem(domain=domain, queries=queries, n=4)
     dataset = Dataset(domain, np.array([0, 1, 2, 2]), dataset_of(problem, [0]).provenance)
@@ -298,7 +300,7 @@ def test_few_points_are_within_what_is_promised_of_any_data_and_not_within_much_
 @pytest.mark.parametrize("bits", [3, 6, 10])
 @pytest.mark.parametrize("kind", list(GENERATED))
 def test_as_it_opens_it_promises_something(bits: int, kind: str) -> None:
-    domain = Line(bits=bits)
+    domain = Number(bits=bits)
     problem = Problem(domain=domain, queries=generated(kind, queries=50, domain=domain, seed=1), n=10_000)
     for neighbours in Neighbours:
         bound = LinearNet().accuracy(dataclasses.replace(problem, neighbours=neighbours), 0.05)

@@ -8,9 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Cells, Intervals, Line, ParameterError, Preview, Problem, Thresholds, entry
+from dpcore import Cells, Intervals, Number, ParameterError, Preview, Problem, Thresholds, entry
 from dpcore.data.generators import generate
-from dplab.printed.synthetic import net_table
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.sized import (
@@ -21,11 +20,12 @@ from dpcore.mechanisms.net.sized import (
     by_structure,
     log_candidates,
 )
+from dplab.printed.synthetic import net_table
 from tests.kit.problems import dataset_of
 
 
 def problem_of(kind: type[Thresholds | Intervals | Cells], *, bits: int = 6, n: int = 10_000) -> Problem:
-    domain = Line(bits=bits)
+    domain = Number(bits=bits)
     return Problem(domain=domain, queries=kind(domain=domain), n=n)
 
 
@@ -33,10 +33,10 @@ def test_the_papers_size_is_a_hundred_times_that_of_the_line() -> None:
     """All intervals of 1,024 cells at α = 0.1."""
     problem = problem_of(Intervals, bits=10)
     assert by_queries(problem.queries.count, 0.1) == 1_318
-    assert by_structure(problem.queries, 0.1) == 10 and by_structure(Thresholds(domain=problem.domain), 0.1) == 5
+    assert by_structure(problem.queries, 0.1) == 10 and by_structure(Thresholds(domain=Number(bits=10)), 0.1) == 5
     assert by_dimension(2, 0.1) == 461
-    half = net_table(bits=10, alpha=0.2, epsilon=1.0, beta=0.05).lines[0]
-    assert half.printed == 1_318, "what Learn prints is what is drawn"
+    printed = net_table(bits=10, alpha=0.1, epsilon=1.0, beta=0.05).lines[0]
+    assert printed.printed == 1_318, "what Learn prints is what is drawn"
 
 
 def test_sizes_follow_the_choice_as_far_as_they_are_quick() -> None:

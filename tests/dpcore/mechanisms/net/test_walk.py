@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dpcore import Account, Enumerate, Line, Neighbours, ParameterError, Preview, Problem, Secure
+from dpcore import Account, Enumerate, Neighbours, Number, ParameterError, Preview, Problem, Secure
 from dpcore.core import PointsRelease, Queries
-from dpcore.data.domains import Grid
+from dpcore.data.product import Product
 from dpcore.mechanisms.net import walk as net_walk
 from dpcore.mechanisms.net.walk import NetWalk, WalkedNet
 from dpcore.queries.linear import UNITS, generated
@@ -19,9 +19,9 @@ from tests.kit.problems import dataset_of
 from tests.kit.statistics import CONTROL, assert_law, assert_other_law, tally_rows
 
 CLASSES: list[Queries] = [
-    generated("bumps", queries=5, domain=Line(bits=2), seed=2),
-    generated("waves", queries=5, domain=Line(bits=1, missing=True), seed=2),
-    Rectangles(domain=Grid(first=Line(bits=1), second=Line(bits=1))),
+    generated("bumps", queries=5, domain=Number(bits=2), seed=2),
+    generated("waves", queries=5, domain=Number(bits=1, missing=True), seed=2),
+    Rectangles(domain=Product.map(Number(bits=1), Number(bits=1))),
 ]
 every_class = pytest.mark.parametrize("queries", CLASSES, ids=["bumps", "waves", "rectangles"])
 
@@ -92,12 +92,12 @@ def test_what_a_walk_takes_grows_with_the_rectangles_to_search() -> None:
     """Measured: 0.3 seconds on 64 × 64 cells and 0.02 on 32 × 32, with 20 points; 0.04 for 64 sums of 2^14 cells."""
 
     def each(bits: int, points: int = 20) -> float:
-        grid = Grid(first=Line(bits=bits), second=Line(bits=bits))
+        grid = Product.map(Number(bits=bits), Number(bits=bits))
         return NetWalk(points=points).preview_seconds(problem_of(Rectangles(domain=grid), n=10**6))[1]
 
     assert 0.1 < each(6) < 1.0
     assert each(6) == pytest.approx(8 * each(5))
     assert each(6, points=100) == pytest.approx(5 * each(6))
     assert NetWalk(points=2).preview_seconds(problem_of(CLASSES[0], n=20)) == (0.0, 0.0)
-    sums = generated("bumps", queries=64, domain=Line(bits=14), seed=1)
+    sums = generated("bumps", queries=64, domain=Number(bits=14), seed=1)
     assert 0.01 < NetWalk().preview_seconds(problem_of(sums, n=10**6))[1] < 0.2

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.core import Floats, ParameterError
-from dpcore.data.domains import Categories, Line
+from dpcore.data.columns import Labels, Number
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.online.analysts import Bisecting, analyst, spread
 from dpcore.mechanisms.online.beliefs import Weights, members
@@ -82,7 +82,7 @@ def relative_entropy(data: Floats, belief: Floats) -> float:
 def test_updates_of_weights_near_the_data(counts: list[int], draw: int) -> None:
     histogram = np.array(counts)
     n = int(histogram.sum())
-    queries = Intervals(domain=Line(bits=2))
+    queries = Intervals(domain=Number(bits=2))
     belief, random = Weights(queries, rows=n, trials=1), np.random.Generator(np.random.PCG64(draw))
     for _ in range(12):
         asked = random.integers(0, queries.count, 1)
@@ -97,7 +97,7 @@ def test_updates_of_weights_near_the_data(counts: list[int], draw: int) -> None:
 
 
 def test_weights_learn_only_where_paid() -> None:
-    belief = Weights(Thresholds(domain=Line(bits=3)), rows=80, trials=2)
+    belief = Weights(Thresholds(domain=Number(bits=3)), rows=80, trials=2)
     belief.guess(np.array([3, 3]))
     belief.learn(np.array([80, 80]), np.array([True, False]))
     np.testing.assert_array_equal(belief.guess(np.array([3, 3])) > 40, [True, False])
@@ -106,7 +106,7 @@ def test_weights_learn_only_where_paid() -> None:
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_paths_are_the_listed_databases(missing: bool, seed: int) -> None:
-    queries = Thresholds(domain=Line(bits=3, missing=missing))
+    queries = Thresholds(domain=Number(bits=3, missing=missing))
     random = np.random.Generator(np.random.PCG64(seed))
     told: dict[str, Any] = {"points": 4, "rows": 1000, "radius": 150.0, "trials": 30}
     paths, listed = Paths(queries, updates=6, **told), Listed(queries, **told)
@@ -125,7 +125,7 @@ def test_paths_are_the_listed_databases(missing: bool, seed: int) -> None:
 
 
 def test_each_update_drops_half_and_never_the_best(seed: int) -> None:
-    queries = Thresholds(domain=Line(bits=3))
+    queries = Thresholds(domain=Number(bits=3))
     random = np.random.Generator(np.random.PCG64(seed))
     listed = Listed(queries, points=4, rows=1000, radius=300.0, trials=1)
     assert listed.alive.shape == (1, candidates(size=8, points=4))
@@ -148,7 +148,7 @@ def test_each_update_drops_half_and_never_the_best(seed: int) -> None:
 
 
 def test_an_answer_that_nothing_fits_drops_nothing() -> None:
-    queries = Thresholds(domain=Line(bits=2))
+    queries = Thresholds(domain=Number(bits=2))
     told: dict[str, Any] = {"points": 3, "rows": 90, "radius": 10.0, "trials": 1}
     for belief in (Listed(queries, **told), Paths(queries, updates=2, **told)):
         before = belief.guess(np.array([1]))
@@ -157,7 +157,7 @@ def test_an_answer_that_nothing_fits_drops_nothing() -> None:
 
 
 def test_a_long_line_needs_no_list() -> None:
-    belief = Paths(Thresholds(domain=Line(bits=16)), points=100, rows=10**6, radius=5e3, trials=1, updates=30)
+    belief = Paths(Thresholds(domain=Number(bits=16)), points=100, rows=10**6, radius=5e3, trials=1, updates=30)
     for at, rows in ((2**15, 900_000), (2**14, 850_000), (2**10, 100_000), (2**12, 840_000)):
         belief.guess(np.array([at]))
         belief.learn(np.array([rows]), np.array([True]))
@@ -187,7 +187,7 @@ def exact(queries: Any, histogram: Any, asked: Any) -> Answer:
 
 
 def test_the_bisecting_analyst_finds_quantiles() -> None:
-    queries = Thresholds(domain=Line(bits=4))
+    queries = Thresholds(domain=Number(bits=4))
     histogram = np.arange(1, 17)
     asks = Bisecting(queries, rows=int(histogram.sum()), questions=12, trials=2)
     asked = []
@@ -200,7 +200,7 @@ def test_the_bisecting_analyst_finds_quantiles() -> None:
 
 
 def test_the_bisecting_analyst_asks_intervals_from_many_cells() -> None:
-    queries = Intervals(domain=Line(bits=4))
+    queries = Intervals(domain=Number(bits=4))
     histogram = np.full(16, 10)
     asks = Bisecting(queries, rows=160, questions=40, trials=1)
     seen = []
@@ -214,7 +214,7 @@ def test_the_bisecting_analyst_asks_intervals_from_many_cells() -> None:
 
 
 def test_sweeping_asks_everything_and_cells_are_swept() -> None:
-    queries = Cells(domain=Categories(labels=tuple("abcdef")))
+    queries = Cells(domain=Labels(labels=tuple("abcdef")))
     for kind in ("sweeping", "bisecting"):
         asks = analyst(kind, queries, rows=10, questions=100, trials=3)
         asked = []

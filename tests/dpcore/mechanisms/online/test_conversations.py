@@ -13,8 +13,7 @@ import pytest
 
 from dpcore.core import Entry, HistogramState, Integers, Neighbours, ParameterError, Problem
 from dpcore.data.bundled import bundled
-from dpcore.data.domains import Categories, Line
-from dplab.audit import exact_delta
+from dpcore.data.columns import Labels, Number, is_number
 from dpcore.mechanisms import catalogue, entry
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.online.conversation import Conversation, Transcript
@@ -24,6 +23,7 @@ from dpcore.mechanisms.online.multiplicative_weights import MultiplicativeWeight
 from dpcore.queries.linear import LinearQueries, generated
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import Account, Draw, NoisyCounts, Preview, Sampler, Secure, SparseVector
+from dplab.audit import exact_delta
 from tests.cases import full_but, one_relation
 from tests.kit import contract, problems
 from tests.kit.problems import dataset_of, law_problem, tiny_mechanism, tiny_problems
@@ -37,7 +37,7 @@ both = pytest.mark.parametrize("kind", [MultiplicativeWeights, MedianMechanism])
 
 
 def on_a_line(*, n: int, bits: int = 5, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
-    domain = Line(bits=bits)
+    domain = Number(bits=bits)
     return Problem(domain=domain, queries=Thresholds(domain=domain), n=n, neighbours=neighbours)
 
 
@@ -287,7 +287,7 @@ def test_updates_promised_are_those_of_the_papers(
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
 @pytest.mark.parametrize("epsilon", [0.5, 20.0])
 def test_weighted_sums_keep_their_promise_at_the_rows_they_need(alpha: float, epsilon: float) -> None:
-    domain = Line(bits=4)
+    domain = Number(bits=4)
     queries = generated("waves", queries=5, domain=domain, seed=1)
     mechanism = MultiplicativeWeights(epsilon=epsilon, alpha=alpha)
     problem = Problem(domain=domain, queries=queries, n=1_000)
@@ -346,7 +346,7 @@ def test_no_number_of_updates_is_promised_whose_own_noise_breaks_it(kind: type[I
 
 
 def test_a_list_too_coarse_is_said_to_be() -> None:
-    domain = Line(bits=6)
+    domain = Number(bits=6)
     note = MedianMechanism().accuracy(Problem(domain=domain, queries=Intervals(domain=domain), n=9_000), 0.1).note
     assert "Databases of 3 points are all that can be listed here, and alpha = 0.1 needs 40" in note
     assert "listed" not in MedianMechanism().accuracy(on_a_line(n=9_000, bits=6), 0.1).note
@@ -360,6 +360,7 @@ def test_a_list_too_coarse_is_said_to_be() -> None:
 def test_500_adaptive_thresholds_on_real_earnings(key: str, most_paid: int, seed: int) -> None:
     dataset = bundled("earnings", "earnings", bits=10).dataset()
     assert dataset.n == 61_395
+    assert is_number(dataset.domain)
     problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
     mechanism = entry(key).make(epsilon=1.0, alpha=0.05, updates=40)
     transcript = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 1)
@@ -405,6 +406,16 @@ def test_questions_one_at_a_time(entry: Entry, seed: int) -> None:
         conversation.ask(1)
 
 
+def test_what_is_paid_is_far_from_the_belief_and_what_is_free_is_near(seed: int) -> None:
+    """The first belief has equally many rows in each cell: right of all rows, far off of the first two cells."""
+    problem = on_a_line(n=100_000)
+    mechanism = MultiplicativeWeights(epsilon=20.0, alpha=0.2, updates=5, questions=10)
+    conversation = mechanism.open(mechanism.prepare(skewed(problem), problem), Account(Preview(seed)))
+    free, paid = conversation.ask(problem.queries.count - 1), conversation.ask(1)
+    assert not free.paid.any() and free.value(problem.n)[0] == 1
+    assert paid.paid.all() and abs(paid.value(problem.n)[0] - 0.75) < 0.05
+
+
 @every_entry
 def test_after_a_refusal_nothing_depends_on_the_data(entry: Entry, seed: int) -> None:
     problem = on_a_line(n=1_000)
@@ -422,8 +433,8 @@ def test_after_a_refusal_nothing_depends_on_the_data(entry: Entry, seed: int) ->
 
 @pytest.mark.slow
 def test_classes_and_domains(seed: int) -> None:
-    labels = Categories(labels=("a", "b", "c"))
-    line = Line(bits=4, missing=True)
+    labels = Labels(labels=("a", "b", "c"))
+    line = Number(bits=4, missing=True)
     for each in ENTRIES:
         for queries in (Cells(domain=labels), Intervals(domain=line), Cells(domain=line), Thresholds(domain=line)):
             assert each.serves(queries)

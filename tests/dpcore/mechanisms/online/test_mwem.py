@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Cells, Intervals, Line, Neighbours, Preview, Problem
+from dpcore import Cells, Intervals, Neighbours, Number, Preview, Problem
 from dpcore.core import HistogramState
 from dpcore.data.generators import generate
-from dplab.audit import exact_epsilon
 from dpcore.mechanisms.online.mwem import MOST_SCORED, RoundsOfWeights, RoundsRelease
 from dpcore.queries.linear import generated
 from dpcore.randomness import Sampler
+from dplab.audit import exact_epsilon
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
 
@@ -32,7 +32,7 @@ class Halved(RoundsOfWeights):
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_exact_law_of_two_rounds_keeps_the_guarantee_and_uses_it_up(neighbours: Neighbours) -> None:
     """Ranges of four cells: one row moves some scores up and others down, which two cells alone cannot."""
-    domain = Line(bits=2)
+    domain = Number(bits=2)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=2, neighbours=neighbours)
     check_privacy(RoundsOfWeights(epsilon=EPSILON, rounds=2), problem)
     used, halved = (
@@ -47,7 +47,7 @@ def test_the_exact_law_of_two_rounds_keeps_the_guarantee_and_uses_it_up(neighbou
 
 def test_weights_move_towards_what_was_answered(seed: int) -> None:
     """One round, worked out by hand: the cells of the query gain e^(4h), and are released after the second round."""
-    domain = Line(bits=2)
+    domain = Number(bits=2)
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=100)
     first = dataclasses.replace(
         RoundsOfWeights(rounds=2).run(HistogramState(problem=problem, histogram=np.full(4, 25)), Preview(seed)),
@@ -63,7 +63,7 @@ def test_weights_move_towards_what_was_answered(seed: int) -> None:
 
 
 def test_with_much_epsilon_more_rounds_err_less_and_the_promise_says_so(seed: int) -> None:
-    domain = Line(bits=6)
+    domain = Number(bits=6)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=20_000)
     data = dataset_of(problem, generate("bimodal", n=20_000, size=64, seed=seed))
     worst, promised = [], []
@@ -78,7 +78,7 @@ def test_with_much_epsilon_more_rounds_err_less_and_the_promise_says_so(seed: in
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_rows_it_needs_are_the_least_that_promise_anything(weighted: bool) -> None:
-    domain = Line(bits=4)
+    domain = Number(bits=4)
     queries = generated("waves", queries=5, domain=domain, seed=1) if weighted else Intervals(domain=domain)
     problem = Problem(domain=domain, queries=queries, n=1)
     needed = RoundsOfWeights().accuracy(problem, 0.05).rows_needed
@@ -91,7 +91,7 @@ def test_the_rows_it_needs_are_the_least_that_promise_anything(weighted: bool) -
 
 
 def test_a_class_with_more_queries_than_are_scored_gets_no_promise() -> None:
-    domain = Line(bits=7)
+    domain = Number(bits=7)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=10**6)
     assert problem.queries.count > MOST_SCORED
     assert not RoundsOfWeights().accuracy(problem, 0.05).applies

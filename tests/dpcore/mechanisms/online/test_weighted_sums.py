@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Categories, Line, Neighbours, Preview, Problem
+from dpcore import Labels, Neighbours, Number, Preview, Problem
 from dpcore.core import Entry, Integers, Queries
-from dplab.audit import exact_delta
 from dpcore.mechanisms import catalogue
 from dpcore.mechanisms.online import conversation
 from dpcore.mechanisms.online.beliefs import Weights, true_rows, weights_of
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.small_databases import Listed
 from dpcore.queries.linear import LinearQueries, generated
+from dplab.audit import exact_delta
 from tests.kit import contract
 from tests.kit.problems import dataset_of, tiny_mechanism
 from tests.kit.statistics import assert_chance_at_most
@@ -24,7 +24,7 @@ from tests.kit.statistics import assert_chance_at_most
 ENTRIES = [each for each in catalogue() if each.mechanism.releases == "conversation"]
 every_entry = pytest.mark.parametrize("entry", [pytest.param(each, id=each.key) for each in ENTRIES])
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
-HALVES = LinearQueries.of(np.array([[0.0, 0.5, 1.0], [1.0, 0.25, 0.0]]), domain=Line(bins=3))
+HALVES = LinearQueries.of(np.array([[0.0, 0.5, 1.0], [1.0, 0.25, 0.0]]), domain=Number(bins=3))
 """Of these sums rounding to even would move one by 2: half a row is 0 rows, and one and a half are 2."""
 
 
@@ -55,7 +55,7 @@ def test_whole_conversations_are_private_exactly(
 @pytest.mark.slow
 def test_a_row_moves_a_rounded_sum_by_one_at_most(seed: int) -> None:
     random = np.random.Generator(np.random.PCG64(seed))
-    queries = LinearQueries.of(random.integers(0, 1001, (40, 4)) / 1000, domain=Line(bits=2, missing=True))
+    queries = LinearQueries.of(random.integers(0, 1001, (40, 4)) / 1000, domain=Number(bits=2, missing=True))
     asked = np.arange(40)
     for histogram in random.integers(0, 9, (50, 5)):
         truth = true_rows(queries, histogram, asked)
@@ -72,7 +72,7 @@ def test_a_row_moves_a_rounded_sum_by_one_at_most(seed: int) -> None:
 
 
 def test_the_guess_is_the_median_of_the_listed_sums(seed: int) -> None:
-    queries = generated("waves", queries=5, domain=Line(bits=2), seed=4)
+    queries = generated("waves", queries=5, domain=Number(bits=2), seed=4)
     listed = Listed(queries, points=3, rows=1_000, radius=200.0, trials=2)
     random = np.random.Generator(np.random.PCG64(seed))
     for _ in range(4):
@@ -89,7 +89,7 @@ def test_the_guess_is_the_median_of_the_listed_sums(seed: int) -> None:
 
 def test_updates_of_weights_near_the_data(seed: int) -> None:
     """The relative entropy falls by 2(e^2 - noise^2) at least, as is proved for weights from 0 to 1."""
-    queries, random = generated("ramps", queries=9, domain=Line(bits=2), seed=4), np.random.default_rng(seed)
+    queries, random = generated("ramps", queries=9, domain=Number(bits=2), seed=4), np.random.default_rng(seed)
     data = random.dirichlet(np.ones(4))
     belief = Weights(queries, rows=10**6, trials=1)
     for _ in range(30):
@@ -106,7 +106,7 @@ def test_updates_of_weights_near_the_data(seed: int) -> None:
 @pytest.mark.slow
 @every_entry
 def test_errors_stay_within_the_promise(entry: Entry, seed: int) -> None:
-    domain = Categories(labels=tuple("abcd"), missing=False)
+    domain = Labels(labels=tuple("abcd"), missing=False)
     queries, beta, trials = generated("bumps", queries=12, domain=domain, seed=4), 0.1, 150
     problem = Problem(domain=domain, queries=queries, n=20_000)
     told: dict[str, Any] = {"epsilon": 1.0, "alpha": 0.2, "updates": 12, "questions": 30}

@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Intervals, Line, Neighbours, Problem, Thresholds
+from dpcore import Intervals, Neighbours, Number, Problem, Thresholds
 from dpcore.core import HistogramState
-from dpcore.mechanisms.ranges.hierarchy import Hierarchy, best_branches, levels_of, tree
+from dpcore.mechanisms.ranges.hierarchy import Hierarchy, best_branches, tree
+from dpcore.mechanisms.ranges.nodes import levels_of
 from dpcore.mechanisms.ranges.windows import Windows, WindowsRelease
 from dpcore.randomness import Sampler
 from tests.kit.contract import check_privacy
@@ -47,7 +48,7 @@ class Louder(Hierarchy):
 @pytest.mark.slow
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_exact_law_keeps_the_guarantee_where_there_are_nodes(neighbours: Neighbours) -> None:
-    domain = Line(bins=3)
+    domain = Number(bins=3)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=2, neighbours=neighbours)
     assert len(tree(3, branches=2).windows) == 2
     check_privacy(Hierarchy(epsilon=1.0, branches=2), problem)
@@ -61,10 +62,19 @@ def test_the_exact_law_keeps_the_guarantee_where_there_are_nodes(neighbours: Nei
 def test_it_errs_more_than_windows_and_less_than_two_branches(
     kind: type[Thresholds | Intervals], neighbours: Neighbours
 ) -> None:
-    domain = Line(bits=10)
+    domain = Number(bits=10)
     problem = Problem(domain=domain, queries=kind(domain=domain), n=10_000, neighbours=neighbours)
     batch = problem.queries.batch(500)
     windows, best, two = (
         mechanism.variance(problem, batch).mean() for mechanism in (Windows(), Hierarchy(), Hierarchy(branches=2))
     )
     assert 1.05 * windows < best < 0.8 * two
+
+
+@pytest.mark.parametrize(("cells", "branches", "used"), [(4096, 2, 2), (4097, 2, 16), (4097, 16, 16), (4097, 17, 17)])
+def test_a_node_has_sixteen_branches_or_more_on_many_cells(cells: int, branches: int, used: int) -> None:
+    domain = Number(bins=cells)
+    problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=100, neighbours=Neighbours.REPLACE_ONE)
+    assert Hierarchy(branches=branches).used(problem) == used
+    told = "0 and 1: as many as the authors' formula has best for ranges. At least 16 on more than 4,096 cells."
+    assert told in Hierarchy.parameters()["branches"].help

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore.mechanisms.ranges.strategy as searched
-from dpcore import Intervals, Line, Neighbours, Preview, Problem, Thresholds
+from dpcore import Intervals, Neighbours, Number, Preview, Problem, Thresholds
 from dpcore.core import ParameterError
 from dpcore.mechanisms.ranges import kept
 from dpcore.mechanisms.ranges.strategy import Strategy, read_back, strategy
@@ -201,12 +201,19 @@ def test_weights_that_begin_again_at_0_are_refused() -> None:
         Strategy(own=np.array([4]), windows=np.array([[2**63 - 1], [2**63 - 1], [2]]), steps=4)
 
 
+class FromFile(Windows):
+    """Windows as the file has them, without the choice of the cells alone where these have the smaller error."""
+
+    def plan(self, problem: Problem) -> Strategy:
+        return strategy(problem.domain.ordered, prefixes=False, known=False, steps=self.steps)
+
+
 def test_another_sound_strategy_has_its_own_errors_and_the_same_noise(folder: Path) -> None:
     """Whoever writes the file can make answers worse, which is told; a row moves what is measured no further."""
-    domain = Line(bits=6)
+    domain = Number(bits=6)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=100, neighbours=Neighbours.ADD_REMOVE_ONE)
     anew()
-    mechanism, batch = Windows(epsilon=1.0), problem.queries.batch(50)
+    mechanism, batch = FromFile(epsilon=1.0), problem.queries.batch(50)
     best, promise = mechanism.variance(problem, batch), mechanism.accuracy(problem, 0.05).value
     put(folder, numbers(1, 1, 0, 1))
     strategy.cache_clear()
@@ -215,6 +222,7 @@ def test_another_sound_strategy_has_its_own_errors_and_the_same_noise(folder: Pa
     assert mechanism.accuracy(problem, 0.05).value > promise
     moved = mechanism.solver(problem).measured(np.eye(CELLS, dtype=np.int64))
     assert (np.abs(moved).sum(axis=1) == STEPS).all()
+    assert len(Windows(epsilon=1.0).plan(problem).windows) == 0, "cells alone are better than these windows"
 
 
 def is_kept(name: str = "name") -> bool:
@@ -377,7 +385,7 @@ def test_the_folder_is_the_users_own_unless_it_is_named_or_switched_off(
 @pytest.mark.parametrize("kind", [Thresholds, Intervals])
 def test_what_is_kept_follows_from_sizes_alone(kind: type[Thresholds | Intervals], folder: Path) -> None:
     """Rows in one cell, or in all: the private tree has few stretches, or many, and the same files are kept."""
-    domain = Line(bits=6)
+    domain = Number(bits=6)
     problem = Problem(domain=domain, queries=kind(domain=domain), n=64_000, neighbours=Neighbours.REPLACE_ONE)
     mechanism, seen, stretches = TreeWindows(epsilon=2.0), [], []
     for rows in (np.zeros(64_000), np.arange(64_000) % CELLS):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Cells, Intervals, Line, Neighbours, Preview, Problem, Thresholds
+from dpcore import Cells, Intervals, Neighbours, Number, Preview, Problem, Thresholds
 from dpcore.core import HistogramState, Queries
 from dpcore.mechanisms.ranges.named import NamedQueries, NamedRelease
 from dpcore.randomness import Sampler
@@ -18,7 +18,7 @@ EVERY_CLASS = pytest.mark.parametrize("kind", [Thresholds, Intervals, Cells])
 
 
 def problem_of(kind: type[Queries], *, bits: int = 4, n: int = 500) -> Problem:
-    domain = Line(bits=bits, missing=True)
+    domain = Number(bits=bits, missing=True)
     return Problem(domain=domain, queries=kind(domain=domain), n=n)
 
 
@@ -78,7 +78,7 @@ def test_the_promise_is_kept_when_every_cell_is_an_end_and_not_made_else(kind: t
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_replacing_a_row_costs_no_more_than_adding_one(neighbours: Neighbours) -> None:
-    domain = Line(bits=4)
+    domain = Number(bits=4)
     told = {
         each: NamedQueries().accuracy(
             Problem(domain=domain, queries=Thresholds(domain=domain), n=100, neighbours=each), 0.1

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Intervals, Line, Neighbours, Preview, Problem, Thresholds
+from dpcore import Intervals, Neighbours, Number, Preview, Problem, Thresholds
 from dpcore.core import Queries
+from dpcore.mechanisms.ranges.mean_error import mean_square
 from dpcore.mechanisms.ranges.root import EqualisedRoot, Triangle, root
-from dpcore.mechanisms.ranges.strategy import mean_square
 from dpcore.privacy.gaussian_vectors import delta_of
 from tests.dpcore.mechanisms.ranges.test_windows import problem_of, queries_of
 from tests.kit.contract import check_privacy
@@ -58,7 +58,7 @@ class Understated(EqualisedRoot):
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("kind", [Thresholds, Intervals])
 def test_the_exact_law_keeps_the_guarantee_where_cells_are_mixed(kind: type[Queries], neighbours: Neighbours) -> None:
-    domain = Line(bits=1, missing=True)
+    domain = Number(bits=1, missing=True)
     problem = Problem(domain=domain, queries=kind(domain=domain), n=2, neighbours=neighbours)
     mechanism = EqualisedRoot(epsilon=1.0, delta=0.01, steps=3)
     solver = mechanism.solver(problem)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from dpcore import Intervals, Line, Neighbours, Preview, Problem, Thresholds
+from dpcore import Intervals, Neighbours, Number, Preview, Problem, Thresholds
 from dpcore.core import (
     Booleans,
     Bound,
@@ -21,11 +21,11 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dplab.audit import exact_epsilon
 from dpcore.mechanisms.ranges.halving import Halving, edges, least_scale, levels, loss
 from dpcore.mechanisms.ranges.tree_windows import TreeWindows, counts_of, stretches
 from dpcore.mechanisms.ranges.windows import Windows
 from dpcore.randomness import Sampler
+from dplab.audit import exact_epsilon
 from tests.kit.problems import dataset_of
 
 EITHER = pytest.mark.parametrize("neighbours", Neighbours)
@@ -69,7 +69,7 @@ class Thinner(Halving):
 def line(
     cells: int, neighbours: Neighbours, *, n: int, kind: type[Queries] = Intervals, missing: bool = False
 ) -> Problem:
-    domain = Line(bins=cells, missing=missing)
+    domain = Number(bins=cells, missing=missing)
     return Problem(domain=domain, queries=kind(domain=domain), n=n, neighbours=neighbours)
 
 

@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Intervals, Line, Neighbours, Preview, Problem, Secure, Thresholds, entry
+from dpcore import Intervals, Neighbours, Number, Preview, Problem, Secure, Thresholds, entry
 from dpcore.core import DataRelease, Floats, Integers, Queries
-from dplab.audit import exact_delta
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.ranges.root import EqualisedRoot, Triangle
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree, level_weights
+from dplab.audit import exact_delta
 from tests.dpcore.mechanisms.ranges.test_windows import problem_of, queries_of
 from tests.kit import contract
 from tests.kit.problems import dataset_of, law_problem, ordinary_problems
@@ -150,8 +150,8 @@ def test_it_errs_more_than_the_triangle_and_by_less_than_a_third() -> None:
 @pytest.mark.slow
 @RELATIONS
 @KINDS
-@pytest.mark.parametrize("line", [Line(bits=1), Line(bits=1, missing=True), Line(bins=3)])
-def test_the_exact_law_keeps_the_guarantee(line: Line, kind: type[Queries], neighbours: Neighbours) -> None:
+@pytest.mark.parametrize("line", [Number(bits=1), Number(bits=1, missing=True), Number(bins=3)])
+def test_the_exact_law_keeps_the_guarantee(line: Number, kind: type[Queries], neighbours: Neighbours) -> None:
     """All neighbours of up to two rows. The control, with half of the noise, does not keep it."""
     problem = Problem(domain=line, queries=kind(domain=line), n=2, neighbours=neighbours)
     mechanism, loud = (kind_of(epsilon=1.0, delta=0.05, steps=3) for kind_of in (Small, Understated))
@@ -199,7 +199,7 @@ def errors_of(release: DataRelease, problem: Problem, rows: Integers) -> Floats:
 
 def test_from_4097_cells_on_the_root_is_a_tree() -> None:
     for bins in (4096, 4097):
-        domain = Line(bins=bins)
+        domain = Number(bins=bins)
         problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=9)
         assert EqualisedRoot().is_tree(problem) is (bins > 4096)
     assert isinstance(EqualisedRoot().solver(problem), WeightedTree)
@@ -237,7 +237,7 @@ def test_on_many_cells_previews_err_as_told_and_promises_are_kept(
 def test_on_the_most_cells_there_are_the_estimate_of_exact_values_is_the_data(
     missing: bool, neighbours: Neighbours
 ) -> None:
-    domain = Line(bits=16, missing=missing)
+    domain = Number(bits=16, missing=missing)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=1, neighbours=neighbours)
     tree = EqualisedRoot().solver(problem)
     counts = np.random.default_rng(1).integers(0, 30, domain.size)

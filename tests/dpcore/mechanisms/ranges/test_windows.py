@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from dpcore import Intervals, Line, Neighbours, Preview, Problem, Thresholds, entry
+from dpcore import Intervals, Neighbours, Number, Preview, Problem, Thresholds, entry
 from dpcore.core import Floats, Integers, ParameterError, Queries
+from dpcore.mechanisms.ranges.estimates import Estimate
 from dpcore.mechanisms.ranges.hierarchy import Hierarchy
+from dpcore.mechanisms.ranges.mean_error import diagonal, mean_square, mean_variance
 from dpcore.mechanisms.ranges.strategy import (
     Strategy,
-    diagonal,
-    mean_square,
-    mean_variance,
     sampled_mean,
     strategy,
     windows,
 )
-from dpcore.mechanisms.ranges.windows import Estimate, Measured, Windows, worst_prefix, worst_query
+from dpcore.mechanisms.ranges.windows import Measured, Windows, worst_prefix, worst_query
 from tests.cases import full_but
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
@@ -51,7 +50,7 @@ def covariance(plan: Strategy, *, known: bool, spare: int = 1) -> Floats:
 
 
 def problem_of(cells: int, kind: type[Queries], neighbours: Neighbours, *, n: int = 1000) -> Problem:
-    domain = Line(low=0, high=1, bits=int(math.log2(cells)))
+    domain = Number(low=0, high=1, bits=int(math.log2(cells)))
     return Problem(domain=domain, queries=kind(domain=domain), n=n, neighbours=neighbours)
 
 
@@ -79,7 +78,7 @@ SHAPES: Integers = np.array([[1, 1], [1, 0]])
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_exact_law_keeps_the_guarantee_where_there_are_windows(neighbours: Neighbours, missing: bool) -> None:
-    domain = Line(bits=1, missing=missing)
+    domain = Number(bits=1, missing=missing)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=2, neighbours=neighbours)
     check_privacy(Given(epsilon=1.0, steps=3), problem)
     with pytest.raises(AssertionError, match="exact delta"):

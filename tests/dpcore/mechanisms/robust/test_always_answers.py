@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -9,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore import Dataset, Line, Neighbours, Preview, Problem, Provenance, ProvenanceKind
+from dpcore import Dataset, Neighbours, Number, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian, scores
-from dpcore.mechanisms.robust.stable_median import rank_errors, stability
+from dpcore.mechanisms.robust.stable_median import StableMedian, rank_errors, stability
 from dpcore.queries.ranges import Thresholds
 from tests.kit.statistics import assert_chance_at_most, assert_law, tally
 
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
-LINE = Line(low=0, high=16, bits=4, missing=True)
+LINE = Number(low=0, high=16, bits=4, missing=True)
 
 
 def case(records: list[int]) -> tuple[Dataset, Problem]:
@@ -79,7 +80,9 @@ def test_rows_between_the_answer_and_the_quantile_keep_the_promise(
 
 def test_the_clipped_mean_keeps_its_promise_and_centres_on_the_mean(seed: int) -> None:
     rng = np.random.Generator(np.random.SFC64(seed))
-    dataset, problem = case(rng.integers(2, 9, 500).tolist())
+    line = dataclasses.replace(LINE, missing=False)
+    dataset = Dataset(line, rng.integers(2, 9, 500), PROVENANCE)
+    problem = Problem(domain=line, queries=Thresholds(domain=line), n=dataset.n)
     mechanism = ClippedMean(epsilon=0.2)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 2000)
     bound = mechanism.accuracy(problem, 0.2)
@@ -89,8 +92,17 @@ def test_the_clipped_mean_keeps_its_promise_and_centres_on_the_mean(seed: int) -
     assert abs(release.values.mean() - mean) < 0.1
 
 
-def test_rows_that_fit_no_cell_count_as_the_lowest() -> None:
-    dataset, problem = case([15] * 50 + [16] * 50)
-    mechanism = ClippedMean(epsilon=20.0)
-    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(1), 200)
-    assert set(release.values.tolist()) <= {7, 8}
+@pytest.mark.parametrize("quantile", [0.25, 0.5, 0.9])
+def test_at_least_the_share_of_rows_lies_at_or_below_the_quantile(quantile: float, seed: int) -> None:
+    """Of rows that have a number, and at or below no cell before it."""
+    helps = [each.parameters()["quantile"].help for each in (ExponentialMedian, StableMedian)]
+    assert helps[0].startswith("0.5 is the median: at least half of the rows lie at or below it, and")
+    assert helps[1] == "0.5 is the median: at least half of the rows that have a number lie at or below it."
+    rng = np.random.Generator(np.random.SFC64(seed))
+    for rows in range(1, 40):
+        dataset, _ = case(rng.integers(0, 17, rows).tolist())
+        cell, _ = stability(dataset.histogram, domain=LINE, quantile=quantile)
+        below, fitting = dataset.histogram[: LINE.ordered].cumsum(), int(dataset.histogram[: LINE.ordered].sum())
+        if not fitting:
+            continue
+        assert below[cell] >= quantile * fitting > (below[cell - 1] if cell else 0)

@@ -20,8 +20,7 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
-from dpcore.data.domains import Line
-from dplab.audit import exact_delta, hockey_stick, neighbouring_pairs
+from dpcore.data.columns import Number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_median import (
     StableMedian,
@@ -34,29 +33,30 @@ from dpcore.mechanisms.robust.stable_median import (
 )
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Account, Enumerate, Preview
+from dplab.audit import exact_delta, hockey_stick, neighbouring_pairs
 
-LINE = Line(low=0, high=4, bits=2)
-GAPPED = Line(low=0, high=4, bits=2, missing=True)
+LINE = Number(low=0, high=4, bits=2)
+GAPPED = Number(low=0, high=4, bits=2, missing=True)
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 QUANTILES = (0.1, 0.25, 0.5, 0.6, 0.9)
 RULES = pytest.mark.parametrize("rule", ["optimal", "threshold"])
 
 
-def problem(*, n: int, domain: Line = LINE, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
+def problem(*, n: int, domain: Number = LINE, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
     return Problem(domain=domain, queries=Thresholds(domain=domain), n=n, neighbours=neighbours)
 
 
-def histogram(rows: tuple[int, ...], domain: Line) -> Integers:
+def histogram(rows: tuple[int, ...], domain: Number) -> Integers:
     return np.bincount(np.array(rows, dtype=np.int64), minlength=domain.size)
 
 
-def quantile_cell(rows: tuple[int, ...], domain: Line, quantile: float) -> int:
+def quantile_cell(rows: tuple[int, ...], domain: Number, quantile: float) -> int:
     """The definition itself: sort the rows that fit and take number ceil(q N)."""
     fitting = sorted(row for row in rows if row < domain.ordered)
     return fitting[rank(len(fitting), quantile=quantile) - 1] if fitting else domain.ordered
 
 
-def changed_once(rows: tuple[int, ...], domain: Line, neighbours: Neighbours) -> set[tuple[int, ...]]:
+def changed_once(rows: tuple[int, ...], domain: Number, neighbours: Neighbours) -> set[tuple[int, ...]]:
     """Every data set one change away."""
     removed = {rows[:i] + rows[i + 1 :] for i in range(len(rows))}
     if neighbours is Neighbours.REPLACE_ONE:
@@ -64,7 +64,7 @@ def changed_once(rows: tuple[int, ...], domain: Line, neighbours: Neighbours) ->
     return removed | {tuple(sorted((*rows, cell))) for cell in range(domain.size)}
 
 
-def brute_stability(rows: tuple[int, ...], domain: Line, quantile: float, neighbours: Neighbours) -> int:
+def brute_stability(rows: tuple[int, ...], domain: Number, quantile: float, neighbours: Neighbours) -> int:
     """Changes until some data set has another quantile, one ring of data sets after the other."""
     answer, ring, seen, steps = quantile_cell(rows, domain, quantile), {rows}, {rows}, 0
     while all(quantile_cell(each, domain, quantile) == answer for each in ring):
@@ -75,9 +75,9 @@ def brute_stability(rows: tuple[int, ...], domain: Line, quantile: float, neighb
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
-@pytest.mark.parametrize("domain", [LINE, GAPPED, Line(low=0, high=1, bits=1)])
+@pytest.mark.parametrize("domain", [LINE, GAPPED, Number(low=0, high=1, bits=1)])
 @pytest.mark.parametrize("quantile", QUANTILES)
-def test_stability_equals_brute_force(neighbours: Neighbours, domain: Line, quantile: float) -> None:
+def test_stability_equals_brute_force(neighbours: Neighbours, domain: Number, quantile: float) -> None:
     most = 5 if domain.size < 5 else 4
     for n in range(1, most + 1):
         for rows in combinations_with_replacement(range(domain.size), n):
@@ -87,13 +87,13 @@ def test_stability_equals_brute_force(neighbours: Neighbours, domain: Line, quan
 
 
 def test_the_notes_example() -> None:
-    domain = Line(low=0, high=8, bits=3)
+    domain = Number(low=0, high=8, bits=3)
     assert stability(histogram((1, 1, 2, 3, 3, 3, 3, 4, 5, 5, 5), domain), domain=domain) == (3, 2)
 
 
 def test_the_median_formula_of_the_notes() -> None:
     rng = np.random.default_rng(1)
-    domain = Line(low=0, high=16, bits=4)
+    domain = Number(low=0, high=16, bits=4)
     for _ in range(300):
         rows = tuple(sorted(rng.integers(1, 15, 11).tolist()))  # away from the ends, which cannot be left outwards
         cell, stable = stability(histogram(rows, domain), domain=domain)
@@ -186,7 +186,7 @@ def test_the_notes_conversion_inverts() -> None:
 def test_an_answer_is_always_right_and_its_chance_is_the_promised_one(rule: str, seed: int) -> None:
     """Chi-square on 20,000 releases, significance 1e-6; the control, epsilon 1.3 times larger, is rejected."""
     rows = np.repeat([2, 5, 9], [30, 20, 35]).astype(np.int64)
-    domain = Line(low=0, high=16, bits=4)
+    domain = Number(low=0, high=16, bits=4)
     mechanism, asked = StableMedian(epsilon=0.3, delta=0.02, rule=rule), problem(n=85, domain=domain)
     state = mechanism.prepare(Dataset(domain, rows, MADE), asked)
     release = mechanism.run(state, Preview(seed), 20_000)

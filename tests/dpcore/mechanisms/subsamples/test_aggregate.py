@@ -24,9 +24,8 @@ from dpcore.core import (
     ProvenanceKind,
     finish,
 )
-from dpcore.data.domains import Categories, Grouped, Line
-from dplab.audit import exact_delta
-from dplab.robust import voters
+from dpcore.data.columns import Labels, Number, is_number
+from dpcore.data.product import Product
 from dpcore.mechanisms.subsamples.aggregate import CommonestCategory, MedianBucket, SubsampleAggregate
 from dpcore.mechanisms.subsamples.groups import LargerGroup, LargerMedian
 from dpcore.mechanisms.subsamples.subsampling import (
@@ -44,18 +43,20 @@ from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import Draw, Enumerate, NoisyCounts, Preview, Secure, SubsampleVotes
 from dpcore.randomness.answers import answer_chances
 from dpcore.randomness.laws import compositions, laplace_tail
+from dplab.audit import exact_delta
+from dplab.robust import voters
 from tests.kit import in_blocks
 from tests.kit.statistics import assert_law, assert_other_law, binomial_chances, binomial_tail
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
 
-def categories(count: int, *, missing: bool = False) -> Categories:
-    return Categories(labels=tuple(f"label {label}" for label in range(count)), missing=missing)
+def categories(count: int, *, missing: bool = False) -> Labels:
+    return Labels(labels=tuple(f"label {label}" for label in range(count)), missing=missing)
 
 
 def problem(domain: Domain, *, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
-    queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
+    queries = Thresholds(domain=domain) if is_number(domain) else Cells(domain=domain)
     return Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
 
 
@@ -173,8 +174,13 @@ def test_law_of_an_answer_on_larger_data(answers: int, rows: int, seed: int) -> 
         pytest.param(CommonestCategory(), categories(3), (0, 1, 2), id="a-b-c"),
         pytest.param(LargerGroup(), categories(2), (0, 1), id="larger-yes-no"),
         pytest.param(LargerGroup(), categories(3), (0, 1, 2), id="larger-a-b-c"),
-        pytest.param(MedianBucket(), Line(bits=1), (0, 1), id="median"),
-        pytest.param(LargerMedian(), Grouped(labels=("a", "b"), line=Line(bits=1)), (0, 3), id="medians"),
+        pytest.param(MedianBucket(), Number(bits=1), (0, 1), id="median"),
+        pytest.param(
+            LargerMedian(),
+            Product.map(Labels(labels=("a", "b")), Number(bits=1), names=("group", "number")),
+            (0, 3),
+            id="medians",
+        ),
     ],
 )
 def test_an_answer_that_no_subsample_gives_any_more_has_no_chance(
@@ -279,8 +285,12 @@ def test_exact_slack_is_within_the_claim(n: int, rows: int, answers: int) -> Non
 @pytest.mark.parametrize("mechanism", [CommonestCategory, LargerGroup, MedianBucket, LargerMedian])
 @pytest.mark.parametrize("delta", [0.1, 0.001])
 def test_the_mechanisms_own_law_is_within_the_claim(mechanism: type[SubsampleAggregate], delta: float) -> None:
-    domain: Domain = Line(bits=2, missing=True) if mechanism is MedianBucket else categories(3, missing=True)
-    domain = Grouped(labels=("a", "b"), line=Line(bits=1)) if mechanism is LargerMedian else domain
+    domain: Domain = Number(bits=2, missing=True) if mechanism is MedianBucket else categories(3, missing=True)
+    domain = (
+        Product.map(Labels(labels=("a", "b")), Number(bits=1), names=("group", "number"))
+        if mechanism is LargerMedian
+        else domain
+    )
     made = mechanism(epsilon=1.0, delta=delta, rows=2, subsamples=8)
     asked = problem(domain, n=4)
     assert made.guarantee(asked).delta <= delta
@@ -375,8 +385,8 @@ def data_of(domain: Domain, counts: list[int]) -> Dataset:
 
 @pytest.mark.parametrize("accounting", ["calibrated", "paper"])
 def test_stable_data_get_their_answer(accounting: str, seed: int) -> None:
-    domain, line = categories(4), Line(low=0, high=1, bits=4)
-    grouped = Grouped(labels=("a", "b", "c"), line=Line(bits=2))
+    domain, line = categories(4), Number(low=0, high=1, bits=4)
+    grouped = Product.map(Labels(labels=("a", "b", "c")), Number(bits=2), names=("group", "number"))
     larger = [1500, 1500, 0, 0, 0, 0, 0, 3000, 0, 0, 1500, 1500, 100]
     alike = [100, 2800, 100, 0, 0, 0, 0, 3000, 100, 2800, 0, 100, 100]
     cases: list[tuple[SubsampleAggregate, Domain, list[int], int]] = [

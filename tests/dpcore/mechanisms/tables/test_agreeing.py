@@ -9,13 +9,13 @@ import pytest
 
 from dpcore import Neighbours, Preview
 from dpcore.core import Floats
-from dpcore.data.attributes import Set
 from dpcore.mechanisms.tables import agreeing, fitting
 from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.release import ContrastsRelease
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.shelves import Stacks, shelves_of
+from dpcore.queries.marginals import Set
 from tests.kit.attribute_tables import correlated, problem_of, release_of
 
 SIZES = ((2, 3, 2, 4), (3, 3, 3, 3), (2, 2, 2, 2, 2))

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Account, Dataset, Line, Neighbours, ParameterError, Preview, Thresholds, entry
+from dpcore import Account, Dataset, Neighbours, Number, ParameterError, Preview, Thresholds, entry
 from dpcore.core import Guarantee, Problem
-from dplab.audit import exact_delta
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.fourier import fourier_laplace
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
+from dplab.audit import exact_delta
 from tests.kit.attribute_tables import (
     GENERATED,
     correlated,
@@ -61,7 +61,7 @@ def test_draws_are_told_what_the_worst_neighbour_moves(
     nearby = [np.concatenate([base if neighbours is ADD_REMOVE else base[1:], records[[cell]]]) for cell in range(8)]
     moved = np.array([values_of(mechanism, problem, rows) - start for rows in nearby])
     if noise == "gaussian":
-        told = sum(sum(s * s for s in charge.shift) for charge in account.charges)
+        told = sum(charge.squared_shift for charge in account.charges)
         assert (moved**2).sum(axis=1).max() == told
         assert account.epsilon == 0
         # Below, where one table is released: the account knows the exact law of one or two cells.
@@ -186,9 +186,21 @@ def test_entries_explain_themselves(key: str) -> None:
 
 
 def test_other_questions_are_refused() -> None:
-    domain = Line(bits=2)
+    domain = Number(bits=2)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=3)
     dataset = Dataset(domain, np.array([0, 1, 2]), GENERATED)
     for key in ("residual-planner", "direct-tables", "fourier-tables"):
         with pytest.raises(ParameterError, match="several attributes"):
             entry(key).make().prepare(dataset, problem)
+
+
+@both
+def test_laplace_noise_needs_no_delta_and_is_wider_where_one_row_is_in_many_numbers(kind: type[Either]) -> None:
+    """Of 10 attributes one row is in 120 tables of three; of one attribute, in one table."""
+    told = "Laplace noise needs no slack δ, and is wider where one row is in many numbers."
+    assert kind.parameters()["noise"].help == told
+    many, few = (problem_of((2,) * size, ways=ways, n=1_000, neighbours=REPLACE) for size, ways in ((10, 3), (1, 1)))
+    laplace, gaussian = (kind(epsilon=1.0, delta=1e-9, noise=noise) for noise in ("laplace", "gaussian"))
+    assert laplace.guarantee(many).delta == 0 < gaussian.guarantee(many).delta
+    assert laplace.accuracy(many, 0.05).value > 2 * gaussian.accuracy(many, 0.05).value
+    assert laplace.accuracy(few, 0.05).value < gaussian.accuracy(few, 0.05).value

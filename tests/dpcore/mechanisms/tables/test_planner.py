@@ -12,10 +12,10 @@ import pytest
 
 from dpcore import Account, Enumerate, Neighbours, Preview, Secure
 from dpcore.core import Floats, Integers, Problem
-from dplab.audit import exact_delta
 from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.mechanisms.tables.plan import Part, ResidualPlan, best_variances, residual_plan
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
+from dplab.audit import exact_delta
 from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of, tiny
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows

@@ -12,7 +12,7 @@ import pytest
 
 from dpcore import Neighbours, ParameterError, Preview
 from dpcore.core import Floats, Integers, finish
-from dpcore.data.attributes import Attributes, Marginals
+from dpcore.data.product import Product
 from dpcore.mechanisms.tables import agreeing, counting, fitting
 from dpcore.mechanisms.tables.contrasts import contrasts
 from dpcore.mechanisms.tables.counting import count_contrasts, count_tables, smaller_tables
@@ -22,6 +22,7 @@ from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, asked
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.shelves import shelves_of, total_variation
 from dpcore.mechanisms.tables.tree import answers_only, synthetic_rows, widest_tree
+from dpcore.queries.marginals import Marginals
 from tests.kit.attribute_tables import correlated, dataset_on, problem_of, table_of
 
 SHAPES = [(2, 3, 4, 2), (2,) * 6, (3, 3, 3, 2, 5)]
@@ -249,7 +250,7 @@ def test_what_is_said_where_rows_do_not_have_all_tables() -> None:
 def test_attributes_named_as_columns_of_numbers_keep_columns_of_their_own() -> None:
     names = ("rows", "column rows", "trial", "age")
     usual = problem_of((2, 2, 2, 2), ways=1, n=8, neighbours=Neighbours.ADD_REMOVE_ONE)
-    domain = Attributes(names=names, columns=asked(usual).domain.columns)
+    domain = Product(names=names, columns=asked(usual).domain.columns)
     problem = dataclasses.replace(usual, domain=domain, queries=Marginals(domain=domain, ways=1))
     mechanism = ResidualPlanner(epsilon=1.0, delta=1e-6)
     rows = dataset_on(problem, np.zeros((8, 4), dtype=np.int64))

@@ -13,17 +13,18 @@ import pytest
 
 from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Preview, Secure, entry
 from dpcore.core import BoundKind, Floats, Integers, Problem, finish
-from dpcore.data.attributes import Attributes, Marginals
-from dpcore.data.dates import Calendar
+from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Dates
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Line, Truth
-from dprelease.engines.counts import parts_of
-from dplab.audit import exact_delta
+from dpcore.data.product import is_table
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable, fitted_rows
+from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Sampler
+from dplab.audit import exact_delta
+from dprelease.engines.counts import parts_of
 from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of, tiny
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
@@ -211,13 +212,13 @@ def test_what_the_rows_errors_stay_within_is_for_all_tables_that_were_measured(s
 
 MIXED = DeclaredTable(
     columns=(
-        DeclaredColumn(name="trial", on=Line(low=0, high=120, bins=120, missing=True)),
-        DeclaredColumn(name="income", on=Line(high=150_000, bits=10, missing=True)),
-        DeclaredColumn(name="share", on=Line(high=1, bits=6, missing=True, clamp=False)),
-        DeclaredColumn(name="since", on=Calendar(step="day", first="2020-01-01", last="2023-12-31", missing=True)),
-        DeclaredColumn(name="month", on=Calendar(step="month", first="2020-01", last="2020-12", missing=True)),
-        DeclaredColumn(name="job", on=Categories(labels=("nurse", "cook", "1 to 2"))),
-        DeclaredColumn(name="smoker", on=Truth()),
+        DeclaredColumn(name="trial", on=Number(low=0, high=120, bins=120, missing=True)),
+        DeclaredColumn(name="income", on=Number(high=150_000, bits=10, missing=True)),
+        DeclaredColumn(name="share", on=Number(high=1, bits=6, missing=True, clamp=False)),
+        DeclaredColumn(name="since", on=Dates(step="day", first="2020-01-01", last="2023-12-31", missing=True)),
+        DeclaredColumn(name="month", on=Dates(step="month", first="2020-01", last="2020-12", missing=True)),
+        DeclaredColumn(name="job", on=Labels(labels=("nurse", "cook", "1 to 2"))),
+        DeclaredColumn(name="smoker", on=Labels(yes_no=True)),
     )
 )
 
@@ -246,7 +247,7 @@ def test_a_mixed_table_comes_back_with_its_names_kinds_and_labels(neighbours: Ne
     frame = mixed(3_000, seed=seed)
     reading = MIXED.whole()
     dataset = reading.from_frame(frame)
-    assert isinstance(reading.domain, Attributes)
+    assert is_table(reading.domain)
     queries = Marginals(domain=reading.domain, ways=2)
     problem = Problem(domain=reading.domain, queries=queries, n=3_000, neighbours=neighbours)
     mechanism = entry("whole-table").make(epsilon=1.0, delta=1e-6)

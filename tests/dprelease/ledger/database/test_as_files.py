@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dpcore import test_joint_release as joint
-from tests.dpcore import test_release as releases
+from tests.dprelease import test_joint_release as joint
+from tests.dprelease import test_release as releases
 from tests.dprelease.ledger import test_rho as rho
 
 pytestmark = pytest.mark.engines

@@ -121,7 +121,7 @@ def test_where_the_database_stays_away_nothing_is_claimed(
     wire.cut, wire.at = f"{cut} and stays away", wire.commits + at
     came = press(ledger, dataset_id)
     assert came == (Refused(sentence=UNSURE) if at == 2 else Failed(sentence=UNSURE))
-    with pytest.raises(LedgerError, match="could not be written"):
+    with pytest.raises(LedgerError, match="cannot be read or written"):
         ledger.account(dataset_id)
     wire.gone = False
     again = press(ledger, dataset_id)
@@ -136,7 +136,7 @@ def test_a_registration_that_nobody_acknowledged_is_looked_up(
     wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wire.cut, wire.at = "before", 1
-    with pytest.raises(LedgerError, match="could not be written"):
+    with pytest.raises(LedgerError, match="cannot be read or written"):
         registered(tmp_path)
     assert Ledger(tmp_path).dataset_ids() == []
     wire.cut, wire.at = "after", wire.commits + 1

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dprelease.commands import main
 from dpcore.core import Neighbours
+from dprelease.commands import main
 from dprelease.ledger.checks import check
 from dprelease.ledger.copies import backup, migrate, restore
 from dprelease.ledger.fingerprint import KEY_FILE, key_of
@@ -114,6 +114,7 @@ def test_another_key_registers_nothing(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="The key beside the ledger is missing"):
         registered(tmp_path / "one", rows=few_rows((1.0,)))
     (tmp_path / "one" / KEY_FILE).write_bytes(bytes(32))
+    (tmp_path / "one" / KEY_FILE).chmod(0o600)
     with pytest.raises(LedgerError, match="The key beside the ledger is another one"):
         registered(tmp_path / "one", rows=few_rows((1.0,)))
     assert ledger.dataset_ids() == [dataset_id]

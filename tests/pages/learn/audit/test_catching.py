@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -10,15 +11,16 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, catalogue, entry
 from dpcore.core import Entry
+from dpcore.randomness import Preview
 from dplab.audit.sampled import LOOKS, Audit, audit
 from dplab.audit.settings import QUESTIONS, setting
-from dplab.audit.suspects import SUSPECTS
+from dplab.audit.suspects import EPSILON, SUSPECTS
 from dplab.measure import finish
-from dpcore.randomness import Preview
 from pages.charts.picture import Bars, Dots, Region, Rule, numbers
 from pages.learn.audit import figure
 from pages.learn.audit.lesson import ANSWERS, CHEAT, LINE_UP, VIEWS
 from pages.shell.controls import audit_link
+from tests.kit.statistics import clopper_pearson
 from tests.pages.drawn import drawn
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
@@ -43,6 +45,13 @@ def test_what_is_shown_stands_against_the_claim(key: str) -> None:
     assert shown.one(Rule, role="theory").y == 1.0 and beyond.y is not None and beyond.y[0] == 1.0
     assert numbers(dots.y).tolist() == [look.epsilon for look in seen.looks]
     assert numbers(dots.x).tolist() == np.cumsum([look.runs for look in seen.looks]).tolist()
+    assert shown.y.title == "ε shown by each look, at least"
+    for look in seen.looks:
+        more, fewer = sorted(look.hits, reverse=True)
+        share = seen.failure / 3  # of three looks, for both ends
+        least, _ = clopper_pearson(more, trials=look.counted, significance=share)
+        _, most = clopper_pearson(fewer, trials=look.counted, significance=share)
+        assert look.epsilon == pytest.approx(max(0.0, np.log(least / most)))
     assert bool(numbers(dots.y).max() > 1.0) is seen.refuted is (key == "wrong-sensitivity")
     assert seen.sentence in shown.sentence and beyond.y[1] > numbers(dots.y).max()
 
@@ -182,3 +191,36 @@ def test_a_conversation_is_audited_by_its_first_questions(key: str) -> None:
     tried = setting(entry(key), entry(key).make(questions=50), Neighbours.REPLACE_ONE)
     assert tried.draw(0, Preview(1), 3).shape == (3, 5 * QUESTIONS)
     assert "the first 6 questions of a conversation" in texts(opened(lesson="audit", audit_of=key))
+
+
+def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_are_shared() -> None:
+    words = texts(opened(lesson="audit", audit_shown="true", audit_runs="10000"))
+    assert "Fourteen programs claim ε = 1, and not all keep it." in words and "Does it keep ε = 1?" in words
+    assert len(SUSPECTS) == 14 and EPSILON == 1 and {bool(each.fault) for each in SUSPECTS} == {True, False}
+    own = texts(opened(lesson="audit", audit_shown="true", audit_runs="10000", audit_of="identity"))
+    assert "Fourteen programs, and not all keep their promise." in own
+    assert (
+        "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
+        "cut, and half is counted" in words
+    )
+    assert all(look.counted * 2 == look.runs for look in found("honest-counts").looks)
+    assert "Looks from 1,000 runs up to the largest chosen share the 0.1%." in words and LOOKS[0] == 1000
+    assert "one of them is wrong in one audit of a thousand at most." in words
+    assert "Each dot is a look at runs of its own, which together are wrong with chance 0.1% at most." in words
+    failures = [found("honest-counts", looks=LOOKS[:many]).failure for many in (2, 3)]
+    assert failures == [0.001, 0.001]
+
+
+def test_bounds_of_a_look_are_rounded_to_the_side_where_they_hold() -> None:
+    seen = found("wrong-sensitivity")
+    look = seen.looks[-1]
+    said = re.search(r"a chance of at least ([\d.]+)% against at most ([\d.]+)%\.", figure.scores(seen).sentence)
+    assert said is not None
+    least, most = (float(each) / 100 for each in said.groups())
+    assert 0.99 * look.more <= least <= look.more and look.fewer <= most <= 1.01 * look.fewer
+    hover = figure.loss(seen, epsilon=1.0).one(Dots, role="released").hover
+    assert hover is not None and len(hover) == len(seen.looks)
+    for text, each in zip(hover, seen.looks, strict=True):
+        counts, _, shown = text.partition(" hits, ε at least ")
+        assert counts == f"{each.counted:,} counted runs: {each.hits[0]:,} against {each.hits[1]:,}"
+        assert 0.99 * each.epsilon <= float(shown) <= each.epsilon

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpcore.core import Floats
-from dplab.halfspace_parts import Circle, Sides
+from dpcore.core import Floats, Problem
+from dpcore.data.bundled import vectors_of
+from dpcore.data.sources import generated_vectors
+from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
+from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dplab.halfspace_parts import Circle, Sides, around, released
+from dplab.limits.directions import DEGREES, PROJECTED_ROWS, TRIALS, EveryDirection, distortions, every_direction
 from pages.charts.picture import Area, Band, Cloud, Curve, Dots, Picture, Rule, numbers
+from pages.charts.words import significant
+from pages.learn.directions import figure
 from pages.learn.directions.circle import EXPECTED, PARTS, error_parts, errors_around, great_circle
 from pages.learn.directions.rows import (
     ARROW,
@@ -26,6 +34,8 @@ from pages.learn.directions.rows import (
     rows_in_the_plane,
     rows_on_the_sphere,
 )
+from tests.pages.learn.test_lessons import lesson
+from tests.pages.opening import texts
 from tests.pages.whole import whole
 
 N = 2_000
@@ -158,7 +168,7 @@ def test_the_parts_name_the_largest(seed: int) -> None:
     errors["total"] = errors["projection"] + errors["noise"]
     told = {"noise": (-0.02, 0.03), "projection": (0.1, 0.1)}
     picture = whole(error_parts(errors=errors, predicted=told, n=N))
-    assert "Most of this direction's error is the projection's" in picture.sentence
+    assert "The largest part of this direction's error is the projection's" in picture.sentence
     assert "projection 10%, net 0%" in picture.sentence
     assert picture.y.labels == tuple(PARTS.values()) and picture.x.rows == N
     seen, theory = picture.one(Dots, role="released"), picture.one(Dots, role="theory")
@@ -188,3 +198,90 @@ def test_the_best_around_the_circle_is_named_and_mechanisms_keep_their_colours()
     assert numbers(line.y).tolist() == [0.1, 0.0, 0.3, 0.0, 0.1] and numbers(line.x)[-1] == 360
     assert picture.one(Curve, role="mechanism:halfspaces").name == net
     assert picture.y.rows == N
+
+
+def test_lines_around_the_circle_are_what_90_in_100_releases_err_by_at_most() -> None:
+    releases = np.arange(101) / 1000
+    errors = np.stack([releases, releases[::-1], 2 * releases, np.zeros(101)], axis=1)
+    shown = whole(errors_around(Circle(degrees=np.arange(0.0, 360.0, 90.0), errors={"halfspaces": errors}), n=N))
+    line = numbers(shown.one(Curve, role="mechanism:halfspaces").y)
+    np.testing.assert_allclose(line, [0.09, 0.09, 0.18, 0, 0.09])
+    assert shown.y.title == "90% err by at most"
+    assert shown.sentence.endswith("The lines show what 90 in 100 releases err by at most in each direction.")
+
+
+@pytest.fixture(scope="module")
+def seen() -> EveryDirection:
+    """Releases of two clouds, as the lesson opens."""
+    return every_direction(n=1000, gap=0.7, directions=4, epsilon=1.0, seed=1)
+
+
+def released_errors(*, n: int = 1000) -> Floats:
+    """The errors of the same releases, drawn again, (T, Q)."""
+    source = generated_vectors(n=n, dimensions=2, margin=0.7)
+    dataset, mechanism = source.dataset(), entry("halfspaces").make(epsilon=1.0, directions=4)
+    assert isinstance(mechanism, HalfspaceCounts)
+    queries = Halfspaces(domain=source.domain, margin=0.0)
+    state = mechanism.prepare(dataset, Problem(domain=source.domain, queries=queries, n=n))
+    towards = around(DEGREES, np.eye(2))
+    return np.abs(
+        released(mechanism, state, seed=1, trials=TRIALS).answer(towards) - queries.truth(dataset.records, towards)
+    )
+
+
+def test_95_of_100_releases_err_by_at_most_the_line_of_a_direction_and_the_worst_is_of_the_others(
+    seen: EveryDirection,
+) -> None:
+    errors = released_errors()
+    within = (errors <= seen.error + 1e-12).mean(axis=0)
+    assert (within >= 0.95).all() and (errors[:, seen.error > 0] < seen.error[seen.error > 0]).mean() < 0.96
+    shown = figure.errors(seen=seen, n=1000, epsilon=1.0, guess=0.05)
+    assert shown.y.title == "95% of releases err by at most"
+    drawn = numbers(shown.one(Curve, role="released").y)
+    np.testing.assert_array_equal(drawn, np.maximum(seen.error, float(shown.y.low or 0)))
+    # Elsewhere: the largest error over all directions without the margin, at the same level.
+    worst = errors[:, ~seen.promised].max(axis=1)
+    assert (worst <= seen.beyond + 1e-12).mean() >= 0.95 > (worst < 0.99 * seen.beyond).mean()
+
+
+def test_no_epsilon_cures_rows_between_two_measured_directions() -> None:
+    usual, loud = (every_direction(n=30_000, gap=0.7, directions=4, epsilon=epsilon, seed=1) for epsilon in (1.0, 20.0))
+    assert loud.worst < usual.worst / 10  # this is noise
+    assert loud.beyond > 0.04 and loud.beyond > 0.9 * usual.beyond
+
+
+def test_the_inner_product_is_a_quarter_of_a_difference_and_one_matrix_in_ten_moves_the_worst_pair_so_far() -> None:
+    """At T = 16, as the lesson says it: of other matrices a tenth moves some one pair by at least that."""
+    seen = distortions(chance=0.05, seed=1)
+    told = float(seen.products[seen.dimensions.index(16)].max())
+    words = texts(lesson("directions", **{"directions-picture": "Fewer dimensions"}))
+    assert "an inner product is a quarter of the difference of two, of x + y and x − y." in words
+    assert (
+        "Projected from 64 to 16 dimensions, the worst of the pairs moves its inner product by "
+        f"**{significant(told)}** or more in one matrix of ten." in words
+    )
+    records = vectors_of("digits").dataset().records
+    random = np.random.Generator(np.random.SFC64(1))
+    chosen = records[random.choice(len(records), size=2 * PROJECTED_ROWS, replace=False)]
+    x, y = chosen[:PROJECTED_ROWS], chosen[PROJECTED_ROWS:]
+    signs = np.random.default_rng(2).choice([-1.0, 1.0], size=(4000, 16, x.shape[1])) / 4
+    moved = np.empty((4000, PROJECTED_ROWS))
+    for trial, matrix in enumerate(signs):
+        here, there = matrix @ x.T, matrix @ y.T
+        moved[trial] = np.abs((here * there).sum(axis=0) - (x * y).sum(axis=1))
+        if trial < 5:  # 4<Ax, Ay> = |A(x + y)|² - |A(x - y)|²
+            plus, minus = matrix @ (x + y).T, matrix @ (x - y).T
+            np.testing.assert_allclose(4 * (here * there).sum(axis=0), (plus**2 - minus**2).sum(axis=0), atol=1e-12)
+    shares = (moved >= told).mean(axis=0)
+    assert 0.05 < shares.max() < 0.15
+
+
+def test_95_of_100_releases_stay_within_what_is_told_of_directions_with_the_margin() -> None:
+    """Their worst error, drawn again with the lesson's seed and rounded up; and no smaller number would do."""
+    words = texts(lesson("directions"))
+    said = re.search(r"Where the margin is there, 95% of the releases are within \*\*([\d.]+)%\*\*", words)
+    assert said is not None
+    seen = every_direction(n=10_000, gap=0.7, directions=4, epsilon=1.0, seed=1)
+    worst = released_errors(n=10_000)[:, seen.promised].max(axis=1)
+    told = float(said[1]) / 100
+    assert (worst <= told).mean() >= 0.95 > (worst <= told - 1e-4).mean()

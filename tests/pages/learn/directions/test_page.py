@@ -15,10 +15,10 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Measure, Vectors
 from dpcore.data.sources import Source, Uploaded, generated_vectors
 from dpcore.data.sphere import Halfspaces
-from dplab.halfspace_parts import CIRCLE
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.randomness import Preview
+from dplab.halfspace_parts import CIRCLE
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
 from pages.learn.directions.controls import DirectionsAsked
@@ -30,6 +30,7 @@ from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
 from tests.pages.drawn import drawn
 from tests.pages.opening import printed_by_code, sound, texts, visitor
+from tests.pages.test_papers import LINES
 
 CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
 
@@ -94,8 +95,7 @@ def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> Non
     low, high = (float(each) for each in binomial_interval(broken, 200))
     text = texts(app)
     assert (
-        f"no direction of margin 0.25 or more errs by more than **{percent(rows / 10_000)}** (≈ {rows} of 10,000 rows)"
-        in text
+        f"no direction of margin 0.25 or more errs by more than **{rows} rows ({percent(rows / 10_000)} of n)**" in text
     )
     assert f"the promise, {percent(rows / 10_000)}, was exceeded in {broken} of 200 ({percent(low)} to " in text
     assert f"to {percent(high)} with 95% confidence; allowed 5%)" in text
@@ -261,6 +261,20 @@ def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == FLAT and not any(chart["download"] for chart in drawn(app).values())
     assert "not protected" in texts(app) and "steward" in texts(app)
+
+
+def test_the_table_cites_statements_of_the_map_and_its_ratio_is_of_its_own_numbers() -> None:
+    app = opened(vectors="digits", margin="0.5")
+    said = next(each.value for each in app.caption if "Claim 6.7" in str(each.value))
+    assert said.endswith("Reference: Blum, Ligett and Roth (2013), Claim 6.7, ReleaseHalfspaces, Theorem 6.9.")
+    names = [what for what, *_ in LINES["Blum, Ligett and Roth (2013)"]]
+    assert any("Claim 6.7, Theorem 6.9" in name for name in names)
+    table = next(each.value for each in app.markdown if "dimensions T =" in str(each.value))
+    found = re.search(r"\| ([\d,]+) \| ([\d,]+) times the (\d+) dimensions that rows have", table)
+    assert found
+    dimensions, times, before = (int(each.replace(",", "")) for each in found.groups())
+    assert times == round(dimensions / before) > 1
+    assert before == vectors_of("digits").dataset().records.shape[1]
 
 
 @pytest.mark.parametrize("rows", full_but(["cities", "penguins", "digits", "generated"], "cities", "generated"))

@@ -31,7 +31,7 @@ def opened(**link: str) -> AppTest:
 
 
 @pytest.mark.parametrize(
-    ("link", "histogram"), [({}, line_example()), ({"sparse": "figure-2"}, grid_example(3000))], ids=["one", "two"]
+    ("link", "histogram"), [({}, line_example()), ({"sparse": "figure-2"}, grid_example(8000))], ids=["one", "two"]
 )
 def test_one_click_redraws_a_figure_of_the_paper(link: dict[str, str], histogram: np.ndarray) -> None:
     app = sound(opened(**link))
@@ -124,13 +124,17 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
     assert len(app.warning) == 1 and set(drawn(app)) == CHARTS
 
 
-def test_private_data_show_nothing_until_their_steward_asks() -> None:
+def with_private_file() -> AppTest:
+    """The page about a private column."""
     app = visitor("learn/sparse/page.py")
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.session_state["sparse"] = "data"
-    app.run()
-    sound(app)
+    return sound(app.run())
+
+
+def test_private_data_show_nothing_until_their_steward_asks() -> None:
+    app = with_private_file()
     assert set(drawn(app)) == {ALONE} and "private" in app.info[0].value  # only the pets of the warning
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == CHARTS

@@ -122,6 +122,15 @@ def test_noise_in_every_answer_is_the_dashed_line_that_wins_with_many_rows() -> 
     checked(picture)
     by, direct = (numbers(picture.one(Curve, role=role).y) for role in (polynomials.MECHANISM, polynomials.DIRECT))
     assert by[1] < direct[1] == 0.5 and direct[-1] < by[-1] and "1,000,000 to 100,000,000" in picture.sentence
+    assert picture.sentence.endswith("; beyond, noise in every answer has.")
+
+
+@pytest.mark.parametrize(("last", "says"), [(10**6, "from 1,000,000 to 1,000,000"), (1000, "at no number of rows")])
+def test_nothing_is_said_of_more_rows_than_were_tried(last: int, says: str) -> None:
+    rows = np.array([1000, last])
+    found = predicted_errors(attributes=64, width=12, epsilon=1.0, delta=1e-6, rows=rows)
+    sentence = polynomials.against_rows(found=found, width=12, attributes=64).sentence
+    assert says in sentence and "beyond" not in sentence
 
 
 def test_after_the_projection_the_loss_on_few_full_cells_grows_like_a_logarithm() -> None:

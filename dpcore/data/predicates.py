@@ -1,74 +1,22 @@
-"""Rows of yes/no answers: the cube {0, 1}^d, predicates that turn a table's columns into them, and made-up ones."""
+"""Predicates that turn a table's columns into yes/no attributes, and made-up rows of such attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.core import Booleans, DataError, Domain, ParameterError, exactly
+from dpcore.core import Booleans, ParameterError, exactly
+from dpcore.data.product import MOST_ATTRIBUTES, Product
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
-MOST_ATTRIBUTES = 64
 GROUPS, BLOCK = 12, 1 << 16
 """Of made-up rows: how many kinds there are, and how many are drawn at once."""
 MOST_ROWS = 2_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cube(Domain):
-    """A row is a subset of d named attributes, the ones it has.
-
-    There are 2^d cells: too many to list. A predicate that cannot be judged (a missing value) is false, so a row that
-    fits nothing is a row without attributes, and n stays.
-    """
-
-    title: ClassVar[str] = "yes/no attributes"
-    listed: ClassVar[bool] = False
-    names: tuple[str, ...]
-    missing: bool = False
-
-    def __post_init__(self) -> None:
-        if not 1 <= len(self.names) <= MOST_ATTRIBUTES:
-            raise ParameterError(f"Between 1 and {MOST_ATTRIBUTES} attributes are needed, got {len(self.names)}.")
-        if len(set(self.names)) != len(self.names):
-            raise ParameterError("Every attribute must be named once.")
-        if self.missing:
-            raise ParameterError("A cube has no cell for missing rows: what is missing is false.")
-
-    @property
-    def attributes(self) -> int:
-        """d."""
-        return len(self.names)
-
-    @property
-    def size(self) -> int:
-        """2^d subsets."""
-        return 1 << self.attributes
-
-    def checked(self, records: NDArray[Any]) -> Booleans:
-        """Rows (n, d) of 0/1 or of truth values, kept as truth values."""
-        if records.ndim != 2 or records.shape[1] != self.attributes:
-            raise DataError(f"Every row must have {self.attributes} yes/no values.")
-        if records.dtype != np.bool_ and not (
-            np.issubdtype(records.dtype, np.integer) and bool(((records == 0) | (records == 1)).all())
-        ):
-            raise DataError("Every value must be 0 or 1.")
-        return records.astype(np.bool_, copy=False)
-
-    def describe(self, cell: int) -> str:
-        """The attributes of a cell; bit j of its number is attribute j."""
-        held = [name for place, name in enumerate(self.names) if cell >> place & 1]
-        return ", ".join(held) or "none"
-
-    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """A column of truth values for each attribute."""
-        return dict(zip(self.names, records.T, strict=True))
 
 
 KINDS = ("is", "at least", "below")
@@ -103,21 +51,6 @@ class Predicate:
             object.__setattr__(self, "name", f"{self.column} {self.kind} {shown}")
 
 
-def one_hot(column: str, *labels: str) -> tuple[Predicate, ...]:
-    """A predicate for each of a column's labels."""
-    return tuple(Predicate(column=column, value=label) for label in labels)
-
-
-def thresholds(column: str, *values: float) -> tuple[Predicate, ...]:
-    """A predicate "at least" for each threshold."""
-    return tuple(Predicate(column=column, kind="at least", value=value) for value in values)
-
-
-def cube_of(predicates: Sequence[Predicate]) -> Cube:
-    """The domain whose attributes are these predicates."""
-    return Cube(names=tuple(predicate.name for predicate in predicates))
-
-
 def judged(table: Table, predicates: Sequence[Predicate]) -> Booleans:
     """Each row's attributes, (n, d); every column is read once for its texts and once for its numbers, and let go."""
     asked: dict[tuple[str, bool], list[int]] = {}
@@ -142,9 +75,9 @@ def judged(table: Table, predicates: Sequence[Predicate]) -> Booleans:
     return rows
 
 
-def correlated_domain(attributes: int) -> Cube:
+def correlated_domain(attributes: int) -> Product:
     """Attributes named a1, a2, ..."""
-    return Cube(names=tuple(f"a{place}" for place in range(1, attributes + 1)))
+    return Product.yes_no([f"a{place}" for place in range(1, attributes + 1)])
 
 
 def correlated_rows(*, n: int, attributes: int, seed: int) -> Booleans:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dpcore import DataError, Dataset, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.cube import Cube, Predicate, cube_of, judged, one_hot, thresholds
+from dpcore.data.predicates import Predicate, judged
+from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
 
 TABLE = read_table(
@@ -21,11 +22,11 @@ PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 def test_predicates_judge_each_row_and_missing_is_false() -> None:
     predicates = (
         Predicate(column="smokes"),
-        *one_hot("job", "clerk", "cook"),
-        *thresholds("age", 18, 65),
+        *(Predicate(column="job", value=job) for job in ("clerk", "cook")),
+        *(Predicate(column="age", kind="at least", value=age) for age in (18, 65)),
         Predicate(column="age", kind="below", value=18, name="a minor"),
     )
-    domain = cube_of(predicates)
+    domain = Product.yes_no([each.name for each in predicates])
     assert domain.names == (
         "smokes is 1",
         "job is clerk",
@@ -47,7 +48,7 @@ def test_predicates_judge_each_row_and_missing_is_false() -> None:
 
 def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(DataError, match="no column named “wage”"):
-        judged(TABLE, thresholds("wage", 3))
+        judged(TABLE, [Predicate(column="wage", kind="at least", value=3)])
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_a_predicate_says_what_it_needs(values: dict[str, Any], complaint: str) 
         Predicate(**values)
 
 
-CUBE = Cube(names=("a", "b", "c"))
+CUBE = Product.yes_no(("a", "b", "c"))
 
 
 def test_a_cube_keeps_rows_of_zeros_and_ones() -> None:
@@ -71,7 +72,7 @@ def test_a_cube_keeps_rows_of_zeros_and_ones() -> None:
     dataset = Dataset(CUBE, rows, PUBLIC)
     assert dataset.records.dtype == np.bool_
     assert dataset.records.tolist() == rows.astype(bool).tolist()
-    assert (CUBE.size, CUBE.depth, CUBE.describe(6), CUBE.describe(0)) == (8, 3, "b, c", "none")
+    assert (CUBE.size, CUBE.depth, CUBE.describe(3), CUBE.describe(0)) == (8, 3, "b, c", "none")
     assert "0" not in repr(dataset)
     with pytest.raises(ParameterError, match="too many cells"):
         _ = dataset.histogram
@@ -88,4 +89,4 @@ def test_other_rows_are_refused(rows: Any) -> None:
 @pytest.mark.parametrize("names", [(), ("a", "a"), tuple(f"a{i}" for i in range(65))])
 def test_a_cube_has_1_to_64_different_attributes(names: tuple[str, ...]) -> None:
     with pytest.raises(ParameterError):
-        Cube(names=names)
+        Product.yes_no(names)

@@ -11,6 +11,7 @@ import dpcore
 from tests import ROOT
 
 DOCUMENTS = ("CONTRIBUTING.md", "SECURITY.md")
+TOPS = ("dpcore", "dplab", "dprelease", "pages", "tests")
 ENDINGS = (".py", ".md", ".toml", ".cff")
 
 
@@ -28,7 +29,7 @@ def wrong(text: str) -> list[str]:
             there = (ROOT / name).exists()
         elif name.endswith(ENDINGS):
             # A bare file name: somewhere in the project.
-            there = any(path for top in ("dpcore", "pages", "tests") for path in (ROOT / top).rglob(name))
+            there = any(path for top in TOPS for path in (ROOT / top).rglob(name))
             there = there or (ROOT / name).exists()
         else:
             continue

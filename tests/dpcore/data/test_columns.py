@@ -10,15 +10,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpcore import Categories, Grid, Line, ParameterError
-from dpcore.data.domains import Grouped
+from dpcore import Labels, Number, ParameterError, Product
+from dpcore.core import DomainKind
+from dpcore.data.reading.tables import read_table
+from tests import ROOT
 
 anything = st.floats(allow_nan=True, allow_infinity=True)
 bounds = st.floats(-1e300, 1e300)
 
 
 @st.composite
-def lines(draw: st.DrawFn) -> Line:
+def lines(draw: st.DrawFn) -> Number:
     """Any line the constructor takes."""
     low, high = sorted((draw(bounds), draw(bounds)))
     assume(low < high)
@@ -26,12 +28,12 @@ def lines(draw: st.DrawFn) -> Line:
     assume(math.isfinite(high - low))
     missing = draw(st.booleans())
     clamp = draw(st.booleans()) or not missing
-    return Line(low=low, high=high, bits=draw(st.integers(1, 16)), missing=missing, clamp=clamp)
+    return Number(low=low, high=high, bits=draw(st.integers(1, 16)), missing=missing, clamp=clamp)
 
 
 @pytest.mark.slow
 @given(lines(), st.lists(anything, min_size=1))
-def test_every_number_has_a_cell(line: Line, numbers: list[float]) -> None:
+def test_every_number_has_a_cell(line: Number, numbers: list[float]) -> None:
     cells = line.encode(np.array(numbers))
     assert cells.shape == (len(numbers),)
     assert cells.dtype == np.int64
@@ -47,7 +49,7 @@ def test_every_number_has_a_cell(line: Line, numbers: list[float]) -> None:
 
 @pytest.mark.slow
 @given(lines(), st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2))
-def test_larger_numbers_have_no_lower_cell(line: Line, numbers: list[float]) -> None:
+def test_larger_numbers_have_no_lower_cell(line: Number, numbers: list[float]) -> None:
     fitting = [number for number in sorted(numbers) if line.clamp or line.low <= number <= line.high]
     assume(fitting)
     assert (np.diff(line.encode(np.array(fitting))) >= 0).all()
@@ -55,7 +57,7 @@ def test_larger_numbers_have_no_lower_cell(line: Line, numbers: list[float]) -> 
 
 @pytest.mark.slow
 @given(lines(), st.floats(0, 1))
-def test_a_number_lies_between_its_cells_edges(line: Line, share: float) -> None:
+def test_a_number_lies_between_its_cells_edges(line: Number, share: float) -> None:
     number = min(max(line.low + share * (line.high - line.low), line.low), line.high)
     cell = int(line.encode(np.array([number]))[0])
     # The edges themselves are rounded numbers, as is the position of a number on the line.
@@ -65,7 +67,7 @@ def test_a_number_lies_between_its_cells_edges(line: Line, share: float) -> None
 
 @pytest.mark.slow
 @given(lines())
-def test_bounds_fall_in_the_end_cells(line: Line) -> None:
+def test_bounds_fall_in_the_end_cells(line: Number) -> None:
     assert line.encode(np.array([line.low, line.high])).tolist() == [0, line.ordered - 1]
     assert line.size == line.ordered + line.missing == 2**line.bits + line.missing
 
@@ -73,7 +75,7 @@ def test_bounds_fall_in_the_end_cells(line: Line) -> None:
 @pytest.mark.slow
 @given(st.integers(-1000, 1000), st.integers(1, 1000), st.integers(1, 12), st.booleans())
 def test_midpoints_and_descriptions_find_their_cells(low: int, length: int, bits: int, missing: bool) -> None:
-    line = Line(low=low, high=low + length, bits=bits, missing=missing)
+    line = Number(low=low, high=low + length, bits=bits, missing=missing)
     points = line.points()
     np.testing.assert_array_equal(line.encode(points), np.arange(line.ordered))
     assert len(points) == line.ordered
@@ -86,16 +88,16 @@ def test_midpoints_and_descriptions_find_their_cells(low: int, length: int, bits
 
 @pytest.mark.parametrize("low", [0.0, 1e6, 1.7e9, -273.15])
 def test_neighbouring_cells_read_differently(low: float) -> None:
-    line = Line(low=low, high=low + 1, bits=4)
+    line = Number(low=low, high=low + 1, bits=4)
     edges = [line.describe(cell).split(" to ") for cell in range(16)]
     assert all(start != stop for start, stop in edges)
     assert [stop for _, stop in edges[:-1]] == [start for start, _ in edges[1:]]
 
 
 def test_depth_is_the_length_of_a_binary_search() -> None:
-    assert [Line(bits=bits).depth for bits in (1, 2, 16)] == [1, 2, 16]
-    assert [Line(bits=bits, missing=True).depth for bits in (1, 2, 16)] == [2, 3, 17]
-    assert Categories(labels=("a",), missing=False).depth == 1
+    assert [Number(bits=bits).depth for bits in (1, 2, 16)] == [1, 2, 16]
+    assert [Number(bits=bits, missing=True).depth for bits in (1, 2, 16)] == [2, 3, 17]
+    assert Labels(labels=("a",), missing=False).depth == 1
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_depth_is_the_length_of_a_binary_search() -> None:
 )
 def test_lines_that_make_no_sense(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
-        Line(**wrong)
+        Number(**wrong)
 
 
 labels = st.lists(st.text(max_size=5), min_size=1, max_size=6, unique=True).map(tuple)
@@ -123,7 +125,7 @@ labels = st.lists(st.text(max_size=5), min_size=1, max_size=6, unique=True).map(
 @pytest.mark.slow
 @given(labels, st.booleans(), st.lists(st.integers(-3, 9), min_size=1))
 def test_every_code_has_a_cell(names: tuple[str, ...], missing: bool, codes: list[int]) -> None:
-    domain = Categories(labels=names, missing=missing)
+    domain = Labels(labels=names, missing=missing)
     assert domain.size == domain.ordered + missing == len(names) + missing
     for code, cell in zip(codes, domain.encode(np.array(codes)).tolist(), strict=True):
         if 0 <= code < len(names):
@@ -138,18 +140,18 @@ def test_every_code_has_a_cell(names: tuple[str, ...], missing: bool, codes: lis
 def test_categories_that_make_no_sense() -> None:
     for names in ((), ("a", "a")):
         with pytest.raises(ParameterError):
-            Categories(labels=names)
+            Labels(labels=names)
 
 
 @pytest.mark.slow
 @given(lines(), lines(), st.lists(st.tuples(anything, anything), min_size=1))
-def test_a_pair_has_the_cell_of_both_its_numbers(one: Line, other: Line, pairs: list[tuple[float, float]]) -> None:
+def test_a_pair_has_the_cell_of_both_its_numbers(one: Number, other: Number, pairs: list[tuple[float, float]]) -> None:
     assume(one.bits + other.bits <= 16)
-    grid = Grid(first=one, second=other)
+    grid = Product.map(one, other)
     assert grid.size == one.ordered * other.ordered + (one.missing or other.missing)
     first, second = (np.array(numbers) for numbers in zip(*pairs, strict=True))
     for cell, row, column in zip(
-        grid.encode(first, second).tolist(), one.encode(first).tolist(), other.encode(second).tolist(), strict=True
+        grid.encode([first, second]).tolist(), one.encode(first).tolist(), other.encode(second).tolist(), strict=True
     ):
         if row == one.ordered or column == other.ordered:
             assert cell == grid.ordered == grid.size - 1
@@ -158,30 +160,61 @@ def test_a_pair_has_the_cell_of_both_its_numbers(one: Line, other: Line, pairs: 
 
 
 def test_midpoints_of_a_grid_find_their_cells_and_each_reads_differently() -> None:
-    grid = Grid(first=Line(low=-3, high=5, bits=3), second=Line(low=0, high=1, bits=2, missing=True))
-    np.testing.assert_array_equal(grid.encode(*np.array(grid.points()).T), np.arange(grid.ordered))
+    grid = Product.map(Number(low=-3, high=5, bits=3), Number(low=0, high=1, bits=2, missing=True))
+    np.testing.assert_array_equal(grid.encode([*np.array(grid.points()).T]), np.arange(grid.ordered))
     assert len({grid.describe(cell) for cell in range(grid.size)}) == grid.size
     assert grid.shape == (8, 4) and grid.listed
-    assert repr(grid).startswith("Grid(first=Line(")
-    same: Grid = eval(repr(grid), {"Grid": Grid, "Line": Line})  # the code on a page is made of it
+    assert repr(grid).startswith("Product(names=(")
+    same: Product = eval(repr(grid), {"Product": Product, "Number": Number})  # the code on a page is made of it
     assert same == grid and hash(same) == hash(grid)
 
 
 def test_grids_that_make_no_sense() -> None:
     with pytest.raises(ParameterError, match="together"):
-        Grid(first=Line(bits=9), second=Line(bits=8))
+        Product.map(Number(bits=9), Number(bits=8))
     with pytest.raises(ParameterError, match="as many"):
-        Grid().encode(np.zeros(2), np.zeros(3))
+        Product.map(Number(bits=5), Number(bits=5)).encode([np.zeros(2), np.zeros(3)])
 
 
 def test_a_group_and_a_number_share_a_cell() -> None:
-    domain = Grouped(labels=("a", "b"), line=Line(low=0, high=4, bits=2, missing=True))
+    domain = Product.map(
+        Labels(labels=("a", "b")), Number(low=0, high=4, bits=2, missing=True), names=("group", "number")
+    )
     assert (domain.size, domain.ordered, domain.missing) == (9, 8, True)
     codes, numbers = np.array([0, 1, 1, 2, -1, 0]), np.array([0.5, 0.5, 9.0, 1.0, 1.0, np.nan])
-    assert domain.encode(codes, numbers).tolist() == [0, 4, 7, 8, 8, 8]
-    assert domain.points()[4] == domain.describe(4) == "b, 0 to 1" and domain.describe(8) == "anything else"
+    assert domain.encode([codes, numbers]).tolist() == [0, 4, 7, 8, 8, 8]
+    assert domain.points()[4] == ("b", 0.5) and domain.describe(4) == "b × 0 to 1"
+    assert domain.describe(8) == "missing or out of bounds" and {DomainKind.MAP, DomainKind.GROUPS} == domain.kinds
     assert len(domain.points()) == domain.ordered
-    with pytest.raises(ParameterError, match="too many"):
-        Grouped(labels=tuple(f"{i}" for i in range(100)), line=Line(bits=10))
+    with pytest.raises(ParameterError, match="together"):
+        Product.map(Labels(labels=tuple(f"{i}" for i in range(100))), Number(bits=10), names=("group", "number"))
     with pytest.raises(ParameterError, match="listed once"):
-        Grouped(labels=("a", "a"))
+        Product.map(Labels(labels=("a", "a")), Number(), names=("group", "number"))
+
+
+SCORES = read_table(ROOT / "tests" / "kit" / "field" / "R02_edges.csv", name="scores.csv", header=True)
+TENTHS = SCORES.numbers("score")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(Number(high=high, bins=round(10 * high)) for high in (6.4, 10.0, 12.8, 25.6)),
+        Number(low=-6.4, high=6.4, bits=7),
+        Number(low=0.1, high=12.9, bits=7),
+        Number(high=10.0, bins=1000),
+    ],
+    ids=lambda line: f"{line.low:g} to {line.high:g} in {line.ordered}",
+)
+def test_a_number_on_an_edge_lies_in_the_cell_that_begins_there(line: Number) -> None:
+    assert len(TENTHS) > 40
+    for number, cell in zip(TENTHS.tolist(), line.encode(TENTHS).tolist(), strict=True):
+        if line.low <= number < line.high:
+            assert float(line.describe(cell).split(" to ")[0]) == number, line.describe(cell)
+
+
+@pytest.mark.parametrize("bins", [64, 100, 128, 127])
+def test_edges_are_the_same_decimals_for_every_number_of_bins(bins: int) -> None:
+    line = Number(high=bins / 10, bins=bins)
+    assert line.edges.tolist() == [place / 10 for place in range(bins + 1)]
+    assert line.encode(line.edges[:-1]).tolist() == list(range(bins))

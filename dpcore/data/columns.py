@@ -1,0 +1,348 @@
+"""What the values of one column can be: numbers or labels, declared by the user and never read off private data."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, rounded_up
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from dpcore.data.reading.tables import Table
+
+MOST_BITS = 16
+EDGE_DIGITS = 14
+"""Decimal digits of an edge: two fewer than a double has, so that sums of two bounds have them too."""
+EXACT_POWERS = 22
+"""Powers of ten up to this one are doubles."""
+CUT_DIGITS = 10
+"""Digits of a named edge that are written."""
+FINEST = 1_000
+"""Steps of rounding that the narrowest cell of a number's bounds has, at least."""
+LEAST_APART = 16
+"""Edges of cells are so many times as far apart as their last digit counts, at least."""
+
+
+class Column(Domain):
+    """What the values of one column can be: a domain of its own, and a part of a ``Product``."""
+
+    missing: bool
+
+    @property
+    def columns(self) -> tuple[Number | Labels, ...]:
+        """Itself."""
+        assert isinstance(self, Number | Labels)
+        return (self,)
+
+    @property
+    @abstractmethod
+    def edges(self) -> Floats:
+        """Where cells start along an axis, and the end of the last, (ordered + 1,)."""
+
+    @property
+    def low(self) -> float:
+        """Where an axis starts."""
+        return float(self.edges[0])
+
+    @property
+    def high(self) -> float:
+        """Where it ends."""
+        return float(self.edges[-1])
+
+    @property
+    def unit(self) -> str:
+        """What a number along the axis counts."""
+        return ""
+
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        """What each fitting cell is called."""
+        return tuple(map(self.describe, range(self.ordered)))
+
+    closed: ClassVar[bool] = True
+    """Whether a range of cells holds both its ends, as one of dates or labels does."""
+
+    @abstractmethod
+    def ends(self, first: int, last: int) -> tuple[str, str]:
+        """How the cells from one to another, both included, begin and end, in words."""
+
+    def between(self, first: int, last: int) -> str:
+        """What the cells from one to another, both included, are called."""
+        start, stop = self.ends(first, last)
+        return start if start == stop else f"{start} to {stop}"
+
+    @abstractmethod
+    def values(self, table: Table, name: str) -> NDArray[Any]:
+        """A table's column as ``encode`` takes it, (n,)."""
+
+    @abstractmethod
+    def encode(self, values: NDArray[Any]) -> Integers:
+        """Cell of each value, (n,)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Column):
+    """Numbers between declared bounds, cut into cells of equal width, or at named places.
+
+    Attributes:
+        low: lower bound; the first cell starts here.
+        high: upper bound; a number equal to it falls in the last ordered cell.
+        bits: the paper's d; 2**bits ordered cells, or the least d with room for the cells.
+        bins: how many ordered cells, where they are no power of two; else 0.
+        cuts: where one cell ends and the next begins, ascending, inside the bounds; none for equal width.
+        missing: whether there is one more cell for values that do not fit.
+        clamp: whether numbers out of bounds move to the nearest bound (else they join the missing ones).
+    """
+
+    closed: ClassVar[bool] = False
+    low: float = 0.0
+    high: float = 1.0
+    bits: int = 10
+    bins: int = 0
+    cuts: tuple[float, ...] = ()
+    missing: bool = False
+    clamp: bool = True
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if self.bins:
+            if not 2 <= self.bins <= 2**MOST_BITS:
+                raise ParameterError(f"Bins must lie between 2 and {2**MOST_BITS:,}, got {self.bins:,}.")
+            # One number has one spelling: 64 bins are 6 bits.
+            object.__setattr__(self, "bits", (self.bins - 1).bit_length())
+            object.__setattr__(self, "bins", self.bins if self.bins != 2**self.bits else 0)
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ParameterError("The lower bound must be a finite number below the upper bound.")
+        if not math.isfinite(self.high - self.low) or (self.high - self.low) / 2**MOST_BITS == 0:
+            raise ParameterError("The bounds are too far apart or too close together for this grid.")
+        if self.cuts:
+            self._check_cuts()
+        if not 1 <= self.bits <= MOST_BITS:
+            raise ParameterError(f"Bits must lie between 1 and {MOST_BITS}, got {self.bits}.")
+        if not self.clamp and not self.missing:
+            raise ParameterError("Values out of bounds need a cell: clamp them or keep a cell for missing values.")
+
+    def _check_cuts(self) -> None:
+        if any(not first < second for first, second in pairwise((self.low, *self.cuts, self.high))):
+            raise ParameterError("Cuts must ascend and lie inside the bounds.")
+        if len(self.cuts) >= 2**MOST_BITS:
+            raise ParameterError(f"A number is cut into {2**MOST_BITS:,} cells at most.")
+        edges = [f"{edge:.{CUT_DIGITS}g}" for edge in (self.low, *self.cuts, self.high)]
+        if len(set(edges)) < len(edges):
+            raise ParameterError(f"Cuts and bounds must differ in their first {CUT_DIGITS} digits.")
+        # As above: the cuts alone say how many cells there are.
+        object.__setattr__(self, "bits", len(self.cuts).bit_length())
+        object.__setattr__(self, "bins", 0)
+
+    @property
+    def title(self) -> str:
+        """What a value is."""
+        return "a range of numbers" if self.cuts else "a number"
+
+    @property
+    def kinds(self) -> frozenset[DomainKind]:
+        """Cells in order, of equal width; ranges of named ends are a category: a mean needs equal steps."""
+        return frozenset({DomainKind.LABELS if self.cuts else DomainKind.NUMBER})
+
+    @property
+    def size(self) -> int:
+        """The ordered cells, and one more where values may be missing."""
+        return (len(self.cuts) + 1 if self.cuts else self.bins or 1 << self.bits) + int(self.missing)
+
+    @property
+    def width(self) -> float:
+        """Width of a cell in the data's unit; the mean of them where they are cut at named places."""
+        return (self.high - self.low) / float(self.ordered)
+
+    @property
+    def span(self) -> float:
+        """Distance between the bounds, in the data's unit."""
+        return self.high - self.low
+
+    @property
+    def grain(self) -> float:
+        """Power of ten of which every inner edge is a whole part, so that 43 of 128 cells of 0 to 12.8 start at 4.3.
+
+        0 where edges are not rounded: numbers beyond the decimals of a double, or cells narrower than the rounding.
+        """
+        decimals = EDGE_DIGITS - math.ceil(math.log10(max(abs(self.low), abs(self.high))))
+        if not 0 <= decimals <= EXACT_POWERS:
+            return 0.0
+        grain = 10.0**decimals
+        return grain if self.span * grain >= FINEST * 2**MOST_BITS else 0.0
+
+    @property
+    def edges(self) -> Floats:
+        """Where cells start, and the end of the last, (ordered + 1,), each as a decimal number of 14 digits."""
+        if self.cuts:
+            return np.array([self.low, *self.cuts, self.high])
+        span, steps, grain = self.span, np.arange(self.ordered + 1, dtype=np.float64), self.grain
+        with np.errstate(over="ignore"):
+            along = np.where(np.isfinite(span * steps), span * steps / self.ordered, span / self.ordered * steps)
+        edges: Floats = self.low + along
+        if grain:
+            edges = np.floor(edges * grain + 0.5) / grain
+        edges = np.minimum(edges, self.high)
+        edges[0], edges[-1] = self.low, self.high
+        return edges
+
+    def describe_distance(self, share: float) -> str:
+        """Return a share of the distance between the bounds in the data's unit, and as a share."""
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{float(rounded_up(share * self.span)):,.12g}{unit} ({super().describe_distance(share)})"
+
+    @property
+    def separated(self) -> bool:
+        """Whether edges of equal width are so far apart that rounding cannot confuse them."""
+        span, largest = self.span, max(abs(self.low), abs(self.high))
+        return math.isfinite(span * self.ordered) and span / self.ordered >= LEAST_APART * math.ulp(largest)
+
+    def points(self) -> Floats:
+        """Midpoint of each ordered cell, shape (ordered,)."""
+        if self.cuts:
+            edges = self.edges
+            middles: Floats = edges[:-1] + (edges[1:] - edges[:-1]) / 2
+            return middles
+        return self.low + (np.arange(self.ordered, dtype=np.float64) + 0.5) * self.width
+
+    def describe(self, cell: int) -> str:
+        """The cell's half-open range."""
+        return "missing or out of bounds" if cell >= self.ordered else " to ".join(self.ends(cell, cell))
+
+    def ends(self, first: int, last: int) -> tuple[str, str]:
+        """The edges where the first cell starts and the last one ends."""
+        if self.cuts:
+            edges = (self.low, *self.cuts, self.high)
+            return f"{edges[first]:.{CUT_DIGITS}g}", f"{edges[last + 1]:.{CUT_DIGITS}g}"
+        # As many digits as it takes to tell one edge from the next.
+        digits = max(6, math.ceil(math.log10(max(abs(self.low), abs(self.high)) / self.width)) + 2)
+        return f"{self.low + first * self.width:.{digits}g}", f"{self.low + (last + 1) * self.width:.{digits}g}"
+
+    def values(self, table: Table, name: str) -> NDArray[Any]:
+        """Numbers, NaN where there is none."""
+        return table.numbers(name)
+
+    def encode(self, values: NDArray[Any]) -> Integers:
+        """Cell of each number, shape (n,).
+
+        What is not a finite number counts as missing. Without a cell for missing values it is put at the lower bound:
+        the domain was declared to have none, and n must not depend on the data.
+        """
+        numbers = np.asarray(values, dtype=np.float64)
+        fits = np.isfinite(numbers)
+        if not self.clamp:
+            with np.errstate(invalid="ignore"):
+                fits &= (numbers >= self.low) & (numbers <= self.high)
+        clipped = np.clip(np.where(fits, numbers, self.low), self.low, self.high)
+        encoded = self._cells(clipped)
+        if self.missing:
+            encoded[~fits] = self.ordered
+        return encoded
+
+    def _cells(self, clipped: Floats) -> Integers:
+        """Cell of numbers within the bounds, (n,)."""
+        if self.cuts:
+            return np.searchsorted(self.cuts, clipped, side="right").astype(np.int64)
+        # A ratio first: (x - low) / width could round past the end for extreme bounds.
+        cells = np.floor((clipped - self.low) / self.span * self.ordered)
+        encoded: Integers = np.minimum(cells, self.ordered - 1).astype(np.int64)
+        if self.separated:  # a quotient may round past an edge: a number on one lies in the cell that begins there
+            edges, last = self.edges, self.ordered - 1
+            encoded = np.clip(encoded + (clipped >= edges[encoded + 1]) - (clipped < edges[encoded]), 0, last)
+        return encoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels(Column):
+    """One of a declared list of labels, and one more cell for anything else (missing included).
+
+    Attributes:
+        labels: each once.
+        missing: whether there is the cell for anything else.
+        yes_no: whether a cell says no or yes, in any of the usual spellings (see ``Table.truths``).
+    """
+
+    labels: tuple[str, ...] = ("no", "yes")
+    missing: bool = True
+    yes_no: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.labels) <= 2**MOST_BITS:
+            raise ParameterError(f"Between 1 and {2**MOST_BITS} labels are needed, got {len(self.labels)}.")
+        if len(set(self.labels)) != len(self.labels):
+            raise ParameterError("Every label must be listed once.")
+        if self.yes_no and self.labels != ("no", "yes"):
+            raise ParameterError("The labels of a yes or no are “no” and “yes”.")
+
+    @property
+    def title(self) -> str:
+        """What a value is."""
+        return "yes or no" if self.yes_no else "a category"
+
+    @property
+    def kinds(self) -> frozenset[DomainKind]:
+        """Cells without an order."""
+        return frozenset({DomainKind.LABELS})
+
+    @property
+    def size(self) -> int:
+        """Labels, and the cell for anything else."""
+        return len(self.labels) + int(self.missing)
+
+    @property
+    def edges(self) -> Floats:
+        """Along an axis, the label of number i reaches from i to i + 1."""
+        return np.arange(self.ordered + 1, dtype=np.float64)
+
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        """The labels."""
+        return self.labels
+
+    def points(self) -> list[str]:
+        """The labels."""
+        return list(self.labels)
+
+    def describe(self, cell: int) -> str:
+        """The label."""
+        return self.labels[cell] if cell < len(self.labels) else "anything else"
+
+    def ends(self, first: int, last: int) -> tuple[str, str]:
+        """The first label and the last, in their declared order."""
+        return self.labels[first], self.labels[last]
+
+    def values(self, table: Table, name: str) -> NDArray[Any]:
+        """Number of each row's label, or one more than the last for anything else."""
+        return table.truths(name) if self.yes_no else table.labels(name, self.labels)
+
+    def encode(self, values: NDArray[Any]) -> Integers:
+        """Cell of each row, shape (n,), from label codes 0..k-1 with k for anything else.
+
+        Without a cell for anything else, such rows are put at the first label: the domain was declared to have none.
+        """
+        codes = np.asarray(values, dtype=np.int64)
+        unknown = (codes < 0) | (codes >= len(self.labels))
+        encoded: Integers = np.where(unknown, len(self.labels) if self.missing else 0, codes)
+        return encoded
+
+
+NO_YES = Labels(missing=False)
+"""A predicate's two answers."""
+
+
+def is_number(domain: object) -> TypeIs[Number]:
+    """Whether a domain's cells lie along one axis of numbers or dates."""
+    return isinstance(domain, Number)
+
+
+def is_labels(domain: object) -> TypeIs[Labels]:
+    """Whether a domain is one column of labels."""
+    return isinstance(domain, Labels)

@@ -1,0 +1,120 @@
+"""Settings with which a file is read: public, chosen by a user or guessed, and the same for neighbouring tables.
+
+A cell is read by these settings alone, whatever the other cells are. Of rows about people no setting is guessed from
+values: the separator is guessed from the first rows' structure, the decimal sign from the separator.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from dpcore.core import ParameterError
+
+ENCODINGS = ("utf-8", "cp1252", "latin-1", "mac-roman", "cp850", "utf-16", "utf-16-le", "utf-16-be")
+DECIMALS = {".": "a decimal point", ",": "a decimal comma"}
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+UTC, LOCAL = "utc", "local"
+NAMED_SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " "}
+MAX_SKIP = 1_000
+MAX_CODES = 50
+MAX_CODE_CHARACTERS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """How the text of a file is to be read; an empty setting is guessed.
+
+    Attributes:
+        separator: the character between fields.
+        decimal: "." or ","; the other one may separate thousands, as may blanks and apostrophes.
+        date_order: "day first" or "month first", for dates such as 01/02/2021.
+        encoding: one of ``ENCODINGS``; empty for UTF-8, or UTF-16 with a byte order mark.
+        skip: lines above the header; None to guess.
+        missing: texts that count as missing in every column, besides an empty cell; numbers match by value.
+        days: "utc" or "local": which day a time with an offset belongs to.
+
+    Raises:
+        ParameterError: a setting is not one of these.
+    """
+
+    separator: str = ""
+    decimal: str = ""
+    date_order: str = ""
+    encoding: str = ""
+    skip: int | None = None
+    missing: tuple[str, ...] = ()
+    days: str = UTC
+
+    def __post_init__(self) -> None:
+        if len(self.separator) > 1 or self.separator.isalnum() or self.separator in ('"', "\n", "\r", "\0", "_", "."):
+            raise ParameterError("The separator must be one character, neither a letter, a digit nor a quotation mark.")
+        if self.decimal not in ("", *DECIMALS):
+            raise ParameterError("The decimal sign is a point or a comma.")
+        if self.date_order not in ("", DAY_FIRST, MONTH_FIRST):
+            raise ParameterError(f"The date order is “{DAY_FIRST}” or “{MONTH_FIRST}”.")
+        if self.encoding not in ("", *ENCODINGS):
+            raise ParameterError(f"The encoding is one of {', '.join(ENCODINGS)}.")
+        if self.skip is not None and (isinstance(self.skip, bool) or not 0 <= self.skip <= MAX_SKIP):
+            raise ParameterError(f"Between 0 and {MAX_SKIP:,} lines can be skipped.")
+        if self.days not in (UTC, LOCAL):
+            raise ParameterError(f"Days are “{UTC}” or “{LOCAL}”.")
+        if len(self.missing) > MAX_CODES or any(
+            not code.strip() or len(code) > MAX_CODE_CHARACTERS or not code.isprintable() for code in self.missing
+        ):
+            raise ParameterError(
+                f"At most {MAX_CODES} codes for missing values, each of 1 to {MAX_CODE_CHARACTERS} characters."
+            )
+
+    @property
+    def text(self) -> str:
+        """The settings that are not the usual ones, as a Python dictionary: for ``df.attrs["format"]`` and digests.
+
+        >>> Format(decimal=",", missing=("-99", "?")).text
+        "{'decimal': ',', 'missing': ('-99', '?')}"
+        """
+        usual = Format()
+        return repr({name: value for name, value in vars(self).items() if value != getattr(usual, name)})
+
+
+USUAL = Format()
+"""Nothing is set."""
+DEFAULT_FORMATS = (USUAL, *(Format(separator=each, decimal=".") for each in ("", ",")), Format(separator=","))
+"""Settings that read a file as it is read without any: commas, a decimal point, no code for missing."""
+
+
+def read_format(text: str) -> Format:
+    r"""Return the settings that a text such as ``decimal=, date_order=day missing=-99 missing=?`` names.
+
+    Args:
+        text: settings between blanks; ``missing`` may be repeated, a separator may be called by its name (tab).
+
+    Raises:
+        ParameterError: a setting is unknown or is not one of those allowed.
+
+    >>> read_format("separator=tab decimal=, missing=-99 missing=?")
+    Format(separator='\t', decimal=',', date_order='', encoding='', skip=None, missing=('-99', '?'), days='utc')
+    """
+    result = Format()
+    for part in text.split():
+        name, _, value = part.partition("=")
+        if name == "missing":
+            result = dataclasses.replace(result, missing=(*result.missing, value))
+        elif name == "skip" and value.isdecimal() and len(value) < 6:
+            result = dataclasses.replace(result, skip=int(value))
+        elif name == "date_order":
+            result = dataclasses.replace(result, date_order=f"{value.removesuffix('-first')} first")
+        elif name == "separator":
+            result = dataclasses.replace(result, separator=NAMED_SEPARATORS.get(value, value))
+        elif name == "decimal":
+            result = dataclasses.replace(result, decimal=value)
+        elif name == "encoding":
+            result = dataclasses.replace(result, encoding=value)
+        elif name == "days":
+            result = dataclasses.replace(result, days=value)
+        else:
+            raise ParameterError(
+                "A format is written as in “separator=; decimal=, date_order=day encoding=cp1252 skip=2 missing=-99 "
+                "days=local”."
+            )
+    return result

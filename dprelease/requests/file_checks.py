@@ -1,0 +1,253 @@
+"""Whether a released file is one that this program writes of its request: columns, lines, labels, spelling, ranges.
+
+Releases that their file shows in full are built again from it and written once more: the bytes must be the same.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from dpcore.core import HistogramRelease, PointsRelease, Release, ValueRelease
+from dpcore.core.safe_csv import escape_formula
+from dpcore.data.columns import Labels, Number, is_labels
+from dpcore.data.dates import is_dates, written
+from dpcore.data.product import is_table
+from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
+from dpcore.mechanisms.intervals.boxes import BoxRelease, asked, sub_cells
+from dpcore.mechanisms.intervals.rectangles import RectanglesRelease
+from dpcore.mechanisms.online.conversation import Transcript
+from dpcore.mechanisms.online.mwem import RoundsRelease
+from dpcore.mechanisms.robust.counted_mean import MeanRelease, weight
+from dpcore.mechanisms.tables.release import DirectRelease
+from dpcore.mechanisms.tables.whole_table import DISTANCES, RowsRelease, WholeTable
+from dpcore.queries.marginals import Marginals
+from dprelease.requests.single import Request
+from dprelease.requests.tables import BETA, csv_files, preview_of
+
+DRAWN = {"rows", "share", "outcome"}
+"""Columns of numbers that differ from draw to draw, of releases whose other columns do not: the last of a file.
+
+A column of the data may have such a name, beside the numbers of rows.
+"""
+MAX_NUMBER = 2.0**53
+"""Beyond it floats have no unit digit; no noise reaches it."""
+ROUNDING = 1e-5
+"""Relative difference that another computer's arithmetic may make to a sigma."""
+Rows = list[list[str]]
+
+
+def table_faults(request: Request, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
+    """Sentences about the files of a question that cannot be of its request.
+
+    Args:
+        request: of the question.
+        files: of the question, by name.
+        prefix: of the names of its files.
+    """
+    try:
+        drawn = preview_of(request)
+        expected = csv_files(drawn)
+    except Exception:  # mock data on which this mechanism cannot run, or for which there is no memory
+        yield f"The files {', '.join(files)} cannot be compared with the request: no mock data can be drawn of it."
+        return
+    if set(files) != {prefix + name for name in expected}:
+        yield f"This release is the files {', '.join(prefix + name for name in expected)}."
+        return
+    for name, contents in expected.items():
+        found, wanted = read_rows(files[prefix + name]), read_rows(contents)
+        if not found:
+            yield f"{prefix}{name} is not CSV as this program writes it."
+        elif not _fits(request, found, wanted, drawn, distances=name == f"{DISTANCES}.csv"):
+            yield f"The columns, lines, labels or numbers of {prefix}{name} are not those of the request."
+
+
+def read_rows(contents: bytes) -> Rows:
+    """Return the lines of a CSV file; none unless it is UTF-8 and has this program's quotation marks and line ends."""
+    try:
+        text = contents.decode()
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error):
+        return []
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    again = out.getvalue()
+    if "\r" in text:  # inside a label, for which more is quoted
+        again, text = again.replace('"', ""), text.replace('"', "")
+    return rows if again == text else []
+
+
+def _fits(request: Request, found: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
+    """Whether a table has the columns, lines and labels of a preview's, and numbers that such a release can have."""
+    if found[0] != expected[0] or any(len(row) != len(found[0]) for row in found):
+        return False
+    if isinstance(drawn, RowsRelease):
+        return _distances_fit(request, found, expected, drawn) if distances else _synthetic_fits(request, found, drawn)
+    names = found[0]
+    refusals = {row[names.index("refused")] for row in found[1:]} if "refused" in names else {"False"}
+    refused = refusals == {"True"} and request.mechanism.may_refuse
+    if not refused and refusals != {"False"}:
+        return False
+    if isinstance(drawn, MeanRelease):
+        return len(found) == 2 and _mean_fits(found[1], drawn.domain, bounds=expected[1][3:], refused=refused)
+    if isinstance(drawn, ValueRelease | PointsRelease | Transcript):
+        try:
+            built = _built(drawn, found, refused=refused)
+        except (ValueError, OverflowError, LookupError):
+            return False
+        return built is not None and read_rows(next(iter(csv_files(built).values()))) == found
+    kept = [place for place in range(len(names)) if place not in _drawn_places(names)]
+    same = [[row[place] for place in kept] for row in found] == [[row[place] for place in kept] for row in expected]
+    return same and _numbers_fit(request, found, drawn)
+
+
+def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
+    """The release of which this is the file; None if there is none."""
+    columns = dict(zip(found[0], zip(*found[1:], strict=True), strict=False))
+    size, flags = drawn.problem.domain.size, np.array([refused])
+    if isinstance(drawn, Transcript):
+        asked, guesses = (np.array([[int(text) for text in columns[name]]]) for name in ("query", "guess"))
+        paid, declined = (np.array([[text == "True" for text in columns[name]]]) for name in ("paid", "declined"))
+        rows = np.array([[0 if text == "" else int(float(text)) for text in columns["answer"]]])
+        free = ~(paid | declined)
+        consistent = (
+            not (paid & declined).any() and (rows == guesses)[free].all() and not (np.diff(declined * 1) < 0).any()
+        )
+        if asked.tolist() != drawn.asked[:1].tolist() or not consistent or np.abs(rows).max() > MAX_NUMBER:
+            return None
+        return replace(drawn, asked=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
+    cells = [int(text) for text in columns["cell"]]
+    if refused != (cells == [-1]) or not all(-1 <= cell < size for cell in cells):
+        return None
+    if isinstance(drawn, PointsRelease):
+        shares = [0.0 if refused else float(text) for text in columns["share"]]
+        if not refused and not (min(shares) > 0 and sum(shares) <= 1 + ROUNDING):
+            return None
+        return replace(drawn, points=np.array([cells]), weights=np.array([shares]), refused=flags)
+    if not isinstance(drawn, ValueRelease) or len(cells) != 1:
+        return None
+    return replace(drawn, values=np.array(cells), refused=flags)
+
+
+def _mean_fits(row: Sequence[str], line: Number, *, bounds: Sequence[str], refused: bool) -> bool:
+    """Whether a line has a mean between the bounds, or none, a number of rows, and these bounds."""
+    _, mean, rows, *ends = row
+    if refused or ends != list(bounds):
+        return refused and not mean and not rows and ends == list(bounds)
+    if not (
+        _is_number(rows, low=0) and float(rows) > 0 and round(float(rows) * weight(line)) / weight(line) == float(rows)
+    ):
+        return False
+    if is_dates(line):
+        return mean in {written(unit, line.step) for unit in range(int(line.low), int(line.high))}
+    return _is_number(mean, low=line.low, high=line.high)
+
+
+def _is_number(text: str, *, low: float = -MAX_NUMBER, high: float = MAX_NUMBER, whole: bool = False) -> bool:
+    """Whether it is a number within these bounds, spelled as this program does."""
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    return low <= number <= high and text == repr(number) and (not whole or text == f"{int(number):.1f}")
+
+
+def _is_whole(text: str, *, low: float, high: float) -> bool:
+    """Whether it is a whole number from one end to below the other, spelled without a point."""
+    try:
+        return low <= int(text) < high and text == str(int(text))
+    except ValueError:
+        return False
+
+
+def _drawn_places(names: Sequence[str]) -> list[int]:
+    """Return the places of the columns of numbers that were drawn."""
+    drawn = {"rows"} if names[-1] == "rows" else DRAWN
+    return [place for place, name in enumerate(names) if name in drawn]
+
+
+def _numbers_fit(request: Request, found: Rows, drawn: Release) -> bool:
+    """Whether what was drawn is numbers, whole ones where such a release has only these, and within its range."""
+    of_n = isinstance(drawn, RoundsRelease | RectanglesRelease)
+    for place in _drawn_places(found[0]):
+        name, column = found[0][place], [row[place] for row in found[1:]]
+        if name == "outcome":
+            checks = _outcome_checks(drawn)
+        else:
+            low, high = (0.0, 1.0) if name == "share" else (0.0 if of_n else -MAX_NUMBER, MAX_NUMBER)
+            whole = isinstance(drawn, HistogramRelease | DirectRelease)
+            checks = [partial(_is_number, low=low, high=high, whole=whole)] * len(column)
+        if not all(check(text) for check, text in zip(checks, column, strict=True)):
+            return False
+        if of_n and not math.isclose(sum(map(float, column)), request.n, rel_tol=ROUNDING):
+            return False
+    return True
+
+
+def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
+    """For each published number, in order, whether a text can be it."""
+    checks: list[Callable[[str], bool]] = []
+    for name in drawn.published:
+        value = getattr(drawn, name)
+        arrays = value if isinstance(value, tuple) else (value,)
+        for column, each in enumerate(arrays):
+            check: Callable[[str], bool] = partial(_is_number, whole=each.dtype.kind in "iu")
+            if isinstance(drawn, HalfspaceRelease) and name == "signs":
+                check = {"1.0", "-1.0"}.__contains__
+            elif isinstance(drawn, BoxRelease):
+                cells = sub_cells(column, columns=len(arrays), levels=drawn.levels)
+                check = partial(_is_number, low=0, high=cells * asked(drawn.problem).domain.sizes[column], whole=True)
+            checks += [check] * each[0].size
+    return checks
+
+
+def _distances_fit(request: Request, found: Rows, expected: Rows, drawn: RowsRelease) -> bool:
+    """Whether a file of distances has the measured tables, and what noise may add to each distance, rounded up."""
+    assert isinstance(request.mechanism, WholeTable)
+    released = replace(drawn, plan=request.mechanism.plan(request.problem), problem=request.problem)
+    ways = released.plan.kinds.ways
+    sets = {
+        " × ".join(drawn.domain.names[each] for each in chosen): chosen
+        for chosen in Marginals(domain=drawn.domain, ways=ways).sets()
+    }
+    named = [escape_formula(name) for name in sets]
+    order = [row[0] for row in expected[1:]] if ways == drawn.plan.kinds.ways else [row[0] for row in found[1:]]
+    if [row[0] for row in found[1:]] != order or sorted(order) != sorted(named):
+        return False
+    noise = dict(zip(named, (released.noise_within(chosen, beta=BETA) for chosen in sets.values()), strict=True))
+    for name, apart, within in found[1:]:
+        if not (_is_number(apart, low=0) and _is_number(within, low=0, whole=True)):
+            return False
+        total, step = float(apart) + noise[name], 0.0005
+        least, most = math.ceil((total - step) * (1 - ROUNDING)), math.ceil((total + step) * (1 + ROUNDING))
+        if round(float(apart), 3) != float(apart) or not least <= float(within) <= most:
+            return False
+    return True
+
+
+def _synthetic_fits(request: Request, found: Rows, drawn: RowsRelease) -> bool:
+    """Whether n synthetic rows have in every column one of its labels, or a number or date within its ends."""
+    domain = drawn.problem.domain
+    if not is_table(domain) or len(found) - 1 != request.n:
+        return False
+    columns = zip(domain.columns, zip(*found[1:], strict=True), strict=True)
+    return all(_column_fits(kind, set(cells)) for kind, cells in columns)
+
+
+def _column_fits(kind: Number | Labels, cells: set[str]) -> bool:
+    """Whether these cells are of a column of synthetic rows."""
+    cells -= {""} if kind.missing else set()
+    if is_labels(kind):
+        return cells <= {*map(escape_formula, kind.labels)}
+    low, high = float(kind.edges[0]), float(kind.edges[-1])
+    if is_dates(kind):
+        return cells <= {written(unit, kind.step) for unit in range(int(low), int(high))}
+    if (kind.edges == np.floor(kind.edges)).all():
+        return all(_is_whole(cell, low=low, high=high) for cell in cells)
+    return all(_is_number(cell, low=low, high=high) for cell in cells)

@@ -1,0 +1,39 @@
+"""The files of one drawn release, and a release of mock data that has the columns and labels of its request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpcore.core import DataRelease, HistogramRelease, Release, ValueRelease
+from dpcore.core.safe_csv import frame_csv
+from dpcore.data.twin import twin
+from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY, RowsRelease
+from dpcore.randomness import Preview
+from dprelease.requests.single import Request
+
+NAMES: dict[type[Release], str] = {
+    HistogramRelease: "counts",
+    ValueRelease: "value",
+    DataRelease: "synthetic",
+}
+BETA = 0.05
+"""Chance that the distances from the true tables, which stand beside synthetic rows, do not hold."""
+MAX_PREVIEW_ROWS = 1_000_000
+
+
+def csv_files(drawn: Release) -> dict[str, bytes]:
+    """Return what is given to others by name: one table; beside synthetic rows also their distances from the tables."""
+    if isinstance(drawn, RowsRelease):
+        rows = drawn.rows()
+        tables = {ROWS_OF_NOBODY: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
+    else:
+        name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), "answers")
+        tables = {name: drawn.frame().iloc[:, 1:]}  # without the number of the trial; a column may have that name
+    return {f"{name}.csv": frame_csv(table).encode() for name, table in tables.items()}
+
+
+def preview_of(request: Request) -> Release:
+    """A release of mock data by the same mechanism: its columns and labels depend on the request alone."""
+    problem = replace(request.problem, n=min(request.n, MAX_PREVIEW_ROWS))
+    dataset = twin(request.reading, n=problem.n).dataset()
+    return request.mechanism.run(request.mechanism.prepare(dataset, problem), Preview(seed=1), 1)

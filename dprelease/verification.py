@@ -1,0 +1,346 @@
+"""What is checked of a certificate against the one that this program would write, field by field.
+
+What files cannot tell is named in ``CANNOT_TELL``, with the form it must have. Everything else is recomputed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dpcore.core import Neighbours, exactly
+from dpcore.privacy.composition import zcdp_delta
+from dprelease.ledger.canonical import digest, digest_of_bytes
+from dprelease.ledger.chain import RECORD, faults, first_digest
+from dprelease.ledger.records import MOST_WORDS, Registration
+from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
+
+FORMAT = "dpscope-certificate/3"
+"""The only format that is verified."""
+SHARED = {
+    *("format", "release_id", "request", "data", "version", "guarantee", "tuning", "software", "files", "by", "at"),
+}
+"""What every certificate says; beside it, of one question its mechanism and accuracy, of several their parts."""
+MAX_COUNT = 10**6
+"""More versions, copies or entries than a ledger will have."""
+HEX_DIGITS = {32: "32 hexadecimal digits", 64: "64 hexadecimal digits"}
+NUMBERS = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+VERSION = re.compile(
+    r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[0-9a-z.]*)?", re.ASCII
+)
+"""Of a package or of Python, as PEP 440 writes it; Python adds a bare plus sign where it was built from sources."""
+ROUNDING = 1e-5
+"""Relative difference that another computer's arithmetic may make."""
+SHOWN = 60
+Check = Callable[[Any], bool]
+
+
+def is_hex(value: Any, digits: int) -> bool:
+    """Whether it is a text of so many lower-case hexadecimal digits."""
+    return isinstance(value, str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, str) and 1 <= len(value) <= MOST_WORDS and value.isprintable() and value == value.strip()
+
+
+def _is_date(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and datetime.date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
+
+
+def _is_version(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= 40 and VERSION.fullmatch(value) is not None
+
+
+def is_count(value: Any, *, least: int = 0) -> bool:
+    """Whether it is a whole number, no truth value, that a ledger may count to."""
+    return type(value) is int and least <= value <= MAX_COUNT
+
+
+CANNOT_TELL: dict[str, tuple[Check, str, str]] = {
+    "release_id": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
+    "data.dataset_id": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
+    "data.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
+    "data.name": (_is_words, "a name", "chosen by the data owner"),
+    "data.unit.stated_by": (_is_words, "a name", "who registered the data"),
+    "data.registered": (_is_date, "a date", "when the data were registered"),
+    "data.person_column": (
+        lambda x: isinstance(x, str), "a text", "whether a person's rows were counted together, of a single request",
+    ),
+    "data.unit.rows_a_person": (
+        lambda x: is_count(x, least=1), "a whole number above 0",
+        "how many rows of a person count, of a single request",
+    ),
+    "version": (lambda x: is_count(x, least=1), "a whole number above 0", "which version of the rows was read"),
+    "guarantee.steward_saw_true_values": (
+        lambda x: isinstance(x, bool), "true or false", "whether the data owner saw true values",
+    ),
+    "guarantee.whole_data_set.copies_put_back": (is_count, "a whole number", "copies put in the ledger's place"),
+    "tuning.charged_previews": (is_count, "a whole number", "releases not published when this one was drawn"),
+    **{
+        f"software.{name}": (_is_version, "a version", "which version drew the release")
+        for name in ("dpscope", "numpy", "opendp", "python")
+    },
+    "by": (_is_words, "a name", "who asked for the release"),
+    "at": (_is_date, "a date", "when the release was drawn"),
+    "ledger.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
+}  # fmt: skip
+"""Fields that no file tells: a check of their form, that form in words, and what they say."""
+FORMS: dict[str, tuple[Check, str]] = {
+    **{
+        name: (lambda x: isinstance(x, Mapping), "a mapping")
+        for name in ("request", "ledger", "guarantee.whole_data_set.budget")
+    },
+    **{name: (lambda x: isinstance(x, str), "a decimal") for name in ("guarantee.epsilon", "guarantee.delta")},
+    "data.relation": (lambda x: isinstance(x, str) and x in set(Neighbours), f"one of {', '.join(Neighbours)}"),
+    "data.public_n": (lambda x: type(x) is int and x > 0, "a whole number above 0"),
+}
+"""Fields that are compared with what is recomputed, and what they must be for that."""
+OF_THE_CHAIN = (
+    "what earlier entries were about and cost, how many there were, the budgets in epsilon of their time, and whether "
+    "entries follow the last"
+)
+OF_THE_REQUEST = (
+    "which columns were read, whether cells may be missing, what becomes of numbers out of bounds, their unit, the "
+    "order of labels, how fine the line of a mean or of a question without an answer was, the number of the draw and, "
+    "where another request has files of the same form, the class of queries, n, relation, mechanism and parameters"
+)
+OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was made up"
+
+
+def unverifiable() -> list[str]:
+    """What no file tells, in sentences: only the ledger does (``ledger check --against``), or a signature."""
+    fields = "; ".join(f"{name} ({what})" for name, (_, _, what) in CANNOT_TELL.items())
+    return [
+        f"Files alone cannot tell: {fields}.",
+        f"Of the request they cannot tell {OF_THE_REQUEST}.",
+        f"Nor can they tell {OF_THE_CHAIN}; {OF_THE_WHOLE}. Ask for: run.py ledger check --against certificate.json.",
+    ]
+
+
+def field_of(document: Any, name: str) -> Any:
+    """The value of a field, whose name has a dot between the names of mappings; raises LookupError without it."""
+    for step in name.split("."):
+        if not isinstance(document, Mapping):
+            raise LookupError(name)
+        document = document[step]
+    return document
+
+
+def form_faults(document: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences about fields that are missing or of another form, of those that are not compared one by one."""
+    forms = FORMS | {name: (check, form) for name, (check, form, _) in CANNOT_TELL.items()}
+    for name, (check, form) in forms.items():
+        try:
+            value = field_of(document, name)
+        except LookupError:
+            yield f"The certificate needs the field “{name}”."
+            continue
+        if not check(value):
+            yield f"The certificate's {name} must be {form}."
+    parts = document.get("parts", [])
+    if not isinstance(parts, list | tuple) or not all(_has_a_claim(part) for part in parts):
+        yield "The certificate's parts must be a list of mappings, each with a guarantee of two decimals."
+
+
+def differences(
+    found: Any, expected: Any, *, name: str = "", skip: Callable[[str], bool], rounded: frozenset[str] = frozenset()
+) -> Iterator[str]:
+    """Sentences about every field that differs from the certificate that this program would write.
+
+    Args:
+        found: the certificate, or a part of it.
+        expected: the same, recomputed.
+        name: of the part.
+        skip: which fields are compared elsewhere.
+        rounded: mappings whose texts have numbers that another computer may round otherwise.
+    """
+    if skip(name):
+        return
+    if isinstance(expected, Mapping) and isinstance(found, Mapping):
+        for key in sorted({*found, *expected}, key=str):
+            inner = f"{name}.{key}" if name else str(key)
+            if skip(inner):
+                continue
+            if key not in expected:
+                yield f"A certificate of this request has no field “{inner[:SHOWN]}”: it was added."
+            elif key not in found:
+                yield f"The certificate needs the field “{inner[:SHOWN]}”."
+            else:
+                yield from differences(found[key], expected[key], name=inner, skip=skip, rounded=rounded)
+    elif isinstance(expected, list | tuple) and isinstance(found, list | tuple) and len(expected) == len(found):
+        for place, (each, other) in enumerate(zip(found, expected, strict=True), 1):
+            yield from differences(each, other, name=f"{name}.{place}", skip=skip, rounded=rounded)
+    elif not _same(found, expected, rounded=any(name.startswith(f"{each}.") for each in rounded)):
+        yield f"The certificate's {name[:SHOWN]} is {_shown(found)}; recomputed, it is {_shown(expected)}."
+
+
+def _same(found: Any, expected: Any, *, rounded: bool) -> bool:
+    """Whether two values are equal; where they may be rounded otherwise, but for the numbers in their texts."""
+    if type(found) is not type(expected):
+        return False
+    if found == expected or not rounded or not isinstance(found, str):
+        return bool(found == expected)
+    if _is_decimal(found) and _is_decimal(expected):
+        return _near(found, expected)
+    numbers, others = NUMBERS.findall(found), NUMBERS.findall(expected)
+    return (
+        NUMBERS.sub("#", found) == NUMBERS.sub("#", expected)
+        and [len(each) for each in numbers] == [len(each) for each in others]
+        and all(_near(*pair) for pair in zip(numbers, others, strict=True))
+    )
+
+
+def _is_decimal(text: str) -> bool:
+    try:
+        return len(text) <= 40 and exactly(float(text)) == text
+    except ValueError:
+        return False
+
+
+def _near(text: str, other: str) -> bool:
+    """Whether two numbers differ by rounding: of a whole number of three digits or more by one unit at most."""
+    one, two = (text.replace(",", ""), other.replace(",", ""))
+    whole = one.isdecimal() and two.isdecimal() and min(len(one), len(two)) > 2
+    return math.isclose(float(one), float(two), rel_tol=ROUNDING, abs_tol=1.0 if whole else 0.0)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    text = str(value)
+    return f"“{text[:SHOWN]}…”" if len(text) > SHOWN else f"“{text}”"
+
+
+def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
+    """Sentences about the form of the fields, the digest and the chain."""
+    each = {"parts"} if "parts" in document else {"mechanism", "accuracy"}
+    if document.get("format") != FORMAT:
+        found = _shown(document.get("format"))
+        yield f"The certificate is of the format {found}; only {FORMAT} is verified."
+        return
+    if set(document) != SHARED | each | {"ledger", "digest"}:
+        yield f"The certificate has other fields than the format {FORMAT}."
+        return
+    if digest({name: value for name, value in document.items() if name != "digest"}) != document["digest"]:
+        yield "The certificate's digest is another: it was changed."
+    if wrong := list(form_faults(document)):
+        yield from wrong
+        return
+    if sentence := name_fault(document["files"]):
+        yield sentence
+    ledger = document["ledger"]
+    if set(ledger) != {"salt", "chain"} or not _is_chain(ledger["chain"]):
+        yield "A certificate's ledger is a salt and a chain of entries."
+        return
+    if RECORD not in ledger["chain"][-1]:
+        yield f"The last entry of the chain needs the field “{RECORD}”."
+    for place, why in faults(ledger["chain"], start=first_digest(document["data"])):
+        yield f"The chain breaks at entry {place}: {why}."
+
+
+def _has_a_claim(part: Any) -> bool:
+    claim = part.get("guarantee") if isinstance(part, Mapping) else None
+    return isinstance(claim, Mapping) and all(isinstance(claim.get(name), str) for name in ("epsilon", "delta"))
+
+
+def _is_chain(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(line, Mapping) for line in value)
+
+
+def registration_of(data: Mapping[str, Any]) -> Registration:
+    """The registration that a certificate tells of."""
+    return Registration(
+        name=data["name"],
+        neighbours=Neighbours(data["relation"]),
+        public_n=data["public_n"],
+        person_column=data["person_column"],
+        rows_a_person=data["unit"]["rows_a_person"],
+        dataset_id=data["dataset_id"],
+        salt=data["salt"],
+        by=data["unit"]["stated_by"],
+        at=data["registered"],
+    )
+
+
+def compared_elsewhere(body: Mapping[str, Any], *, parts: int) -> Callable[[str], bool]:
+    """Which fields are not compared one by one: what files cannot tell, and amounts that are rounded."""
+    skipped = {*CANNOT_TELL, "files", "guarantee.epsilon", "guarantee.delta"}
+    prefixes = [f"parts.{place}." for place in range(1, parts + 1)]
+    skipped |= {f"{prefix}guarantee.{name}" for prefix in prefixes for name in ("epsilon", "delta")}
+    whole = body["guarantee"]["whole_data_set"]
+    if "rho" in whole["budget"]:
+        skipped.add("guarantee.whole_data_set.private.epsilon")
+    return skipped.__contains__
+
+
+def claim_faults(body: Mapping[str, Any], proved: Price, parts: Sequence[Price], *, exact: bool) -> Iterator[str]:
+    """Sentences about what is claimed of all questions and of each.
+
+    Args:
+        body: of the certificate.
+        proved: of all questions together.
+        parts: of each question.
+        exact: whether the price of a question is that of its guarantee, which no arithmetic changes.
+    """
+    claimed = claim_of(body["guarantee"])
+    if not proved.within(claimed):
+        yield f"The mechanism's guarantee is {proved}, not {claimed}."
+    added = sum(parts, Price(first=0))
+    if not claimed.within(proved if exact and proved == added else with_rounding(proved)):
+        yield f"The mechanism's guarantee is {proved}, and the certificate claims {claimed}."
+    for place, (told, price) in enumerate(zip(body.get("parts", []), parts, strict=False), 1):
+        part, most = claim_of(told["guarantee"]), price if exact else with_rounding(price)
+        if not price.within(part) or not part.within(most):
+            yield f"The guarantee of question {place} is {price}, not {part}."
+
+
+def with_rounding(price: Price) -> Price:
+    """An amount with room for another computer's arithmetic."""
+    first, delta = (math.ceil((1 + ROUNDING) * each) for each in (price.first, price.delta))
+    return replace(price, first=first, delta=delta)
+
+
+def budget_implies_claim(budget: Price, told: Mapping[str, str]) -> bool:
+    """Whether all that a budget in rho allows is together as private as is told, and no more is told."""
+    whole, private = Price.read(dict(told)), budget.private
+    left = (whole.delta - budget.delta) / 10**ATTO_DIGITS
+    implied = zcdp_delta(whole.first / 10**NANO_DIGITS, rho=budget.first / 10**NANO_DIGITS) <= left
+    return bool(implied) and whole.within(replace(with_rounding(private), delta=private.delta))
+
+
+def claim_of(guarantee: Mapping[str, Any]) -> Price:
+    """The epsilon and delta that are claimed."""
+    return Price.read({name: guarantee[name] for name in ("epsilon", "delta")})
+
+
+def file_faults(named: Mapping[str, str], files: Mapping[str, bytes]) -> Iterator[str]:
+    """Sentences about files that are missing, not named, or not those that were released."""
+    for name in sorted(set(named) - set(files)):
+        yield f"The file {name} is missing."
+    if set(files) - set(named):
+        yield "A file is given that the certificate does not name."
+    for name in sorted(set(files) & set(named)):
+        if digest_of_bytes(files[name]) != named[name]:
+            yield f"The file {name} is not the one that was released."
+
+
+def name_fault(named: Any) -> str:
+    """What is wrong with the names and digests of files, in a sentence; empty if nothing."""
+    if not isinstance(named, Mapping) or not named:
+        return "The certificate names no file."
+    for name, told in named.items():
+        if not isinstance(name, str) or not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_-]*\.csv", name):
+            return "A certificate names files by their base name, which ends in .csv."
+        if not is_hex(told, 64):
+            return f"The digest of {name} must be {HEX_DIGITS[64]}."
+    return ""

@@ -1,0 +1,79 @@
+"""The format that a file was read in, and how many cells fit their declaration: said before anything is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.data.declared import Unfit, unfit_cells
+from dpcore.data.reading.described import format_sentence
+from dpcore.data.readings import Reading
+from dpcore.data.sources import Source, Uploaded
+from dprelease.engines.tables import CountedTable
+from pages.charts.words import verbatim
+from pages.data.upload import so_many
+from pages.shell.present import presentation_requested
+from pages.shell.session import BARRED, FIT_ASKED, WAITS, remembered
+from pages.shell.status import warn_of_true_values
+
+NOT_FITTING = (
+    "Cells that do not fit their declaration count as missing: words where a number is declared, a number or a date "
+    "that is written otherwise, another label."
+)
+COUNT = "Count the cells that do not fit"
+HELP = (
+    "Reads the true values of these columns, for your screen alone. The ledger notes it as access to true values, and "
+    "every later certificate says so."
+)
+MOST_COLUMNS = 12
+
+
+def say_format(source: Source) -> None:
+    """Say how a file was read, and what becomes of cells that do not fit; nothing of it depends on a value."""
+    origin = source.origin
+    if isinstance(origin, Uploaded):
+        table = origin.table
+        told = "" if isinstance(table, CountedTable) else format_sentence(table.format, header=table.header)
+        st.caption(f"{told} {NOT_FITTING}".strip())
+
+
+def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
+    """Say the format, and offer to count the cells that do not fit; of public rows they are counted at once.
+
+    Args:
+        source: the rows.
+        readings: what is read of them.
+        key: of the button, another on each page.
+    """
+    say_format(source)
+    origin = source.origin
+    if not isinstance(origin, Uploaded) or isinstance(origin.table, CountedTable):
+        return
+    about = f"unfit|{origin.key}|{tuple(readings)!r}"
+    asked = about in st.session_state.get(FIT_ASKED, set())
+    if origin.private and (not asked or st.session_state.get(WAITS) or presentation_requested()):
+        if not st.session_state.get(BARRED):
+            st.button(COUNT, key=key, on_click=_ask, args=(about,), help=HELP)
+        return
+    if origin.private:
+        warn_of_true_values()
+    _show(remembered(about, lambda: unfit_cells(readings, origin.table)))
+
+
+def _ask(about: str) -> None:
+    """A callback: the next run notes the access before the page counts; where it cannot, nothing is counted."""
+    st.session_state["saw_true_values"] = True
+    st.session_state[FIT_ASKED] = {*st.session_state.get(FIT_ASKED, set()), about}
+
+
+def _show(found: Sequence[Unfit]) -> None:
+    """A line for each column, first those of which little fits."""
+    for each in sorted(found, key=lambda one: -one.wrong)[:MOST_COLUMNS]:
+        name, cells = verbatim(each.column), so_many(each.cells, "cell")
+        if each.wrong + each.empty == each.cells:
+            st.warning(f"{name}: none of {cells} fits its declaration. What is released of it would be noise alone.")
+        else:
+            st.caption(f"{name}: {each.wrong:,} of {cells} do not fit and count as missing; {each.empty:,} are empty.")
+    if len(found) > MOST_COLUMNS:
+        st.caption(f"And {so_many(len(found) - MOST_COLUMNS, 'column')} of which more fits.")

@@ -1,0 +1,82 @@
+"""The Format group: settings with which a file is read. Public, and never taken from private values."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from dpcore.core import ParameterError
+from dpcore.data.reading.format import DAY_FIRST, ENCODINGS, LOCAL, MONTH_FIRST, NAMED_SEPARATORS, UTC, Format
+
+FORMAT = "format"
+"""Where the settings are kept."""
+DECIMAL_NAMES = {"": "guess", ".": "point: 1,210.80", ",": "comma: 1.210,80"}
+ORDER_NAMES = {"": "guess where clear", DAY_FIRST: "day first: 31/12/2024", MONTH_FIRST: "month first: 12/31/2024"}
+DAY_NAMES = {UTC: "in UTC", LOCAL: "as written"}
+
+
+def ask_format(turn: int) -> Format:
+    """Return the settings chosen so far; those of the whole file count when it is brought."""
+    before: Format = st.session_state.get(FORMAT, Format())
+    names = {character: name for name, character in NAMED_SEPARATORS.items()}
+    initial = {
+        "separator": names.get(before.separator, before.separator),
+        "decimal": before.decimal,
+        "order": before.date_order,
+        "encoding": before.encoding,
+        "skip": "" if before.skip is None else str(before.skip),
+        "missing": " ".join(before.missing),
+        "days": before.days,
+    }
+    keys = {name: f"{FORMAT}-{turn}-{name}" for name in initial}
+    for name, value in initial.items():
+        st.session_state.setdefault(keys[name], value)
+    with st.expander("Format"):
+        first, second = st.columns(2)
+        decimal = first.selectbox(
+            "Decimal sign", list(DECIMAL_NAMES), format_func=DECIMAL_NAMES.__getitem__, key=keys["decimal"],
+            help="The other sign may separate thousands. Of private rows it is guessed from the separator alone.",
+        )  # fmt: skip
+        order = second.selectbox(
+            "Date order", list(ORDER_NAMES), format_func=ORDER_NAMES.__getitem__, key=keys["order"],
+            help="Of dates such as 01/02/2021. Of private rows it is never guessed.",
+        )  # fmt: skip
+        missing = first.text_input(
+            "Codes for missing", key=keys["missing"], placeholder="-99 9999",
+            help="Between blanks. They count as missing in every column.",
+        )  # fmt: skip
+        days = second.selectbox(
+            "Day of a time with an offset", list(DAY_NAMES), format_func=DAY_NAMES.__getitem__, key=keys["days"],
+            help="A time without an offset counts on the day that it names.",
+        )  # fmt: skip
+        st.caption("These count when a file is brought:")
+        first, second, third = st.columns(3)
+        separator = first.text_input(
+            "Separator", key=keys["separator"], placeholder="guess", help="A character or: tab."
+        )
+        encoding = second.selectbox(
+            "Encoding", ["", *ENCODINGS], format_func=lambda name: name or "UTF-8, or as marked", key=keys["encoding"]
+        )
+        skip = third.text_input(
+            "Lines to skip", key=keys["skip"], placeholder="guess",
+            help="Above the header. Of private rows they are never guessed: a record could be taken for the header.",
+        )  # fmt: skip
+        try:
+            if skip and not (skip.isdecimal() and len(skip) < 5):
+                raise ParameterError("Lines to skip must be a whole number.")
+            settings = Format(
+                separator=NAMED_SEPARATORS.get(separator.strip(), separator.strip(" ")), decimal=decimal,
+                date_order=order, encoding=encoding, skip=int(skip) if skip else None,
+                missing=tuple(dict.fromkeys(missing.replace("−", "-").split())), days=days,
+            )  # fmt: skip
+        except ParameterError as problem:
+            st.error(str(problem))
+            return before
+    st.session_state[FORMAT] = settings
+    return settings
+
+
+def cell_settings(settings: Format) -> Format:
+    """The settings that count for cells, and so for a file that is already here."""
+    return dataclasses.replace(settings, separator="", encoding="", skip=None)

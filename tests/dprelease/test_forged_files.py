@@ -1,0 +1,356 @@
+"""Released files changed and sealed anew: bytes, spelling, lines, ranges; and requests whose files another has too."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpcore.core import Neighbours
+from dpcore.core.safe_csv import frame_csv
+from dpcore.data.columns import Labels, Number
+from dpcore.data.dates import Dates
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.product import is_table
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns
+from dpcore.mechanisms import entry
+from dpcore.queries.marginals import Marginals
+from dpcore.queries.ranges import Cells
+from dprelease.certificate import body_of, certificate, price_of, verify
+from dprelease.commands import main
+from dprelease.ledger.canonical import canonical, digest_of_bytes
+from dprelease.ledger.records import Spent, Stored
+from dprelease.ledger.units import Price
+from dprelease.release import release
+from dprelease.requests import file_checks
+from dprelease.requests.file_checks import read_rows
+from dprelease.requests.single import Request
+from dprelease.verification import CANNOT_TELL, registration_of, unverifiable
+from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
+from tests.dprelease.test_forgeries import rebooked
+from tests.kit.ledgers import ANALYST, registered
+
+ROWS = 120
+LABELS = ("a", 'b"', "c,d", "=1+1", "e f", "g\nh")
+TABLE = DeclaredTable(
+    columns=(
+        DeclaredColumn(name="age", on=Number(high=100.0, bins=5)),
+        DeclaredColumn(name="pay", on=Number(high=1.0, bits=2, missing=True)),
+        DeclaredColumn(name="job", on=Labels(labels=LABELS, missing=False)),
+        DeclaredColumn(name="day", on=Dates(step="day", first="2024-01-01", last="2024-12-31")),
+    )
+)
+KEYS = (
+    *("identity", "exponential_median", "counted-mean", "stable_median", "windows", "mwem", "intervals-recursive"),
+    *("whole-table", "weights", "direct-tables", "halfspaces", "boxes", "marginals-decision-lists"),
+)
+
+
+def request_for(key: str) -> Request:
+    """A small request of a mechanism, on the table that ``stored`` reads."""
+    values: dict[str, Any] = {**entry(key).tiny, **FIXED.get(key, {})}
+    reading, queries = problem_readings(entry(key))
+    if key == "whole-table":
+        reading, values = TABLE.whole(), {"epsilon": 2.0, "delta": 0.001}
+        assert is_table(reading.domain)
+        queries = Marginals(domain=reading.domain, ways=2)
+    relation = Neighbours.REPLACE_ONE if key == "whole-table" else Neighbours.ADD_REMOVE_ONE
+    return Request(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key=key, values=values)
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]:
+    """A release of each mechanism, drawn when it is asked for."""
+    out, kept = io.StringIO(), dict[str, Stored]()
+    people = [(i % 100, i % 7 / 7, LABELS[i % 6], f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}") for i in range(ROWS)]
+    csv.writer(out).writerows([("age", "pay", "job", "day"), *people])
+    table = read_table(out.getvalue().encode(), name="people.csv", header=True)
+
+    def drawn(key: str) -> Stored:
+        if key not in kept:
+            asked = request_for(key)
+            told: dict[str, Any] = {"epsilon": 900.0, "delta": 0.1, "public_n": ROWS, "neighbours": asked.neighbours}
+            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **told)
+            came = release(ledger, dataset_id, asked, table, ANALYST)
+            assert isinstance(came, Stored), came
+            kept[key] = came
+        return kept[key]
+
+    return drawn
+
+
+def said_of(stored: Stored, name: str, contents: bytes) -> list[str]:
+    """What is wrong with a release one file of which is another, though all digests are made anew."""
+    forged = copy.deepcopy(certificate(stored))
+    forged["files"][name] = digest_of_bytes(contents)
+    assert contents != stored.files[name]
+    return verify(canonical(rebooked(forged)), {**stored.files, name: contents})
+
+
+BYTES: dict[str, Callable[[bytes], bytes]] = {
+    "a byte-order mark": lambda b: b"\xef\xbb\xbf" + b,
+    "line ends of Windows": lambda b: b.replace(b"\n", b"\r\n"),
+    "line ends of old computers": lambda b: b.replace(b"\n", b"\r"),
+    "no end of the last line": lambda b: b[:-1],
+    "a blank line": lambda b: b + b"\n",
+    "semicolons": lambda b: b.replace(b",", b";"),
+    "a blank after each comma": lambda b: b.replace(b",", b", "),
+    "quotation marks everywhere": lambda b: b'"' + b.replace(b",", b'","').replace(b"\n", b'"\n"')[:-1],
+    "a quotation mark that is not closed": lambda b: b + b'"',
+    "UTF-16": lambda b: b.decode().encode("utf-16"),
+    "a byte that is no text": lambda b: b + b"\xff",
+    "a comment": lambda b: b"# true counts\n" + b,
+    "everything twice": lambda b: b + b,
+    "the header alone": lambda b: b.split(b"\n")[0] + b"\n",
+    "nothing": lambda b: b"",
+}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_file_of_other_bytes_is_refused_though_all_is_sealed_anew(
+    releases: Callable[[str], Stored], key: str
+) -> None:
+    stored = releases(key)
+    assert verify(canonical(certificate(stored)), stored.files) == []
+    for name, contents in stored.files.items():
+        for what, change in BYTES.items():
+            [said] = said_of(stored, name, change(contents))
+            assert name in said, (what, said)
+
+
+SPELLED: dict[str, Callable[[str], str]] = {
+    "exponent": lambda x: f"{x}e0",
+    "plus": lambda x: f"+{x}",
+    "blank before": lambda x: f" {x}",
+    "blank behind": lambda x: f"{x} ",
+    "line end": lambda x: f"{x}\n",
+    "zero before": lambda x: f"0{x}",
+    "underscore": lambda x: f"1_{x}",
+    "wide digits": lambda x: "".join(chr(ord(each) + 0xFEE0) if each.isdigit() else each for each in x),
+    "Arabic digits": lambda x: "".join(chr(0x660 + int(each)) if each.isdigit() else each for each in x),
+    "500 digits": lambda x: x + "0" * 500,
+    "text": lambda x: "many",
+    "formula": lambda x: "=1+1",
+    "hexadecimal": lambda x: "0x10",
+    "infinite": lambda x: "inf",
+    "no number": lambda x: "nan",
+    "huge": lambda x: "1e300",
+    "thousands": lambda x: "1,000",
+    "truth value": lambda x: "true",
+}
+
+
+def with_cell(contents: bytes, column: int, change: Callable[[str], str]) -> bytes:
+    """A file with one cell of its first line changed."""
+    rows = list(csv.reader(io.StringIO(contents.decode(), newline="")))
+    rows[1][column] = change(rows[1][column])
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_number_that_is_spelled_otherwise_or_cannot_be_is_refused(
+    releases: Callable[[str], Stored], key: str
+) -> None:
+    stored = releases(key)
+    for name, contents in stored.files.items():
+        header = contents.decode().split("\n")[0].split(",")
+        for column, (what, change) in ((c, each) for c in range(len(header)) for each in SPELLED.items()):
+            forged = with_cell(contents, column, change)
+            if forged != with_cell(contents, column, str):
+                assert said_of(stored, name, forged), (key, name, header[column], what)
+
+
+CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
+    "a refusal of a histogram": ("identity", "counts.csv", lambda r: [x.__setitem__(0, "True") for x in r[1:]]),
+    "a refusal of a histogram, no counts": (
+        "identity", "counts.csv", lambda r: [(x.__setitem__(0, "True"), x.__setitem__(-1, "")) for x in r[1:]],
+    ),
+    "half a row in a histogram": ("identity", "counts.csv", lambda r: r[1].__setitem__(-1, "3.5")),
+    "a refusal of a median": ("exponential_median", "value.csv", lambda r: r.__setitem__(1, ["True", "-1", ""])),
+    "two medians": ("exponential_median", "value.csv", lambda r: r.append(r[1])),
+    "a mean of no rows": ("counted-mean", "value.csv", lambda r: r[1].__setitem__(2, "-3.0")),
+    "no mean": ("counted-mean", "value.csv", lambda r: r[1].__setitem__(1, "")),
+    "rows that no counters add up to": ("counted-mean", "value.csv", lambda r: r[1].__setitem__(2, "100.001")),
+    "fewer synthetic rows": ("whole-table", "rows_of_nobody.csv", lambda r: r.pop()),
+    "more synthetic rows": ("whole-table", "rows_of_nobody.csv", lambda r: r.append(r[1])),
+    "a number out of its bounds": ("whole-table", "rows_of_nobody.csv", lambda r: r[1].__setitem__(0, "101")),
+    "a cell that is never missing": ("whole-table", "rows_of_nobody.csv", lambda r: r[1].__setitem__(0, "")),
+    "a label that is never missing": ("whole-table", "rows_of_nobody.csv", lambda r: r[1].__setitem__(2, "")),
+    "a day of another year": ("whole-table", "rows_of_nobody.csv", lambda r: r[1].__setitem__(3, "2025-01-01")),
+    "a smaller bound": ("whole-table", "distances.csv", lambda r: r[1].__setitem__(2, "1.0")),
+    "a bound without noise": ("whole-table", "distances.csv", lambda r: r[1].__setitem__(1, r[1][2])),
+    "distances in another order": ("whole-table", "distances.csv", lambda r: r.append(r.pop(1))),
+    "a question that was not asked": ("weights", "answers.csv", lambda r: r.append(r[1])),
+    "a guess that was not the answer": ("weights", "answers.csv", lambda r: r[1].__setitem__(4, "999")),
+    "mass beyond all rows": ("intervals-recursive", "synthetic.csv", lambda r: r.append([*r[1][:-1], "0.9"])),
+    "mass below no rows": ("mwem", "synthetic.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
+    "rows that are not n": ("mwem", "synthetic.csv", lambda r: r[1].__setitem__(-1, "77.0")),
+    "half a row in a table": ("direct-tables", "answers.csv", lambda r: r[1].__setitem__(-1, "3.5")),
+    "a sign of two": ("halfspaces", "answers.csv", lambda r: r[1].__setitem__(-1, "2.0")),
+    "a cut outside of its column": ("boxes", "answers.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
+    "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], Stored], what: str) -> None:
+    key, name, change = CHANGES[what]
+    stored = releases(key)
+    rows = list(csv.reader(io.StringIO(stored.files[name].decode(), newline="")))
+    change(rows)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    contents = out.getvalue().encode()
+    said = said_of(stored, name, contents)
+    assert said == [f"The columns, lines, labels or numbers of {name} are not those of the request."]
+
+
+def test_a_line_end_in_a_label_is_no_other_spelling() -> None:
+    table = pd.DataFrame({"job": ["e\rf", 'b"', "5"], "rows": [1.0, 2.0, 3.0]})
+    contents = frame_csv(table).encode()
+    assert read_rows(contents) == [["job", "rows"], ["e\rf", "1.0"], ['b"', "2.0"], ["5", "3.0"]]
+    assert read_rows(contents.replace(b"\n", b"\r\n")) == [] == read_rows(contents.replace(b"\n", b"\r"))
+
+
+LINE = Number(high=100.0, bits=5)
+OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "parameters": ("identity", {"values": {"epsilon": 0.125}}),
+    "mechanism": ("identity", {"entry_key": "gaussian", "values": {}}),
+    "n": ("identity", {"n": 7}),
+    "relation": ("identity", {"neighbours": Neighbours.REPLACE_ONE}),
+    "class of queries": ("identity", {"queries": Cells(domain=LINE)}),
+    "their unit": ("identity", {"reading": Columns(names=("age",), on=replace(LINE, unit="USD"))}),
+    "which columns were read": ("identity", {"reading": Columns(names=("pay",), on=LINE)}),
+    "the number of the draw": ("identity", {"draw": 9}),
+    "how fine the line of a mean": ("counted-mean", {"reading": Columns(names=("age",), on=replace(LINE, bits=9))}),
+    "whether cells may be missing": (
+        "intervals-recursive", {"reading": Columns(names=("age",), on=replace(LINE, missing=True))},
+    ),
+    "what becomes of numbers out of bounds": (
+        "intervals-recursive", {"reading": Columns(names=("age",), on=replace(LINE, missing=True, clamp=False))},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", OTHERS)
+def test_another_request_that_has_the_same_files_is_named_among_what_files_cannot_tell(
+    releases: Callable[[str], Stored], told: str
+) -> None:
+    """A certificate made up of another request, with its own guarantee, accuracy and charge."""
+    key, changed = OTHERS[told]
+    stored = releases(key)
+    genuine = copy.deepcopy(certificate(stored))
+    asked = request_for(key)
+    if "reading" in changed:
+        changed = changed | {"queries": type(asked.queries)(domain=changed["reading"].domain)}
+    asked = replace(asked, **changed)
+    registration = replace(registration_of(genuine["data"]), neighbours=asked.neighbours, public_n=asked.n)
+    price, chain = price_of(asked, rows_a_person=1), genuine["ledger"]["chain"]
+    chain[-1]["charge"] = price.document
+    body = body_of(
+        asked, registration, version=1, files=stored.files, unpublished=0, steward_saw=False,
+        before=Spent(budget=Price.read(chain[-1]["budget"]), spent=price), by="Grace", at=genuine["at"],
+    )  # fmt: skip
+    assert body["request"] != genuine["request"]
+    assert verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files) == []
+    assert any(told in sentence for sentence in unverifiable())
+
+
+def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[[str], Stored]) -> None:
+    stored, asked = releases("whole-table"), request_for("whole-table")
+    genuine = copy.deepcopy(certificate(stored))
+    other = replace(asked, values={**asked.values, "epsilon": 1.0})
+    price = price_of(other, rows_a_person=1)
+    genuine["ledger"]["chain"][-1]["charge"] = price.document
+    body = body_of(
+        other, registration_of(genuine["data"]), version=1, files=stored.files, unpublished=0, steward_saw=False,
+        before=Spent(budget=Price.read(genuine["ledger"]["chain"][-1]["budget"]), spent=price), by="G",
+        at=genuine["at"],
+    )  # fmt: skip
+    said = verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files)
+    assert said == ["The columns, lines, labels or numbers of distances.csv are not those of the request."]
+
+
+@pytest.mark.parametrize("version", ["2.4.6e0", "02.4.6", "2.4.", "2..4", "2.4.6_1", "2.4-6", "２.4", "2.4.6 "])
+def test_a_version_that_no_package_has_is_refused(releases: Callable[[str], Stored], version: str) -> None:
+    stored = releases("identity")
+    forged = copy.deepcopy(certificate(stored))
+    forged["software"]["numpy"] = version
+    assert verify(canonical(rebooked(forged)), stored.files) == ["The certificate's software.numpy must be a version."]
+
+
+@pytest.mark.parametrize("version", ["3.11.7", "3.14.0rc1", "2.5.0.dev0+git20260101.abc", "3.13.0+"])
+def test_versions_of_packages_and_of_python_are_versions(version: str) -> None:
+    assert CANNOT_TELL["software.python"][0](version)
+
+
+FORMS = {
+    "request": "a mapping", "ledger": "a mapping", "guarantee.whole_data_set.budget": "a mapping",
+    "guarantee.epsilon": "a decimal", "guarantee.delta": "a decimal", "data.public_n": "a whole number above 0",
+    "data.relation": "one of replace_one, add_remove_one",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [None, True, 0, -1, 10**30, [], ""])
+@pytest.mark.parametrize("name", FORMS)
+def test_a_field_of_another_form_is_named(releases: Callable[[str], Stored], name: str, value: Any) -> None:
+    stored = releases("identity")
+    forged = copy.deepcopy(certificate(stored))
+    *outer, last = name.split(".")
+    place: Any = forged
+    for step in outer:
+        place = place[step]
+    place[last] = value
+    said = verify(canonical(rebooked(forged)), stored.files)
+    assert said and not any("lacks what its format asks for" in each for each in said), said
+    del place[last]
+    said = verify(canonical(rebooked(forged)), stored.files)
+    assert said and not any("lacks what its format asks for" in each for each in said), said
+
+
+@pytest.mark.parametrize("parts", [None, True, 5, "x", {}, [None], [5], [[]], [{}], [{"guarantee": None}]])
+def test_parts_of_another_form_are_named(releases: Callable[[str], Stored], parts: Any) -> None:
+    stored = releases("identity")
+    forged = copy.deepcopy(certificate(stored))
+    del forged["mechanism"], forged["accuracy"]
+    forged["parts"] = parts
+    [said] = verify(canonical(rebooked(forged)), stored.files)
+    assert said == "The certificate's parts must be a list of mappings, each with a guarantee of two decimals."
+
+
+def test_a_certificate_that_is_no_file_or_too_long_is_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for no_file in ("/dev/zero", str(tmp_path / "pipe"), str(tmp_path)):
+        assert main(["verify", no_file]) == 1
+        assert "not a folder or a device" in capsys.readouterr().err
+    long = tmp_path / "certificate.json"
+    with long.open("wb") as file:
+        file.truncate(1 << 34)
+    assert main(["verify", str(long)]) == 1 and "too long" in capsys.readouterr().err
+    assert main(["verify", str(tmp_path / "none")]) == 1 and "No such file" in capsys.readouterr().err
+
+
+def test_files_that_cannot_be_compared_do_not_hold(
+    releases: Callable[[str], Stored], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(request: Request) -> Any:
+        raise MemoryError
+
+    stored = releases("identity")
+    monkeypatch.setattr(file_checks, "preview_of", fails)
+    assert verify(certificate(stored), stored.files) == [
+        "The files counts.csv cannot be compared with the request: no mock data can be drawn of it."
+    ]

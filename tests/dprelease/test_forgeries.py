@@ -1,0 +1,333 @@
+"""Every field of a certificate times every kind of wrong value, sealed and booked anew as a whole ledger would be.
+
+What a forger cannot make up is compared with what the request implies. What no file tells is in ``CANNOT_TELL``.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcore.data.columns import Number
+from dpcore.data.readings import Columns
+from dpcore.queries.ranges import Thresholds
+from dprelease.certificate import certificate, parts_of, verify
+from dprelease.commands import main
+from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
+from dprelease.ledger.chain import RECORD, details_of, first_digest
+from dprelease.ledger.records import Stored
+from dprelease.release import release
+from dprelease.requests.single import MOST_DRAWS
+from dprelease.verification import CANNOT_TELL, is_hex, unverifiable
+from tests.dprelease.ledger.test_rho import asked as gaussian_request
+from tests.dprelease.ledger.test_rho import opened as in_rho
+from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
+
+Certificate = dict[str, Any]
+Path_ = tuple[str | int, ...]
+DERIVED = {"details", "previous", "digest"}
+"""Fields that a forger makes up anew."""
+KINDS = ("single", "joint", "persons", "rho", "refused")
+
+
+def make(kind: str, folder: Path) -> Stored:
+    """A release of one kind, the second of its ledger."""
+    if kind == "single":
+        ledger, dataset_id = registered(folder)
+        requests: list[Any] = [request_of(draw=draw) for draw in (1, 2)]
+    elif kind == "joint":
+        ledger, dataset_id = registered(folder, delta=1e-6)
+        requests = [request_of(), plan_of(pure=False).joint_request()]
+    elif kind == "persons":
+        ledger, dataset_id = registered(folder, epsilon=9.0, person_column="person", rows_a_person=3)
+        requests = [request_of(), plan_of(person="person", rows=3).joint_request()]
+    elif kind == "rho":
+        ledger, dataset_id = in_rho(folder)
+        requests = [gaussian_request(1), gaussian_request(2)]
+    else:
+        ledger, dataset_id = registered(folder, epsilon=4.0, delta=0.1)
+        domain = Number(high=20.0, bits=2)
+        values = {"epsilon": 0.01, "delta": 1e-6}
+        median = request_of(
+            key="stable_median",
+            values=values,
+            reading=Columns(names=("age",), on=domain),
+            queries=Thresholds(domain=domain),
+        )
+        requests = [request_of(), median]
+    for request in requests:
+        came = release(ledger, dataset_id, request, few_rows(), ANALYST)
+        assert isinstance(came, Stored), came
+        stored = came
+    return stored
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    return make(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    return make("single", tmp_path_factory.mktemp("one"))
+
+
+def leaves(value: Any, *path: str | int) -> Iterator[tuple[Path_, Any]]:
+    """Every value that is no mapping or list, with its path; and every empty one."""
+    if isinstance(value, dict | list) and value:
+        for step, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(each, *path, step)
+    else:
+        yield path, value
+
+
+def mappings(value: Any, *path: str | int) -> Iterator[Path_]:
+    """The path of every mapping."""
+    if isinstance(value, dict):
+        yield path
+    for step, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from mappings(each, *path, step)
+
+
+def rebooked(document: Certificate) -> Certificate:
+    """With every digest made up anew, from the registration to the certificate's own, where that is possible."""
+    try:
+        body = {k: v for k, v in document.items() if k not in {"digest", "ledger"}}
+        previous, lines = first_digest(body["data"]), document["ledger"]["chain"]
+        lines[-1]["details"] = details_of(body, salt=document["ledger"]["salt"], record=lines[-1].get(RECORD, ""))
+        for line in lines:
+            line["previous"] = previous
+            previous = digest(line)
+        document["digest"] = digest({k: v for k, v in document.items() if k != "digest"})
+    except (KeyError, TypeError, AttributeError, IndexError):
+        pass
+    return document
+
+
+def wrong_values(value: Any) -> list[Any]:
+    """Other values, of the same kind and of others."""
+    others: list[Any] = [None, True, False, 0, 1, -1, 10**30, "", "other", "-1", "0.1", "1e400", [], [[]], {}, {"x": 1}]
+    if isinstance(value, str):
+        others += [value + "0", value[:-1], value + " ", value.replace("0", "1", 1), f"{value}\n", "x" * 5000]
+    if isinstance(value, int):
+        others += [value + 1, -value, str(value)]
+    return [other for other in others if type(other) is not type(value) or other != value]
+
+
+def put(document: Certificate, path: Path_, value: Any) -> None:
+    """Set one value."""
+    place: Any = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+
+
+def untold(genuine: Certificate, path: Path_, value: Any) -> str:
+    """Why no file tells this value of this field, which must be of its form; empty if files tell it."""
+    name = ".".join(map(str, path))
+    if name in CANNOT_TELL:
+        return CANNOT_TELL[name][2] if CANNOT_TELL[name][0](value) else ""
+    if path[:2] == ("ledger", "chain"):
+        if path[-1] == RECORD and is_hex(value, 64):
+            return "a digest of what stays in the ledger"
+        if "budget" in path and path[2] != len(genuine["ledger"]["chain"]) - 1:
+            return "a budget in epsilon of an earlier entry"
+    if path[0] == "request":
+        if path[-2] == "names" and type(value) is str:
+            return "the name of a column, which no file repeats"
+        if path == ("request", "draw") and type(value) is int and 1 <= value <= MOST_DRAWS:
+            return "the number of the draw"
+        if path[-1] == "bits" and type(value) is int and genuine.get("mechanism", {}).get("key") == "stable_median":
+            return "how fine the line of a question without an answer was"
+    of_sigma: dict[tuple[str, ...], str] = {
+        ("accuracy", "guaranteed_error"): "n = 45{}",
+        ("accuracy", "statement"): "at most 45{} rows",
+    }
+    number = of_sigma.get(tuple(map(str, path[-2:])), "")
+    if number and value == _at(genuine, path).replace(number.format(0), number.format(1)):
+        return "a whole number of three digits that sigma gives, which another computer may round otherwise"
+    return ""
+
+
+@pytest.mark.slow
+def test_every_wrong_value_of_every_field_is_caught_though_all_is_booked_anew(stored: Stored) -> None:
+    genuine = certificate(stored)
+    assert verify(genuine, stored.files) == [] == verify(canonical(genuine), stored.files)
+    tried = 0
+    for path, value in leaves(genuine):
+        if path[-1] in DERIVED:
+            continue
+        for other in wrong_values(value):
+            forged = copy.deepcopy(genuine)
+            put(forged, path, other)
+            said = verify(rebooked(forged), stored.files)
+            assert all(each.endswith(".") and each.isprintable() for each in said), (path, other, said)
+            tried += 1
+            if not said:
+                assert untold(genuine, path, other), (path, other)
+    assert tried > 1000
+
+
+@pytest.mark.slow
+def test_a_field_more_or_less_anywhere_is_caught(stored: Stored) -> None:
+    genuine = certificate(stored)
+    for path in mappings(genuine):
+        for change in ("extra", *_at(genuine, path)):
+            forged = copy.deepcopy(genuine)
+            place = _at(forged, path)
+            if change in DERIVED:
+                continue
+            if change == "extra":
+                place["extra"] = 1
+            else:
+                del place[change]
+            if (path, change) == (("ledger", "chain", 0), RECORD):  # lines of the first schema have none
+                continue
+            said = verify(rebooked(forged), stored.files)
+            assert said or (change == "bits" and untold(genuine, (*path, change), 1)), (path, change)
+
+
+def _at(document: Any, path: Path_) -> Any:
+    for step in path:
+        document = document[step]
+    return document
+
+
+def sets(*changes: tuple[str, Any]) -> Callable[[Certificate], None]:
+    """Change several fields together, so that they agree with each other."""
+
+    def changed(document: Certificate) -> None:
+        for name, value in changes:
+            put(document, tuple(int(step) if step.isdigit() else step for step in name.split(".")), value)
+
+    return changed
+
+
+def unit(kind: str, rows: int) -> list[tuple[str, Any]]:
+    return [
+        (f"{where}.unit", {"kind": kind, "rows_a_person": rows, "stated_by": "Ada"}) for where in ("data", "guarantee")
+    ]
+
+
+REPLACED = [
+    *((f"{where}.relation", "replace_one") for where in ("data", "guarantee", "request.data")),
+    ("guarantee.unprotected", ["number of rows: 30"]),
+]
+TOGETHER: dict[str, Callable[[Certificate], None]] = {
+    "households": sets(*unit("household", 1)),
+    "persons without a person column": sets(*unit("person", 1)),
+    "rows of a row": sets(*unit("row", 5)),
+    "persons of five rows where rows are replaced": sets(
+        *REPLACED, *unit("person", 5), ("data.person_column", "who"), ("guarantee.epsilon", "2.5"),
+        ("ledger.chain.1.charge.epsilon", "2.5"),
+    ),
+    "a file of another folder": lambda d: d.update(files={"../counts.csv": d["files"]["counts.csv"]}),
+    "a file of another name": lambda d: d.update(files={"value.csv": d["files"]["counts.csv"]}),
+    "a file more": lambda d: d["files"].update({"more.csv": digest_of_bytes(b"")}),
+    "drawn before it was registered": sets(("at", "1999-01-01")),
+    "more previews than entries": sets(("tuning.charged_previews", 2)),
+    "a more expensive claim": sets(
+        ("guarantee.epsilon", "0.6"), ("ledger.chain.1.charge.epsilon", "0.6"),
+        ("guarantee.whole_data_set.spent.epsilon", "1.1"),
+    ),
+    "a free entry": sets(("ledger.chain.0.charge.epsilon", "0"), ("guarantee.whole_data_set.spent.epsilon", "0.5")),
+    "no delta and an endless budget": sets(
+        ("ledger.chain.1.budget.epsilon", "9" * 20), ("guarantee.whole_data_set.budget.epsilon", "9" * 20),
+        ("guarantee.whole_data_set.private.epsilon", "9" * 20),
+    ),
+    "an entry of a truth value": sets(("ledger.chain.0.entry", True)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_changes_that_agree_with_each_other_are_caught(single: Stored, name: str) -> None:
+    forged = copy.deepcopy(certificate(single))
+    TOGETHER[name](forged)
+    files = {each: single.files["counts.csv"] for each in forged["files"]}
+    assert verify(rebooked(forged), files)
+
+
+def test_a_budget_in_rho_does_not_change_along_the_chain(tmp_path: Path) -> None:
+    stored = make("rho", tmp_path)
+    forged = copy.deepcopy(certificate(stored))
+    forged["ledger"]["chain"][0]["budget"]["rho"] = "0.5"
+    assert verify(rebooked(forged), stored.files) == [
+        "The chain breaks at entry 2: a budget in rho is fixed when it is opened."
+    ]
+
+
+WRONG_FILE = "The columns, lines, labels or numbers of counts.csv are not those of the request."
+FILES: dict[str, Callable[[bytes], bytes]] = {
+    "a line less": lambda b: b"\n".join(b.split(b"\n")[:-2]) + b"\n",
+    "a line more": lambda b: b + b.split(b"\n")[-2] + b"\n",
+    "another column": lambda b: b.replace(b"rows", b"people"),
+    "another label": lambda b: b.replace(b"17.5", b"18.5"),
+    "another order": lambda b: b"\n".join([b.split(b"\n")[0], *reversed(b.split(b"\n")[1:-1])]) + b"\n",
+    "a text for a number": lambda b: b.replace(b",17.5,", b",17.5,many"),
+    "a refusal of one line": lambda b: b.replace(b"False,0", b"True,0"),
+    "nothing": lambda _: b"",
+    "no text": lambda _: b"\xff\xfe\x00",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_the_request_cannot_give_is_caught_though_all_is_booked_anew(single: Stored, name: str) -> None:
+    genuine = single.files["counts.csv"]
+    contents = FILES[name](genuine)
+    assert contents != genuine
+    forged = copy.deepcopy(certificate(single))
+    forged["files"]["counts.csv"] = digest_of_bytes(contents)
+    said = verify(rebooked(forged), {"counts.csv": contents})
+    spelled = name not in ("nothing", "no text")
+    assert said == [WRONG_FILE if spelled else "counts.csv is not CSV as this program writes it."]
+
+
+def test_every_file_is_its_own(stored: Stored) -> None:
+    genuine = certificate(stored)
+    for name, contents in stored.files.items():
+        assert b"e" in contents
+        others = {each: whole for each, whole in stored.files.items() if each != name}
+        for changed in (contents + b" ", contents[:-1], contents.replace(b"e", b"a", 1), b""):
+            assert verify(genuine, others | {name: changed}) == [f"The file {name} is not the one that was released."]
+        assert verify(genuine, others) == [f"The file {name} is missing."]
+        assert verify(genuine, others | {f"x-{name}": contents}) and verify(genuine, {**stored.files, "x.csv": b""})
+    if len(stored.files) > 1:
+        names = list(stored.files)
+        assert verify(genuine, dict(zip(names, reversed(list(stored.files.values())), strict=True)))
+
+
+def test_a_refusal_is_certified(tmp_path: Path) -> None:
+    stored = make("refused", tmp_path)
+    assert [part["mechanism"]["key"] for part in parts_of(certificate(stored))] == ["stable_median"]
+    assert b"True" in next(iter(stored.files.values()))
+
+
+def test_the_command_reads_each_name_once_and_says_what_files_cannot_tell(
+    tmp_path: Path, single: Stored, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "certificate.json").write_bytes(canonical(certificate(single)))
+    genuine, forged = tmp_path / "counts.csv", tmp_path / "other" / "counts.csv"
+    genuine.write_bytes(single.files["counts.csv"])
+    forged.write_bytes(b"refused,cell,value,rows\n")
+    command = ["verify", str(tmp_path / "certificate.json")]
+    for pair in ((forged, genuine), (genuine, forged)):
+        assert main([*command, *map(str, pair)]) == 1
+        assert "Two files of one name" in capsys.readouterr().err
+    assert main([*command, str(tmp_path / "other")]) == 1 and "not folders" in capsys.readouterr().err
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / "counts.csv").symlink_to(forged)
+    assert main([*command, str(tmp_path / "link" / "counts.csv")]) == 1
+    capsys.readouterr()
+    assert main([*command, str(genuine)]) == 0
+    said = capsys.readouterr().out
+    assert all(name in said for name in CANNOT_TELL) and all(each in said for each in unverifiable())
+
+
+@pytest.mark.parametrize("document", [None, 5, "x", [], [["a", 1]], {1: 2}, {"format": 1.5}, {"format": object()}])
+def test_what_is_no_mapping_of_a_certificate_gets_a_sentence(document: Any) -> None:
+    assert len(verify(document, {})) == 1

@@ -1,0 +1,264 @@
+"""An error bound says the same, in its own unit, wherever it is read, and nothing where it says nothing."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from html import escape
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import bdtrc
+
+import dpcore
+from dpcore.core import (
+    Assumption,
+    Bound,
+    BoundKind,
+    Dataset,
+    ErrorUnit,
+    Neighbours,
+    Provenance,
+    ProvenanceKind,
+    describe_error,
+)
+from dpcore.data.columns import Labels, Number
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.product import Product, is_table
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns
+from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
+from dpcore.queries.marginals import Marginals
+from dpcore.queries.ranges import Intervals, Thresholds
+from dpcore.randomness import Preview
+from dplab.limits.outlook import promised_error
+from dprelease.certificate import certificate, unreleasable
+from dprelease.downloads import PROGRAM, downloads_of, zipped
+from dprelease.downloads.report import report
+from dprelease.ledger.records import Stored
+from dprelease.release import rehearse, release
+from dprelease.requests.single import Request
+from dprelease.requests.tables import BETA
+from tests.dprelease.test_catalogue_releases import ENTRIES, requested
+from tests.kit.ledgers import ANALYST, registered
+from tests.kit.promises.cases import FALSE_ALARM, QUICK
+from tests.kit.promises.covered import rows_of
+
+BOUND = Bound(value=0.02, kind=BoundKind.GUARANTEE, statement="", reference="", beta=0.05, rows_needed=500)
+
+
+PRINTED = re.compile(
+    r"With confidence (?P<confidence>[\d.]+)%, (?:no .+ errs by|no) more than (?P<rows>[\d,.e-]+) rows? "
+    r"\((?P<share>[\d.e-]+)% of n\)(?: lie between the answer and the quantile)?\..*"
+)
+RANGE = re.compile(r"With confidence [\d.]+%, the value errs by no more than (?P<share>[\d.e-]+)% of the range .*")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_errors_on_data_made_hard_keep_to_the_printed_number(entry: dpcore.Entry, seed: int) -> None:
+    """The exact binomial test of the promises, of the number that is printed; ``Case.of`` names what is no error."""
+    rows = [row for row in rows_of(entry, QUICK, seed=seed) if not row.case.of]
+    level = FALSE_ALARM / len(ENTRIES) / max(1, len(rows))
+    for row in rows:
+        said = describe_error(row.bound, n=row.case.problem.n)
+        assert said.startswith("No guarantee") is not row.bound.guaranteed
+        if not row.bound.guaranteed:
+            continue
+        assert row.errors is not None
+        if row.bound.unit is ErrorUnit.EXACT:
+            assert not (row.errors[np.isfinite(row.errors)] > 0).any()
+            continue
+        found = (RANGE if row.bound.unit is ErrorUnit.RANGE else PRINTED).fullmatch(said)
+        assert found, said
+        share = float(found["share"]) / 100
+        assert row.bound.value * (1 - 1e-12) <= share <= 1.011 * row.bound.value
+        broken = int((row.errors > share * (1 + 1e-9) + 1e-12).sum())
+        assert not broken or bdtrc(broken - 1, len(row.errors), row.bound.beta) >= level, row.text(entry.key)
+
+
+@pytest.mark.parametrize("epsilon", [0.03, 0.1, 0.37, 1.3])
+@pytest.mark.parametrize("key", ["identity", "gaussian", "windows", "hierarchy", "root", "residual-planner"])
+def test_a_statement_prints_no_fewer_rows_than_are_proved(key: str, epsilon: float) -> None:
+    """To the nearest whole row it would be too few half of the time."""
+    request = requested(dpcore.entry(key), Neighbours.REPLACE_ONE)
+    request = replace(request, values={**request.values, "epsilon": epsilon})
+    bound = request.mechanism.accuracy(request.problem, BETA)
+    [printed] = re.findall(r"by (?:at most|more than) ([\d,]+) rows", bound.statement)
+    assert bound.value * request.n - 1e-6 <= int(printed.replace(",", "")) < bound.value * request.n + 1
+
+
+def test_rows_of_a_whole_table_exceed_the_bound_of_its_released_tables(seed: int) -> None:
+    """The number that was printed of the rows is not true of them, and is printed of the released tables alone."""
+    domain = Product(names=tuple("uvwxyz"), columns=tuple(Labels(labels=tuple("abc")) for _ in range(6)))
+    queries = Marginals(domain=domain, ways=2)
+    problem = dpcore.Problem(domain=domain, queries=queries, n=20_000, neighbours=Neighbours.REPLACE_ONE)
+    coins = np.random.Generator(np.random.PCG64(seed))
+    records = np.repeat(coins.integers(0, 2, size=(20_000, 1)), 6, axis=1)
+    records[:, 1:] ^= coins.integers(0, 2, size=(20_000, 5)) * (coins.random((20_000, 5)) < 0.5)
+    data = Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="pairs"))
+    mechanism = WholeTable(epsilon=20.0, rule=False)
+    bound = mechanism.accuracy(problem, BETA)
+    released = mechanism.run(mechanism.prepare(data, problem), Preview(seed), 1)
+    assert isinstance(released, RowsRelease) and bound.guaranteed and bound.unit is ErrorUnit.TABLES
+    rows, size = released.rows(), domain.sizes[0]
+    apart = {}
+    for pair in queries.sets():
+        true, made = (
+            np.bincount(size * each[:, pair[0]] + each[:, pair[1]], minlength=size**2) for each in (records, rows)
+        )
+        apart[pair] = int(np.abs(true - made).max())
+    assert max(apart.values()) > bound.value * problem.n
+    told = released.distances(rows, beta=BETA)
+    pairs = [pair for pair in released.tables(trial=0) if len(pair) == 2]
+    assert all(within >= apart[pair] for within, pair in zip(told["within"], pairs, strict=True))
+    assert promised_error(mechanism, problem, beta=BETA) == math.inf
+    assert "No error is guaranteed for synthetic rows" in describe_error(bound, n=problem.n)
+
+
+def asked(key: str, *, n: int, queries: type[Any] = Thresholds, **values: Any) -> Request:
+    """A request about incomes."""
+    on = Number(low=0.0, high=80_000.0, bits=6, unit="USD")
+    return Request(
+        reading=Columns(names=("income",), on=on),
+        queries=queries(domain=on),
+        n=n,
+        neighbours=Neighbours.REPLACE_ONE,
+        entry_key=key,
+        values=values,
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        (ErrorUnit.ROWS, "no query errs by more than 20 rows (2% of n)."),
+        (
+            ErrorUnit.TABLES,
+            "no cell of the released tables errs by more than 20 rows (2% of n). No error is guaranteed",
+        ),
+        (ErrorUnit.RANKS, "no more than 20 rows (2% of n) lie between the answer and the quantile."),
+        (ErrorUnit.RANGE, "the value errs by no more than 1,600 USD (2% of the range between the bounds)."),
+    ],
+)
+def test_an_error_is_said_in_its_own_unit(unit: ErrorUnit, words: str) -> None:
+    line = Number(low=0.0, high=80_000.0, unit="USD")
+    said = describe_error(replace(BOUND, unit=unit), n=1000, of_range=line.describe_distance)
+    assert said.startswith("With confidence 95%, " + words)
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        replace(BOUND, value=1.0),
+        replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY),
+        replace(BOUND, kind=BoundKind.ORDER_ONLY),
+        replace(BOUND, assumptions=(Assumption(text="n is large", met=False),)),
+    ],
+)
+@pytest.mark.parametrize("unit", ErrorUnit)
+def test_what_says_nothing_gives_no_number(bound: Bound, unit: ErrorUnit) -> None:
+    said = describe_error(replace(bound, unit=unit), n=400)
+    assert said.startswith("No guarantee: ") and not replace(bound, unit=unit).guaranteed
+    assert "rows" not in said.replace("500", "")
+
+
+def test_a_rehearsal_gives_no_number_where_nothing_is_guaranteed() -> None:
+    printed = rehearse(asked("intervals-printed", n=5000, queries=Intervals, alpha=0.1, epsilon=1.0)).sentence
+    assert "No guarantee: not everything that the theorem assumes is met. It needs n = " in printed
+    few = rehearse(asked("identity", n=50, queries=Thresholds, epsilon=0.01)).sentence
+    assert "No guarantee: the bound is 100% of n or more." in few
+    median = rehearse(asked("stable_median", n=5000, epsilon=1.0)).sentence
+    assert "An answer is exact" in median and "0 rows" not in median
+    mean = rehearse(asked("clipped_mean", n=5000, epsilon=1.0)).sentence
+    assert (
+        " USD (" in mean and "% of the range between the bounds)." in mean and "rows" not in mean.split("charged.")[1]
+    )
+    quantile = rehearse(asked("exponential_median", n=5000, epsilon=1.0)).sentence
+    assert "lie between the answer and the quantile." in quantile
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_rehearsal_certificate_and_report_say_the_same(entry: dpcore.Entry, tmp_path: Path) -> None:
+    """Of every mechanism that is released, on the small problem of the catalogue's releases."""
+    request = requested(entry, Neighbours.REPLACE_ONE)
+    if unreleasable(request):
+        return
+    bound = request.mechanism.accuracy(request.problem, BETA)
+    said = request.guaranteed_error(BETA)
+    assert bound.guaranteed is not said.startswith("No guarantee")
+    assert rehearse(request).errors == (said,)
+    lines = [f"{place % 100},{place % 10},{'abc'[place % 3]},x" for place in range(request.n)]
+    table = read_table("\n".join(["age,pay,job,name", *lines]).encode(), name="people.csv", header=True)
+    ledger, dataset_id = registered(
+        tmp_path, epsilon=100.0, delta=0.5, rows=table, neighbours=request.neighbours, public_n=request.n
+    )
+    came = release(ledger, dataset_id, request, table, ANALYST)
+    assert isinstance(came, Stored), came
+    accuracy = certificate(came)["accuracy"]
+    assert (accuracy["guaranteed_error"], accuracy["unit"]) == (said, bound.unit.value)
+    assert (accuracy["worst_error"] == "no guarantee") is not bound.guaranteed
+    text = report(came).decode()
+    assert said.split(" (")[0].replace("'", "&#x27;") in text
+    assert bound.statement and (bound.statement in accuracy["statement"]) is not bound.vacuous
+    assert (escape(bound.statement) in text) is not bound.vacuous
+
+
+@pytest.mark.slow
+def test_no_script_prints_a_number_of_rows_that_is_no_guarantee(tmp_path: Path) -> None:
+    table = read_table("\n".join(["income", *map(str, range(50))]).encode(), name="people.csv", header=True)
+    request = asked("identity", n=50, queries=Thresholds, epsilon=0.01)
+    ledger, dataset_id = registered(tmp_path / "ledger", rows=table, neighbours=request.neighbours, public_n=50)
+    came = release(ledger, dataset_id, request, table, ANALYST)
+    assert isinstance(came, Stored), came
+    zipfile.ZipFile(io.BytesIO(zipped(downloads_of(came)))).extractall(tmp_path)
+    ran = subprocess.run([sys.executable, "-P", str(tmp_path / PROGRAM)], cwd="/", capture_output=True, text=True)
+    assert ran.returncode == 0 and "No guarantee: the bound is 100% of n or more." in ran.stdout
+    assert not re.search(r"(at most|more than) [\d,]+ rows", ran.stdout)
+
+
+def test_rows_are_said_to_be_as_far_from_the_truth_as_they_are(tmp_path: Path) -> None:
+    """A pair that depends on nothing measured in its cell is off by more than the released tables' error."""
+    rows = 3000
+    lines = [f"{'abcd'[place % 4]},{'wxyz'[place % 4]},{place % 7}" for place in range(rows)]
+    table = read_table("\n".join(["first,second,third", *lines]).encode(), name="people.csv", header=True)
+    labels: tuple[Number | Labels, ...] = (
+        Labels(labels=tuple("abcd")),
+        Labels(labels=tuple("wxyz")),
+        Number(high=7.0, bins=7),
+    )
+    columns = zip(("first", "second", "third"), labels, strict=True)
+    reading = DeclaredTable(columns=tuple(DeclaredColumn(name=name, on=on) for name, on in columns)).whole()
+    assert is_table(reading.domain)
+    queries = Marginals(domain=reading.domain, ways=2)
+    request = Request(
+        reading=reading,
+        queries=queries,
+        n=rows,
+        neighbours=Neighbours.REPLACE_ONE,
+        entry_key="whole-table",
+        values={"epsilon": 1.0, "delta": 1e-6},
+    )
+    ledger, dataset_id = registered(
+        tmp_path, epsilon=1.0, delta=1e-6, rows=table, neighbours=request.neighbours, public_n=rows
+    )
+    came = release(ledger, dataset_id, request, table, ANALYST)
+    assert isinstance(came, Stored), came
+    text = report(came).decode()
+    assert "no cell of the released tables errs by more than" in text
+    assert "No error is guaranteed for synthetic rows fitted to them." in text
+    assert "What is known of these rows: in tables of as many columns as were released" in text
+    told = came.files["distances.csv"].decode().splitlines()
+    assert told[0] == "table,apart,within" and len(told) == 1 + 3
+    assert "For other statistics of the rows no such number is given." in text
+    pairs = {f"{one} × {other}" for one, other in combinations(("first", "second", "third"), 2)}
+    assert {line.split(",")[0] for line in told[1:]} == pairs, "no single column, and not all three"

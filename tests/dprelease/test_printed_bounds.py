@@ -1,0 +1,124 @@
+"""Numbers printed in statements of bounds add up to no less than the bound, and to hardly more."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+import dpcore
+from dpcore.core import Neighbours
+from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dpcore.mechanisms.intervals.printed import PrintedIntervals
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.mechanisms.subsamples.subsampling import agreement_needed
+from dprelease.requests.single import Request
+from dprelease.requests.tables import BETA
+from tests.dprelease.test_catalogue_releases import requested
+
+N = r"(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
+NET = rf"to (?P<share>{N}) of n, and choosing among .* at most (?P<rows>{N}) rows, except with chance 0\.05\."
+NOISY = rf"With chance at least 0\.95, no answer .* more than (?P<share>{N}) \(bias\) and (?P<more>{N}) \(noise\)"
+CELLS = rf"by more than (?P<rows>{N}) rows, except with chance 0\.05, before anything is fitted\."
+PRINTED = {
+    "intervals-anchored": rf"to (?P<share>{N}) of n, .* by at most (?P<rows>{N}) rows, which count once, except with "
+    r"chance 0\.05",
+    "net": NET,
+    "net-alpha": NET,
+    "net-flip": NET,
+    "linear-net": NET,
+    "mwem": rf"an error of (?P<share>{N}) of n, .* costs at most (?P<rows>{N}) rows, except with chance 0\.05",
+    "tree-windows": rf"At most (?P<rows>{N}) rows .* adds at most (?P<others>{N}), except with chance 0\.05",
+    "marginals-decision-lists": NOISY,
+    "marginals-polynomial": NOISY,
+    "marginals-polynomial-gaussian": NOISY,
+    "marginals-direct": NOISY,
+    "direct-tables": CELLS,
+    "clipped_mean": rf"With chance at least 0\.95, .* at most (?P<cells>{N}) of 32 cells",
+    "counted-mean": rf"With chance at least 0\.95, .* at most (?P<share>{N}) of the distance of the bounds",
+}
+"""Numbers of a statement: shares, rows, and cells of a line of 32."""
+EPSILONS = (0.37, 0.71, 1.3, 2.9, 5.3)
+
+
+def request_at(key: str, epsilon: float) -> Request:
+    """The catalogue's small request, of more rows."""
+    request = requested(dpcore.entry(key), Neighbours.REPLACE_ONE)
+    return replace(request, n=20_000, values={**request.values, "epsilon": epsilon})
+
+
+def number(text: str) -> float:
+    """A number as it is printed."""
+    return float(text.replace(",", ""))
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("key", PRINTED)
+def test_printed_numbers_add_up_to_the_bound_and_hardly_more(key: str, epsilon: float) -> None:
+    request = request_at(key, epsilon)
+    bound = request.mechanism.accuracy(request.problem, BETA)
+    found = re.search(PRINTED[key], bound.statement)
+    assert found, bound.statement
+    unit = {"share": 1.0, "more": 1.0, "rows": 1 / request.n, "others": 1 / request.n, "cells": 1 / 31}
+    total = sum(number(text) * unit[name] for name, text in found.groupdict().items())
+    whole = sum(1 / request.n for name in found.groupdict() if name in ("rows", "others"))
+    assert bound.value * (1 - 1e-12) <= total <= 1.011 * bound.value + whole
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("key", ["subsample_median", "subsample_commonest"])
+def test_the_printed_agreement_of_subsamples_is_enough(key: str, epsilon: float) -> None:
+    request = request_at(key, epsilon)
+    mechanism = request.mechanism
+    assert isinstance(mechanism, SubsampleAggregate)
+    statement = mechanism.accuracy(request.problem, BETA).statement
+    needed = agreement_needed(mechanism.plan(request.problem), epsilon=epsilon, beta=BETA)
+    if not math.isfinite(needed):
+        assert statement.startswith("No data get an answer")
+        return
+    found = re.search(rf"chance at least 0\.95 if a subsample gives it with chance at least {N} ", statement)
+    assert found and needed <= number(found[1]) <= 1.011 * needed
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_unbounded_mean_prints_no_less_than_its_tail(epsilon: float) -> None:
+    request = request_at("unbounded_mean", epsilon)
+    statement = request.mechanism.accuracy(request.problem, BETA).statement
+    found = re.match(rf"With chance at least 0\.95 the mean moves by at most {N} of the difference d ", statement)
+    exact = (1 + 2 / epsilon * math.log(1 / BETA)) / request.n
+    assert found and exact * (1 - 1e-12) <= number(found[1]) <= 1.011 * exact
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_printed_net_of_directions_reaches_as_far_as_is_said(epsilon: float) -> None:
+    request = request_at("halfspaces", epsilon)
+    mechanism = HalfspaceCounts(epsilon=epsilon)
+    bound = mechanism.accuracy(request.problem, BETA)
+    found = re.search(
+        rf"within {N}° of one of the {N} of the net, so no row of margin {N} .* at most {N} rows, except with "
+        r"chance 0\.05",
+        bound.statement,
+    )
+    assert found, bound.statement
+    degrees, net, margin, rows = map(number, found.groups())
+    reach = mechanism.reach(request.problem)
+    assert math.degrees(reach) * (1 - 1e-12) <= degrees <= 1.011 * math.degrees(reach)
+    assert net == 2 * len(mechanism.net(request.problem))
+    assert math.sin(min(reach, math.pi / 2)) <= margin <= 1.011 * math.sin(min(reach, math.pi / 2)) + 0.01
+    assert bound.value * request.n - 1e-6 <= rows < bound.value * request.n + 1
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.3])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_note_of_printed_intervals_gives_the_scale_of_one_answer(epsilon: float, alpha: float) -> None:
+    request = request_at("intervals-printed", epsilon)
+    mechanism = PrintedIntervals(epsilon=epsilon, alpha=alpha)
+    note = mechanism.accuracy(request.problem, BETA).note
+    found = re.search(rf"With 20,000 rows the noise of one answer has scale {N} of n, {N} times the mass of", note)
+    assert found, note
+    blocks = math.ceil(4 / (3 * (alpha / 6)))
+    exact = mechanism.depth(request.problem) * blocks / (epsilon * request.n)
+    assert number(found[1]) == pytest.approx(exact, rel=0.006)
+    assert number(found[2]) == pytest.approx(exact / (alpha / 6), rel=0.006)

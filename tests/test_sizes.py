@@ -1,0 +1,288 @@
+"""What a link, a plan, a request or a declaration names is weighed before any of it is made."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from math import comb
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore import Neighbours, Problem
+from dpcore.core import MAX_BYTES, MAX_PERSON_ROWS, Guarantee, ParameterError, check_memory, per_person
+from dpcore.core.problem import MOST_ROWS as MOST_NOMINAL
+from dpcore.data.columns import Labels, Number
+from dpcore.data.predicates import correlated_domain
+from dpcore.data.product import MOST_ATTRIBUTES, Product
+from dpcore.data.readings import Columns, Measure, Vectors
+from dpcore.data.sphere import MOST_DIMENSIONS, Sphere
+from dpcore.data.twin import MadeUp, bytes_a_row, made_up, rows_that_fit
+from dpcore.mechanisms.marginals.plans import direct_plan
+from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
+from dpcore.mechanisms.marginals.preview import direct_answers
+from dpcore.mechanisms.tables.counting import count_tables
+from dpcore.mechanisms.tables.plan import kinds_of
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.attribute_sets import MOST_WIDTH
+from dpcore.queries.marginals import Marginals
+from dpcore.randomness import Account, Preview, Secure, SubsampleVotes, secure
+from dpcore.randomness.gates import EnumeratedGate, gate_budget
+from dpcore.randomness.laws import gaussian_masses
+from dprelease.certificate import unreleasable
+from dprelease.ledger.units import Price
+from dprelease.requests.single import Request
+from tests import ROOT
+from tests.cases import full_but
+
+ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
+MEBIBYTE = 1 << 20
+LITTLE = 24 * MEBIBYTE
+"""Bytes that a refusal, or work on a few numbers, may take; modules that are imported on the way are among them."""
+
+
+def peak_of(work: Callable[[], Any]) -> int:
+    """Bytes that some work holds at most; what it raises is raised."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_fits_is_not_refused_and_what_does_not_is_in_one_sentence() -> None:
+    check_memory(MAX_BYTES / 8, what="A table", smaller="take fewer cells")
+    with pytest.raises(ParameterError) as refused:
+        check_memory(MAX_BYTES / 8 + 1, what="A table", smaller="take fewer cells")
+    assert str(refused.value) == "A table would take 1,024 MiB of memory: take fewer cells."
+
+
+@pytest.mark.parametrize("neighbours", Neighbours, ids=str)
+@pytest.mark.parametrize("width", [7, MOST_WIDTH])
+def test_noise_on_marginals_takes_no_memory_for_the_counts_that_are_moved(width: int, neighbours: Neighbours) -> None:
+    """The link that took 9.5 GiB: seven of 64 attributes that may be negated, answered directly."""
+    domain = correlated_domain(MOST_ATTRIBUTES)
+    queries = AtLeast(domain=domain, width=width, least=width, signed=True)
+    problem = Problem(domain=domain, queries=queries, n=1000, neighbours=neighbours)
+    mechanism = PolynomialMarginals(epsilon=1.0, delta=1e-6, noise="gaussian")
+    plan, account = direct_plan(problem, mechanism.budget), Account(Preview(1))
+    moved = comb(MOST_ATTRIBUTES, width) * (2 if neighbours is REPLACE else 1)
+    truth = np.zeros(10)
+
+    def answer() -> None:
+        mechanism.plan(problem)
+        direct_answers(plan, truth, n=1000, sampler=account)
+
+    assert peak_of(answer) < LITTLE + 32 * 10 * plan.parts[0]
+    assert account.charges[-1].squared_shift == moved > 10**8
+
+
+def test_a_law_is_weighed_before_it_is_listed() -> None:
+    """A second link: the audit of the equalised root at the largest steps and the least epsilon asked for 14.4 GiB."""
+
+    def list_law(sigma: float) -> None:
+        with pytest.raises(ParameterError, match=r"^The exact law of Gaussian noise would take .* take a larger eps"):
+            gaussian_masses(sigma)
+
+    assert peak_of(lambda: list_law(5e5)) < LITTLE
+    budget = gate_budget(epsilon=4e-6, updates=1, answers=0.0)
+
+    def list_threshold() -> None:
+        with pytest.raises(ParameterError, match=r"^The exact law of a noisy threshold would take"):
+            EnumeratedGate(lambda laws, symbols: symbols, (0, 1), budget, sensitivity=1, trials=1)
+
+    assert peak_of(list_threshold) < LITTLE
+
+
+def attributes(columns: int, cells: int) -> Product:
+    kind = Labels(labels=tuple(map(str, range(cells))), missing=False)
+    return Product(names=tuple(f"c{place}" for place in range(columns)), columns=(kind,) * columns)
+
+
+def request_for(columns: int, cells: int, ways: int, *, key: str = "residual-planner", n: int = 1000) -> Request:
+    domain = attributes(columns, cells)
+    return Request(
+        reading=Columns(names=domain.names, on=domain),
+        queries=Marginals(domain=domain, ways=ways),
+        n=n,
+        neighbours=ADD_REMOVE,
+        entry_key=key,
+    )
+
+
+TOO_LARGE = {
+    "sets of attributes": lambda: request_for(64, 2, 5),
+    "lines of tables": lambda: request_for(20, 2, 10),
+    "lines of direct tables": lambda: request_for(64, 16, 4, key="direct-tables"),
+    "lines of Fourier tables": lambda: request_for(20, 2, 10, key="fourier-tables"),
+    "synthetic rows": lambda: request_for(4, 2, 2, key="whole-table", n=MOST_NOMINAL),
+}
+
+
+@pytest.mark.parametrize("which", TOO_LARGE)
+def test_a_request_that_is_too_large_is_refused_before_anything_is_charged_or_made(which: str) -> None:
+    request = TOO_LARGE[which]()
+    refused = []
+    assert peak_of(lambda: refused.append(unreleasable(request))) < LITTLE
+    assert " MiB of memory: take " in refused[0] and refused[0].endswith(".")
+    assert unreleasable(request_for(4, 2, 2, key=request.entry_key)) == ""
+
+
+def test_tables_are_weighed_before_they_are_counted() -> None:
+    rows = np.zeros((3, 20), dtype=np.uint16)
+    with pytest.raises(ParameterError, match="cells of all tables would take"):
+        next(count_tables(rows, (3, *[2] * 19), ways=10))
+    with pytest.raises(ParameterError, match="sets of up to 5 attributes would take"):
+        kinds_of((2,) * 64, 5)
+
+
+WIDE = Vectors(measures=tuple(Measure(column=f"v{place}") for place in range(MOST_DIMENSIONS)))
+
+
+def test_made_up_rows_are_weighed_and_a_rehearsal_takes_as_many_as_fit() -> None:
+    many = MadeUp(n=1_000_000)
+    assert peak_of(lambda: _refused(lambda: many.dataset(WIDE, many.provenance), "A twin of 1,000,000 rows")) < LITTLE
+    domain = WIDE.domain
+    assert isinstance(domain, Sphere) and rows_that_fit(domain) == MAX_BYTES // (32 * MOST_DIMENSIONS)
+
+
+def _refused(work: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(ParameterError, match=sentence):
+        work()
+
+
+@pytest.mark.parametrize("domain", [Sphere(dimensions=20), correlated_domain(24), attributes(6, 30), Number(bits=8)])
+def test_made_up_rows_take_no_more_than_is_counted(domain: Any) -> None:
+    n = 40_000
+    assert peak_of(lambda: made_up(domain, n=n, seed=1)) <= n * bytes_a_row(domain) + 4 * MEBIBYTE
+
+
+@pytest.mark.parametrize("rows", [MAX_PERSON_ROWS + 1, 10**18, 10**400], ids=["more", "many", "no float"])
+def test_rows_of_a_person_are_bounded_before_a_sum_runs_over_them(rows: int) -> None:
+    guarantee = Guarantee(epsilon=1e-9, delta=1e-18, neighbours=ADD_REMOVE)
+    with pytest.raises(ParameterError, match="A person's rows must be a number of at most"):
+        per_person(guarantee, rows)
+    with pytest.raises(ParameterError, match="A person has between 1 and"):
+        Price.of(guarantee, rows_a_person=rows)
+    with pytest.raises(ParameterError, match="A person has between 1 and"):
+        Price.concentrated(guarantee, rows_a_person=rows)
+
+
+def test_secure_noise_is_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secure, "AT_ONCE", 7)
+    counts = np.arange(20)[None]
+    assert Secure().laplace(counts, scale=1e-3, trials=2).tolist() == [list(range(20))] * 2
+    assert Secure().gaussian(counts, sigma=1e-3, trials=1).tolist() == [list(range(20))]
+
+
+class Low:
+    """Whether a subsample has a row in the first cell."""
+
+    answers = 2
+
+    def answer(self, counts: Any) -> Any:
+        return (counts[:, 0] > 0).astype(np.int64)
+
+    def law(self, counts: Any, *, rows: int) -> Any:
+        return np.array([0.5, 0.5])
+
+
+def test_subsamples_of_a_large_table_hold_no_row_of_it() -> None:
+    """Forty thousand million rows that a database counts, a quarter of them in the first cell."""
+    votes = SubsampleVotes(np.array([10**10, 3 * 10**10]), Low(), rows=1, times=4000)
+    found: list[Any] = []
+    assert peak_of(lambda: found.append(Secure().draw(votes, 1))) < LITTLE
+    assert 800 < found[0][0, 1] < 1200
+
+
+LOUD = {"epsilon": "0.001", "delta": "1e-12"}
+"""The widest noise of the link grammar."""
+CUBE = {"cube": "generated", "cube-rows": "1000", "cube-attributes": "64", "negated": "true"}
+LINES = (
+    "hierarchy", "windows", "tree-windows", "root", "intervals-anchored", "intervals-printed", "intervals-recursive",
+    "net", "net-alpha", "mwem", "named-queries", "gaussian", "sparse_histogram", "projected_histogram",
+)  # fmt: skip
+LESSONS = (
+    "odds", "median", "vc", "sparse-data", "random", "histogram", "low-bits", "subset", "attack-me", "population",
+    "dimension", "fat", "polynomials", "directions", "printed",
+)  # fmt: skip
+LINKS: dict[str, tuple[str, dict[str, str]]] = {
+    "marginals by Gaussian noise": (
+        "marginals/page.py", CUBE | {"width": "7", "counts-if": "all", "marginal-noise": "gaussian"},
+    ),
+    "marginals by Laplace noise": (
+        "marginals/page.py", CUBE | {"width": "12", "counts-if": "some", "marginals-polynomial-method": "direct"},
+    ),
+    "tables": ("marginals/page.py", {"view": "All tables of k attributes", "tables-k": "3"}),
+    "lists": ("marginals/page.py", {"view": "Decision lists"}),
+    "boxes": ("marginals/page.py", {"view": "Boxes"}),
+    "audit": (
+        "learn/page.py", {"lesson": "audit", "audit-of": "root", "audit-shown": "true", "root-steps": "4096"},
+    ),
+    **{f"lesson {key}": ("learn/page.py", {"lesson": key, f"{key}-shown": "true"}) for key in LESSONS},
+    "directions": ("learn/directions/page.py", {"vectors": "generated"}),
+    "random privacy": ("learn/sparse/page.py", {}),
+    **{
+        f"one number, {key}": ("robust/page.py", {"data": "skewed", "robust": key})
+        for key in ("stable_median", "subsample_median", "unbounded_mean", "subsample-groups")
+    },
+    **{
+        f"conversation, {key}": ("ask/page.py", {"data": "skewed", "ask": key, "ask-questions-about": about})
+        for key, about in (("median", "thresholds"), ("weights", "intervals"), ("weights", "linear"))
+    },
+    **{
+        f"ranges, {key}": ("play/page.py", {"data": "skewed", "queries": "intervals", "mechanism": key, "bits": "14"})
+        for key in LINES
+    },
+    "rectangles": ("play/page.py", {"data": "plane_clouds", "queries": "rectangles", "sides": "6"}),
+    "weighted sums": ("play/page.py", {"data": "skewed", "queries": "linear", "bits": "14"}),
+    "data": ("data/page.py", {}),
+    "plan": ("plan/page.py", {}),
+}  # fmt: skip
+MEGABYTES = 2500
+
+
+def largest(page: str, link: dict[str, str], *, seconds: int = 25) -> dict[str, Any]:
+    """What a page says of itself once all its controls are at their largest, in a process with a ceiling of memory.
+
+    Work that is not done after so many seconds is ended: what it had taken by then, and raised, counts.
+    """
+    told = [f"{name}={value}" for name, value in (LOUD | link).items()]
+    ran = subprocess.Popen(
+        [sys.executable, "-m", "tests.pages.largest", page, str(MEGABYTES), *told],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    try:
+        told_by, log = ran.communicate(timeout=seconds)
+        assert ran.returncode == 0, log[-2000:]
+        found: dict[str, Any] = json.loads(told_by.strip().splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        ran.kill()
+        _, log = ran.communicate()
+        # Of all processes that were waited for: none of the walk may take more.
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+        found = {"raised": [], "peak": peak, "moved": ["ended"]}
+    return found | {"log": log[-2000:]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", full_but(LINKS, "marginals by Gaussian noise", "audit"))
+def test_no_page_with_its_controls_at_their_largest_takes_more_memory_than_there_is(link: str) -> None:
+    found = largest(*LINKS[link])
+    assert not found["raised"] and "MemoryError" not in found["log"], found
+    assert found["peak"] < MEGABYTES, found
+
+
+def test_the_ceiling_of_the_walk_ends_what_takes_more() -> None:
+    """The control: two and a half gibibytes cannot be had in the process that opens the pages."""
+    script = f"from tests.pages.largest import limit_memory; limit_memory({MEGABYTES}); bytes({MEGABYTES} << 20)"
+    ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode != 0 and "MemoryError" in ran.stderr

@@ -1,0 +1,169 @@
+"""Sentences with a number or a claim that a user reads: `claims.csv` says where each is from and which test holds it.
+
+Parts that are computed stand as ``{}``. NONE in the place of a test: none holds it yet; FALSE: the source says what
+would be true. ``python -m tests.texts.test_claims`` prints the sentences that have no row yet.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+
+TABLE = Path(__file__).with_name("claims.csv")
+PLACES = (
+    "pages",
+    "dprelease/downloads",
+    "dprelease/certificate.py",
+    "dprelease/commands.py",
+    "dprelease/verification.py",
+    "dprelease/release.py",
+    "dprelease/plan",
+    "dprelease/requests",
+    "dpcore/mechanisms",
+    "dpcore/limits",
+    "dpcore/core",
+    "dpcore/data",
+    "dprelease/ledger",
+    "dprelease/engines",
+    "dplab/audit",
+    "dplab/printed",
+    "run.py",
+)
+CLAIM = re.compile(
+    r"\d|%|\b(at most|at least|never|always|every|no|none|nobody|nothing|cannot|best|better|worse|exact|exactly|proved|"
+    r"promise\w*|guarante\w*|half|twice|times|bounded|private|optimal|least|most|whatever|impossible)\b",
+    re.IGNORECASE,
+)
+PROGRAM = re.compile(r"\b(SELECT|CASE|WHEN|CAST|CREATE|FROM|AS (DATE|INTEGER|DOUBLE|VARCHAR))\b")
+"""Keywords of SQL in capitals: a string with one of them goes to a database and to no user."""
+WORD = re.compile(r"\\|(?<!\S)[“(]?[A-Za-zα-ω][a-zα-ω’'-]*[”)]?[.,:;]?(?!\S)")
+SHORTEST = 5
+"""Words of a sentence."""
+LINES_OF_A_PROGRAM = 5
+UNHELD = ("NONE", "FALSE")
+
+
+def files() -> list[Path]:
+    """Files whose strings a user reads."""
+    found = list[Path]()
+    for place in PLACES:
+        found += [ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py")
+    return sorted(found)
+
+
+def strings(tree: ast.Module) -> Iterator[str]:
+    """Strings of a module that are shown: no docstrings, nothing that is raised, and computed parts as ``{}``."""
+    silent: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            silent.add(id(node.value))
+        if isinstance(node, ast.Raise | ast.Assert):
+            silent |= {id(each) for each in ast.walk(node)}
+        if isinstance(node, ast.JoinedStr):
+            silent |= {id(each) for each in ast.walk(node) if each is not node}
+    for node in ast.walk(tree):
+        if id(node) in silent:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from program_strings(node.value)
+
+
+def program_strings(text: str) -> Iterator[str]:
+    """A string; of one that is a program its own strings and comments."""
+    try:
+        tree = ast.parse(text) if text.count("\n") > LINES_OF_A_PROGRAM else None
+    except SyntaxError:
+        tree = None
+    if tree is None:
+        yield text
+        return
+    yield from strings(tree)
+    yield from (line.partition("# ")[2] for line in text.splitlines() if line.lstrip().startswith("# "))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Sentences of a string that are long enough to claim something, with blanks made one.
+
+    No SQL, and nothing that has neither a word nor a sign of LaTeX, as CSS or numbers.
+    """
+    if PROGRAM.search(text):
+        return
+    for each in re.split(r"(?<=[.!?:])\s+", " ".join(text.split())):
+        if len(each.split()) >= SHORTEST and CLAIM.search(each) and WORD.search(each):
+            yield each
+
+
+@cache
+def claimed() -> set[tuple[str, str]]:
+    """Sentences with a number or a claim, with the file of each."""
+    return {
+        (file.relative_to(ROOT).as_posix(), sentence)
+        for file in files()
+        for text in strings(ast.parse(file.read_text(encoding="utf-8")))
+        for sentence in sentences(text)
+    }
+
+
+@cache
+def rows() -> list[dict[str, str]]:
+    """The table."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def exists(test: str) -> bool:
+    """Whether a test of a file is there, by the name that pytest gives it without its parameters."""
+    name, _, function = test.partition("::")
+    path = ROOT / name
+    return path.is_file() and f"def {function}(" in path.read_text(encoding="utf-8")
+
+
+def test_every_row_has_a_source_and_a_test_that_exists() -> None:
+    assert [row for row in rows() if not row["source"].strip() or not (ROOT / row["file"]).is_file()] == []
+    named = [test for row in rows() if row["test"] not in UNHELD for test in row["test"].split("; ")]
+    assert [test for test in named if not exists(test)] == []
+
+
+def test_every_sentence_has_its_row_and_every_row_its_sentence() -> None:
+    known = {(row["file"], row["sentence"]) for row in rows()}
+    assert sorted(claimed() - known) == [] == sorted(known - claimed())
+
+
+def test_the_table_is_sorted_and_has_no_row_twice() -> None:
+    keys = [(row["file"], row["sentence"]) for row in rows()]
+    assert keys == sorted(set(keys))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('x = "The error is at most {} rows."', 1),
+        ('x = f"It errs by {n} rows at most in all of them."', 1),
+        ('x = "Too short: 5%."', 0),
+        ('raise ValueError("This is at most three rows long.")', 0),
+        ('"""A docstring that says at most three things."""', 0),
+        ('st.write("Choose the column that you want to see.")', 0),
+        ('execute("SELECT 1 FROM charges WHERE request_digest = ?")', 0),
+        ('x = f"(floor(({days} + 3) / 7.0) + {week} - 1)"', 0),
+        ('x = "Select one row from the data in this case, never two."', 1),
+        ('x = f"Error {n} / {m} · 100 + {k} - 1"', 1),
+    ],
+)
+def test_a_claim_is_found(text: str, expected: int) -> None:
+    assert sum(len(list(sentences(each))) for each in strings(ast.parse(text))) == expected
+
+
+if __name__ == "__main__":
+    known = {(row["file"], row["sentence"]) for row in rows()} if TABLE.is_file() else set()
+    for file, sentence in sorted(claimed() - known):
+        print(f"{file}\t{sentence}")

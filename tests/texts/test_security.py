@@ -1,0 +1,108 @@
+"""SECURITY.md against the program: its numbers, header values and names are those of the code and of real answers."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dprelease.release import FEW
+from pages.data.upload import LIMITS
+from pages.shell import doors, headers
+from pages.shell.server import access, upload_limits
+from tests import PACKAGES, ROOT
+from tests.kit import ran
+
+
+def words_of(name: str) -> str:
+    """Return the text of a document, with one blank between words."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+TEXT, README = words_of("SECURITY.md"), words_of("README.md")
+SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["server"]
+
+
+async def page(scope: Scope, receive: Receive, send: Send) -> None:
+    """The app behind the server's own layers: it answers every request."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def answer(layer: Callable[[ASGIApp], Any], path: str, *, query: str = "") -> tuple[int, Headers]:
+    """Return status and headers with which one layer of the server answers."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "GET", "path": path, "query_string": query.encode(),
+        "headers": [(b"host", b"localhost")],
+    }  # fmt: skip
+    ran(layer(page)(scope, receive, send))
+    return sent[0]["status"], Headers(raw=sent[0]["headers"])
+
+
+def test_every_answer_carries_the_referrer_policy_that_is_named() -> None:
+    _, found = answer(headers.Headers, "/")
+    assert re.findall(r"`Referrer-Policy: ([\w-]+)`", TEXT) == [found["referrer-policy"]]
+
+
+def test_metrics_are_refused_as_is_said() -> None:
+    [status] = re.findall(r"metrics are refused with status (\d+)", TEXT)
+    assert answer(doors.Doors, "/_stcore/metrics")[0] == int(status)
+    assert answer(doors.Doors, "/_stcore/health")[0] == 200, "the control"
+
+
+def test_the_code_is_of_one_use_and_its_cookie_has_the_flags_that_are_named() -> None:
+    keys = access.StewardKeys("the-code")
+
+    def layer(app: ASGIApp) -> access.BrowserKeys:
+        return access.BrowserKeys(app, keys)
+
+    query = f"{access.PARAMETER}=the-code"
+    _, first = answer(layer, "/", query=query)
+    _, second = answer(layer, "/", query=query)
+    _, *flags = first["set-cookie"].split("; ")
+    [named] = re.findall(r"cannot send \(([^)]+)\)", TEXT)
+    assert [f"`{flag}`" for flag in flags if not flag.startswith("Path=")] == named.split(", ")
+    assert "The first browser that brings it gets a key" in TEXT and "the code then opens nothing" in TEXT
+    assert "set-cookie" not in second and "max-age" not in first["set-cookie"].lower()
+
+
+LARGEST = SETTINGS["maxUploadSize"]
+FILES, SESSION, SERVER = (
+    upload_limits.SESSION_FILES,
+    f"{upload_limits.SESSION_SIZES * LARGEST:,} MB",
+    f"{upload_limits.SERVER_SIZES * LARGEST:,} MB",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (TEXT, f"may take {LARGEST} MB a file, {FILES} files and {SESSION} a session, and {SERVER} for all sessions"),
+        (README, f"take {FILES} files and {SESSION} of a session, and {SERVER} of all sessions, at most"),
+        (README, f"A session may hold {LIMITS.session_bytes >> 20:,} MB of its file in memory"),
+        (TEXT, f"or {FEW:,} rows if that is more"),
+    ],
+    ids=["uploads", "uploads in README", "memory of a session", "rows opened to analysts"],
+)
+def test_a_limit_is_that_of_the_code(text: str, statement: str) -> None:
+    assert statement in text
+
+
+def test_every_variable_that_is_named_is_read_somewhere() -> None:
+    files = [ROOT / "app.py", *(file for top in (*PACKAGES, "pages") for file in (ROOT / top).rglob("*.py"))]
+    code = "".join(file.read_text(encoding="utf-8") for file in files)
+    named = set(re.findall(r"`(DPSCOPE_\w+)`", TEXT))
+    assert "DPSCOPE_TOKEN" in named and not [each for each in named if f'"{each}"' not in code]
