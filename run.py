@@ -16,7 +16,7 @@ python3 run.py verify certificate.json counts.csv
                                    whether a certificate and its files hold together
 python3 run.py ledger register     begin a ledger for a table; also show, version, budget, publish, machine-failed
 python3 run.py ledger check        whether the ledger adds up, also --against certificate.json
-python3 run.py ledger backup       a checked copy in another folder; also restore, and migrate from an older schema
+python3 run.py ledger backup       a checked copy in another folder; also restore
 python3 run.py pictures            take the pictures in assets/pictures again
 
 The first start makes a virtual environment beside this file, with the versions in constraints.txt.

@@ -18,7 +18,7 @@ from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printabl
 from dpcore.data.declared import Capped
 from dpcore.mechanisms.online.interactive import Interactive
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parsed
-from dprelease.ledger.chain import MACHINE_FAILED, RECORD, details_of, spent_along
+from dprelease.ledger.chain import ACCESS, MACHINE_FAILED, RESTORED, STORED, details_of, folded
 from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import ROOM, Price, Tally
 from dprelease.requests.coverage import coverage
@@ -36,7 +36,6 @@ from dprelease.verification import (
     differences,
     file_faults,
     frame_faults,
-    registration_of,
     with_rounding,
 )
 
@@ -260,7 +259,7 @@ def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored
     body = {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
     ledger = document["ledger"]
     chain = tuple(ledger["chain"])
-    return Stored(entry=chain[-1]["entry"], body=body, salt=ledger["salt"], chain=chain, files=dict(files))
+    return Stored(entry=len(folded(chain).outcomes), body=body, salt=ledger["salt"], chain=chain, files=dict(files))
 
 
 def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> list[str]:
@@ -291,11 +290,13 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
     """Sentences about everything that can be computed again, and about the files' digests."""
     body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
     lines, data = document["ledger"]["chain"], document["data"]
-    last, budget = lines[-1], Price.read(lines[-1]["budget"])
-    details = details_of(body, salt=document["ledger"]["salt"], record=last.get(RECORD, ""))
-    if last["details"] != details or last["outcome"] != "stored":
+    last, account = lines[-1], folded(lines)
+    budget = account.budget or Price(first=0)
+    if last["details"] != details_of(body, salt=document["ledger"]["salt"]) or last["kind"] != STORED:
         yield "The ledger's entry is about another release."
-    asked, registration = asked_of(body["request"]), registration_of(data)
+    if lines[0]["details"] != details_of(data, salt=data["salt"]):
+        yield "The ledger is about other data."
+    asked, registration = asked_of(body["request"]), Registration.of(data)
     if asked.document != body["request"]:
         yield "The request is not in canonical form."
     sentence = registration.refusal or unreleasable(asked)
@@ -307,13 +308,11 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         yield "The request is about another relation or n than the registration."
     if body["at"] < data["registered"]:
         yield "The release was drawn before the data were registered."
-    if body["tuning"]["charged_previews"] > sum(line["outcome"] == "stored" for line in lines[:-1]):
-        yield "More releases are counted as unpublished than the chain has."
     before = Spent(
         budget=budget,
-        spent=spent_along(lines),
-        machine_failures=sum(line["outcome"] == MACHINE_FAILED for line in lines),
-        copies_put_back=body["guarantee"]["whole_data_set"]["copies_put_back"],
+        spent=account.charged,
+        machine_failures=account.count(MACHINE_FAILED),
+        copies_put_back=account.count(RESTORED),
     )
     expected = body_of(
         asked,
@@ -321,14 +320,14 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         version=body["version"],
         before=before,
         files=dict.fromkeys(body["files"], b""),
-        unpublished=body["tuning"]["charged_previews"],
-        steward_saw=body["guarantee"]["steward_saw_true_values"],
+        unpublished=len(account.stored) - 1 - len(account.published),
+        steward_saw=account.count(ACCESS) > 0,
         by=body["by"],
         at=body["at"],
     )
     skip = compared_elsewhere(body, parts=len(asked.parts))
     yield from differences(body, expected, skip=skip, rounded=_rounded(asked))
-    rows, charged = registration.rows_a_person, Price.read(last["charge"])
+    rows, charged = registration.rows_a_person, Price.read(last["amount"])
     proved, each = price_of(asked, rows_a_person=rows), prices(asked, rows_a_person=rows)
     yield from claim_faults(body, proved, each, exact=rows == 1)
     claimed = claim_of(body["guarantee"])
@@ -371,7 +370,7 @@ def against(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -
         return ["The certificate lacks what its format asks for."]
     for place, (theirs, ours) in enumerate(zip(chain, lines, strict=False), 1):
         if theirs != ours:
-            return [f"The ledger and the certificate differ from entry {place} on: one of them is not genuine."]
+            return [f"The ledger and the certificate differ from line {place} on: one of them is not genuine."]
     if len(lines) < entries:
-        return [f"The ledger ends at entry {len(lines)}, and entry {entries} was certified: it is an old copy."]
+        return [f"The ledger ends at line {len(lines)}, and line {entries} was certified: it is an old copy."]
     return []

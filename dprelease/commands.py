@@ -7,7 +7,6 @@ ledger show              what is spent and left
 ledger check             whether the ledger adds up, also against a certificate
 ledger backup FOLDER     a checked copy
 ledger restore COPY      put a copy in the place of a file that is damaged or lost
-ledger migrate           bring the ledger of an older program to the schema of this one
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from dprelease.certificate import against, stored_of, verify
 from dprelease.downloads import MADE, downloads_of, zipped
 from dprelease.ledger.canonical import MOST_CHARACTERS, parsed
 from dprelease.ledger.checks import check
-from dprelease.ledger.copies import backup, migrate, restore
+from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.records import Actor, Busy, Failed, LedgerError, Refused, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price, Tally
@@ -109,7 +108,6 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("folder", type=Path)
     each = parts.add_parser("restore", parents=[shared], help="put a copy in the place of a damaged or lost file")
     each.add_argument("copy", type=Path)
-    parts.add_parser("migrate", parents=[shared], help="bring the ledger of an older program to this one's schema")
     each = parts.add_parser("publish", parents=[shared])
     each.add_argument("entry", type=int)
     each = parts.add_parser("machine-failed", parents=[shared], help="an attempt that the machine ended")
@@ -202,7 +200,7 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
     options.out.mkdir(parents=True, exist_ok=True)
     for name, contents in files.items():
         (options.out / name).write_bytes(contents)
-    charged = Price.read(dict(came.chain[-1]["charge"]))
+    charged = Price.read(dict(came.chain[-1]["amount"]))
     published = "Published" if came.published else "Not published"
     if table is not None:
         yield format_sentence(table.format, header=table.header)
@@ -251,7 +249,7 @@ def _ledger(options: argparse.Namespace, by: Actor) -> Iterator[str]:
     if options.part == "restore":
         yield _put_back(restore(ledger, options.copy, by))
         return
-    if options.part in ("check", "migrate") and not options.dataset and not vars(options).get("against"):
+    if options.part == "check" and not options.dataset and not vars(options).get("against"):
         chosen = ledger.dataset_ids()
     else:
         chosen = [_chosen(ledger, options.dataset)]
@@ -310,9 +308,6 @@ def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Acto
         yield f"{dataset_id}: the ledger adds up."
     elif options.part == "backup":
         yield f"Copied to {backup(ledger, dataset_id, options.folder)}; keep a copy of the key beside the ledger too."
-    elif options.part == "migrate":
-        kept = migrate(ledger, dataset_id, by)
-        yield f"{dataset_id}: " + (f"migrated; the old file is {kept}." if kept else "nothing to do.")
     elif options.part == "version":
         ledger.add_version(dataset_id, _table(options), by)
         yield "Registered as another version of the same people, under the same budget."

@@ -26,18 +26,19 @@ from dpcore.randomness import Account, Secure
 from dplab.measure import finish
 from dprelease.certificate import body_of, file_prefix, price_of, unreleasable
 from dprelease.engines.tables import CountedTable, Snapshot
-from dprelease.ledger.chain import spent_along
+from dprelease.ledger.chain import FAILED, STORED
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import PATIENCE
 from dprelease.ledger.fingerprint import key_of
 from dprelease.ledger.looks import looked_at, print_of_name
-from dprelease.ledger.reading import account_in, lines_in, told_in, unpublished_in
+from dprelease.ledger.reading import account_in, seen_in, unpublished_in
 from dprelease.ledger.records import (
     DIED,
     RAISED,
     RELEASE,
     UNSURE,
     Actor,
+    Attempt,
     Busy,
     Failed,
     LedgerBusy,
@@ -210,7 +211,7 @@ def release(
             seen = looked_at(ledger.folder, {*ledger.fingerprints(dataset_id), *_also(ledger, table)})
             lost = UNSURE  # until it is known whether it is begun
             try:
-                attempt = ledger.begin(dataset_id, request.document, price, by)
+                attempt = ledger.begin(dataset_id, request.document, price, by, seen=seen)
             except LedgerError:  # its words say what is charged
                 lost = ""
                 raise
@@ -222,21 +223,20 @@ def release(
                         request,
                         registration,
                         version=version,
-                        # What others begun, whose turn was lost, is no entry before this one.
-                        before=replace(account_in(connection), spent=spent_along(lines_in(connection)) + price),
+                        before=_before(account_in(connection), attempt),
                         files=files,
                         unpublished=unpublished_in(connection),
-                        steward_saw=told_in(connection, SAW_TRUE_VALUES) or seen,
+                        steward_saw=seen_in(connection),
                         by=attempt.by,
                         at=attempt.at,
                     )
                 except Exception:  # whatever it is, it may depend on the rows, and so may its words
                     if table.closed:  # by somebody else: an attempt without an outcome, as when the process ends
                         raise LedgerError(DIED) from None
-                    files, outcome = {}, "failed"
+                    files, outcome = {}, FAILED
                     body = {"request": request.document, "by": attempt.by, "at": attempt.at, "reason": RAISED}
                 else:
-                    outcome = "stored"
+                    outcome = STORED
                 book(connection, attempt, outcome, body, files)
             lost = UNSURE  # the outcome is booked, and not yet read
             return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
@@ -255,6 +255,12 @@ def release(
         if lost:  # whoever asked is told what is charged, and not in words that may quote a row
             return Failed(sentence=lost)
         raise
+
+
+def _before(account: Spent, attempt: Attempt) -> Spent:
+    """The account with what this attempt holds; what others begun, whose turn was lost, is charged to none yet."""
+    others = sum((each.price for each in account.begun if each.number != attempt.number), Price(first=0))
+    return replace(account, spent=account.spent - others)
 
 
 def _also(ledger: Ledger, table: Table) -> list[str]:

@@ -15,11 +15,11 @@ from typing import Any
 from dpcore.core import Neighbours, exactly
 from dpcore.privacy.composition import zcdp_delta
 from dprelease.ledger.canonical import digest, digest_of_bytes
-from dprelease.ledger.chain import RECORD, faults, first_digest
-from dprelease.ledger.records import MOST_WORDS, Registration
+from dprelease.ledger.chain import folded
+from dprelease.ledger.records import MOST_WORDS
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
-FORMAT = "dpscope-certificate/3"
+FORMAT = "dpscope-certificate/4"
 """The only format that is verified."""
 SHARED = {
     *("format", "release_id", "request", "data", "version", "guarantee", "tuning", "software", "files", "by", "at"),
@@ -79,11 +79,6 @@ CANNOT_TELL: dict[str, tuple[Check, str, str]] = {
         "how many rows of a person count, of a single request",
     ),
     "version": (lambda x: is_count(x, least=1), "a whole number above 0", "which version of the rows was read"),
-    "guarantee.steward_saw_true_values": (
-        lambda x: isinstance(x, bool), "true or false", "whether the data owner saw true values",
-    ),
-    "guarantee.whole_data_set.copies_put_back": (is_count, "a whole number", "copies put in the ledger's place"),
-    "tuning.charged_previews": (is_count, "a whole number", "releases not published when this one was drawn"),
     **{
         f"software.{name}": (_is_version, "a version", "which version drew the release")
         for name in ("dpscope", "numpy", "opendp", "python")
@@ -104,8 +99,8 @@ FORMS: dict[str, tuple[Check, str]] = {
 }
 """Fields that are compared with what is recomputed, and what they must be for that."""
 OF_THE_CHAIN = (
-    "what earlier entries were about and cost, how many there were, the budgets in epsilon of their time, and whether "
-    "entries follow the last"
+    "what earlier entries were about, whether kinds and amounts were made up together, and whether entries follow "
+    "the last"
 )
 OF_THE_REQUEST = (
     "which columns were read, whether cells may be missing, what becomes of numbers out of bounds, their unit, the "
@@ -242,10 +237,8 @@ def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterat
     if set(ledger) != {"salt", "chain"} or not _is_chain(ledger["chain"]):
         yield "A certificate's ledger is a salt and a chain of entries."
         return
-    if RECORD not in ledger["chain"][-1]:
-        yield f"The last entry of the chain needs the field “{RECORD}”."
-    for place, why in faults(ledger["chain"], start=first_digest(document["data"])):
-        yield f"The chain breaks at entry {place}: {why}."
+    for place, why in folded(ledger["chain"]).faults:
+        yield f"The chain breaks at line {place}: {why}."
 
 
 def _has_a_claim(part: Any) -> bool:
@@ -255,21 +248,6 @@ def _has_a_claim(part: Any) -> bool:
 
 def _is_chain(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(line, Mapping) for line in value)
-
-
-def registration_of(data: Mapping[str, Any]) -> Registration:
-    """The registration that a certificate tells of."""
-    return Registration(
-        name=data["name"],
-        neighbours=Neighbours(data["relation"]),
-        public_n=data["public_n"],
-        person_column=data["person_column"],
-        rows_a_person=data["unit"]["rows_a_person"],
-        dataset_id=data["dataset_id"],
-        salt=data["salt"],
-        by=data["unit"]["stated_by"],
-        at=data["registered"],
-    )
 
 
 def compared_elsewhere(body: Mapping[str, Any], *, parts: int) -> Callable[[str], bool]:

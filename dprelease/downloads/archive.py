@@ -6,14 +6,12 @@ import io
 import zipfile
 from collections.abc import Mapping
 
-from dpcore.core import ParameterError
 from dprelease.certificate import certificate
 from dprelease.downloads.programs import ANALYSIS, notebook
 from dprelease.downloads.report import report
 from dprelease.downloads.with_opendp import with_opendp
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
-from dprelease.requests.joint import asked_of
 
 CERTIFICATE, REPORT = "certificate.json", "report.html"
 PROGRAM, NOTEBOOK, OPENDP = "analysis.py", "analysis.ipynb", "with_opendp.py"
@@ -24,11 +22,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def downloads_of(stored: Stored) -> dict[str, bytes]:
-    """Everything that is downloaded, by name; of a release whose request an older program wrote, its files alone."""
-    try:
-        asked_of(stored.body["request"])
-    except ParameterError:
-        return {**stored.files, CERTIFICATE: canonical(certificate(stored))}
+    """Everything that is downloaded, by name."""
     repeated = with_opendp(stored)
     return {
         **stored.files,

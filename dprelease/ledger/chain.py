@@ -1,110 +1,153 @@
-"""Entries as a chain: each line names the digest of the one before it, the first that of the registration.
+"""Entries as a chain: each line names the digest of the one before it, the first that of nothing.
 
-A line shows what an entry cost and what became of it. The rest, its body, is in it as a salted digest: whoever holds
-the body and the salt can check it, and nobody else can guess it.
-
-A second chain, the journal, has a link for every row that a ledger ever wrote: versions, budgets, attempts, charges,
-publications, events. Links stay in the ledger; each line names the one before it, so that a certificate knows them.
+A line shows what kind an entry is, what it is about and what it holds, charges or allows. The rest, its body, is in it
+as a salted digest: whoever holds body and salt can check it, and nobody else can guess it. A certificate holds the
+lines up to its own entry. ``folded`` works out from lines alone what is allowed, held and charged, and what is wrong.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpcore.core import ParameterError
 from dprelease.ledger.canonical import digest
 from dprelease.ledger.units import ATTO_DIGITS, MOST_EPSILON, NANO_DIGITS, Price, Tally
 
-MACHINE_FAILED = "machine failed"
-OUTCOMES = ("stored", "failed", MACHINE_FAILED)
-FIELDS = {"entry", "outcome", "charge", "budget", "details", "previous"}
-RECORD = "record"
-"""A further field of every line, but of those that ledgers of schema 1 wrote, which come first."""
+REGISTERED, VERSION, BUDGET, ATTEMPT = "registered", "version", "budget", "attempt"
+STORED, FAILED, MACHINE_FAILED = "stored", "failed", "machine failed"
+PUBLISHED, ACCESS, RESTORED = "published", "access", "restored"
+OUTCOMES = (STORED, FAILED, MACHINE_FAILED)
+KINDS = (REGISTERED, VERSION, BUDGET, ATTEMPT, *OUTCOMES, PUBLISHED, ACCESS, RESTORED)
+AMOUNTS = (BUDGET, ATTEMPT, *OUTCOMES)
+"""Kinds whose lines have an amount."""
+FIELDS = {"seq", "kind", "about", "details", "previous"}
+FIRST = "0" * 64
+"""What the first line names."""
 Line = Mapping[str, Any]
 DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def line_of(
-    *,
-    entry: int,
-    outcome: str,
-    charge: Price,
-    budget: Price,
-    body: Any,
-    salt: str,
-    previous: str,
-    record: str = "",
+    *, seq: int, kind: str, about: int, amount: Price | None, body: Any, salt: str, previous: str
 ) -> dict[str, Any]:
-    """One entry's line; ``budget`` is the one that held when it was booked, ``record`` the journal's last link."""
-    line = {
-        "entry": entry,
-        "outcome": outcome,
-        "charge": charge.document,
-        "budget": budget.document,
-        "details": details_of(body, salt=salt, record=record),
-        "previous": previous,
-    }
-    return line | _recorded(record)
+    """One entry's line."""
+    line = {"seq": seq, "kind": kind, "about": about, "details": details_of(body, salt=salt), "previous": previous}
+    return line | ({"amount": amount.document} if amount is not None and kind in AMOUNTS else {})
 
 
-def details_of(body: Any, *, salt: str, record: str) -> str:
+def details_of(body: Any, *, salt: str) -> str:
     """What a line shows of everything that it does not say itself."""
-    return digest({"salt": salt, "body": body} | _recorded(record))
+    return digest({"salt": salt, "body": body})
 
 
-def _recorded(record: str) -> dict[str, str]:
-    return {RECORD: record} if record else {}
+@dataclass
+class Account:
+    """What lines say, up to the last one read.
+
+    Attributes:
+        budget: allowed now; None before one is set.
+        measure: of all amounts.
+        charged: of all outcomes.
+        begun: attempts without an outcome, by their number, with what each holds.
+        outcomes: numbers of the entries that are outcomes, in order: the first of them is entry 1 of a certificate.
+        kinds: how many lines there are of each kind.
+        published: stored entries that were published.
+        stored: stored entries.
+        faults: place (from 1) and reason of everything that is wrong.
+    """
+
+    budget: Price | None = None
+    measure: Tally | None = None
+    charged: Price = field(default_factory=lambda: Price(first=0))
+    begun: dict[int, Price] = field(default_factory=dict)
+    outcomes: list[int] = field(default_factory=list)
+    kinds: dict[str, int] = field(default_factory=dict)
+    stored: list[int] = field(default_factory=list)
+    published: set[int] = field(default_factory=set)
+    faults: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def held(self) -> Price:
+        """What was charged, and what attempts without an outcome hold."""
+        return sum(self.begun.values(), self.charged)
+
+    def count(self, kind: str) -> int:
+        """Lines of a kind."""
+        return self.kinds.get(kind, 0)
 
 
-def link_of(kind: str, row: Sequence[Any], *, salt: str, previous: str) -> dict[str, Any]:
-    """What the journal's link of a row is the digest of."""
-    return {"kind": kind, "row": list(row), "salt": salt, "previous": previous}
-
-
-def first_digest(registration: Mapping[str, Any]) -> str:
-    """What the first line names: the registration, with its salt."""
-    return digest(registration)
-
-
-def spent_along(lines: Iterable[Line]) -> Price:
-    """The charges, added up; raises ParameterError where one is not written as a ledger writes it."""
-    return sum((Price.read(line["charge"]) for line in lines), Price(first=0))
-
-
-def faults(lines: Iterable[Line], *, start: str) -> Iterator[tuple[int, str]]:
-    """Place (from 1) and reason of everything wrong with a chain that starts at a digest."""
-    previous, spent, seen, opened, recorded = start, Price(first=0), set[str](), None, False
+def folded(lines: Iterable[Line]) -> Account:
+    """Work out an account of lines that begin with the registration; ``faults`` says what is wrong with them."""
+    account, previous, seen = Account(), FIRST, set[str]()
     for place, line in enumerate(lines, 1):
-        if not isinstance(line, Mapping) or set(line) - {RECORD} != FIELDS or line["outcome"] not in OUTCOMES:
-            yield place, "its line is not one of a ledger"
-            return
-        if recorded and RECORD not in line:
-            yield place, "it names no record, though an entry before it does"
-        recorded = recorded or RECORD in line
+        if wrong := _form(line):
+            account.faults.append((place, wrong))
+            return account
         try:
-            charge, budget = Price.read(line["charge"]), Price.read(line["budget"])
-            spent, followed = spent + charge, digest(line)
-            over = not spent.within(budget)
-        except (ParameterError, AttributeError, TypeError):
-            yield place, "an amount is not written as a ledger writes it"
-            return
-        named = [line[name] for name in ("details", RECORD) if name in line]
-        if not all(isinstance(each, str) and DIGEST.fullmatch(each) for each in (*named, line["previous"])):
-            yield place, "a digest is not written as a ledger writes it"
-            return
-        if type(line["entry"]) is not int or line["entry"] != place or line["previous"] != previous:
-            yield place, "it does not follow the entry before it"
-        if seen & {*named}:
-            yield place, "it names what an entry before it names"
-        if (line["outcome"] == MACHINE_FAILED) == bool(charge.first):
-            yield place, "a machine's failure is charged nothing, and everything else something"
-        if over:
-            yield place, "more is spent than its budget"
-        opened = opened or budget
-        if budget.measure is not opened.measure or (budget.measure is Tally.RHO and budget != opened):
-            yield place, "a budget in rho is fixed when it is opened"
-        if budget.first > MOST_EPSILON * 10**NANO_DIGITS or budget.delta >= 10**ATTO_DIGITS:
-            yield place, "no budget is so large"
-        previous, seen = followed, seen | {*named}
+            found = [*_follows(line, place=place, previous=previous, seen=seen), *_booked(account, line)]
+            previous = digest(line)
+        except (ParameterError, AttributeError, TypeError, ValueError, LookupError):
+            account.faults.append((place, "an amount is not written as a ledger writes it"))
+            return account
+        account.faults += [(place, why) for why in found]
+        seen.add(line["details"])
+    return account
+
+
+def _form(line: Line) -> str:
+    """What is wrong with a line's fields; empty if nothing. No line after such a one is read."""
+    if not isinstance(line, Mapping) or line.get("kind") not in KINDS:
+        return "its line is not one of a ledger"
+    expected = FIELDS | ({"amount"} if line["kind"] in AMOUNTS else set())
+    if set(line) != expected or any(type(line[name]) is not int for name in ("seq", "about")):
+        return "its line is not one of a ledger"
+    if not all(isinstance(line[name], str) and DIGEST.fullmatch(line[name]) for name in ("details", "previous")):
+        return "a digest is not written as a ledger writes it"
+    return ""
+
+
+def _follows(line: Line, *, place: int, previous: str, seen: set[str]) -> list[str]:
+    """What is wrong with a line's place."""
+    found = []
+    if line["seq"] != place or line["previous"] != previous or (line["kind"] == REGISTERED) != (place == 1):
+        found.append("it does not follow the entry before it")
+    if line["details"] in seen:
+        found.append("it names what an entry before it names")
+    return found
+
+
+def _booked(account: Account, line: Line) -> list[str]:
+    """Book a line; returns what is wrong with what it says."""
+    kind, about, found = line["kind"], line["about"], list[str]()
+    account.kinds[kind] = account.count(kind) + 1
+    amount = Price.read(dict(line["amount"])) if kind in AMOUNTS else Price(first=0)
+    if kind == BUDGET:
+        if account.measure not in (None, amount.measure) or (account.budget and amount.measure is Tally.RHO):
+            found.append("a budget in rho is fixed when it is opened")
+        if not 0 < amount.first <= MOST_EPSILON * 10**NANO_DIGITS or amount.delta >= 10**ATTO_DIGITS:
+            found.append("no budget is so large")
+        account.budget, account.measure = amount, account.measure or amount.measure
+    elif kind == ATTEMPT:
+        if not amount.first:
+            found.append("nothing is drawn for nothing")
+        account.begun[line["seq"]] = amount
+    elif kind in OUTCOMES:
+        held = account.begun.pop(about, None)
+        if held is None or amount != (Price(first=0, measure=held.measure) if kind == MACHINE_FAILED else held):
+            found.append("it is not the outcome of its attempt")
+        account.charged = account.charged + amount
+        account.outcomes.append(line["seq"])
+        if kind == STORED:
+            account.stored.append(line["seq"])
+    elif kind == PUBLISHED:
+        if about not in account.stored or about in account.published:
+            found.append("what is stored is published once")
+        account.published.add(about)
+    if (kind in (*OUTCOMES, PUBLISHED)) != bool(about):
+        found.append("it is about another entry than it may be")
+    if account.held and (account.budget is None or not account.held.within(account.budget)):
+        found.append("more is spent than its budget")
+    return found

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dprelease.ledger.reading import last_link
+from dprelease.ledger.reading import last_in
 from dprelease.ledger.records import (
     DAMAGED,
     TAKEN,
@@ -36,7 +36,7 @@ OPEN_FOLDER = (
     "Other accounts may enter or change the ledger's folder: it must belong to the account that runs this program, "
     "with mode 700 (`chmod 700`)."
 )
-OLDER = "The ledger has schema {schema}: `run.py ledger migrate` makes it schema {known} and keeps the old file."
+OLDER = "The ledger has schema {schema}, which only an older program reads; this one knows schema {known}."
 PRAGMAS = (
     "PRAGMA journal_mode = DELETE",
     "PRAGMA synchronous = EXTRA",
@@ -161,7 +161,7 @@ def on_the_disk(folder: Path) -> None:
 
 @contextmanager
 def connected(
-    path: Path, *, patience: float = PATIENCE, fresh: bool = False, older: bool = False, copy: bool = False
+    path: Path, *, patience: float = PATIENCE, fresh: bool = False, copy: bool = False
 ) -> Iterator[FileConnection]:
     """A connection in autocommit mode; transactions are begun by ``transaction``.
 
@@ -169,7 +169,6 @@ def connected(
         path: of the file.
         patience: seconds to wait for another writer.
         fresh: whether the file is empty yet.
-        older: whether its schema may be older than this program's.
         copy: whether it is one of which nobody draws; a backup program may keep it by links.
 
     Raises:
@@ -190,7 +189,7 @@ def connected(
             for pragma in PRAGMAS:
                 connection.execute(pragma)
             if not fresh:
-                _known(connection, older=older)
+                _known(connection)
             yield connection
         finally:
             connection.close()
@@ -202,19 +201,14 @@ def _named_elsewhere(path: Path) -> bool:
     return names > 1 and names > sum(each.samefile(path) for each in path.parent.glob(f"{path.stem}.*"))
 
 
-def schema_of(connection: sqlite3.Connection) -> int:
-    """The version of an open file's schema."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _known(connection: sqlite3.Connection, *, older: bool) -> None:
+def _known(connection: sqlite3.Connection) -> None:
     [application] = connection.execute("PRAGMA application_id").fetchone()
-    schema = schema_of(connection)
+    [schema] = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION or schema < 1:
         raise LedgerDamaged(DAMAGED)
     if schema > VERSION:
         raise LedgerError(f"The ledger has schema {schema}; this program knows schema {VERSION}. Use a newer program.")
-    if schema < VERSION and not older:
+    if schema < VERSION:
         raise LedgerError(OLDER.format(schema=schema, known=VERSION))
 
 
@@ -222,7 +216,7 @@ def _known(connection: sqlite3.Connection, *, older: bool) -> None:
 def transaction(connection: FileConnection) -> Iterator[None]:
     """All or nothing: a writer's lock from the beginning, so that what was read before stays true.
 
-    A commit may be done, and the disk fail after it: what was written ends the journal with a digest of its own.
+    A commit may be done, and the disk fail after it: what was written ends the chain with a digest of its own.
 
     Raises:
         LedgerUnsure: it was done, and may be lost with the machine's power.
@@ -230,7 +224,7 @@ def transaction(connection: FileConnection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
-        _, link = last_link(connection)
+        _, last = last_in(connection)
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -238,8 +232,8 @@ def transaction(connection: FileConnection) -> Iterator[None]:
     try:
         connection.execute("COMMIT")
     except sqlite3.Error:
-        query = "SELECT 1 FROM journal WHERE link_digest = ?"
-        if connection.in_transaction or not connection.execute(query, (link,)).fetchone():
+        query = "SELECT 1 FROM entries WHERE digest = ?"
+        if connection.in_transaction or not connection.execute(query, (last,)).fetchone():
             raise
         try:
             on_the_disk(connection.path.parent)

@@ -1,4 +1,4 @@
-"""Copies of a data set's file: made, put back, and exchanged for one of a newer schema. The key stays where it is."""
+"""Copies of a data set's file: made, and put back. The key stays where it is."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from dprelease.ledger.chain import RESTORED
 from dprelease.ledger.checks import damage_in, wrong_in
 from dprelease.ledger.connection import (
     PATIENCE,
@@ -17,18 +18,16 @@ from dprelease.ledger.connection import (
     connected,
     made_private,
     on_the_disk,
-    schema_of,
     sentences,
     transaction,
     turn,
 )
 from dprelease.ledger.fingerprint import SUFFIX
-from dprelease.ledger.reading import copies_put_back_in, copies_told_in, lines_in
-from dprelease.ledger.records import RESTORED, Actor, LedgerBusy, LedgerError
-from dprelease.ledger.schema import KEYED, TABLES, TRIGGERS, VERSION
+from dprelease.ledger.reading import count_in, document_in
+from dprelease.ledger.records import Actor, LedgerBusy, LedgerError
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.files import Files
-from dprelease.ledger.writing import insert, linked, today
+from dprelease.ledger.writing import tell_access, tell_copies
 
 OF_A_DATABASE = (
     "These commands are for ledgers of files. One in a database is copied by Postgres' own means, also while it is "
@@ -101,29 +100,38 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
         with connected(copy, copy=True) as source:
             _copied(source, made)
         with connected(made) as connection, transaction(connection):
-            for event in _more_told(old, connection):
-                insert(connection, "events", *event)
-            times = copies_put_back_in(connection) + 1
-            for _ in range(times - copies_told_in(connection)):
-                insert(connection, "events", f"{RESTORED} {len(lines_in(connection))}", by.name, today())
+            for what, who in _more_seen(old, connection):
+                tell_access(connection, what, who)
+            times = tell_copies(connection, by.name, more=1, least=_copies_told(old))
         _note(path, times)
         return _exchanged(path, made, dataset_id, kept="replaced")
 
 
-def _more_told(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iterator[tuple[str, str, str]]:
-    """Events of the old file, where it can be read, that a copy has not."""
-    query = "SELECT what, by, at FROM events ORDER BY event"
+def _more_seen(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """Accesses of the old file, where it can be read, that a copy has not."""
+    query = "SELECT body FROM entries WHERE kind = 'access' ORDER BY seq"
     known = Counter(copy.execute(query).fetchall())
     try:
         with sentences():
             told = old.execute(query).fetchall() if old else []
     except LedgerError:
         return
-    for event in told:
-        if known[event]:
-            known[event] -= 1
-        elif all(isinstance(each, str) and each.isprintable() for each in event):
-            yield event
+    for each in told:
+        if known[each]:
+            known[each] -= 1
+            continue
+        with suppress(LedgerError, TypeError, LookupError):
+            body = document_in(each[0])
+            if all(isinstance(body[name], str) and body[name].isprintable() for name in ("what", "by")):
+                yield body["what"], body["by"]
+
+
+def _copies_told(old: FileConnection | None) -> int:
+    """How many copies the old file tells of, where it can be read."""
+    try:
+        return count_in(old, RESTORED) if old else 0
+    except (LedgerError, sqlite3.Error):
+        return 0
 
 
 def _note(path: Path, times: int) -> None:
@@ -135,49 +143,6 @@ def _note(path: Path, times: int) -> None:
             made_private(folder / f"{path.stem}-{number}")
         on_the_disk(folder)
         on_the_disk(path.parent)
-
-
-def migrate(ledger: Ledger, dataset_id: str, by: Actor) -> Path | None:
-    """Bring a file of an older schema to this program's, on a copy that is checked and takes its place at once.
-
-    Whoever waits for the old file writes nothing in it: SQLite sees that it was replaced.
-
-    Returns:
-        Where the old file is, as it was; None if the schema is this program's.
-
-    Raises:
-        LedgerError: the schema is newer than this program, the file does not add up, or somebody else draws.
-    """
-    by.must_be_steward("migrate a ledger")
-    _of_files(ledger)
-    path = ledger.path(dataset_id)
-    with ledger.turn(dataset_id), connected(path, older=True) as old, _held(old):
-        schema = schema_of(old)
-        if schema == VERSION:
-            return None
-        made = _unfinished(path)
-        with sentences():
-            made_private(made)
-        with connected(made, fresh=True) as new:
-            _from_schema_1(old, new)
-            with transaction(new):
-                insert(new, "events", f"migrated from schema {schema} to {VERSION}", by.name, today())
-        return _exchanged(path, made, dataset_id, kept=f"schema-{schema}")
-
-
-def _from_schema_1(old: sqlite3.Connection, new: FileConnection) -> None:
-    """All rows as they are, and the journal that schema 1 had not: a link for each."""
-    new.executescript(f"BEGIN;{TABLES}COMMIT;")
-    with transaction(new):
-        for table in ("datasets", *KEYED, "draws"):
-            rows = old.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
-            if table == "charges":  # the name of the journal's last link comes before the digest
-                rows = [(*row[:-1], "", row[-1]) for row in rows]
-            for row in rows:
-                new.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-                if table in KEYED:
-                    linked(new, table, row)
-    new.executescript(f"BEGIN;{TRIGGERS}COMMIT;")
 
 
 @contextmanager
@@ -197,7 +162,7 @@ def _held_if_legible(path: Path) -> Iterator[FileConnection | None]:
     with ExitStack() as stack:
         connection = None
         try:
-            connection = stack.enter_context(connected(path, older=True))
+            connection = stack.enter_context(connected(path))
             stack.enter_context(_held(connection))
         except LedgerBusy:
             raise

@@ -3,56 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from dpcore.core import Neighbours
-from dprelease.ledger.chain import MACHINE_FAILED, first_digest, line_of
-from dprelease.ledger.records import (
-    DAMAGED,
-    DIED,
-    RAISED,
-    RESTORED,
-    Attempt,
-    Failed,
-    LedgerDamaged,
-    Registration,
-    Spent,
-    Stored,
-)
+from dprelease.ledger.canonical import digest
+from dprelease.ledger.chain import ACCESS, BUDGET, FIRST, MACHINE_FAILED, RESTORED, STORED, line_of
+from dprelease.ledger.records import DAMAGED, DIED, RAISED, Attempt, Failed, LedgerDamaged, Registration, Spent, Stored
 from dprelease.ledger.stores.opened import Opened
 from dprelease.ledger.units import Price, Tally
 
 Member = TypeVar("Member", Neighbours, Tally)
+OUTCOME = "kind IN ('stored', 'failed', 'machine failed')"
 
 
 def registration_in(connection: Opened) -> Registration:
     """What is fixed for the data set of an open file."""
-    row = connection.execute(
-        "SELECT dataset_id, name, relation, public_n, person_column, rows_a_person, salt, by, at FROM datasets"
-    ).fetchone()
+    row = connection.execute("SELECT body FROM entries WHERE seq = 1").fetchone()
     if row is None:
         raise LedgerDamaged("This ledger holds no such data set.")
-    names = ("dataset_id", "name", "neighbours", "public_n", "person_column", "rows_a_person", "salt", "by", "at")
-    fixed = {"neighbours": _member(Neighbours, row[2]), "measure": measure_in(connection)}
-    return Registration(**dict(zip(names, row, strict=True)) | fixed)
+    try:
+        return Registration.of(document_in(row[0]), measure=measure_in(connection))
+    except (ValueError, TypeError, LookupError):
+        raise LedgerDamaged(DAMAGED) from None
 
 
 def measure_in(connection: Opened) -> Tally:
     """What an open file adds up."""
-    row = connection.execute("SELECT measure FROM budgets LIMIT 1").fetchone()
-    return _member(Tally, row[0]) if row else Tally.SUMS
-
-
-def _member(kind: type[Member], value: str) -> Member:
-    """Return what a value stands for; raises LedgerDamaged for one that no ledger writes."""
+    row = connection.execute(f"SELECT body FROM entries WHERE kind = '{BUDGET}' ORDER BY seq LIMIT 1").fetchone()
     try:
-        return kind(value)
-    except ValueError:
+        return Tally(document_in(row[0])["measure"]) if row else Tally.SUMS
+    except (ValueError, TypeError, LookupError):
         raise LedgerDamaged(DAMAGED) from None
 
 
-def _document(text: str) -> Any:
+def document_in(text: str) -> Any:
     """Return what a text of the ledger holds; raises LedgerDamaged where it is no JSON."""
     try:
         return json.loads(text)
@@ -65,93 +49,123 @@ def account_in(connection: Opened) -> Spent:
     measure = measure_in(connection)
     spent = connection.execute("SELECT first_nano, delta_atto FROM spent").fetchone()
     allowed = connection.execute("SELECT first_nano, delta_atto FROM allowed").fetchone()
-    [failures] = connection.execute("SELECT count(*) FROM charges WHERE outcome = ?", (MACHINE_FAILED,)).fetchone()
     return Spent(
         budget=Price(first=allowed[0], delta=allowed[1], measure=measure),
         spent=Price(first=spent[0], delta=spent[1], measure=measure),
         begun=tuple(begun_in(connection)),
-        machine_failures=failures,
+        machine_failures=count_in(connection, MACHINE_FAILED),
         copies_put_back=copies_put_back_in(connection),
     )
 
 
+def count_in(connection: Opened, kind: str) -> int:
+    """How many entries of a kind stand in an open file."""
+    [count] = connection.execute("SELECT count(*) FROM entries WHERE kind = ?", (kind,)).fetchone()
+    return int(count)
+
+
 def copies_put_back_in(connection: Opened) -> int:
-    """How many copies took the place of an open file: by its events, or by the notes beside it if they are more."""
-    return max(copies_told_in(connection), connection.copies_noted())
+    """How many copies took the place of an open file: by its entries, or by the notes beside it if they are more."""
+    return max(count_in(connection, RESTORED), connection.copies_noted())
 
 
-def copies_told_in(connection: Opened) -> int:
-    """How many events of an open file tell that a copy took its place."""
-    [told] = connection.execute("SELECT count(*) FROM events WHERE what LIKE ?", (f"{RESTORED}%",)).fetchone()
-    return int(told)
+def seen_in(connection: Opened) -> bool:
+    """Whether somebody saw true values."""
+    return count_in(connection, ACCESS) > 0
 
 
 def lines_in(connection: Opened) -> list[dict[str, Any]]:
     """The chain of an open file, worked out again from what stands in it."""
     measure = measure_in(connection)
     rows = connection.execute(
-        "SELECT entry, outcome, charges.first_nano, charges.delta_atto, budgets.first_nano, budgets.delta_atto, body,"
-        " salt, previous_digest, record FROM charges JOIN budgets USING (budget) ORDER BY entry"
+        "SELECT seq, kind, about, first_nano, delta_atto, body, salt, previous FROM entries ORDER BY seq"
     )
     return [
         line_of(
-            entry=entry,
-            outcome=outcome,
-            charge=Price(first=first, delta=delta, measure=measure),
-            budget=Price(first=most, delta=most_delta, measure=measure),
-            body=_document(body),
+            seq=seq,
+            kind=kind,
+            about=about,
+            amount=Price(first=first, delta=delta, measure=measure),
+            body=document_in(body),
             salt=salt,
             previous=previous,
-            record=record,
         )
-        for entry, outcome, first, delta, most, most_delta, body, salt, previous, record in rows
+        for seq, kind, about, first, delta, body, salt, previous in rows
     ]
 
 
-def last_link(connection: Opened) -> tuple[int, str]:
-    """Number and digest of the last link of an open file's journal; before the first, what that one names."""
-    row = connection.execute("SELECT link, link_digest FROM journal ORDER BY link DESC LIMIT 1").fetchone()
-    return (row[0], row[1]) if row else (0, first_digest(registration_in(connection).document))
+def last_in(connection: Opened) -> tuple[int, str]:
+    """Number and digest of the last entry of an open file; before the first, what that one names."""
+    row = connection.execute("SELECT seq, digest FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
+    return (row[0], row[1]) if row else (0, FIRST)
 
 
-def stored_in(connection: Opened, entry: int) -> Stored:
+def outcomes_in(connection: Opened) -> list[tuple[int, str]]:
+    """Number and kind of every outcome of an open file, in order: the first is entry 1 of the releases."""
+    return [
+        (row[0], row[1]) for row in connection.execute(f"SELECT seq, kind FROM entries WHERE {OUTCOME} ORDER BY seq")
+    ]
+
+
+def outcome_in(connection: Opened, request_digest: str) -> Stored | Failed | None:
+    """What became of a request in an open file; None if nothing was charged for it yet."""
+    rows = connection.execute("SELECT seq, kind, body FROM entries WHERE kind IN ('stored', 'failed') ORDER BY seq")
+    for seq, kind, body in rows.fetchall():
+        told = document_in(body)
+        if isinstance(told, dict) and digest(told.get("request")) == request_digest:
+            return stored_in(connection, seq) if kind == STORED else failed_of(told)
+    return None
+
+
+def failed_of(body: Any) -> Failed:
+    """A draw that raised or died, by the body of its entry."""
+    return Failed(sentence=DIED if body.get("reason") == DIED else RAISED)
+
+
+def stored_in(connection: Opened, seq: int) -> Stored:
     """A stored release of an open file."""
-    body, salt = connection.execute("SELECT body, salt FROM charges WHERE entry = ?", (entry,)).fetchone()
+    text, salt = connection.execute("SELECT body, salt FROM entries WHERE seq = ?", (seq,)).fetchone()
+    body = document_in(text)
+    published = connection.execute("SELECT 1 FROM entries WHERE kind = 'published' AND about = ?", (seq,)).fetchone()
     return Stored(
-        entry=entry,
-        body=_document(body),
+        entry=[number for number, _ in outcomes_in(connection)].index(seq) + 1,
+        body=body,
         salt=salt,
-        chain=tuple(lines_in(connection)[:entry]),
-        files=dict(connection.execute("SELECT name, contents FROM draws WHERE entry = ? ORDER BY name", (entry,))),
-        published=bool(connection.execute("SELECT 1 FROM publications WHERE entry = ?", (entry,)).fetchone()),
+        chain=tuple(lines_in(connection)[:seq]),
+        files=files_in(connection, body),
+        published=bool(published),
     )
+
+
+def files_in(connection: Opened, body: Any) -> dict[str, bytes]:
+    """The files that an entry's body names, of those that are there."""
+    found = {}
+    for name, told in sorted(body["files"].items()):
+        row = connection.execute("SELECT contents FROM payloads WHERE digest = ?", (told,)).fetchone()
+        if row is not None:
+            found[name] = bytes(row[0])
+    return found
 
 
 def unpublished_in(connection: Opened) -> int:
     """Stored releases of an open file that nobody published: what somebody may have chosen among."""
-    query = "SELECT count(*) FROM charges WHERE outcome = 'stored' AND entry NOT IN (SELECT entry FROM publications)"
-    return int(connection.execute(query).fetchone()[0])
-
-
-def told_in(connection: Opened, what: str) -> bool:
-    """Whether something was written down as having happened."""
-    return bool(connection.execute("SELECT 1 FROM events WHERE what = ?", (what,)).fetchone())
-
-
-def failed_in(connection: Opened, entry: int) -> Failed:
-    """A draw of an open file that raised or died."""
-    [body] = connection.execute("SELECT body FROM charges WHERE entry = ?", (entry,)).fetchone()
-    return Failed(sentence=DIED if _document(body).get("reason") == DIED else RAISED)
+    return count_in(connection, STORED) - count_in(connection, "published")
 
 
 def begun_in(connection: Opened) -> list[Attempt]:
     """Attempts of an open file without an outcome."""
     measure = measure_in(connection)
-    rows: Sequence[Any] = connection.execute(
-        "SELECT attempt, request_digest, request, first_nano, delta_atto, by, at FROM begun ORDER BY attempt"
-    ).fetchall()
-    return [
-        Attempt(number=row[0], request_digest=row[1], request=row[2],
-                price=Price(first=row[3], delta=row[4], measure=measure), by=row[5], at=row[6])
-        for row in rows
-    ]  # fmt: skip
+    rows = connection.execute("SELECT seq, first_nano, delta_atto, body FROM begun ORDER BY seq").fetchall()
+    return [attempt_of(seq, Price(first=first, delta=delta, measure=measure), body) for seq, first, delta, body in rows]
+
+
+def attempt_of(seq: int, price: Price, text: str) -> Attempt:
+    """An attempt, by its entry."""
+    body = document_in(text)
+    try:
+        return Attempt(
+            number=seq, request_digest=digest(body["request"]), price=price, request=body["request"],
+            by=body["by"], at=body["at"],
+        )  # fmt: skip
+    except (TypeError, LookupError):
+        raise LedgerDamaged(DAMAGED) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from dpcore.core import Neighbours
 from dpcore.core.problem import MOST_ROWS
@@ -19,8 +19,6 @@ TAKEN = "Another release is being drawn. Nothing was charged."
 UNWRITABLE = "The ledger cannot be read or written now, and this charged and showed nothing."
 UNSURE = "The ledger did not say whether this was stored, and nothing was shown: ask for the same again."
 UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
-RESTORED = "a copy was put back that ends at entry"
-"""How the event of it begins; certificates count such events."""
 RELEASE = "release"
 """What somebody may or may not do."""
 DAMAGED = "The ledger cannot be read. Restore a backup."
@@ -118,6 +116,22 @@ class Registration:
         kind = "person" if self.person_column else "row"
         return {"kind": kind, "rows_a_person": self.rows_a_person, "stated_by": self.by}
 
+    @classmethod
+    def of(cls, document: Mapping[str, Any], *, measure: Tally = Tally.SUMS) -> Self:
+        """The registration that a document tells of; raises LookupError, TypeError or ValueError for another."""
+        return cls(
+            name=document["name"],
+            neighbours=Neighbours(document["relation"]),
+            public_n=document["public_n"],
+            person_column=document["person_column"],
+            rows_a_person=document["unit"]["rows_a_person"],
+            measure=measure,
+            dataset_id=document["dataset_id"],
+            salt=document["salt"],
+            by=document["unit"]["stated_by"],
+            at=document["registered"],
+        )
+
     @property
     def document(self) -> dict[str, Any]:
         """As the chain of entries begins with it."""
@@ -140,7 +154,7 @@ class Attempt:
     number: int
     request_digest: str
     price: Price
-    request: str
+    request: Mapping[str, Any]
     by: str
     at: str
 

@@ -7,7 +7,6 @@ that nobody draws, and books it as failed.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,12 +14,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dprelease.ledger.canonical import canonical, digest, fresh_salt
-from dprelease.ledger.chain import MACHINE_FAILED
+from dprelease.ledger.canonical import digest, fresh_salt
+from dprelease.ledger.chain import ATTEMPT, FAILED, MACHINE_FAILED, OUTCOMES, PUBLISHED, REGISTERED, STORED, VERSION
 from dprelease.ledger.checks import wrong_inside
 from dprelease.ledger.connection import PATIENCE, sentences
 from dprelease.ledger.fingerprint import Rows, fingerprint, key_of, same_table
-from dprelease.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
+from dprelease.ledger.reading import (
+    account_in,
+    begun_in,
+    document_in,
+    lines_in,
+    outcome_in,
+    outcomes_in,
+    registration_in,
+    stored_in,
+)
 from dprelease.ledger.records import (
     DIED,
     MOST_WORDS,
@@ -39,8 +47,9 @@ from dprelease.ledger.stores.chosen import note_store, store_of
 from dprelease.ledger.stores.files import file_of
 from dprelease.ledger.stores.opened import Opened, Store
 from dprelease.ledger.units import Price, Tally
-from dprelease.ledger.writing import book, insert, set_budget, today, written
+from dprelease.ledger.writing import append, book, set_budget, signed, tell_access, tell_copies, today
 
+SEEN_BEFORE = "true values may have been seen before"
 COUNTED = "Counts of this engine's table are registered already: register these as a new version of them."
 
 
@@ -56,6 +65,12 @@ def _must_be_new(print_of_rows: str, known: Collection[str]) -> None:
         raise LedgerError("These rows are registered already, under the budget they have.")
     if any(same_table(print_of_rows, each) for each in known):
         raise LedgerError(COUNTED)
+
+
+def _declared(connection: Opened) -> set[str]:
+    """Requests of which a machine's failure was declared."""
+    rows = connection.execute(f"SELECT body FROM entries WHERE kind = '{MACHINE_FAILED}'")
+    return {digest(document_in(text)["request"]) for (text,) in rows}
 
 
 class Ledger:
@@ -135,12 +150,8 @@ class Ledger:
         )
         with self.store.beginning(made.dataset_id) as connection:
             _must_be_new(print_of_rows, connection.registered_elsewhere())
-            connection.execute(
-                "INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (made.dataset_id, made.name, made.neighbours.value, made.public_n, made.person_column,
-                 made.rows_a_person, made.salt, made.by, made.at),
-            )  # fmt: skip
-            insert(connection, "versions", print_of_rows, made.by, made.at)
+            append(connection, REGISTERED, made.document, salt=made.salt)
+            append(connection, VERSION, {"fingerprint": print_of_rows} | signed(made.by))
             set_budget(connection, budget, "registered", made.by)
         return made
 
@@ -152,7 +163,8 @@ class Ledger:
             if print_of_rows not in self.fingerprints(dataset_id):
                 with self._writing(dataset_id) as connection:
                     _must_be_new(print_of_rows, connection.registered_elsewhere())
-                    insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
+                    name = _words(by.name, "name of the steward")
+                    append(connection, VERSION, {"fingerprint": print_of_rows} | signed(name))
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
         """Another budget from now on; never below what is spent. Plain sums stay valid when a budget is raised."""
@@ -165,20 +177,21 @@ class Ledger:
             set_budget(connection, budget, _words(reason, "reason"), _words(by.name, "name of the steward"))
 
     def tell(self, dataset_id: str, what: str, by: Actor) -> None:
-        """Write down that something happened, as that the steward saw true values."""
+        """Write down that somebody saw, or may have seen, true values."""
         by.must_have_a_role("write in a ledger")
         with self._writing(dataset_id) as connection:
-            insert(connection, "events", _words(what, "event"), _words(by.name, "name"), today())
+            tell_access(connection, _words(what, "event"), _words(by.name, "name"))
 
     def publish(self, dataset_id: str, entry: int, by: Actor) -> None:
         """A stored release may be given to others; free, and there is no way back."""
         by.must_be_steward("publish")
         with self._writing(dataset_id) as connection:
-            stored = connection.execute("SELECT outcome FROM charges WHERE entry = ?", (entry,)).fetchone()
-            if stored != ("stored",):
+            outcomes = outcomes_in(connection)
+            if not 1 <= entry <= len(outcomes) or outcomes[entry - 1][1] != STORED:
                 raise LedgerError("There is no such release to publish.")
-            if not connection.execute("SELECT 1 FROM publications WHERE entry = ?", (entry,)).fetchone():
-                written(connection, "publications", entry, _words(by.name, "name of the steward"), today())
+            seq = outcomes[entry - 1][0]
+            if not stored_in(connection, seq).published:
+                append(connection, PUBLISHED, signed(_words(by.name, "name of the steward")), about=seq)
 
     def machine_failed(self, dataset_id: str, attempt: int, by: Actor, *, patience: float = PATIENCE) -> None:
         """The steward says that the machine, not the draw, ended an attempt: its charge is not booked.
@@ -190,13 +203,9 @@ class Ledger:
             begun = [each for each in begun_in(connection) if each.number == attempt]
             if not begun:
                 raise LedgerError("There is no such attempt without an outcome.")
-            before = connection.execute(
-                "SELECT 1 FROM charges WHERE request_digest = ? AND outcome = ?",
-                (begun[0].request_digest, MACHINE_FAILED),
-            ).fetchone()
-            if before:
+            if begun[0].request_digest in _declared(connection):
                 raise LedgerError("This request died before. As that may depend on the rows, its charge stands.")
-            body = {"request": json.loads(begun[0].request), "by": _words(by.name, "name"), "at": today()}
+            body = {"request": begun[0].request} | signed(_words(by.name, "name"))
             book(connection, begun[0], MACHINE_FAILED, body)
 
     # --- what anybody may ask
@@ -206,17 +215,16 @@ class Ledger:
         with self.store.connected(dataset_id) as connection:
             return registration_in(connection)
 
-    def fingerprints(self, dataset_id: str) -> set[str]:
-        """Of all versions of the rows."""
+    def fingerprints(self, dataset_id: str) -> list[str]:
+        """Of all versions of the rows, in order."""
         with self.store.connected(dataset_id) as connection:
-            return {row[0] for row in connection.execute("SELECT fingerprint FROM versions")}
+            rows = connection.execute(f"SELECT body FROM entries WHERE kind = '{VERSION}' ORDER BY seq")
+            return [str(document_in(text)["fingerprint"]) for (text,) in rows]
 
     def version(self, dataset_id: str, rows: Rows) -> int:
         """Which version of the data set these rows are, counted from 1; 0 if they were not registered for it."""
-        told = fingerprint(rows, key=key_of(self.folder))
-        with self.store.connected(dataset_id) as connection:
-            row = connection.execute("SELECT version FROM versions WHERE fingerprint = ?", (told,)).fetchone()
-        return int(row[0]) if row else 0
+        told, known = fingerprint(rows, key=key_of(self.folder)), self.fingerprints(dataset_id)
+        return known.index(told) + 1 if told in known else 0
 
     def holds(self, dataset_id: str, rows: Rows) -> bool:
         """Whether these are rows that were registered for the data set."""
@@ -230,24 +238,21 @@ class Ledger:
     def find(self, dataset_id: str, request_digest: str) -> Stored | Failed | None:
         """What became of a request; None if nothing was charged for it yet."""
         with self.store.connected(dataset_id) as connection:
-            row = connection.execute(
-                "SELECT entry, outcome FROM charges WHERE request_digest = ? AND outcome <> ?",
-                (request_digest, MACHINE_FAILED),
-            ).fetchone()
-            if row is None:
-                return None
-            return stored_in(connection, row[0]) if row[1] == "stored" else failed_in(connection, row[0])
+            return outcome_in(connection, request_digest)
 
     def stored(self, dataset_id: str) -> list[Stored]:
         """Every stored release, in order."""
         with self.store.connected(dataset_id) as connection:
-            rows = connection.execute("SELECT entry FROM charges WHERE outcome = 'stored' ORDER BY entry").fetchall()
-            return [stored_in(connection, entry) for (entry,) in rows]
+            return [stored_in(connection, seq) for seq, kind in outcomes_in(connection) if kind == STORED]
 
     def lines(self, dataset_id: str) -> list[dict[str, Any]]:
         """The chain."""
         with self.store.connected(dataset_id) as connection:
             return lines_in(connection)
+
+    def outcomes(self, dataset_id: str) -> list[dict[str, Any]]:
+        """Lines of what was drawn or declared a machine's failure, in order."""
+        return [line for line in self.lines(dataset_id) if line["kind"] in OUTCOMES]
 
     # --- what a release needs
 
@@ -261,27 +266,31 @@ class Ledger:
         """Charge every attempt without an outcome as failed. Only for whoever holds the turn: nobody else draws."""
         with self._writing(dataset_id, checked=True) as connection:
             for attempt in begun_in(connection):
-                body = {"request": json.loads(attempt.request), "by": attempt.by, "at": attempt.at, "reason": DIED}
-                book(connection, attempt, "failed", body)
+                body = {"request": attempt.request, "by": attempt.by, "at": attempt.at, "reason": DIED}
+                book(connection, attempt, FAILED, body)
 
-    def begin(self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor) -> Attempt:
+    def begin(
+        self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor, *, seen: bool = False
+    ) -> Attempt:
         """Commit an attempt: from here on the price is held, whatever happens.
+
+        What only notes beside the ledger tell is told by it first: copies put back, and, where ``seen`` says so, that
+        true values of these rows may have been seen.
 
         Raises:
             LedgerBusy: somebody else began the same, who holds the turn since it was lost here.
         """
         by.must_have_a_role(RELEASE)
-        asked, text, at = digest(request), canonical(request).decode(), today()
-        name = _words(by.name, "name of who asks")
+        asked, name = digest(request), _words(by.name, "name of who asks")
         with self._writing(dataset_id, checked=True) as connection:
-            query = (
-                "SELECT 1 FROM attempts WHERE request_digest = ?"
-                " AND attempt NOT IN (SELECT attempt FROM charges WHERE outcome = ?)"
-            )
-            if connection.execute(query, (asked, MACHINE_FAILED)).fetchone():
+            if outcome_in(connection, asked) or asked in {each.request_digest for each in begun_in(connection)}:
                 raise LedgerBusy(TAKEN)
-            number = insert(connection, "attempts", asked, text, price.first, price.delta, name, at)
-        return Attempt(number=number, request_digest=asked, request=text, price=price, by=name, at=at)
+            if seen:
+                tell_access(connection, SEEN_BEFORE, name)
+            tell_copies(connection, name)
+            told = signed(name)
+            number = append(connection, ATTEMPT, {"request": request, **told}, amount=price)
+        return Attempt(number=number, request_digest=asked, request=request, price=price, by=name, at=told["at"])
 
     @contextmanager
     def drawing(self, dataset_id: str) -> Iterator[Opened]:

@@ -1,4 +1,4 @@
-"""What is written in an open ledger: every row with its link of the journal, inside somebody's transaction."""
+"""What is written in an open ledger: entries, each naming the one before it, inside somebody's transaction."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from dprelease.ledger.canonical import canonical, digest, fresh_salt
-from dprelease.ledger.chain import MACHINE_FAILED, first_digest, line_of, link_of
-from dprelease.ledger.reading import account_in, last_link, lines_in, registration_in
+from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, fresh_salt
+from dprelease.ledger.chain import ACCESS, BUDGET, MACHINE_FAILED, RESTORED, line_of
+from dprelease.ledger.reading import copies_put_back_in, count_in, last_in, outcomes_in
 from dprelease.ledger.records import Attempt
 from dprelease.ledger.stores.opened import Opened
 from dprelease.ledger.units import Price
@@ -19,31 +19,53 @@ def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def insert(connection: Opened, table: str, *values: Any) -> int:
-    """Write the next numbered row of a table, and its link; returns its number."""
-    number = int(connection.execute(f"SELECT count(*) + 1 FROM {table}").fetchone()[0])
-    written(connection, table, number, *values)
-    return number
-
-
-def written(connection: Opened, table: str, *row: Any) -> None:
-    """Write a row of a table, which begins with its number, and the link that the journal has of it."""
-    places = ", ".join("?" * len(row))
-    connection.execute(f"INSERT INTO {table} VALUES ({places})", row)
-    linked(connection, table, row)
-
-
-def linked(connection: Opened, table: str, row: tuple[Any, ...]) -> None:
-    """Write the next link of the journal, of a row that stands in its table."""
-    link, previous = last_link(connection)
-    salt = fresh_salt()
-    told = digest(link_of(table, row, salt=salt, previous=previous))
-    connection.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", (link + 1, table, row[0], salt, previous, told))
+def append(
+    connection: Opened,
+    kind: str,
+    body: Mapping[str, Any],
+    *,
+    about: int = 0,
+    amount: Price | None = None,
+    salt: str = "",
+) -> int:
+    """Write the next entry; returns its number."""
+    last, previous = last_in(connection)
+    amount, salt, seq = amount or Price(first=0), salt or fresh_salt(), last + 1
+    line = line_of(seq=seq, kind=kind, about=about, amount=amount, body=body, salt=salt, previous=previous)
+    connection.execute(
+        "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (seq, kind, about, amount.first, amount.delta, canonical(body).decode(), salt, previous, digest(line)),
+    )
+    return seq
 
 
 def set_budget(connection: Opened, budget: Price, reason: str, by: str) -> None:
     """Another budget from now on."""
-    insert(connection, "budgets", budget.measure.value, budget.first, budget.delta, reason, by, today())
+    append(connection, BUDGET, {"measure": budget.measure.value, "reason": reason} | signed(by), amount=budget)
+
+
+def signed(by: str) -> dict[str, str]:
+    """Who says it, and the day."""
+    return {"by": by, "at": today()}
+
+
+def tell_access(connection: Opened, what: str, by: str) -> None:
+    """Somebody saw, or may have seen, true values."""
+    append(connection, ACCESS, {"what": what} | signed(by))
+
+
+def tell_copies(connection: Opened, by: str, *, more: int = 0, least: int = 0) -> int:
+    """Entries for all copies that took the place of this ledger and are told by notes alone, and for so many more.
+
+    ``least`` says how many there were as another file tells.
+
+    Returns:
+        How many copies there were.
+    """
+    times = max(copies_put_back_in(connection), least) + more
+    for _ in range(times - count_in(connection, RESTORED)):
+        append(connection, RESTORED, {"outcomes": len(outcomes_in(connection))} | signed(by))
+    return times
 
 
 def book(
@@ -53,25 +75,10 @@ def book(
     body: Mapping[str, Any],
     files: Mapping[str, bytes] | None = None,
 ) -> int:
-    """Write an attempt's charge inside a transaction, with the files of what was drawn; returns the entry."""
-    account, lines = account_in(connection), lines_in(connection)
-    previous = digest(lines[-1]) if lines else first_digest(registration_in(connection).document)
-    price = Price(first=0, measure=account.budget.measure) if outcome == MACHINE_FAILED else attempt.price
-    entry, salt = len(lines) + 1, fresh_salt()
-    _, record = last_link(connection)
-    line = line_of(
-        entry=entry,
-        outcome=outcome,
-        charge=price,
-        budget=account.budget,
-        body=body,
-        salt=salt,
-        previous=previous,
-        record=record,
-    )
-    [budget] = connection.execute("SELECT budget FROM allowed").fetchone()
-    row = (entry, attempt.number, outcome, attempt.request_digest, price.first, price.delta, budget)
-    written(connection, "charges", *row, canonical(body).decode(), salt, previous, record, digest(line))
-    for name, contents in (files or {}).items():
-        connection.execute("INSERT INTO draws VALUES (?, ?, ?)", (entry, name, contents))
-    return entry
+    """Write an attempt's charge inside a transaction, with the files of what was drawn; returns the entry's number."""
+    for contents in (files or {}).values():
+        told = digest_of_bytes(contents)
+        if not connection.execute("SELECT 1 FROM payloads WHERE digest = ?", (told,)).fetchone():
+            connection.execute("INSERT INTO payloads VALUES (?, ?)", (told, contents))
+    charge = Price(first=0, measure=attempt.price.measure) if outcome == MACHINE_FAILED else attempt.price
+    return append(connection, outcome, body, about=attempt.number, amount=charge)

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpcore.core import ParameterError
 from dprelease.ledger.records import Stored
 from dprelease.requests.joint import FORMAT, Asked, asked_of
 from dprelease.requests.single import Request
-
-OLDER = "It was released by an older program, and what it asked cannot be compared."
 
 
 def last_release(stored: Sequence[Stored]) -> Stored | None:
@@ -25,10 +22,7 @@ def changes(before: Stored, after: Asked) -> tuple[str, ...]:
 
     Questions are the same if they read the same columns and ask the same of them.
     """
-    try:
-        then, now = asked_of(before.body["request"]), after
-    except ParameterError:
-        return (OLDER,)
+    then, now = asked_of(before.body["request"]), after
     found = []
     if then.n != now.n:
         found.append(f"n was {then.n:,} and is {now.n:,}.")

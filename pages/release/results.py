@@ -32,7 +32,7 @@ def stored_sentence(stored: Stored) -> str:
 
 def charge_of(stored: Stored) -> Price:
     """What it cost."""
-    return Price.read(dict(stored.chain[-1]["charge"]))
+    return Price.read(dict(stored.chain[-1]["amount"]))
 
 
 def day_of(stored: Stored) -> str:

@@ -52,14 +52,13 @@ def rebooked(document: Certificate) -> Certificate:
     chain = document["ledger"]["chain"]
     last = chain[-1]
     chain[-1] = line_of(
-        entry=last["entry"],
-        outcome="stored",
-        charge=Price.read(last["charge"]),
-        budget=Price.read(last["budget"]),
+        seq=last["seq"],
+        kind="stored",
+        about=last["about"],
+        amount=Price.read(last["amount"]),
         body=body,
         salt=document["ledger"]["salt"],
         previous=last["previous"],
-        record=last["record"],
     )
     return sealed(document)
 
@@ -74,12 +73,12 @@ def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, s
     assert stored.body["by"] == ANALYST.name
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5])
 def test_no_other_format_holds(held: tuple[Ledger, str, Stored], told: Certificate, number: int) -> None:
     told["format"] = f"dpscope-certificate/{number}"
     said = verify(rebooked(told), held[2].files)
-    other = f"The certificate is of the format “dpscope-certificate/{number}”; only dpscope-certificate/3 is verified."
-    assert said == ([] if number == 3 else [other])
+    other = f"The certificate is of the format “dpscope-certificate/{number}”; only dpscope-certificate/4 is verified."
+    assert said == ([] if number == 4 else [other])
 
 
 def change(*path: str | int, to: Any) -> Callable[[Certificate], None]:
@@ -126,8 +125,8 @@ FORGERIES: dict[str, list[Callable[[Certificate], None]]] = {
     "the chain re-ordered": [
         lambda document: document["ledger"]["chain"].insert(0, document["ledger"]["chain"].pop(1))
     ],
-    "an earlier charge made smaller": [change("ledger", "chain", 0, "charge", "epsilon", to="0.1")],
-    "an earlier outcome changed": [change("ledger", "chain", 0, "outcome", to="machine failed")],
+    "an earlier charge made smaller": [change("ledger", "chain", 3, "amount", "epsilon", to="0.1")],
+    "an earlier outcome changed": [change("ledger", "chain", 4, "kind", to="machine failed")],
     "no failures of a machine": [change("guarantee", "whole_data_set", "machine_failures_declared", to=2)],
     "nothing unprotected": [change("guarantee", "unprotected", to=["number of rows: 20"])],
 }
@@ -153,7 +152,10 @@ def test_a_whole_made_up_entry_is_told_by_the_ledger_alone(held: tuple[Ledger, s
     ledger, dataset_id, stored = held
     smaller = request_of(epsilon=0.25, draw=3)
     told["request"], told["mechanism"]["parameters"] = smaller.document, smaller.parameters
-    told["guarantee"]["epsilon"] = told["ledger"]["chain"][-1]["charge"]["epsilon"] = "0.25"
+    told["guarantee"]["epsilon"] = "0.25"
+    attempt, outcome = told["ledger"]["chain"][-2:]
+    attempt["amount"]["epsilon"] = outcome["amount"]["epsilon"] = "0.25"
+    outcome["previous"] = digest(attempt)
     told["guarantee"]["whole_data_set"]["spent"]["epsilon"] = "1.25"
     told["accuracy"] = _accuracy(smaller)
     assert verify(rebooked(told), stored.files) == []
@@ -212,7 +214,7 @@ def test_any_part_left_out_or_of_another_kind_gets_a_sentence(
 def test_an_old_copy_of_a_ledger_is_told_by_a_certificate(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
     ledger, dataset_id, _ = held
     assert against(told, ledger.lines(dataset_id)[:2]) == [
-        "The ledger ends at entry 2, and entry 3 was certified: it is an old copy."
+        "The ledger ends at line 2, and line 11 was certified: it is an old copy."
     ]
 
 

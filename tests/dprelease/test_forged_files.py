@@ -28,13 +28,13 @@ from dpcore.queries.ranges import Cells
 from dprelease.certificate import body_of, certificate, price_of, verify
 from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest_of_bytes
-from dprelease.ledger.records import Spent, Stored
+from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import read_rows
 from dprelease.requests.single import Request
-from dprelease.verification import CANNOT_TELL, registration_of, unverifiable
+from dprelease.verification import CANNOT_TELL, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
 from tests.kit.ledgers import ANALYST, registered
@@ -243,6 +243,15 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+def charged(document: dict[str, Any], price: Price) -> Price:
+    """Charge another price in the last attempt and its outcome; returns the budget."""
+    chain = document["ledger"]["chain"]
+    for line in chain[-2:]:
+        line["amount"] = price.document
+    [budget] = [line["amount"] for line in chain if line["kind"] == "budget"]
+    return Price.read(budget)
+
+
 @pytest.mark.parametrize("told", OTHERS)
 def test_another_request_that_has_the_same_files_is_named_among_what_files_cannot_tell(
     releases: Callable[[str], Stored], told: str
@@ -255,12 +264,12 @@ def test_another_request_that_has_the_same_files_is_named_among_what_files_canno
     if "reading" in changed:
         changed = changed | {"queries": type(asked.queries)(domain=changed["reading"].domain)}
     asked = replace(asked, **changed)
-    registration = replace(registration_of(genuine["data"]), neighbours=asked.neighbours, public_n=asked.n)
-    price, chain = price_of(asked, rows_a_person=1), genuine["ledger"]["chain"]
-    chain[-1]["charge"] = price.document
+    registration = replace(Registration.of(genuine["data"]), neighbours=asked.neighbours, public_n=asked.n)
+    price = price_of(asked, rows_a_person=1)
+    budget = charged(genuine, price)
     body = body_of(
         asked, registration, version=1, files=stored.files, unpublished=0, steward_saw=False,
-        before=Spent(budget=Price.read(chain[-1]["budget"]), spent=price), by="Grace", at=genuine["at"],
+        before=Spent(budget=budget, spent=price), by="Grace", at=genuine["at"],
     )  # fmt: skip
     assert body["request"] != genuine["request"]
     assert verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files) == []
@@ -272,11 +281,10 @@ def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[
     genuine = copy.deepcopy(certificate(stored))
     other = replace(asked, values={**asked.values, "epsilon": 1.0})
     price = price_of(other, rows_a_person=1)
-    genuine["ledger"]["chain"][-1]["charge"] = price.document
+    budget = charged(genuine, price)
     body = body_of(
-        other, registration_of(genuine["data"]), version=1, files=stored.files, unpublished=0, steward_saw=False,
-        before=Spent(budget=Price.read(genuine["ledger"]["chain"][-1]["budget"]), spent=price), by="G",
-        at=genuine["at"],
+        other, Registration.of(genuine["data"]), version=1, files=stored.files, unpublished=0, steward_saw=False,
+        before=Spent(budget=budget, spent=price), by="G", at=genuine["at"],
     )  # fmt: skip
     said = verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files)
     assert said == ["The columns, lines, labels or numbers of distances.csv are not those of the request."]

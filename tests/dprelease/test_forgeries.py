@@ -18,7 +18,7 @@ from dpcore.queries.ranges import Thresholds
 from dprelease.certificate import certificate, parts_of, verify
 from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
-from dprelease.ledger.chain import RECORD, details_of, first_digest
+from dprelease.ledger.chain import FIRST, details_of
 from dprelease.ledger.records import Stored
 from dprelease.release import release
 from dprelease.requests.single import MOST_DRAWS
@@ -97,8 +97,9 @@ def rebooked(document: Certificate) -> Certificate:
     """With every digest made up anew, from the registration to the certificate's own, where that is possible."""
     try:
         body = {k: v for k, v in document.items() if k not in {"digest", "ledger"}}
-        previous, lines = first_digest(body["data"]), document["ledger"]["chain"]
-        lines[-1]["details"] = details_of(body, salt=document["ledger"]["salt"], record=lines[-1].get(RECORD, ""))
+        previous, lines = FIRST, document["ledger"]["chain"]
+        lines[0]["details"] = details_of(body["data"], salt=body["data"]["salt"])
+        lines[-1]["details"] = details_of(body, salt=document["ledger"]["salt"])
         for line in lines:
             line["previous"] = previous
             previous = digest(line)
@@ -132,9 +133,11 @@ def untold(genuine: Certificate, path: Path_, value: Any) -> str:
     if name in CANNOT_TELL:
         return CANNOT_TELL[name][2] if CANNOT_TELL[name][0](value) else ""
     if path[:2] == ("ledger", "chain"):
-        if path[-1] == RECORD and is_hex(value, 64):
+        chain = genuine["ledger"]["chain"]
+        if path[-1] == "details" and 0 < int(path[2]) < len(chain) - 1 and is_hex(value, 64):
             return "a digest of what stays in the ledger"
-        if "budget" in path and path[2] != len(genuine["ledger"]["chain"]) - 1:
+        budgets = [place for place, line in enumerate(chain) if line["kind"] == "budget"]
+        if path[2] in budgets[:-1] and "amount" in path:
             return "a budget in epsilon of an earlier entry"
     if path[0] == "request":
         if path[-2] == "names" and type(value) is str:
@@ -185,8 +188,6 @@ def test_a_field_more_or_less_anywhere_is_caught(stored: Stored) -> None:
                 place["extra"] = 1
             else:
                 del place[change]
-            if (path, change) == (("ledger", "chain", 0), RECORD):  # lines of the first schema have none
-                continue
             said = verify(rebooked(forged), stored.files)
             assert said or (change == "bits" and untold(genuine, (*path, change), 1)), (path, change)
 
@@ -217,29 +218,41 @@ REPLACED = [
     *((f"{where}.relation", "replace_one") for where in ("data", "guarantee", "request.data")),
     ("guarantee.unprotected", ["number of rows: 30"]),
 ]
+
+
+def charged(epsilon: str, *, first: int = 5) -> list[tuple[str, str]]:
+    """Another amount of an attempt, which is the line of this place, and of its outcome, which follows."""
+    return [(f"ledger.chain.{place}.amount.epsilon", epsilon) for place in (first, first + 1)]
+
+
 TOGETHER: dict[str, Callable[[Certificate], None]] = {
     "households": sets(*unit("household", 1)),
     "persons without a person column": sets(*unit("person", 1)),
     "rows of a row": sets(*unit("row", 5)),
     "persons of five rows where rows are replaced": sets(
         *REPLACED, *unit("person", 5), ("data.person_column", "who"), ("guarantee.epsilon", "2.5"),
-        ("ledger.chain.1.charge.epsilon", "2.5"),
+        *charged("2.5"),
     ),
     "a file of another folder": lambda d: d.update(files={"../counts.csv": d["files"]["counts.csv"]}),
     "a file of another name": lambda d: d.update(files={"value.csv": d["files"]["counts.csv"]}),
     "a file more": lambda d: d["files"].update({"more.csv": digest_of_bytes(b"")}),
     "drawn before it was registered": sets(("at", "1999-01-01")),
     "more previews than entries": sets(("tuning.charged_previews", 2)),
+    "fewer previews than entries": sets(("tuning.charged_previews", 0)),
+    "nobody saw anything": sets(("guarantee.steward_saw_true_values", True)),
+    "a copy put back": sets(("guarantee.whole_data_set.copies_put_back", 1)),
     "a more expensive claim": sets(
-        ("guarantee.epsilon", "0.6"), ("ledger.chain.1.charge.epsilon", "0.6"),
+        ("guarantee.epsilon", "0.6"), *charged("0.6"),
         ("guarantee.whole_data_set.spent.epsilon", "1.1"),
     ),
-    "a free entry": sets(("ledger.chain.0.charge.epsilon", "0"), ("guarantee.whole_data_set.spent.epsilon", "0.5")),
+    "a free entry": sets(
+        *charged("0", first=3), ("guarantee.whole_data_set.spent.epsilon", "0.5"),
+    ),
     "no delta and an endless budget": sets(
-        ("ledger.chain.1.budget.epsilon", "9" * 20), ("guarantee.whole_data_set.budget.epsilon", "9" * 20),
+        ("ledger.chain.2.amount.epsilon", "9" * 20), ("guarantee.whole_data_set.budget.epsilon", "9" * 20),
         ("guarantee.whole_data_set.private.epsilon", "9" * 20),
     ),
-    "an entry of a truth value": sets(("ledger.chain.0.entry", True)),
+    "an entry of a truth value": sets(("ledger.chain.0.seq", True)),
 }  # fmt: skip
 
 
@@ -254,10 +267,13 @@ def test_changes_that_agree_with_each_other_are_caught(single: Stored, name: str
 def test_a_budget_in_rho_does_not_change_along_the_chain(tmp_path: Path) -> None:
     stored = make("rho", tmp_path)
     forged = copy.deepcopy(certificate(stored))
-    forged["ledger"]["chain"][0]["budget"]["rho"] = "0.5"
-    assert verify(rebooked(forged), stored.files) == [
-        "The chain breaks at entry 2: a budget in rho is fixed when it is opened."
-    ]
+    chain = forged["ledger"]["chain"]
+    chain.insert(3, copy.deepcopy(chain[2]))
+    for place, line in enumerate(chain, 1):
+        line["seq"] = place
+    assert "The chain breaks at line 4: a budget in rho is fixed when it is opened." in verify(
+        rebooked(forged), stored.files
+    )
 
 
 WRONG_FILE = "The columns, lines, labels or numbers of counts.csv are not those of the request."

@@ -46,7 +46,7 @@ def test_a_plan_is_one_charge_one_draw_and_one_certificate(tmp_path: Path) -> No
     spent = ledger.account(dataset_id).spent
     assert spent == Price.of(plan_of(pure=False).cost) == Price(first=500_000_000, delta=10**11)
     assert release(ledger, dataset_id, asked, few_rows(), ANALYST) == came
-    assert ledger.account(dataset_id).spent == spent and len(ledger.lines(dataset_id)) == 1
+    assert ledger.account(dataset_id).spent == spent and len(ledger.outcomes(dataset_id)) == 1
     told = certificate(came)
     assert verify(told, came.files) == [] == check(ledger, dataset_id)
     parts = parts_of(told)

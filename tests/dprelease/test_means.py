@@ -98,7 +98,7 @@ def test_a_request_of_a_mean_over_an_unconfirmed_n_is_refused_before_the_charge(
     ledger, dataset_id = registered(tmp_path, neighbours=relation, public_n=20)
     assert said in refusal(asked, ledger.registration(dataset_id), ledger.account(dataset_id))
     came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
-    assert not isinstance(came, Stored) and said in came.sentence and not ledger.lines(dataset_id)
+    assert not isinstance(came, Stored) and said in came.sentence and not ledger.outcomes(dataset_id)
 
 
 def test_a_rehearsal_says_rows_missing_and_bounds_of_every_value(plan: Plan) -> None:

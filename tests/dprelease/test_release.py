@@ -62,7 +62,7 @@ def test_whoever_has_no_role_is_refused_and_nothing_is_held(tmp_path: Path) -> N
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
     with connected(ledger.path(dataset_id)) as connection:
-        assert connection.execute("SELECT count(*) FROM attempts").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM entries WHERE kind = 'attempt'").fetchone() == (1,)
     with pytest.raises(LedgerError, match="Only stewards and analysts may write"):
         ledger.tell(dataset_id, "something", viewer)
     with pytest.raises(LedgerError, match="Only stewards and analysts may release"):
@@ -181,10 +181,10 @@ def died(ledger: Ledger, dataset_id: str, request: Request, monkeypatch: pytest.
 def test_what_died_is_held_and_then_booked_as_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=1.0)
     died(ledger, dataset_id, request_of(), monkeypatch)
-    assert spent(ledger, dataset_id) == 500_000_000 and ledger.lines(dataset_id) == []
+    assert spent(ledger, dataset_id) == 500_000_000 and ledger.outcomes(dataset_id) == []
     came = release(ledger, dataset_id, request_of(epsilon=0.6, draw=2), few_rows(), ANALYST)
     assert isinstance(came, Refused), "the charge of what died counts"
-    assert [line["outcome"] for line in ledger.lines(dataset_id)] == ["failed"]
+    assert [line["kind"] for line in ledger.outcomes(dataset_id)] == ["failed"]
     assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=DIED)
     assert spent(ledger, dataset_id) == 500_000_000 and check(ledger, dataset_id) == []
 
@@ -196,7 +196,7 @@ def test_what_is_stored_and_cannot_be_read_is_not_said_to_have_died(
     usual = Ledger.find
 
     def find(self: Ledger, *arguments: Any) -> Any:
-        if self.lines(dataset_id):
+        if self.outcomes(dataset_id):
             raise LedgerError(UNWRITABLE)
         return usual(self, *arguments)
 
@@ -212,8 +212,8 @@ def test_what_goes_wrong_as_an_attempt_is_written_is_not_said_to_be_free(
     ledger, dataset_id = registered(tmp_path)
     usual = Ledger.begin
 
-    def begin(self: Ledger, *arguments: Any) -> Any:
-        usual(self, *arguments)
+    def begin(self: Ledger, *arguments: Any, **more: Any) -> Any:
+        usual(self, *arguments, **more)
         raise MemoryError(SECRET)
 
     with monkeypatch.context() as patch:
@@ -234,7 +234,7 @@ def test_nothing_is_raised_once_something_is_charged(
         raise MemoryError(SECRET)
 
     def find(self: Ledger, *arguments: Any) -> Any:
-        return without_memory() if self.lines(dataset_id) else usual(self, *arguments)
+        return without_memory() if self.outcomes(dataset_id) else usual(self, *arguments)
 
     with monkeypatch.context() as patch:
         if name == "book":
@@ -328,14 +328,14 @@ def test_nothing_is_drawn_where_the_ledger_does_not_add_up(tmp_path: Path) -> No
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     with connected(ledger.path(dataset_id)) as connection:
         [(name, trigger)] = connection.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name = 'draws_never_change'"
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name = 'payloads_never_change'"
         ).fetchall()
         connection.execute(f"DROP TRIGGER {name}")
-        connection.execute("UPDATE draws SET contents = x'00'")
+        connection.execute("UPDATE payloads SET contents = x'00'")
         connection.execute(trigger)
     for draw in (1, 2):  # what is stored already, and what is not
         came = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
-        assert isinstance(came, Refused) and "does not add up at entry 1" in came.sentence
+        assert isinstance(came, Refused) and "does not add up at line 5" in came.sentence
     assert spent(ledger, dataset_id) == 500_000_000
 
 
@@ -377,7 +377,7 @@ def test_a_full_disk_while_storing_shows_nothing(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(releases, "book", full)
     assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=DIED)
     monkeypatch.undo()
-    assert not ledger.lines(dataset_id) and spent(ledger, dataset_id) == 500_000_000
+    assert not ledger.outcomes(dataset_id) and spent(ledger, dataset_id) == 500_000_000
 
 
 def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_nothing_is_charged_by_a_clock_whose_day_no_certificate_could_bear(
     for module in ("dprelease.release", "dprelease.ledger.store"):
         monkeypatch.setattr(f"{module}.today", lambda: "2020-01-01", raising=False)
     assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Refused(sentence=CLOCK)
-    assert not ledger.account(dataset_id).spent and not ledger.lines(dataset_id)
+    assert not ledger.account(dataset_id).spent and not ledger.outcomes(dataset_id)
     monkeypatch.undo()
     stored = release(ledger, dataset_id, request_of(), few_rows(), STEWARD)
     assert isinstance(stored, Stored) and verify(certificate(stored), stored.files) == []

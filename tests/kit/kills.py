@@ -26,16 +26,15 @@ from typing import Any
 
 import dprelease.ledger.writing
 import dprelease.release
-from dprelease.certificate import against
 from dprelease.ledger.checks import check
-from dprelease.ledger.copies import backup, migrate, restore
+from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.fingerprint import SUFFIX
 from dprelease.ledger.records import Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores import database, files
 from dprelease.ledger.units import Price
 from dprelease.requests.joint import Asked
-from tests.kit.ledgers import SCHEMA_1, STEWARD, few_rows, forge, of_schema_1, plan_of, registered, request_of
+from tests.kit.ledgers import STEWARD, few_rows, forge, plan_of, registered, request_of
 
 for module in ("opendp.prelude", "pandas"):  # loaded once, not by every child
     importlib.import_module(module)
@@ -174,26 +173,15 @@ class Watch:
         if not again.startswith(expected):
             self.wrong.append(f"{state} was left, and the next press shows {again[:20]}")
         after = ledger.account(dataset_id)
-        charged = sum(PRICE.first for _ in ledger.lines(dataset_id))
+        charged = sum(PRICE.first for _ in ledger.outcomes(dataset_id))
         if after.begun or after.spent.first != charged:
             self.wrong.append("what is spent is not what entries explain")
-
-    def all_of_it(self, ledger: Ledger, dataset_id: str, old: bytes) -> None:
-        """What a migration must have left: the lines that were certified, every release, the old file, and no other."""
-        self.wrong += check(ledger, dataset_id)
-        self.wrong += against((SCHEMA_1 / "certificate.json").read_bytes(), ledger.lines(dataset_id))
-        account = ledger.account(dataset_id)
-        if (account.spent.first, len(account.begun), len(ledger.stored(dataset_id))) != (3 * 10**9, 1, 3):
-            self.wrong.append("something was lost")
-        beside = [path.read_bytes() for path in ledger.folder.iterdir() if ".schema-1" in path.name]
-        if beside != [old]:
-            self.wrong.append("the old file is not beside the new one")
 
     def as_copied(self, ledger: Ledger, dataset_id: str, old: bytes) -> None:
         """What putting a copy back must have left: its one entry, word of it, the damaged file beside, and no other."""
         self.wrong += check(ledger, dataset_id)
         kept = [path.read_bytes() for path in ledger.folder.iterdir() if ".replaced" in path.name]
-        if len(ledger.lines(dataset_id)) != 1 or kept != ([old] if old else []):
+        if len(ledger.outcomes(dataset_id)) != 1 or kept != ([old] if old else []):
             self.wrong.append("the copy is not there, or the old file is not beside it")
         press(ledger, dataset_id, request_of(draw=3))
         told = ledger.stored(dataset_id)[-1].body["guarantee"]["whole_data_set"]["copies_put_back"]
@@ -243,11 +231,6 @@ def named_kills(watch: Watch, count: int) -> None:
             watch.look(now[2], ended(*child(dying_at(moment, partial(press, *now)))))
 
 
-def migration_kills(watch: Watch, count: int) -> None:
-    """What a migration leaves is the old ledger or the new, and all of it."""
-    exchange_kills(watch, count, of_schema_1, migrated, watch.all_of_it)
-
-
 def restore_kills(watch: Watch, count: int) -> None:
     """What putting a copy back leaves is the damaged file or the copy, which says so; or, of a lost file, none."""
     for damage in DAMAGES:
@@ -282,7 +265,7 @@ def exchange_kills(
         watch.seen["old" if unchanged else "new"] += 1
         if showed:
             watch.wrong.append("what died was told")
-        if unchanged or work is migrated:
+        if unchanged:
             work(ledger, dataset_id)
         look(ledger, dataset_id, old)
 
@@ -290,11 +273,6 @@ def exchange_kills(
 def contents(path: Path) -> bytes:
     """Of a file; none where there is none. Nobody of this process holds it."""
     return path.read_bytes() if path.exists() else b""
-
-
-def migrated(ledger: Ledger, dataset_id: str) -> str:
-    """Migrate, and say so."""
-    return str(migrate(ledger, dataset_id, STEWARD))
 
 
 def put_back(ledger: Ledger, dataset_id: str) -> str:
@@ -336,7 +314,7 @@ def double_submits(watch: Watch, count: int) -> None:
             watch.wrong.append("two presses of the same show two things")
         if place % 3 and not told[0].startswith("Stored"):
             watch.wrong.append("nobody was killed, and nothing is stored")
-        if len(ledger.lines(dataset_id)) != place % PRESSES_A_LEDGER + 1:
+        if len(ledger.outcomes(dataset_id)) != place % PRESSES_A_LEDGER + 1:
             watch.wrong.append("two presses of the same are charged twice")
 
 
@@ -402,7 +380,6 @@ def main(folder: str, what: str, count: str, asked: str, control: str = "") -> N
         "random": random_kills,
         "lines": line_kills,
         "named": named_kills,
-        "migration": migration_kills,
         "restore": restore_kills,
         "twice": double_submits,
         "races": races,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import sqlite3
@@ -20,9 +19,10 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Intervals
-from dprelease.ledger.connection import connected, made_private
-from dprelease.ledger.fingerprint import KEY_BYTES, KEY_FILE, NOTE, key_of
+from dprelease.ledger.connection import connected
+from dprelease.ledger.fingerprint import NOTE, key_of
 from dprelease.ledger.records import Actor, Registration, Role
+from dprelease.ledger.schema import VERSION
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.chosen import ADDRESS
 from dprelease.ledger.stores.note import write_note
@@ -33,8 +33,6 @@ from dprelease.requests.single import Request
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
 ANALYST = Actor(name="Grace", role=Role.ANALYST)
 NOMINAL = 30
-SCHEMA_1 = Path(__file__).parent / "schema_1"
-"""What the program of schema 1 wrote: a ledger as SQL, a certificate and its file. The key was all zeros."""
 
 
 class FewRows:
@@ -109,17 +107,10 @@ def registered(
     return ledger, made.dataset_id
 
 
-def of_schema_1(folder: Path) -> tuple[Ledger, str]:
-    """A ledger of schema 1 in a folder, and the data set it holds."""
-    folder.mkdir(mode=0o700, parents=True)
-    (folder / KEY_FILE).write_bytes(bytes(KEY_BYTES))
-    (folder / KEY_FILE).chmod(0o600)
-    dataset_id = json.loads((SCHEMA_1 / "certificate.json").read_bytes())["data"]["dataset_id"]
-    ledger = Ledger(folder)
-    made_private(ledger.path(dataset_id))
-    with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as connection:
-        connection.executescript((SCHEMA_1 / "ledger.sql").read_text(encoding="utf-8"))
-    return ledger, dataset_id
+def of_an_older_schema(path: Path) -> None:
+    """Make a ledger's file say that an older program wrote it."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION - 1}")
 
 
 def forge(path: Path, script: str) -> None:

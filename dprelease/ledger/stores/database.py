@@ -2,7 +2,7 @@
 
 A data set's writer holds an advisory lock until its transaction ends; those of other data sets do not wait for it.
 Where the connection is lost while a commit is under way, nobody knows whether it was done. But every transaction that
-writes ends the journal with a salted digest of its own: whoever connects again, waits for that lock and finds it knows
+writes ends the chain with a salted digest of its own: whoever connects again, waits for that lock and finds it knows
 that it was done.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 from dprelease.ledger.connection import PATIENCE, RESTORES
 from dprelease.ledger.connection import sentences as file_sentences
 from dprelease.ledger.fingerprint import NAME
-from dprelease.ledger.reading import last_link
+from dprelease.ledger.reading import document_in, last_in, registration_in
 from dprelease.ledger.records import DAMAGED, UNSURE, UNWRITABLE, LedgerDamaged, LedgerError, LedgerUnsure
 from dprelease.ledger.stores.files import NO_SUCH
 from dprelease.ledger.stores.note import note_in, write_note
@@ -38,7 +38,6 @@ SETTLING = 30.0
 """Seconds to ask a database what became of a commit."""
 AGAIN = 0.2
 """Seconds between two times."""
-CHILDREN = {"charges": ("attempts", "attempt"), "draws": ("charges", "entry"), "publications": ("charges", "entry")}
 
 
 class Database:
@@ -173,11 +172,12 @@ class Database:
         """
         connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "registered"),))
         others = [each for each in self._held(connection) if each != dataset_id]
-        query = " UNION ALL ".join(f"SELECT fingerprint FROM {self.schema(each)}.versions" for each in others)
-        return [told for (told,) in connection.execute(query)] if others else []
+        told = (f"SELECT body FROM {self.schema(each)}.entries WHERE kind = 'version'" for each in others)
+        query = " UNION ALL ".join(told)
+        return [document_in(text)["fingerprint"] for (text,) in connection.execute(query)] if others else []
 
-    def wrote(self, dataset_id: str, link: str) -> bool:
-        """Whether a transaction whose commit nobody acknowledged was done: the journal has its last link.
+    def wrote(self, dataset_id: str, last: str) -> bool:
+        """Whether a transaction whose commit nobody acknowledged was done: its last entry is there.
 
         Raises:
             LedgerUnsure: the database does not say.
@@ -188,19 +188,19 @@ class Database:
                 with self.spoken() as connection:
                     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
                     self.lock(connection, dataset_id, patience=max(0.0, end - time.monotonic()))
-                    [there] = connection.execute("SELECT to_regclass(?) IS NOT NULL", (f"{schema}.journal",)).fetchone()
-                    query = f"SELECT 1 FROM {schema}.journal WHERE link_digest = ?"
-                    return bool(there and connection.execute(query, (link,)).fetchone())
+                    [there] = connection.execute("SELECT to_regclass(?) IS NOT NULL", (f"{schema}.entries",)).fetchone()
+                    query = f"SELECT 1 FROM {schema}.entries WHERE digest = ?"
+                    return bool(there and connection.execute(query, (last,)).fetchone())
             except LedgerError:
                 if time.monotonic() > end:
                     raise LedgerUnsure(UNSURE) from None
             time.sleep(AGAIN)
 
     def changed(self) -> Hashable:
-        """The last link of every data set."""
+        """The last entry of every data set."""
         with self.spoken() as connection:
             held = self._held(connection)
-            query = " UNION ALL ".join(f"SELECT max(link) FROM {self.schema(each)}.journal" for each in held)
+            query = " UNION ALL ".join(f"SELECT max(seq) FROM {self.schema(each)}.entries" for each in held)
             links = connection.execute(query).fetchall() if held else []
         return tuple(zip(held, links, strict=True))
 
@@ -229,10 +229,6 @@ class OpenSchema:
         store = self.store
         if shape_of(self, store.schema(self.dataset_id)) != expected_shape(store.address, store.name):
             yield "The ledger's tables or triggers were changed. Restore a backup."
-        for table, (parent, column) in CHILDREN.items():
-            query = f"SELECT 1 FROM {table} WHERE {column} NOT IN (SELECT {column} FROM {parent}) LIMIT 1"
-            if self.execute(query).fetchone():
-                yield "The ledger's tables do not fit each other. Restore a backup."
 
     def registered_elsewhere(self) -> list[str]:
         """See Opened."""
@@ -251,9 +247,9 @@ def transaction(connection: OpenSchema) -> Iterator[None]:
     connection.store.lock(connection.spoken, connection.dataset_id)
     try:
         yield
-        if connection.execute("SELECT dataset_id FROM datasets").fetchall() != [(connection.dataset_id,)]:
+        if registration_in(connection).dataset_id != connection.dataset_id:
             raise LedgerDamaged(DAMAGED)
-        _, link = last_link(connection)
+        _, last = last_in(connection)
     except BaseException:
         with suppress(Exception):
             connection.execute("ROLLBACK")
@@ -261,6 +257,6 @@ def transaction(connection: OpenSchema) -> Iterator[None]:
     try:
         done = connection.execute("COMMIT").statusmessage == "COMMIT"  # of what failed before, it says ROLLBACK
     except driver().Error:
-        done = connection.store.wrote(connection.dataset_id, link)
+        done = connection.store.wrote(connection.dataset_id, last)
     if not done:
         raise LedgerError(UNWRITABLE)

@@ -1,7 +1,7 @@
 """The tables and triggers of a ledger file as Postgres has them: the same text, translated, so that there is one rule.
 
-Writers of plain SQL run side by side in Postgres, and not in SQLite. So every trigger takes the data set's row before
-it looks, and refuses transactions whose picture is older than that lock. Functions name their search path: a table of
+Writers of plain SQL run side by side in Postgres, and not in SQLite. So every trigger takes the first entry before it
+looks, and refuses transactions whose picture is older than that lock. Functions name their search path: a table of
 the same name that somebody makes for a session is not asked.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 
-from dprelease.ledger.schema import CHECKS, NAMES, NUMBERED, NUMBERS, TABLES, VERSION
+from dprelease.ledger.schema import CHECKS, NAMES, TABLES, VERSION
 
 KNOWN = f"a ledger of dpscope, schema {VERSION}"
 """The comment on the schema of a data set."""
 WORDS = (
     (r"\bINTEGER\b", "bigint"),
     (r"\bBLOB\b", "bytea"),
-    (r"\) STRICT;", ");"),
+    (r"\) STRICT(, WITHOUT ROWID)?;", ");"),
     (r"(coalesce\(sum\(\w+\), 0\))", r"\1::bigint"),
     (r" IS NOT \(", " IS DISTINCT FROM ("),
 )
@@ -31,7 +31,7 @@ BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'a ledger is written in transactions that are read committed' USING ERRCODE = '23000';
     END IF;
-    PERFORM 1 FROM datasets FOR UPDATE;
+    PERFORM 1 FROM entries WHERE seq = 1 FOR UPDATE;
     IF {wrong} THEN
         RAISE EXCEPTION '{why}' USING ERRCODE = '23000';
     END IF;
@@ -61,8 +61,7 @@ def translated(text: str) -> str:
 
 def script(schema: str) -> str:
     """Makes the tables and triggers in a schema that is there and on the search path, inside somebody's transaction."""
-    numbered = "".join(NUMBERED.format(table=table, number=number) for table, number in NUMBERS.items())
-    checks = (each.groupdict() for each in TRIGGER.finditer(translated(numbered + CHECKS)))
+    checks = (each.groupdict() for each in TRIGGER.finditer(translated(CHECKS)))
     return "".join(
         [
             translated(TABLES),

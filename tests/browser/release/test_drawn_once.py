@@ -57,7 +57,7 @@ class House:
     def drew_once(self, page: Page) -> None:
         """The check: one draw, charged, stored and shown."""
         assert comes_true(lambda: not self.ledger.account(self.dataset_id).begun, page=page, seconds=20), "it is lost"
-        assert [line["outcome"] for line in self.ledger.lines(self.dataset_id)] == ["stored"]
+        assert [line["kind"] for line in self.ledger.outcomes(self.dataset_id)] == ["stored"]
         assert not check(self.ledger, self.dataset_id)
         expect(page.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
 
@@ -125,7 +125,7 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
             expect(page.get_by_text(DRAWING)).to_be_visible()
             page.close()
             house.gate.unlink()
-            assert comes_true(lambda: bool(house.ledger.lines(house.dataset_id)))
+            assert comes_true(lambda: bool(house.ledger.outcomes(house.dataset_id)))
             page = house.came(context.new_page())
             expect(page.get_by_text("as entry 1; seeing it again is free.")).to_be_visible()
             house.drew_once(page)
@@ -147,5 +147,5 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
             expect(page.get_by_text("Spent ε 2 of 2, left 0")).to_be_visible()
             press(page, "The machine failed: do not charge")
             expect(page.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
-            outcomes = [line["outcome"] for line in house.ledger.lines(house.dataset_id)]
+            outcomes = [line["kind"] for line in house.ledger.outcomes(house.dataset_id)]
             assert outcomes == ["stored", "machine failed"] and not check(house.ledger, house.dataset_id)

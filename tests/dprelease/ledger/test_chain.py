@@ -8,54 +8,142 @@ from typing import Any
 import pytest
 
 from dprelease.ledger.canonical import digest
-from dprelease.ledger.chain import MACHINE_FAILED, RECORD, faults, line_of
-from dprelease.ledger.units import MOST_EPSILON, NANO_DIGITS, Price
+from dprelease.ledger.chain import FIRST, folded, line_of
+from dprelease.ledger.units import ATTO_DIGITS, MOST_EPSILON, NANO_DIGITS, Price, Tally
 
-START = "0" * 64
-MACHINE = "a machine's failure is charged nothing, and everything else something"
-RECORDLESS = "it names no record, though an entry before it does"
-TOO_LARGE = "no budget is so large"
-Changed = Callable[[list[dict[str, Any]]], object]
+Lines = list[dict[str, Any]]
+MOST = MOST_EPSILON * 10**NANO_DIGITS
+OUTCOME = "it is not the outcome of its attempt"
+ABOUT = "it is about another entry than it may be"
+PLACE = "it does not follow the entry before it"
+FORM = "its line is not one of a ledger"
+SPENT = "more is spent than its budget"
+FREE = "nothing is drawn for nothing"
+TWICE = "it names what an entry before it names"
+LARGE = "no budget is so large"
+WRITTEN = "an amount is not written as a ledger writes it"
+ONCE = "what is stored is published once"
+USUAL = (
+    ("registered", 0, 0),
+    ("version", 0, 0),
+    ("budget", 0, 10),
+    ("access", 0, 0),
+    ("attempt", 0, 4),  # 5
+    ("stored", 5, 4),
+    ("attempt", 0, 4),  # 7
+    ("machine failed", 7, 0),
+    ("attempt", 0, 6),  # 9
+    ("failed", 9, 6),
+    ("published", 6, 0),
+    ("restored", 0, 0),
+)
 
 
-def chain(changed: Changed = len) -> list[dict[str, Any]]:
-    """Two entries and a machine's failure, with a change of them; each names the digest of the one before it."""
-    budget, previous = Price(first=MOST_EPSILON * 10**NANO_DIGITS), START
-    lines = [
-        line_of(
-            entry=entry, outcome=outcome, charge=Price(first=first), budget=budget,
-            body=entry, salt="", previous="", record=f"{entry}" * 64,
-        )
-        for entry, outcome, first in ((1, "stored", 5), (2, "failed", 5), (3, MACHINE_FAILED, 0))
-    ]  # fmt: skip
-    changed(lines)
-    for line in lines:
-        line["previous"] = previous
-        previous = digest(line)
+def line(place: int, kind: str, about: int, first: int, **amount: Any) -> dict[str, Any]:
+    """One entry, its place from 1; ``previous`` is set by ``linked``."""
+    price = Price(first=first, **amount)
+    return line_of(seq=place, kind=kind, about=about, amount=price, body=place, salt="", previous=FIRST)
+
+
+def chain(changed: Callable[[Lines], object] = len, *, relinked: bool = True) -> Lines:
+    """The usual chain with a change; each line names the digest of the one before it, after the change or before it."""
+    lines = [line(place, *each) for place, each in enumerate(USUAL, 1)]
+    for step in (changed, linked) if relinked else (linked, changed):
+        step(lines)
     return lines
 
 
+def linked(lines: Lines) -> None:
+    """Let each line name the digest of the one before it."""
+    previous = FIRST
+    for each in lines:
+        each["previous"] = previous
+        previous = digest(each)
+
+
+def amounts(*changes: tuple[int, int]) -> Callable[[Lines], None]:
+    """Other amounts, by place and value."""
+
+    def changed(lines: Lines) -> None:
+        for place, first in changes:
+            lines[place - 1]["amount"] = Price(first=first).document
+
+    return changed
+
+
+def put(place: int, **fields: Any) -> Callable[[Lines], None]:
+    """Other fields of the line in a place."""
+    return lambda lines: lines[place - 1].update(fields)
+
+
+def added(*more: tuple[str, int, int], **amount: Any) -> Callable[[Lines], None]:
+    """More lines at the end."""
+    return lambda lines: lines.extend(line(len(USUAL) + at, *each, **amount) for at, each in enumerate(more, 1))
+
+
+def test_the_usual_chain_is_whole_and_its_account_adds_up() -> None:
+    account = folded(chain())
+    assert account.faults == []
+    assert (account.charged.first, account.held.first, account.begun) == (10, 10, {})
+    assert (account.outcomes, account.stored, account.published) == ([6, 8, 10], [6], {6})
+    assert (account.count("machine failed"), account.count("access"), account.count("restored")) == (1, 1, 1)
+
+
 def test_a_chain_with_the_largest_budget_is_whole() -> None:
-    assert list(faults(chain(), start=START)) == []
+    assert folded(chain(amounts((3, MOST)))).faults == []
 
 
-@pytest.mark.parametrize(
-    ("changed", "found"),
-    [
-        (lambda lines: lines[2].update(charge=Price(first=1).document), [(3, MACHINE)]),
-        (lambda lines: lines[1].update(charge=Price(first=0).document), [(2, MACHINE)]),
-        (lambda lines: lines[0].update(charge=Price(first=0).document), [(1, MACHINE)]),
-        (lambda lines: lines[1].pop(RECORD), [(2, RECORDLESS)]),
-        (lambda lines: [line.pop(RECORD) for line in lines[1:]], [(2, RECORDLESS), (3, RECORDLESS)]),
-        (
-            lambda lines: lines[2].update(budget=Price(first=MOST_EPSILON * 10**NANO_DIGITS + 1).document),
-            [(3, TOO_LARGE)],
-        ),
-    ],
-)
-def test_every_wrong_entry_has_its_reason(changed: Changed, found: list[tuple[int, str]]) -> None:
-    assert list(faults(chain(changed), start=START)) == found
+CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
+    "a machine's failure that is charged": (amounts((8, 4)), (8, OUTCOME)),
+    "a result for less than was held": (amounts((6, 3)), (6, OUTCOME)),
+    "a failure for nothing": (amounts((10, 0)), (10, OUTCOME)),
+    "an attempt for nothing": (amounts((5, 0), (6, 0)), (5, FREE)),
+    "an outcome of no attempt": (put(6, about=4), (6, OUTCOME)),
+    "an outcome about nothing": (put(6, about=0), (6, ABOUT)),
+    "two outcomes of an attempt": (put(8, about=5), (8, OUTCOME)),
+    "an attempt about something": (put(5, about=4), (5, ABOUT)),
+    "a publication of a failure": (put(11, about=10), (11, ONCE)),
+    "a second publication": (added(("published", 6, 0)), (13, ONCE)),
+    "more held than the budget": (amounts((9, 7), (10, 7)), (9, SPENT)),
+    "a budget below what is charged": (added(("budget", 0, 9)), (13, SPENT)),
+    "an attempt before there is a budget": (lambda lines: lines.pop(2), (4, SPENT)),
+    "a budget that is too large": (amounts((3, MOST + 1)), (3, LARGE)),
+    "a budget of a delta of one": (added(("budget", 0, 20), delta=10**ATTO_DIGITS), (13, LARGE)),
+    "a budget of nothing": (added(("budget", 0, 0)), (13, LARGE)),
+    "a first line of another kind": (lambda lines: lines.pop(0), (1, PLACE)),
+    "a second registration": (added(("registered", 0, 0)), (13, PLACE)),
+    "a line that is left out": (lambda lines: lines.pop(3), (4, PLACE)),
+    "a number that is none": (put(4, seq=True), (4, FORM)),
+    "a kind that is none": (put(4, kind="looked"), (4, FORM)),
+    "a field more": (put(4, note=""), (4, FORM)),
+    "an amount of an access": (amounts((4, 0)), (4, FORM)),
+    "no amount of an attempt": (lambda lines: lines[4].pop("amount"), (5, FORM)),
+    "a digest in capitals": (put(4, details="A" * 64), (4, "a digest is not written as a ledger writes it")),
+    "the details of another": (lambda lines: lines[3].update(details=lines[1]["details"]), (4, TWICE)),
+    "an amount in words": (put(3, amount={"epsilon": "ten", "delta": "0"}), (3, WRITTEN)),
+    "an amount of another measure": (added(("attempt", 0, 1), measure=Tally.RHO), (13, WRITTEN)),
+}
 
 
-def test_entries_of_the_first_schema_come_first_and_name_no_record() -> None:
-    assert list(faults(chain(lambda lines: lines[0].pop(RECORD)), start=START)) == []
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_wrong_entry_has_its_reason(name: str) -> None:
+    changed, fault = CHANGES[name]
+    assert fault in folded(chain(changed)).faults
+
+
+@pytest.mark.parametrize("place", range(1, len(USUAL)))
+def test_a_line_changed_afterwards_is_no_longer_what_the_next_one_names(place: int) -> None:
+    lines = chain(put(place, details="0" * 64), relinked=False)
+    assert (place + 1, PLACE) in folded(lines).faults
+
+
+def test_budgets_in_rho_are_never_changed() -> None:
+    lines = [line(1, "registered", 0, 0), *(line(place, "budget", 0, 10, measure=Tally.RHO) for place in (2, 3))]
+    linked(lines)
+    assert folded(lines).faults == [(3, "a budget in rho is fixed when it is opened")]
+
+
+def test_what_is_no_line_is_told_and_nothing_after_it_is_read() -> None:
+    for other in (None, [], "line", {"kind": []}, {"kind": {}}):
+        lines: list[Any] = [*chain()[:2], other, *chain()[3:]]
+        assert folded(lines).faults == [(3, FORM)]

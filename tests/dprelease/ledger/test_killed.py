@@ -72,12 +72,6 @@ def test_a_plan_killed_at_any_line_or_moment_is_all_or_nothing_or_an_attempt(fol
         assert min(told["seen"][state] for state in ("nothing", "begun", "Stored")) > 0
 
 
-def test_a_migration_killed_at_any_line_leaves_the_old_ledger_or_the_new(folder: Path) -> None:
-    told = kills(folder, "migration", 10_000)
-    assert told["wrong"] == 0, told["examples"]
-    assert told["seen"]["lines"] > 100 and min(told["seen"]["old"], told["seen"]["new"]) > 0
-
-
 def test_a_copy_put_back_and_killed_at_any_line_leaves_the_damaged_file_or_the_copy(folder: Path) -> None:
     told = kills(folder, "restore", 10_000)
     assert told["wrong"] == 0, told["examples"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -25,6 +26,7 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price, Tally
 from dprelease.release import cost, release
 from dprelease.requests.single import Request
+from tests.dprelease.ledger.test_triggers import following
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, request_of
@@ -61,7 +63,7 @@ def test_more_gaussian_releases_fit_than_their_epsilons_would(tmp_path: Path) ->
     account = ledger.account(dataset_id)
     assert 12 * 0.1 > 1 and account.spent.first < account.budget.first / 4 and not account.spent.delta
     assert check(ledger, dataset_id) == [] == verify(certificate(came), came.files)
-    assert came.body["guarantee"]["epsilon"] == "0.1" and came.chain[-1]["charge"]["delta"] == "0"
+    assert came.body["guarantee"]["epsilon"] == "0.1" and came.chain[-1]["amount"]["delta"] == "0"
     assert str(account.left).startswith("ρ 0.0")
 
 
@@ -76,10 +78,9 @@ def test_the_last_unit_fits_and_one_more_is_refused(tmp_path: Path) -> None:
     came = release(ledger, dataset_id, request_of(draw=9, epsilon=0.2), few_rows(), ANALYST)
     assert isinstance(came, Refused) and came.sentence.startswith("Needs ρ 0.02; ρ 0.00")
     with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as plain:
-        attempt = "INSERT INTO attempts VALUES (4, 'd', '{{}}', {}, 0, 'Eve', 'day')"
         with pytest.raises(sqlite3.IntegrityError):
-            plain.execute(attempt.format(BUDGET.first - spent + 1))
-        plain.execute(attempt.format(BUDGET.first - spent))
+            plain.execute(following("attempt", first=BUDGET.first - spent + 1))
+        plain.execute(following("attempt", first=BUDGET.first - spent))
 
 
 def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
@@ -87,8 +88,10 @@ def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
     for budget in (BUDGET, Price.allowed(epsilon=5.0), Price.allowed_in_rho(epsilon=5.0, delta=1e-6)):
         with pytest.raises(LedgerError, match="fixed when it is opened"):
             ledger.set_budget(dataset_id, budget, "more", STEWARD)
-    with closing(sqlite3.connect(ledger.path(dataset_id))) as plain, pytest.raises(sqlite3.IntegrityError):
-        plain.execute("INSERT INTO budgets VALUES (2, 'rho', 9000000000, 1000, 'more', 'Eve', 'day')")
+    elsewhere = shutil.copytree(ledger.folder, tmp_path / "elsewhere")
+    with closing(sqlite3.connect(Ledger(elsewhere).path(dataset_id), isolation_level=None)) as plain:
+        plain.execute(following("budget", first=9000000000, delta=1000))
+    assert any("a budget in rho is fixed" in each for each in check(Ledger(elsewhere), dataset_id))
     for first, delta in ((0, 1), (1, 0)):
         with pytest.raises(LedgerError, match="a ρ and a δ above 0"):
             ledger.register(
@@ -156,9 +159,9 @@ FORGERIES: dict[str, Callable[[Certificate], None]] = {
     "a more private budget": change("guarantee", "whole_data_set", "private", "epsilon", to="0.9"),
     "a budget without delta": change("guarantee", "whole_data_set", "private", "delta", to="0"),
     "another rule": change("guarantee", "whole_data_set", "rule", to="sums of rho"),
-    "a cheaper charge": change("ledger", "chain", 0, "charge", "rho", to="0.000000001"),
-    "a charge in epsilon": change("ledger", "chain", 0, "charge", to={"epsilon": "0.1", "delta": "0"}),
-    "a budget in epsilon": change("ledger", "chain", 0, "budget", to={"epsilon": "1", "delta": "0.000001"}),
+    "a cheaper charge": change("ledger", "chain", 3, "amount", "rho", to="0.000000001"),
+    "a charge in epsilon": change("ledger", "chain", 3, "amount", to={"epsilon": "0.1", "delta": "0"}),
+    "a budget in epsilon": change("ledger", "chain", 2, "amount", to={"epsilon": "1", "delta": "0.000001"}),
     "less spent": change("guarantee", "whole_data_set", "spent", "rho", to="0"),
     "a smaller epsilon": change("guarantee", "epsilon", to="0.05"),
 }

@@ -155,7 +155,7 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     assert isinstance(came, Stored), came
     assert release(ledger, dataset_id, asked, rows, ANALYST) == came, "seen again, not drawn again"
     charged = ledger.account(dataset_id).spent
-    assert charged == Price.of(plan(WHOLE, LINES, MEAN, COUNTS).cost) and len(ledger.lines(dataset_id)) == 1
+    assert charged == Price.of(plan(WHOLE, LINES, MEAN, COUNTS).cost) and len(ledger.outcomes(dataset_id)) == 1
     assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     assert sorted(came.files) == [
         "01-distances.csv",

@@ -93,7 +93,7 @@ def test_the_owner_has_the_cells_counted_and_that_is_noted_first(no_ledger: Path
     assert NONE_FITS in [each.value for each in app.warning] and "not protected" in said(app)
     assert COUNT not in [each.label for each in app.button]
     (dataset_id,) = Ledger(no_ledger).dataset_ids()
-    assert not Ledger(no_ledger).lines(dataset_id), "nothing is charged"
+    assert not Ledger(no_ledger).outcomes(dataset_id), "nothing is charged"
 
 
 def test_what_was_counted_is_on_no_wall(no_ledger: Path) -> None:

@@ -56,7 +56,7 @@ def next_body(ledger: Ledger) -> Mapping[str, Any]:
     """What the next release's certificate says."""
     (dataset_id,) = ledger.dataset_ids()
     reading = Columns(names=("income",), on=ON)
-    draw, n = 1 + len(ledger.lines(dataset_id)), ledger.registration(dataset_id).public_n
+    draw, n = 1 + len(ledger.outcomes(dataset_id)), ledger.registration(dataset_id).public_n
     request = Request(
         reading=reading, queries=Cells(domain=reading.domain), n=n, neighbours=Neighbours.ADD_REMOVE_ONE,
         entry_key="identity", values={"epsilon": 0.5}, draw=draw,

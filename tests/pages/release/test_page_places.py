@@ -119,8 +119,8 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     stored = last(no_ledger)
     told = stored.body["guarantee"]
     assert told["epsilon"] == "1.5" and told["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": fixed.by}
-    [line] = the(no_ledger)[0].lines(the(no_ledger)[1])
-    assert line["charge"]["epsilon"] == "1.5"
+    [line] = the(no_ledger)[0].outcomes(the(no_ledger)[1])
+    assert line["amount"]["epsilon"] == "1.5"
     app.switch_page("play/page.py")
     app = sound(app.run())
     assert PREVIEW in [each.proto.label for each in app.get("page_link")], "nobody saw a row, and it is in reach"

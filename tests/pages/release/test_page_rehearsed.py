@@ -56,4 +56,4 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
         sound(app.run())
     assert "On made-up rows: " in said(app) and any(label.startswith("Charge ε 0.5") for label in labels(app))
     ledger, dataset_id = the(no_ledger)
-    assert not ledger.lines(dataset_id) and ledger.account(dataset_id).spent.first == 0
+    assert not ledger.outcomes(dataset_id) and ledger.account(dataset_id).spent.first == 0

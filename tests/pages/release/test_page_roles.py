@@ -124,7 +124,7 @@ def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) 
     app = clicked(in_as(app, GRACE), "Charge ε")
     ledger, dataset_id = the(no_ledger)
     assert ANOTHER in said(app), "an analyst may release, by their own button"
-    assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
+    assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
     press(press(came(ADA), "Rehearse, free"), "Charge ε")
     with pytest.raises(LedgerError, match="Only the data's steward may publish"):
         ledger.publish(dataset_id, 1, ANALYST)
@@ -237,7 +237,7 @@ def test_a_button_charges_for_whom_it_was_shown_to_and_while_the_rows_are_open(n
     press(steward, "Close these rows to analysts")
     app = clicked(app, "Charge ε")
     assert CLOSED in said(app) and NONE_OPEN in said(app)
-    assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
+    assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ from pages.release import worker
 from pages.release.register import COUNT_IS_PRIVATE
 from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, TYPE_TOKEN, VARIABLE, WRONG
 from pages.shell.server.access import PARAMETER, STEWARD_KEYS, USER
-from tests.kit.ledgers import of_schema_1
+from tests.kit import ledgers
+from tests.kit.ledgers import of_an_older_schema
 from tests.pages.opening import STEWARD, as_steward, file_of, opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
@@ -141,11 +142,11 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
         "Until its data owner publishes it, what is drawn is a private preview: charged all the same, and seen again "
         "free." in said(app)
     )
-    assert not ledger.lines(dataset_id)
+    assert not ledger.outcomes(dataset_id)
     app = press(app, "Charge ε 1 and draw")
     assert "Entry 1, charged ε 1. Not published." in said(app) and "Spent ε 1 of 2, left 1" in said(app)
     assert not app.get("download_button"), "what nobody published is served to nobody"
-    assert "as entry 1; seeing it again is free." in said(came()) and len(ledger.lines(dataset_id)) == 1
+    assert "as entry 1; seeing it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
     app = press(app, "Publish, free")
     assert "Entry 1, charged ε 1. Published." in said(app) and len(app.get("download_button")) == 1
     (stored,) = ledger.stored(dataset_id)
@@ -155,7 +156,7 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     assert " as entry 1; seeing it again is free." in said(app) and "Drawn on " in said(app)
     app = press(press(app, "Draw another, ε 1"), "Rehearse, free")
     app = press(app, "Charge ε 1 and draw")
-    assert "Entry 2, charged ε 1. Not published." in said(app) and len(ledger.lines(dataset_id)) == 2
+    assert "Entry 2, charged ε 1. Not published." in said(app) and len(ledger.outcomes(dataset_id)) == 2
     assert ledger.stored(dataset_id)[0].files != ledger.stored(dataset_id)[1].files
     app = press(app, "Draw another, ε 1")
     assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app)
@@ -184,7 +185,7 @@ def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch
     gate.set()
     worker._worker.submit(int).result(timeout=60)  # last in the queue: all that was asked for is drawn
     ledger, dataset_id = the(no_ledger)
-    assert drawn == [1] and [line["charge"]["epsilon"] for line in ledger.lines(dataset_id)] == ["1"]
+    assert drawn == [1] and [line["amount"]["epsilon"] for line in ledger.outcomes(dataset_id)] == ["1"]
     app, other = sound(app.run()), sound(other.run())
     assert "Spent ε 1 of 2" in said(app) and "Entry 1, charged ε 1. Not published." in said(other)
     assert app.number_input(key="epsilon").value == 0.5, "what was moved meanwhile stays moved"
@@ -233,7 +234,7 @@ def test_busy_and_unwritable_ledgers_charge_nothing(no_ledger: Path, monkeypatch
         app = press(app, "Charge ε")
         assert TAKEN in said(app) and "Spent ε 0 of 2" in said(app)
 
-    def full(*_: Any) -> Any:
+    def full(*_: Any, **__: Any) -> Any:
         raise LedgerError(UNWRITABLE)
 
     monkeypatch.setattr(Ledger, "begin", full)
@@ -245,8 +246,8 @@ def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
     app = released()
     ledger, dataset_id = the(no_ledger)
     with closing(sqlite3.connect(ledger.path(dataset_id))) as connection:
-        connection.execute("DROP TRIGGER charges_never_change")
-        connection.execute("UPDATE charges SET body = replace(body, 'identity', 'gaussian')")
+        connection.execute("DROP TRIGGER entries_never_change")
+        connection.execute("UPDATE entries SET body = replace(body, 'identity', 'gaussian')")
         connection.commit()
     app = sound(app.run())
     assert "Restore a backup." in said(app) and not any(each.label.startswith("Draw") for each in app.button)
@@ -359,6 +360,7 @@ def test_a_budget_in_rho_is_shown_as_what_it_is(monkeypatch: pytest.MonkeyPatch,
     assert f"Needs ρ 0.5; ρ {budget.amount} is left" in said(app)
 
 
-def test_a_ledger_of_an_older_program_says_how_to_go_on(no_ledger: Path) -> None:
-    of_schema_1(no_ledger)
-    assert "`run.py ledger migrate` makes it schema" in (told := said(came())), told
+def test_a_ledger_of_an_older_program_is_named(no_ledger: Path) -> None:
+    ledger, dataset_id = ledgers.registered(no_ledger)
+    of_an_older_schema(ledger.path(dataset_id))
+    assert "which only an older program reads" in (told := said(came())), told

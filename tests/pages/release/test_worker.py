@@ -103,7 +103,7 @@ def test_a_table_closed_from_outside_leaves_an_attempt_and_no_failure_of_the_row
         outcome = release(ledger, dataset_id, REQUEST, rows, STEWARD)
     assert isinstance(outcome, Failed) and outcome.sentence == DIED != RAISED
     [attempt] = ledger.account(dataset_id).begun
-    assert ledger.account(dataset_id).spent.document["epsilon"] == "1" and not ledger.lines(dataset_id)
+    assert ledger.account(dataset_id).spent.document["epsilon"] == "1" and not ledger.outcomes(dataset_id)
     ledger.machine_failed(dataset_id, attempt.number, STEWARD)
     assert ledger.account(dataset_id).spent.document["epsilon"] == "0"
     assert isinstance(release(ledger, dataset_id, REQUEST, people(), STEWARD), Stored)
@@ -194,7 +194,7 @@ def test_a_press_of_somebody_who_is_not_admitted_draws_nothing(no_ledger: Path) 
     app = sound(app.run())
     ledger, dataset_id = the(no_ledger)
     assert ANOTHER in said(app) and TYPE_TOKEN in said(app)
-    assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
+    assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
 
 
 def test_where_the_ledger_is_lost_while_another_draws_there_is_a_sentence() -> None:

@@ -28,7 +28,7 @@ def test_previews_write_nothing_to_the_ledger(page: str, link: dict[str, str], n
 
     def held() -> tuple[dict[str, bytes], int]:
         files = {str(each): each.read_bytes() for each in sorted(no_ledger.rglob("*")) if each.is_file()}
-        return files, len(ledger.lines(dataset_id))
+        return files, len(ledger.outcomes(dataset_id))
 
     before = held()
     app = sound(opened(page, **link))

@@ -106,7 +106,7 @@ def test_a_commit_that_did_not_arrive_is_known_not_to_be_done(wire: Wire, tmp_pa
     wire.cut, wire.at = "before", wire.commits + at
     came = press(ledger, dataset_id)
     assert came == (Failed(sentence=DIED) if held else Refused(sentence=UNWRITABLE))
-    assert ledger.account(dataset_id).spent.first == held and ledger.lines(dataset_id) == []
+    assert ledger.account(dataset_id).spent.first == held and ledger.outcomes(dataset_id) == []
     again = press(ledger, dataset_id)
     assert again == Failed(sentence=DIED) if held else isinstance(again, Stored)
     assert ledger.account(dataset_id).spent.first == PRICE and check(ledger, dataset_id) == []
@@ -217,7 +217,7 @@ def test_a_session_ended_between_draw_and_commit_is_a_draw_that_died(
     while_drawing(lambda: count.append(ended(address, which)), monkeypatch)
     assert press(ledger, dataset_id) == Failed(sentence=DIED)
     assert count == [1 if which == DRAWS else 2]
-    assert ledger.lines(dataset_id) == [] and ledger.account(dataset_id).spent.first == PRICE
+    assert ledger.outcomes(dataset_id) == [] and ledger.account(dataset_id).spent.first == PRICE
     assert press(ledger, dataset_id) == Failed(sentence=DIED) and isinstance(press(ledger, dataset_id, 2), Stored)
     assert ledger.account(dataset_id).spent.first == 2 * PRICE and check(ledger, dataset_id) == []
 
@@ -245,7 +245,7 @@ def test_a_turn_that_is_lost_while_its_holder_draws_gives_no_second_outcome(
         assert isinstance(came, Stored) and came.entry == 1
     else:
         assert came == Failed(sentence=DIED)
-        assert [line["outcome"] for line in ledger.lines(dataset_id)] == ["failed", "stored"]
+        assert [line["kind"] for line in ledger.outcomes(dataset_id)] == ["failed", "stored"]
     assert ledger.account(dataset_id).spent.first == 2 * PRICE and check(ledger, dataset_id) == []
 
 
@@ -272,7 +272,7 @@ def test_a_lost_registration_s_lock_gives_the_same_rows_no_second_budget(
             ledger.add_version(first, few_rows(), STEWARD)
         else:
             registered(tmp_path)
-    assert len(ledger.dataset_ids()) == 2 and ledger.fingerprints(first).isdisjoint(
+    assert len(ledger.dataset_ids()) == 2 and {*ledger.fingerprints(first)}.isdisjoint(
         *(ledger.fingerprints(each) for each in ledger.dataset_ids() if each != first)
     )
 

@@ -14,7 +14,7 @@ import pytest
 from dpcore.core import Neighbours
 from dprelease.commands import main
 from dprelease.ledger.checks import check
-from dprelease.ledger.copies import backup, migrate, restore
+from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.fingerprint import KEY_FILE, key_of
 from dprelease.ledger.records import LedgerBusy, LedgerError, Registration, Stored
 from dprelease.ledger.store import Ledger
@@ -139,7 +139,6 @@ def test_copies_are_made_by_the_database_s_own_means_and_it_is_said(tmp_path: Pa
     asks: list[Callable[[], object]] = [
         lambda: backup(ledger, dataset_id, tmp_path / "copy"),
         lambda: restore(ledger, tmp_path / f"{dataset_id}.sqlite", STEWARD),
-        lambda: migrate(ledger, dataset_id, STEWARD),
     ]
     for ask in asks:
         with pytest.raises(LedgerError, match="Postgres' own means"):
@@ -168,7 +167,7 @@ def test_a_dump_put_into_another_database_adds_up_and_goes_on(
         again = Ledger(tmp_path)
         assert release(again, dataset_id, request_of(), few_rows(), STEWARD) == came
         assert isinstance(release(again, dataset_id, request_of(draw=2), few_rows(), STEWARD), Stored)
-        assert check(again, dataset_id) == [] and len(again.lines(dataset_id)) == 2
+        assert check(again, dataset_id) == [] and len(again.outcomes(dataset_id)) == 2
 
 
 def test_a_user_who_may_make_schemas_and_nothing_else_is_enough(

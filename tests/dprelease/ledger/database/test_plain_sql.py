@@ -12,20 +12,17 @@ from typing import Any
 import pytest
 
 from dprelease.ledger.checks import check
-from dprelease.ledger.records import LedgerError, Refused, Stored
-from dprelease.ledger.schema import KEYED, NAMES
+from dprelease.ledger.records import DAMAGED, LedgerError, Refused, Stored
+from dprelease.ledger.schema import NAMES
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.chosen import ADDRESS
 from dprelease.ledger.stores.note import note_in
-from dprelease.ledger.units import Price
 from dprelease.release import release
 from tests.dprelease.ledger.database.conftest import new_database
-from tests.dprelease.ledger.test_triggers import FORGERIES, JOURNAL, UNSEEN
+from tests.dprelease.ledger.test_triggers import FORGERIES, JOURNAL, UNSEEN, following
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
 
 pytestmark = pytest.mark.engines
-ATTEMPT = "INSERT INTO attempts SELECT count(*) + 1, 'digest', '{{}}', {first}, {delta}, 'Eve', 'day' FROM attempts"
-BUDGET = "INSERT INTO budgets VALUES (2, 'sums', {first}, 0, 'r', 'Eve', 'day')"
 Held = tuple[Ledger, str]
 
 
@@ -100,48 +97,43 @@ def test_nothing_is_changed_removed_or_replaced(plain: Any, table: str) -> None:
 def test_overspending_is_refused_to_the_last_unit(plain: Any) -> None:
     for first, delta in ((10**9 + 1, 0), (0, 10**12 + 1), (2**63 - 1, 0), (-1, 0), (0, -1)):
         with refused():
-            plain.execute(ATTEMPT.format(first=first, delta=delta))
-    plain.execute(ATTEMPT.format(first=10**9, delta=10**12))  # all that is left
+            plain.execute(following("attempt", first=first, delta=delta))
+    plain.execute(following("attempt", first=10**9, delta=10**12))  # all that is left
     with refused():
-        plain.execute(ATTEMPT.format(first=1, delta=0))
+        plain.execute(following("attempt", first=1, delta=0))
 
 
 def test_a_table_of_the_session_is_not_asked(plain: Any, held: Held, address: str) -> None:
     schema = plain.execute("SELECT current_schema()").fetchone()[0]
-    plain.execute("CREATE TEMP TABLE allowed AS SELECT 1 AS budget, 9e17::bigint AS first_nano, 0 AS delta_atto")
+    plain.execute("CREATE TEMP TABLE allowed AS SELECT 9e17::bigint AS first_nano, 0 AS delta_atto")
     for path in (schema, f"pg_temp, {schema}"):
         plain.execute(f"SET search_path = {path}")
         with refused():
-            plain.execute(ATTEMPT.format(first=10**9 + 1, delta=0))
-    plain.execute(ATTEMPT.format(first=10**9, delta=0))
+            plain.execute(following("attempt", first=10**9 + 1, delta=0))
+    plain.execute(following("attempt", first=10**9, delta=0))
 
 
 @pytest.mark.parametrize("first", [0, 1, 4 * 10**8, 6 * 10**8])
 def test_a_charge_is_that_of_its_attempt(plain: Any, first: int) -> None:
-    plain.execute(ATTEMPT.format(first=5 * 10**8, delta=0))
-    previous = plain.execute("SELECT entry_digest FROM charges ORDER BY entry DESC").fetchone()[0]
-    record = plain.execute("SELECT link_digest FROM journal ORDER BY link DESC").fetchone()[0]
-    values = "(3, 3, 'stored', 'digest', {}, 0, 1, '{{}}', 's', '{}', '{}', 'd')"
-    for wrong in ((first, previous, record), (5 * 10**8, "another", record), (5 * 10**8, previous, "another")):
+    plain.execute(following("attempt", first=5 * 10**8))
+    for about, charge in ((10, first), (6, 5 * 10**8), (0, 5 * 10**8)):
         with refused():
-            plain.execute(f"INSERT INTO charges VALUES {values.format(*wrong)}")
-    plain.execute(f"INSERT INTO charges VALUES {values.format(5 * 10**8, previous, record)}")
+            plain.execute(following("stored", about=about, first=charge, digest="e"))
+    plain.execute(following("stored", about=10, first=5 * 10**8, digest="e"))
 
 
-def test_a_budget_below_what_is_spent_or_of_another_measure_is_refused(plain: Any) -> None:
+def test_a_budget_below_what_is_spent_is_refused(plain: Any) -> None:
     with refused():
-        plain.execute(BUDGET.format(first=10**9 - 1))
-    with refused():
-        plain.execute("INSERT INTO budgets VALUES (2, 'rho', 10000000000, 0, 'r', 'Eve', 'day')")
-    plain.execute(BUDGET.format(first=10**9))
+        plain.execute(following("budget", first=10**9 - 1))
+    plain.execute(following("budget", first=10**9))
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (ATTEMPT.format(first=10**9, delta=0), ATTEMPT.format(first=10**9, delta=0)),
-        (ATTEMPT.format(first=10**9, delta=0), BUDGET.format(first=10**9)),
-        (BUDGET.format(first=10**9), ATTEMPT.format(first=10**9, delta=0)),
+        (following("attempt", first=10**9, delta=0), following("attempt", first=10**9, delta=0)),
+        (following("attempt", first=10**9, delta=0), following("budget", first=10**9)),
+        (following("budget", first=10**9), following("attempt", first=10**9, delta=0)),
     ],
 )
 def test_two_writers_at_once_do_not_see_the_same_budget(address: str, held: Held, one: str, other: str) -> None:
@@ -169,7 +161,7 @@ def test_two_writers_at_once_do_not_see_the_same_budget(address: str, held: Held
 def test_an_old_picture_is_no_ground_to_spend(plain: Any, level: str) -> None:
     plain.execute(f"BEGIN ISOLATION LEVEL {level}")
     with refused():
-        plain.execute(ATTEMPT.format(first=1, delta=0))
+        plain.execute(following("attempt", first=1, delta=0))
     plain.execute("ROLLBACK")
 
 
@@ -199,49 +191,38 @@ def test_what_is_forged_without_the_triggers_is_found(address: str, held: Held, 
 
 @pytest.mark.parametrize("script", JOURNAL)
 def test_whatever_was_written_is_kept_from_change_and_the_place_is_named(address: str, held: Held, script: str) -> None:
-    if "link - 1" in script:
-        script = script.replace("link = link - 1 WHERE link > 5", "link = -link WHERE link > 5") + (
-            "; UPDATE journal SET link = -link - 1 WHERE link < 0"  # Postgres looks at each row, not at the end
-        )
-        words = "link 5: it does not"
-    else:
-        words = JOURNAL[script]
     forge(address, held, script)
     wrong = check(*held)
-    assert any(words in sentence for sentence in wrong), wrong
+    assert any((JOURNAL[script] or DAMAGED) in sentence for sentence in wrong), wrong
     came = release(*held, request_of(draw=3), few_rows(), STEWARD)
-    strange = "versions" in script  # rows that no version names are refused before
-    assert isinstance(came, Refused) and (strange or came.sentence == wrong[0])
-    assert held[0].account(held[1]).spent == Price.allowed(epsilon=1.0)
+    assert isinstance(came, Refused) and came.sentence == wrong[0]
     with pytest.raises(LedgerError, match="Restore a backup"):
         held[0].tell(held[1], "something", STEWARD)
 
 
 SHAPES = (
-    "DROP TRIGGER attempt_within_budget ON attempts",
-    "ALTER TABLE attempts DISABLE TRIGGER attempt_within_budget",
-    "ALTER TABLE attempts ENABLE TRIGGER attempt_within_budget",  # not where a session calls itself a replica
-    "ALTER TABLE charges DISABLE TRIGGER ALL",
-    "CREATE OR REPLACE FUNCTION attempt_within_budget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
-    "ALTER FUNCTION attempt_within_budget() RESET search_path",
+    "DROP TRIGGER within_budget ON entries",
+    "ALTER TABLE entries DISABLE TRIGGER within_budget",
+    "ALTER TABLE entries ENABLE TRIGGER within_budget",  # not where a session calls itself a replica
+    "ALTER TABLE payloads DISABLE TRIGGER ALL",
+    "CREATE OR REPLACE FUNCTION within_budget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    "ALTER FUNCTION within_budget() RESET search_path",
     "CREATE OR REPLACE VIEW spent AS SELECT 0::bigint AS first_nano, 0::bigint AS delta_atto",
-    "CREATE TABLE child () INHERITS (charges)",
-    "CREATE TABLE public.child () INHERITS (attempts)",
-    "CREATE TABLE public.parent (); ALTER TABLE events INHERIT public.parent",
+    "CREATE TABLE child () INHERITS (payloads)",
+    "CREATE TABLE public.child () INHERITS (entries)",
+    "CREATE TABLE public.parent (); ALTER TABLE payloads INHERIT public.parent",
     "CREATE TYPE more AS ENUM ('one')",
-    "CREATE RULE quiet AS ON INSERT TO attempts DO INSTEAD NOTHING",
-    "ALTER TABLE charges ENABLE ROW LEVEL SECURITY",
-    "CREATE POLICY few ON charges USING (entry > 1)",
-    "DROP INDEX one_outcome",
-    "ALTER TABLE charges DROP CONSTRAINT charges_pkey CASCADE",
-    "ALTER TABLE charges DROP CONSTRAINT charges_attempt_fkey",
-    "ALTER TABLE attempts DROP CONSTRAINT attempts_first_nano_check",
-    "ALTER TABLE draws SET UNLOGGED",
-    "ALTER TABLE events ADD COLUMN more text",
-    "ALTER TABLE events ALTER COLUMN what DROP NOT NULL",
-    "ALTER TABLE events ALTER COLUMN at SET DEFAULT 'day'",
+    "CREATE RULE quiet AS ON INSERT TO entries DO INSTEAD NOTHING",
+    "ALTER TABLE entries ENABLE ROW LEVEL SECURITY",
+    "CREATE POLICY few ON entries USING (seq > 1)",
+    "ALTER TABLE entries DROP CONSTRAINT entries_pkey CASCADE",
+    "ALTER TABLE entries DROP CONSTRAINT entries_first_nano_check",
+    "ALTER TABLE payloads SET UNLOGGED",
+    "ALTER TABLE payloads ADD COLUMN more text",
+    "ALTER TABLE entries ALTER COLUMN body DROP NOT NULL",
+    "ALTER TABLE entries ALTER COLUMN salt SET DEFAULT 'salt'",
     "CREATE FUNCTION lower(text) RETURNS text LANGUAGE sql AS 'SELECT 1'",
-    "CREATE TRIGGER more BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION never()",
+    "CREATE TRIGGER more BEFORE INSERT ON payloads FOR EACH ROW EXECUTE FUNCTION never()",
 )
 
 
@@ -252,14 +233,13 @@ def test_whatever_is_changed_about_tables_or_triggers_is_found(plain: Any, held:
     assert isinstance(release(*held, request_of(draw=3), few_rows(), STEWARD), Refused)
 
 
-def test_a_row_that_nobody_linked_closes_the_page(plain: Any, held: Held) -> None:
-    assert "events" in KEYED
-    plain.execute("INSERT INTO events VALUES (2, 'more', 'Eve', 'day')")
-    assert check(*held) == ["The ledger does not add up at event 2: no ledger wrote it. Restore a backup."]
+def test_an_entry_that_plain_sql_wrote_closes_the_page(plain: Any, held: Held) -> None:
+    plain.execute(following("access"))
+    assert check(*held) == ["The ledger does not add up at line 10: it is not what was written. Restore a backup."]
 
 
 def test_tables_that_are_gone_are_a_sentence(plain: Any, held: Held, tmp_path: Path) -> None:
-    plain.execute("DROP TABLE charges CASCADE")
+    plain.execute("DROP TABLE entries CASCADE")
     wrong = check(*held)
     assert wrong and all("Restore a backup." in sentence for sentence in wrong)
     plain.execute("COMMENT ON SCHEMA " + plain.execute("SELECT current_schema()").fetchone()[0] + " IS 'mine'")
