@@ -30,7 +30,8 @@ def append(
 ) -> int:
     """Write the next entry; returns its number."""
     last, previous = last_in(connection)
-    amount, salt, seq = amount or Price(first=0), salt or fresh_salt(), last + 1
+    amount = Price(first=0) if amount is None else amount  # one of zero has its measure
+    salt, seq = salt or fresh_salt(), last + 1
     line = line_of(seq=seq, kind=kind, about=about, amount=amount, body=body, salt=salt, previous=previous)
     connection.execute(
         "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -51,8 +51,8 @@ WATCHED = (
     "dprelease/release.py",
     *(f"dprelease/ledger/{name}.py" for name in ("store", "writing", "connection", "copies", "stores/files")),
 )
-BETWEEN = "INSERT INTO draws"
-"""In the line before which a charge is written and its result is not."""
+BETWEEN = "charge = Price("
+"""In the line before which the files of a result are written and the entry that names them is not."""
 TRANSACTIONS = 3
 """Of a press: it settles, it begins, it draws."""
 

@@ -55,7 +55,7 @@ def test_a_kill_at_any_line_leaves_all_or_nothing_or_an_attempt(folder: Path) ->
     told = kills(folder, "lines", 10_000)
     assert told["wrong"] == 0, told["examples"]
     seen = told["seen"]
-    assert seen["lines"] > 200 and min(seen["nothing"], seen["begun"], seen["Stored"]) > 0
+    assert seen["lines"] > 150 and min(seen["nothing"], seen["begun"], seen["Stored"]) > 0
 
 
 def test_a_kill_at_any_moment_does(folder: Path) -> None:
@@ -91,12 +91,9 @@ def test_the_last_of_a_budget_is_spent_once(folder: Path) -> None:
     assert told["seen"] == {"Refused Stored": 201}
 
 
-LINES = {"question": 1, "plan": 2}
-
-
-@pytest.mark.parametrize("asked", LINES)
+@pytest.mark.parametrize("asked", ["question", "plan"])
 @pytest.mark.parametrize("control", ["", "two transactions", "shown early"])
 def test_the_same_looks_find_a_release_in_pieces(folder: Path, control: str, asked: str) -> None:
     told = kills(folder, "named", 1, asked=asked, control=control)
-    assert told["seen"]["lines"] == LINES[asked], "one line of a press stands between charge and result of a question"
+    assert told["seen"]["lines"] == 1, "one line of a press stands between its files and its entry"
     assert bool(told["wrong"]) == bool(control), told["examples"]

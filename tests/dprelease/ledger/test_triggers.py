@@ -141,8 +141,8 @@ FORGERIES = {
     "another result": "UPDATE payloads SET contents = x'00'",
     "a result taken out": "DELETE FROM payloads",
     "the last outcome taken out": "DELETE FROM entries WHERE seq = 7",
-    "all that was written last": "DELETE FROM entries WHERE seq > 5; DELETE FROM payloads WHERE digest NOT IN"
-    " (SELECT substr(body, instr(body, 'counts.csv') + 13, 64) FROM entries WHERE seq = 5)",
+    "all that was written last": "DELETE FROM entries WHERE seq > 5; DELETE FROM payloads WHERE NOT EXISTS"
+    " (SELECT 1 FROM entries WHERE seq = 5 AND body LIKE '%' || payloads.digest || '%')",
     "the first outcome taken out": "DELETE FROM entries WHERE seq IN (5, 8)",
     "entries exchanged": "UPDATE entries SET seq = -seq;"
     " UPDATE entries SET seq = CASE seq WHEN -5 THEN 7 WHEN -7 THEN 5 ELSE -seq END",

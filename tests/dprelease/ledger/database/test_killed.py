@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dprelease.ledger.test_killed import LINES, kills, together
+from tests.dprelease.ledger.test_killed import kills, together
 
 pytestmark = pytest.mark.engines
 
@@ -15,7 +15,7 @@ def test_a_kill_at_a_line_leaves_all_or_nothing_or_an_attempt(tmp_path: Path) ->
     told = kills(tmp_path, "lines", 60)
     assert told["wrong"] == 0, told["examples"]
     seen = told["seen"]
-    assert seen["lines"] > 200 and min(seen["nothing"], seen["begun"], seen["Stored"]) > 0
+    assert seen["lines"] > 150 and min(seen["nothing"], seen["begun"], seen["Stored"]) > 0
 
 
 def test_a_kill_at_any_moment_does(tmp_path: Path) -> None:
@@ -37,9 +37,9 @@ def test_the_last_of_a_budget_is_spent_once(tmp_path: Path) -> None:
     assert told["seen"] == {"Refused Stored": 30}
 
 
-@pytest.mark.parametrize("asked", LINES)
+@pytest.mark.parametrize("asked", ["question", "plan"])
 @pytest.mark.parametrize("control", ["", "two transactions", "shown early"])
 def test_the_same_looks_find_a_release_in_pieces(tmp_path: Path, control: str, asked: str) -> None:
     told = kills(tmp_path, "named", 1, asked=asked, control=control)
-    assert told["seen"]["lines"] == LINES[asked], "one line of a press stands between charge and result of a question"
+    assert told["seen"]["lines"] == 1, "one line of a press stands between its files and its entry"
     assert bool(told["wrong"]) == bool(control), told["examples"]

@@ -16,6 +16,7 @@ import pytest
 
 import dprelease.release as releases
 from dprelease.ledger.checks import check
+from dprelease.ledger.reading import registration_in
 from dprelease.ledger.records import DIED, UNSURE, UNWRITABLE, Busy, Failed, LedgerError, LedgerUnsure, Refused, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores import database
@@ -176,7 +177,7 @@ def test_a_transaction_is_of_its_data_set_whatever_its_session_was_told(tmp_path
     with store.connected(one) as connection:
         connection.execute(f"SET search_path = {store.schema(other)}")
         with database.transaction(connection):
-            assert connection.execute("SELECT dataset_id FROM datasets").fetchall() == [(one,)]
+            assert registration_in(connection).dataset_id == one
         with pytest.raises(LedgerError, match="cannot be read"), database.transaction(connection):
             connection.execute(f"SET LOCAL search_path = {store.schema(other)}")
 
@@ -284,11 +285,11 @@ def test_a_turn_that_is_lost_before_its_holder_begins_charges_nothing_twice(
     ledger, dataset_id = registered(tmp_path)
     usual, left = Ledger.begin, [Ledger(tmp_path)]
 
-    def begin(self: Ledger, *arguments: Any) -> Any:
+    def begin(self: Ledger, *arguments: Any, **named: Any) -> Any:
         if left:
             assert ended(address, TURN) == 1
             assert isinstance(press(left.pop(), dataset_id), Stored)
-        return usual(self, *arguments)
+        return usual(self, *arguments, **named)
 
     monkeypatch.setattr(Ledger, "begin", begin)
     assert press(ledger, dataset_id) == Busy()
