@@ -132,7 +132,7 @@ WRONG = {
     "ledger version data.csv --role analyst": "Only the data's steward",
     "ledger publish 1 --role analyst": "Only the data's steward",
     "ledger publish 1": "no such release",
-    "ledger publish 99999999999999999999": "would not add up",
+    "ledger publish 99999999999999999999": "no such release",
     "ledger register data.csv --name x --epsilon 1 --n 99999999999999999999": "a public n",
     "ledger register data.csv --name x --epsilon 1 --n 3 --person job --rows 1001": "between 1 and 1,000 rows",
     "ledger machine-failed 1 --role analyst": "Only the data's steward",

@@ -23,6 +23,7 @@ TWICE = "it names what an entry before it names"
 LARGE = "no budget is so large"
 WRITTEN = "an amount is not written as a ledger writes it"
 ONCE = "what is stored is published once"
+NO_LINES: tuple[Any, ...] = (None, [], "line", {"kind": []}, {"kind": {}})
 USUAL = (
     ("registered", 0, 0),
     ("version", 0, 0),
@@ -144,6 +145,6 @@ def test_budgets_in_rho_are_never_changed() -> None:
 
 
 def test_what_is_no_line_is_told_and_nothing_after_it_is_read() -> None:
-    for other in (None, [], "line", {"kind": []}, {"kind": {}}):
+    for other in NO_LINES:
         lines: list[Any] = [*chain()[:2], other, *chain()[3:]]
         assert folded(lines).faults == [(3, FORM)]
