@@ -283,7 +283,7 @@ def put_back(ledger: Ledger, dataset_id: str) -> str:
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "lost": Path.unlink,
     "no database": lambda path: path.write_bytes(b"nothing" * 1000),
-    "a chain that breaks": lambda path: forge(path, "UPDATE charges SET body = replace(body, '30', '31')"),
+    "a chain that breaks": lambda path: forge(path, "UPDATE entries SET body = replace(body, '30', '31')"),
 }
 
 
