@@ -56,7 +56,7 @@ class House:
 
     def drew_once(self, page: Page) -> None:
         """The check: one draw, charged, stored and shown."""
-        assert comes_true(lambda: not self.ledger.account(self.dataset_id).begun, page=page, seconds=20), "it is lost"
+        assert comes_true(lambda: not self.ledger.account(self.dataset_id).begun, page=page), "it is lost"
         assert [line["outcome"] for line in self.ledger.lines(self.dataset_id)] == ["stored"]
         assert not check(self.ledger, self.dataset_id)
         expect(page.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
