@@ -67,8 +67,9 @@ def test_what_tables_shows_is_released(no_ledger: Path) -> None:
 
 
 def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
-    app = released(seen("robust/page.py", data="penguins.body_mass_g", robust="stable_median", epsilon="0.01"))
-    assert "Entry 1, charged ε 0.01" in said(app)
+    link = {"robust": "stable_median", "epsilon": "0.01", "delta": "1e-12"}  # one row from another median: δ to answer
+    app = released(seen("robust/page.py", data="penguins.body_mass_g", **link))
+    assert "Entry 1, charged ε 0.01 and δ 0.000000000001" in said(app)
     stored = last(no_ledger)
     assert stored.body["mechanism"]["key"] == "stable_median" and list(stored.files) == ["value.csv"]
     assert b"True" in stored.files["value.csv"], "at so small an epsilon it refuses"
