@@ -331,7 +331,7 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     app = press(sound(app.run()), "Register")
     app = press(press(app, "Rehearse, free"), "Charge ε")
     shown = said(app).replace(str(no_ledger), "")  # a folder of temporary files may have any number
-    assert "Entry 1, charged ε 1. Not published." in shown and not has_number(shown, source.dataset().n)
+    assert "Entry 1, charged ε 1. Not published." in shown and not has_number(shown, 500)
     keys = [each.key for kind in (app.button, app.number_input, app.radio, app.text_input) for each in kind]
     assert keys and not [key for key in keys if DIGEST in str(key)], "the digest of a file is in no key"
     (stored,) = the(no_ledger)[0].stored(the(no_ledger)[1])
