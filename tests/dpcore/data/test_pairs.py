@@ -25,7 +25,7 @@ from dpcore.data.sources import Source, generated_rows
 from dplab.synthetic import synthetic_csv
 from dprelease.requests.codec import decoded, encoded
 from tests.kit import sources
-from tests.kit.numbers import has_number
+from tests.kit.chance.numbers import has_number
 
 BUNDLED = [(one.key, *pair) for one in SAMPLES for pair in one.pairs]
 PLANE = [key for key, shape in GENERATORS.items() if shape.in_the_plane]

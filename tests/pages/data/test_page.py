@@ -24,8 +24,8 @@ from pages.data.grid import TITLES, split_labels
 from pages.data.picker import OWN_FILE, in_use
 from pages.data.sparkline import small_map
 from tests.cases import full_but
+from tests.kit.chance.numbers import has_number, inflated
 from tests.kit.hostile import hostile
-from tests.kit.numbers import has_number, inflated
 from tests.pages import opening
 from tests.pages.drawn import drawn, headline
 from tests.pages.opening import sound, visitor

@@ -24,8 +24,8 @@ from pages.release import worker
 from pages.release.register import COUNT_IS_PRIVATE
 from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, TYPE_TOKEN, VARIABLE, WRONG
 from pages.shell.server.access import PARAMETER, STEWARD_KEYS, USER
+from tests.kit.chance.numbers import has_number
 from tests.kit.ledgers import of_schema_1
-from tests.kit.numbers import has_number
 from tests.pages.opening import STEWARD, as_steward, file_of, opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
 

@@ -23,7 +23,7 @@ from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
 from pages.shell.session import with_progress
 from tests.cases import full_but
-from tests.kit.numbers import has_number, inflated
+from tests.kit.chance.numbers import has_number, inflated
 from tests.pages import opening
 from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import sound, texts, visitor

@@ -17,7 +17,7 @@ from dpcore.queries.boxes import RangeBoxes
 from dplab.measure import finish
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
-from tests.kit.numbers import has_number
+from tests.kit.chance.numbers import has_number
 from tests.pages.drawn import drawn
 from tests.pages.marginals.opening import opened, texts
 from tests.pages.opening import printed_by_code, sound, visitor

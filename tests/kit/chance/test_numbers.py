@@ -7,7 +7,7 @@ from base64 import b64encode
 
 import pytest
 
-from tests.kit.numbers import has_number, inflated
+from tests.kit.chance.numbers import has_number, inflated
 
 
 @pytest.mark.parametrize(
