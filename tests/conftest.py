@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests.kit.browser import (
@@ -29,6 +30,8 @@ from tests.kit.browser import (
 # Examples follow from the test alone, and a busy machine fails none of them.
 settings.register_profile("dpscope", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("dpscope")
+# Also from no other test: among the examples were numbers of whatever modules the process had imported by then.
+providers._get_local_constants = lambda: providers._local_constants  # which stay empty
 
 BROWSER_FIXTURES = {"browser", "page", "server", "fresh_server"}
 PAGES, OPENS_PAGES = "tests/pages/", {"AppTest", "opened", "visitor"}

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from run import LOCALHOST, free_port, stop, wait_for_health
+from run import LOCALHOST, stop, wait_for_health
 from tests import ROOT
+from tests.kit.browser import own_port
 
 LARGEST = 8_000_000
 """Bytes."""
@@ -62,7 +63,7 @@ def test_the_packages_of_a_wheel_read_their_samples(installed: Path, tmp_path: P
 
 @pytest.mark.slow
 def test_the_app_of_a_wheel_starts(installed: Path, tmp_path: Path) -> None:
-    port = free_port(preferred=0)
+    port = own_port()
     command = [sys.executable, "-P", "-m", "streamlit", "run", str(installed / "dpscope" / "app.py")]
     command += [f"--server.port={port}", f"--server.address={LOCALHOST}", "--server.headless=true"]
     variables = os.environ | {"PYTHONPATH": str(installed), "DPSCOPE_CACHE": "0", "HOME": str(tmp_path)}

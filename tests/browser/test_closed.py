@@ -16,8 +16,8 @@ from dpcore.core import DataError
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import read_table
 from pages.shell import session
-from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import OWN_FILE, bring, comes_true, csv_file, watched_page
+from run import HERE, LOCALHOST, stop, wait_for_health
+from tests.kit.browser import OWN_FILE, bring, comes_true, csv_file, own_port, watched_page
 from tests.kit.rest import PATIENCE, settled
 
 pytestmark = pytest.mark.full
@@ -33,7 +33,7 @@ main(sys.argv[1:])
 
 
 def test_a_closed_tab_takes_its_file_with_it(browser: Browser, tmp_path: Path) -> None:
-    port = free_port(preferred=0)
+    port = own_port()
     options = [f"--server.port={port}", f"--server.address={LOCALHOST}", "--server.headless=true"]
     process = subprocess.Popen(
         [sys.executable, "-c", IMPATIENT, "run", str(HERE / "app.py"), *options],

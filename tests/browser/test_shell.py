@@ -20,8 +20,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from dpcore.data.reading.scratch import PREFIX
 from pages.shell.addresses import LESSONS, MOVED
-from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import OWN_FILE, Server, asked_for, bring, comes_true, csv_file, visit, watched_by
+from run import HERE, LOCALHOST, stop, wait_for_health
+from tests.kit.browser import OWN_FILE, Server, asked_for, bring, comes_true, csv_file, own_port, visit, watched_by
 from tests.kit.rest import PATIENCE, settled
 
 RECORDS, LONG_NAME = (csv_file(name, "age,pay\n41,1000\n17,0\n") for name in ("people.csv", "people" * 800 + ".csv"))
@@ -52,7 +52,7 @@ def process_of(app: Path, *, port: int, log: Path, **variables: str) -> Iterator
 
 
 def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Browser, tmp_path: Path) -> None:
-    port, log = free_port(preferred=0), tmp_path / "server.log"
+    port, log = own_port(), tmp_path / "server.log"
 
     def records() -> list[Path]:
         return list(tmp_path.glob(f"{PREFIX}*/records.parquet"))
@@ -86,7 +86,7 @@ def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Br
 @pytest.mark.slow
 def test_foreign_sockets_are_refused_and_nobody_is_looked_up(tmp_path: Path) -> None:
     """That no page asks for anything beyond this machine is watched in all tests, by `running_server`."""
-    port, name = free_port(preferred=0), "app.example.org"
+    port, name = own_port(), "app.example.org"
     variables = {**watched_by(tmp_path), "STREAMLIT_SERVER_ALLOWED_HOSTS": f"{name} {LOCALHOST}"}
     control = "import socket; socket.socket(type=socket.SOCK_DGRAM).connect(('192.0.2.1', 9))"  # sends nothing
     subprocess.run([sys.executable, "-c", control], env={**os.environ, **variables}, check=True)
@@ -149,7 +149,7 @@ if "fail" in st.query_params:
 def test_the_policy_allows_what_pages_draw_with_and_an_exception_is_logged_without_its_text(
     page: Page, tmp_path: Path
 ) -> None:
-    port, log = free_port(preferred=0), tmp_path / "server.log"
+    port, log = own_port(), tmp_path / "server.log"
     with process_of(copy_with(EVERYTHING, tmp_path), port=port, log=log):
         page.goto(f"http://{LOCALHOST}:{port}/")
         settled(page)

@@ -51,7 +51,7 @@ def make(kind: str, folder: Path) -> Stored:
     else:
         ledger, dataset_id = registered(folder, epsilon=4.0, delta=0.1)
         domain = Number(high=20.0, bits=2)
-        values = {"epsilon": 0.01, "delta": 1e-6}
+        values = {"epsilon": 0.01, "delta": 1e-12}  # ten rows from another median: an answer has chance 10⁻¹¹
         median = request_of(
             key="stable_median",
             values=values,
@@ -311,7 +311,7 @@ def test_every_file_is_its_own(stored: Stored) -> None:
             assert verify(genuine, others | {name: changed}) == [f"The file {name} is not the one that was released."]
         assert verify(genuine, others) == [f"The file {name} is missing."]
         assert verify(genuine, others | {f"x-{name}": contents}) and verify(genuine, {**stored.files, "x.csv": b""})
-    if len(stored.files) > 1:
+    if len({*stored.files.values()}) > 1:  # noise may make two files the same, now and then
         names = list(stored.files)
         assert verify(genuine, dict(zip(names, reversed(list(stored.files.values())), strict=True)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -166,7 +167,8 @@ def test_the_walk_from_the_plan_to_the_report(
     assert report.count(CUT) == 2 and COUNTED in report
     assert "That is one of 80 cells that numbers are rounded to" in report
     ran = subprocess.run([sys.executable, "analysis.py"], cwd=out, capture_output=True, text=True, check=True)
-    assert CUT in ran.stdout and COUNTED in ran.stdout and str(row["mean"])[:4] in ran.stdout
+    printed = [float(each) for each in re.findall(r"\d+\.\d+", ran.stdout)]
+    assert CUT in ran.stdout and COUNTED in ran.stdout and min(abs(each - row["mean"]) for each in printed) < 1e-5
     # The same plan with another file, or none: what was drawn is given again, and says so.
     Path("other.csv").write_text("age\n1\n", encoding="utf-8")
     for file in ("other.csv", "gone.csv"):
@@ -178,8 +180,10 @@ def test_a_mean_of_no_rows_is_a_refusal_that_says_nothing(tmp_path: Path, plan: 
     empty = few_rows([float("nan")] * 200)
     asked = JointRequest(parts=(replace(plan, n=30).request(plan.questions[0]),))
     ledger, dataset_id = registered(tmp_path, epsilon=2_000.0, rows=empty)
-    came = [release(ledger, dataset_id, replace(asked, draw=draw), empty, ANALYST) for draw in range(1, 12)]
-    frames = [pd.read_csv(io.BytesIO(each.files["01-value.csv"])) for each in came if isinstance(each, Stored)]
-    silent = [frame for frame in frames if frame["refused"].any()]
-    assert len(frames) == 11 and silent, "of eleven draws of noise around 0 one half are below"
-    assert all(frame[["mean", "rows"]].isna().all(axis=None) for frame in silent)
+    for draw in range(1, 41):  # of draws of noise around 0 one half are below: forty in a row are not, hardly ever
+        came = release(ledger, dataset_id, replace(asked, draw=draw), empty, ANALYST)
+        assert isinstance(came, Stored)
+        frame = pd.read_csv(io.BytesIO(came.files["01-value.csv"]))
+        if frame["refused"].any():
+            break
+    assert frame["refused"].all() and frame[["mean", "rows"]].isna().all(axis=None)

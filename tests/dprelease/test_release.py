@@ -451,8 +451,8 @@ def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> None:
-    told = []
-    for count in (7919, 6857, 9473):  # of rows: a digest holds one of them by chance, all three as good as never
+    # Of rows: a digest or a salt has four given digits by chance in one release of 75, in all six with chance 10⁻¹¹.
+    for count in (7919, 6857, 9473, 8641, 7253, 9887):
         text = "age,name\n" + "\n".join(f"{place % 20},{SECRET}{place}" for place in range(count))
         rows = read_table(text.encode(), name=f"{SECRET}.csv", header=True)
         ledger, dataset_id = registered(tmp_path / str(count), rows=rows)
@@ -461,8 +461,10 @@ def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> 
         public = repr(certificate(came)).encode()
         kept = b"".join(path.read_bytes() for path in (tmp_path / str(count)).iterdir())
         assert SECRET.encode() not in public and SECRET.encode() not in kept
-        told.append(str(count).encode() in public or str(count).encode() in kept)
-    assert not all(told)
+        if str(count).encode() not in public + kept:
+            break
+    else:
+        pytest.fail("the number of rows stands in each")
     assert b"ages" in public and b"ages" in kept, "the search finds what is there"
     [print_of_rows] = ledger.fingerprints(dataset_id)
     assert print_of_rows.encode() not in public

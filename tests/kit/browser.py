@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -53,6 +55,20 @@ MENUS = {
 """The menus on top and the pages in each; all others are in Play."""
 
 expect.set_options(timeout=PATIENCE / 3 * 1000)  # usually of a page at rest
+
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_places = count(secrets.randbelow(1_000))
+
+
+def own_port() -> int:
+    """A port that nobody listens on: another at each call, and none that the system gives to connections.
+
+    A server needs a second to begin to listen, and one that is started again has no port meanwhile: a browser's own
+    connection would take a port that the system chose.
+    """
+    ports = (20_000 + 1_000 * (WORKER % 12) + place % 1_000 for place in _places)
+    return next(port for port in ports if free_port(preferred=port) == port)
+
 
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
@@ -178,7 +194,7 @@ def running_server(temporary: Path | None = None, *, code: str = "", ledger: Pat
     """
     with tempfile.TemporaryDirectory(prefix="dpscope-test-") as name:
         folder = Path(name)
-        log, port = folder / "server.log", free_port(preferred=0)
+        log, port = folder / "server.log", own_port()
         temporary = temporary or folder / "temporary"
         temporary.mkdir(exist_ok=True)
         with log.open("wb") as output, pytest.MonkeyPatch.context() as patch:

@@ -128,10 +128,10 @@ def binomial_tail(successes: int, *, trials: int, chance: float) -> float:
     return 1.0 if successes <= 0 else float(bdtrc(successes - 1, trials, chance))
 
 
-def assert_chance_at_most(successes: int, *, trials: int, chance: float) -> None:
-    """Fail if so many successes show, at SIGNIFICANCE, that the chance of one is larger than promised."""
+def assert_chance_at_most(successes: int, *, trials: int, chance: float, significance: float = SIGNIFICANCE) -> None:
+    """Fail if so many successes show that the chance of one is larger than promised."""
     tail = binomial_tail(successes, trials=trials, chance=chance)
-    assert tail >= SIGNIFICANCE, f"{successes} of {trials} where at most {chance:g} was promised: tail {tail:.3g}"
+    assert tail >= significance, f"{successes} of {trials} where at most {chance:g} was promised: tail {tail:.3g}"
 
 
 def clopper_pearson(successes: int, *, trials: int, significance: float = SIGNIFICANCE) -> tuple[float, float]:

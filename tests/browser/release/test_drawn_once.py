@@ -12,10 +12,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from dprelease.ledger.checks import check
 from dprelease.ledger.store import Ledger
-from run import LOCALHOST, free_port
+from run import LOCALHOST
 from tests.browser.release.gated import gated_app
 from tests.browser.test_shell import process_of
-from tests.kit.browser import comes_true, type_token, watched_page
+from tests.kit.browser import comes_true, own_port, type_token, watched_page
 from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
@@ -29,7 +29,7 @@ class House:
     def __init__(self, folder: Path, *, in_the_script: bool = False) -> None:
         self.folder, self.gate, self.log = folder, folder / "gate", folder / "server.log"
         self.app = gated_app(folder / "app", self.gate, in_the_script=in_the_script)
-        self.port, self.ledger = free_port(preferred=0), Ledger(folder / "ledger")
+        self.port, self.ledger = own_port(), Ledger(folder / "ledger")
 
     @contextmanager
     def running(self) -> Iterator[Popen[bytes]]:
@@ -56,7 +56,7 @@ class House:
 
     def drew_once(self, page: Page) -> None:
         """The check: one draw, charged, stored and shown."""
-        assert comes_true(lambda: not self.ledger.account(self.dataset_id).begun, page=page, seconds=20), "it is lost"
+        assert comes_true(lambda: not self.ledger.account(self.dataset_id).begun, page=page), "it is lost"
         assert [line["kind"] for line in self.ledger.outcomes(self.dataset_id)] == ["stored"]
         assert not check(self.ledger, self.dataset_id)
         expect(page.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()

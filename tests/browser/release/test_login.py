@@ -13,12 +13,12 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.store import Ledger
 from pages.release.guests import LOG_IN, NOTHING
 from pages.release.results import NOT_YET
-from run import LOCALHOST, free_port
+from run import LOCALHOST
 from tests import ROOT
 from tests.browser.release.provider import CLIENT, provider
 from tests.browser.release.test_drawn_once import press, ready
 from tests.browser.test_shell import process_of
-from tests.kit.browser import opened_tab
+from tests.kit.browser import opened_tab, own_port
 from tests.kit.rest import settled
 
 ADA, GRACE, EVE, MALLORY = "ada@example.org", "grace@example.org", "eve@example.org", "bob@example.org"
@@ -54,7 +54,7 @@ def logged_in(browser: Browser, here: str, who: str) -> Iterator[Page]:
 
 
 def test_a_reader_an_analyst_and_a_steward_log_in_and_do_what_they_may(browser: Browser, tmp_path: Path) -> None:
-    port, log = free_port(preferred=0), tmp_path / "server.log"
+    port, log = own_port(), tmp_path / "server.log"
     here, ledger = f"http://{LOCALHOST}:{port}", Ledger(tmp_path / "ledger")
     with provider(ADA, GRACE, EVE, MALLORY, unverified=MALLORY) as there:
         settings = tmp_path / ".streamlit" / "secrets.toml"

@@ -9,10 +9,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from dprelease.ledger.stores.chosen import ADDRESS
-from run import free_port
 from tests.browser.release.test_drawn_once import DRAWING, House, ready
 from tests.dprelease.engines.values import running_postgres
-from tests.kit.browser import comes_true, watched_page
+from tests.kit.browser import comes_true, own_port, watched_page
 
 pytestmark = pytest.mark.engines
 
@@ -22,7 +21,7 @@ def test_pressed_at_two_servers_it_is_drawn_once(
 ) -> None:
     house = House(tmp_path)
     other = copy(house)
-    other.port = free_port(preferred=0)
+    other.port = own_port()
     with running_postgres() as (address, _):
         monkeypatch.setenv(ADDRESS, address)
         with house.running(), other.running(), watched_page(browser) as one, watched_page(browser) as two:

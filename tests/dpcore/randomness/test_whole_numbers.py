@@ -171,10 +171,13 @@ def test_noise_that_would_not_fit_64_bits_is_an_error(noise: dict[str, float]) -
 
 @pytest.mark.parametrize("sampler", ["preview", "secure", "account"])
 def test_the_widest_noise_there_is_keeps_its_sign_and_size(sampler: str) -> None:
-    """A hundred draws at the largest scale, from the largest count: half fall below it, none has gone round."""
+    """A hundred draws at the largest scale, from the largest count: half fall below it, none has gone round.
+
+    Fewer than 15 or more than 85 are below with chance 5e-13, and entropy follows no seed.
+    """
     top = np.full((1, 100), MAX_COUNT)
     noise = SAMPLERS[sampler]().draw(NoisyCounts(top, epsilon=1.0, sensitivity=MAX_SENSITIVITY), 1) - MAX_COUNT
-    assert 20 < (noise < 0).sum() < 80
+    assert 15 < (noise < 0).sum() < 85
     assert 0.4 * MAX_SENSITIVITY < np.abs(noise).mean() < 2.5 * MAX_SENSITIVITY
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,13 @@ from dprelease.release import release
 from dprelease.requests.joint import JointRequest
 from tests.cases import one_relation
 from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, plan_of, registered, request_of
+from tests.kit.statistics import HARDLY_EVER
 
 QUIET = 20.0
-"""At this epsilon noise of a whole row has chance 10^-8 or so."""
+"""At this epsilon noise of a whole row has chance 10^-8 or so, and 10^-4 or so where two counts share it."""
+
+ATTEMPTS = 3
+"""Releases in a row that must show noise before a test fails: with chance 10^-9 at most."""
 
 
 def unpacked(folder: Path, asked: Any, **changed: Any) -> Path:
@@ -105,7 +110,7 @@ def test_the_notebook_answers_with_error_bars_that_hold(
         else:
             true = int((ages <= float(row["question"].removeprefix("at most "))).sum())
         assert 0 < row["guaranteed error"] < n / 4
-        assert abs(row["rows"] - true) <= 2 * row["guaranteed error"], "fails with chance below 0.05 squared"
+        assert abs(row["rows"] - true) <= 4 * row["guaranteed error"], "fails with chance below 10⁻⁹"
 
 
 def test_the_notebook_knows_when_nothing_is_promised_and_every_kind_of_file(
@@ -140,6 +145,16 @@ def opendp_ran(folder: Path, data: str) -> str:
     return done.stdout
 
 
+def compared(folder: Path, same: Callable[[Path], bool], asked: Any, data: str, **changed: Any) -> str:
+    """What the OpenDP program says beside a release where both are the same; fails if they never are, noise or not."""
+    for attempt in range(ATTEMPTS):
+        place = unpacked(folder / str(attempt), asked, **changed)
+        told = opendp_ran(place, data)
+        if same(place):
+            return told
+    pytest.fail(f"{ATTEMPTS} releases in a row differ from what OpenDP makes of the same rows")
+
+
 AGES = [0, 1, 1.5, 4.999, 5, 19, 20, 25, -3, "", "x", 12.5, 7.25]
 
 
@@ -166,12 +181,14 @@ def test_opendp_alone_counts_the_same_and_says_the_same_epsilon(
         n=len(AGES),
         neighbours=neighbours,
     )
-    folder = unpacked(tmp_path, asked, rows=rows, neighbours=neighbours, public_n=len(AGES))
-    told = opendp_ran(folder, data)
-    ours, theirs = pd.read_csv(folder / "counts.csv"), pd.read_csv(folder / "with-opendp-1.csv")
-    assert (ours["rows"] != theirs["rows"]).sum() <= 1, "a row in another cell changes two counts; noise hardly any"
-    assert abs(theirs["rows"].sum() - len(AGES)) <= 1
-    assert theirs["value"].dropna().tolist() == pytest.approx(ours["value"].dropna().tolist())
+
+    def same(folder: Path) -> bool:
+        ours, theirs = pd.read_csv(folder / "counts.csv"), pd.read_csv(folder / "with-opendp-1.csv")
+        assert theirs["value"].dropna().tolist() == pytest.approx(ours["value"].dropna().tolist())
+        # A row in another cell changes two counts; noise hardly any.
+        return bool((ours["rows"] != theirs["rows"]).sum() <= 1 and abs(theirs["rows"].sum() - len(AGES)) <= 1)
+
+    told = compared(tmp_path, same, asked, data, rows=rows, neighbours=neighbours, public_n=len(AGES))
     assert "epsilon = 20 by OpenDP's own account" in told
 
 
@@ -190,15 +207,16 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
     data = "\n".join(["person,age,job", *lines, ",3,cook", ""])
     rows = read_table(data.encode(), name="x.csv", header=True)
     asked = JointRequest(parts=parts[:1] + parts[2:3], person="person", rows_a_person=2)
-    folder = unpacked(tmp_path / "1", asked, rows=rows, person_column="person", rows_a_person=2)
-    told = opendp_ran(folder, data)
+
+    def same(folder: Path) -> bool:
+        counts, theirs, ours = (
+            pd.read_csv(folder / name) for name in ("with-opendp-1.csv", "with-opendp-2.csv", "02-value.csv")
+        )
+        cells = theirs["cell"].tolist(), ours["cell"].tolist()
+        return bool(counts["rows"].tolist() == [0, 40, 0] and cells == ([2], [2]))
+
+    told = compared(tmp_path / "1", same, asked, data, rows=rows, person_column="person", rows_a_person=2)
     assert f"with-opendp-1.csv: epsilon = {2 * QUIET:g}" in told, "of two rows"
-    assert pd.read_csv(folder / "with-opendp-1.csv")["rows"].tolist() == [0, 40, 0]
-    assert (
-        pd.read_csv(folder / "with-opendp-2.csv")["cell"].tolist()
-        == [2]
-        == pd.read_csv(folder / "02-value.csv")["cell"].tolist()
-    )
     folder = unpacked(tmp_path / "2", JointRequest(parts=parts), rows=rows)
     told = opendp_ran(folder, data)
     assert "rho (zero-concentrated)" in told and "with-opendp-4" not in told
@@ -224,26 +242,24 @@ def test_opendp_alone_answers_named_queries_and_means_of_persons(
         key=key, values=values, reading=reading, queries=kind(domain=domain), n=len(AGES), neighbours=neighbours
     )
     person: dict[str, Any] = {"person": "person", "rows_a_person": 2} if persons == 2 else {}
-    registered_as = {"person_column": "person", "rows_a_person": 2} if persons == 2 else {}
-    folder = unpacked(
-        tmp_path,
-        JointRequest(parts=(part,), **person),
-        rows=rows,
-        neighbours=neighbours,
-        public_n=len(AGES),
-        **registered_as,
-    )
-    assert f"epsilon = {persons * QUIET:g} by OpenDP's own account" in opendp_ran(folder, data)
-    [ours] = [pd.read_csv(path) for path in folder.glob("*01-*.csv")]
-    theirs = pd.read_csv(folder / "with-opendp-1.csv")
-    if key == "counted-mean":
-        fits = rows.numbers("age")[domain.encode(rows.numbers("age")) < domain.ordered]
-        for found in (ours, theirs):
-            assert abs(found["rows"].item() - len(fits)) < 1.5
-            assert abs(found["mean"].item() - fits.mean()) < 3, "of cells 3.6 wide"
-    else:
+    registered_as: dict[str, Any] = {"person_column": "person", "rows_a_person": 2} if persons == 2 else {}
+    registered_as |= {"neighbours": neighbours, "public_n": len(AGES)}
+
+    def same(folder: Path) -> bool:
+        [ours] = [pd.read_csv(path) for path in folder.glob("*01-*.csv")]
+        theirs = pd.read_csv(folder / "with-opendp-1.csv")
+        if key == "counted-mean":
+            fits = rows.numbers("age")[domain.encode(rows.numbers("age")) < domain.ordered]
+            return all(
+                abs(found["rows"].item() - len(fits)) < 1.5
+                and abs(found["mean"].item() - fits.mean()) < 3  # of cells 3.6 wide
+                for found in (ours, theirs)
+            )
         assert ours["cell"].tolist() == theirs["cell"].tolist()
-        assert theirs["rows"].tolist() == pytest.approx(ours["rows"].tolist()), "noise has chance 0.0004"
+        return bool(theirs["rows"].tolist() == pytest.approx(ours["rows"].tolist()))
+
+    told = compared(tmp_path, same, JointRequest(parts=(part,), **person), data, rows=rows, **registered_as)
+    assert f"epsilon = {persons * QUIET:g} by OpenDP's own account" in told
 
 
 @pytest.mark.slow
@@ -256,10 +272,14 @@ def test_opendp_alone_releases_the_same_clipped_mean(tmp_path: Path) -> None:
         queries=Thresholds(domain=domain), neighbours=Neighbours.REPLACE_ONE,
     )  # fmt: skip
     rows = read_table(data.encode(), name="x.csv", header=True)
-    folder = unpacked(tmp_path, asked, rows=rows, neighbours=Neighbours.REPLACE_ONE, public_n=len(numbers))
-    assert f"epsilon = {QUIET:g} by OpenDP's own account" in opendp_ran(folder, data)
-    ours, theirs = pd.read_csv(folder / "value.csv"), pd.read_csv(folder / "with-opendp-1.csv")
-    assert ours["cell"].tolist() == theirs["cell"].tolist(), "the sum is far from where its mean is rounded up"
+
+    def same(folder: Path) -> bool:
+        """The sum is far from where its mean is rounded up."""
+        ours, theirs = pd.read_csv(folder / "value.csv"), pd.read_csv(folder / "with-opendp-1.csv")
+        return bool(ours["cell"].tolist() == theirs["cell"].tolist())
+
+    told = compared(tmp_path, same, asked, data, rows=rows, neighbours=Neighbours.REPLACE_ONE, public_n=len(numbers))
+    assert f"epsilon = {QUIET:g} by OpenDP's own account" in told
 
 
 @pytest.mark.slow
@@ -293,7 +313,7 @@ def test_the_attack_on_low_bits_fails_on_released_files() -> None:
         return float(contents.decode().splitlines()[1].split(",")[-1])
 
     ours = [np.array([first_count(few_rows(ages)) for _ in range(trials)]) for ages in truth]
-    verdict = score(*ours, low=0, high=1, epsilon=0.5)
+    verdict = score(*ours, low=0, high=1, epsilon=0.5, confidence=1 - HARDLY_EVER)
     assert not verdict.broken
     naive = [naive_laplace(len(ages), scale=2.0, trials=trials, seed=len(ages)) for ages in truth]
     assert score(*naive, low=0, high=1, epsilon=0.5).broken, "the same attack breaks floating-point noise"

@@ -135,7 +135,7 @@ def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:
     domain = Number(high=20.0, bits=2)
     for place, (key, values, said) in enumerate(
         [
-            ("stable_median", {"epsilon": 0.01, "delta": 1e-9}, "declined to answer"),
+            ("stable_median", {"epsilon": 0.01, "delta": 1e-12}, "declined to answer"),
             (
                 "exponential_median",
                 {"epsilon": 20.0},

@@ -137,7 +137,7 @@ def test_a_question_that_takes_too_long_is_interrupted(folder: Path) -> None:
     start = time.monotonic()
     with pytest.raises(DataError, match=r"took longer than 0\.2 seconds"):
         engine.answered(partial(engine.ask, LONG, {}, width=2))
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 120, "it would take days"
 
 
 def test_what_needs_rows_says_so(table: EngineTable) -> None:

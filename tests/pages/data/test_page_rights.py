@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,6 +31,7 @@ from pages.data.upload import HeldFile
 from pages.shell import status
 from pages.shell.ledger.door import ADMITTED
 from pages.shell.ledger.looks import CANNOT, NO_LEDGER
+from tests.kit.chance.numbers import has_number
 from tests.kit.ledgers import STEWARD as ADA
 from tests.pages.data.engine_sessions import (
     ADMITTED_STEWARD,
@@ -60,7 +60,6 @@ ON = Number(low=0, high=100, bits=3, missing=True)
 DECLARATION = DeclaredTable(columns=(DeclaredColumn(name=COLUMN, on=ON), DeclaredColumn(name="abstinent", on=ON)))
 NOBODIES = (STRANGER, OUTSIDER, VIEWER)
 STEWARDS = (STEWARD, ADMITTED_STEWARD)
-NUMBER = re.compile(rf"(?<![0-9a-f.]){ROWS // 1000},?{ROWS % 1000}(?![0-9a-f])")
 
 
 @pytest.fixture
@@ -132,7 +131,7 @@ def test_rows_that_the_server_calls_public_are_offered_to_everybody(engines: dic
         app = at_the_database(user, both)
         assert [box.options for box in app.selectbox if box.key == "engine"] == [["Towns"]]
     app = sound(app.button(key="engine_open").click().run())
-    assert declared(app).table.row_count == ROWS and NUMBER.search(everything(app))
+    assert declared(app).table.row_count == ROWS and has_number(everything(app), ROWS)
 
 
 @pytest.mark.parametrize("user", NOBODIES)
@@ -179,7 +178,7 @@ def test_on_no_page_has_a_user_without_a_role_anything_of_a_private_table(
     assert questions.count == before and "file" not in app.session_state and "upload" not in app.session_state
     for each in (COLUMN, "abstinent", SECRET, "Ward nine"):
         assert each not in everything(app), each
-    assert not NUMBER.search(everything(app))
+    assert not has_number(everything(app), ROWS)
 
 
 @pytest.mark.parametrize("page", pages())
@@ -197,7 +196,7 @@ def test_an_analyst_sees_columns_and_no_count_on_any_page(
     app.switch_page(page)
     app = sound(app.run())
     assert questions.count == 0, "the engine was asked to count something"
-    assert not NUMBER.search(everything(app)) and "You see true values" not in everything(app)
+    assert not has_number(everything(app), ROWS) and "You see true values" not in everything(app)
     assert not noted(no_ledger)
 
 
@@ -221,7 +220,7 @@ def test_a_steward_s_look_is_recorded_before_it_is_shown(
     Ledger.open(no_ledger)
     app = in_use(user, engines)
     assert isinstance(app.session_state["upload"].origin.table, Snapshot)
-    assert not NUMBER.search(everything(app)) and not drawn(app) and not noted(no_ledger)
+    assert not has_number(everything(app), ROWS) and not drawn(app) and not noted(no_ledger)
     seen = list[bool]()
     monkeypatch.setattr("pages.data.summary._picture", lambda *_, **__: seen.append(noted(no_ledger)))
     app.toggle(key="steward_choice").set_value(True)
@@ -259,7 +258,7 @@ def test_on_every_page_a_steward_s_look_has_a_record_or_is_none(
     app.session_state["steward_choice"] = app.session_state[f"{declared(app).prefix}counted"] = True
     app.switch_page(page)
     app = sound(app.run())
-    assert not NUMBER.search(everything(app)) and "You see true values" not in everything(app)
+    assert not has_number(everything(app), ROWS) and "You see true values" not in everything(app)
     Ledger.open(no_ledger)
     app = sound(app.run())
     assert noted(no_ledger) and NO_LEDGER not in everything(app)
@@ -271,10 +270,10 @@ def test_the_number_of_rows_is_a_steward_s_to_declare_and_its_look_is_recorded(
 ) -> None:
     Ledger.open(no_ledger)
     app = sound(at_the_database(user, engines).button(key="engine_open").click().run())
-    assert not NUMBER.search(everything(app)) and not noted(no_ledger)
+    assert not has_number(everything(app), ROWS) and not noted(no_ledger)
     next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True)
     app = sound(app.run())
-    assert NUMBER.search(everything(app)) and certified(no_ledger, engines)
+    assert has_number(everything(app), ROWS) and certified(no_ledger, engines)
 
 
 @pytest.mark.parametrize("how", ["switch", "number"])
@@ -285,11 +284,11 @@ def test_without_a_ledger_to_record_it_nothing_is_shown(no_ledger: Path, engines
     else:
         next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True)
     app = sound(app.run())
-    assert not drawn(app) and not NUMBER.search(everything(app))
+    assert not drawn(app) and not has_number(everything(app), ROWS)
     assert [each.value for each in app.warning] == [NO_LEDGER]
     Ledger.open(no_ledger)
     app = sound(app.run())
-    assert bool(drawn(app)) == (how == "switch") and NUMBER.search(everything(app)) and noted(no_ledger)
+    assert bool(drawn(app)) == (how == "switch") and has_number(everything(app), ROWS) and noted(no_ledger)
 
 
 def test_where_it_cannot_be_recorded_nothing_is_shown(no_ledger: Path, engines: dict[str, Any]) -> None:
@@ -299,7 +298,7 @@ def test_where_it_cannot_be_recorded_nothing_is_shown(no_ledger: Path, engines: 
     next(each for each in app.checkbox if each.label == "The number of rows is public").set_value(True)
     app.toggle(key="steward_choice").set_value(True)
     app = sound(app.run())
-    assert not drawn(app) and not NUMBER.search(everything(app))
+    assert not drawn(app) and not has_number(everything(app), ROWS)
     assert [each.value for each in app.warning] == [CANNOT]
 
 
@@ -336,6 +335,6 @@ def test_an_analyst_releases_from_the_counts_that_a_steward_opened(no_ledger: Pa
             break
         analyst = sound(analyst.run())
     (stored,) = ledger.stored(dataset_id)
-    assert stored.body["by"] == "grace@example.org" and not NUMBER.search(everything(analyst))
+    assert stored.body["by"] == "grace@example.org" and not has_number(everything(analyst), ROWS)
     assert not stored.body["guarantee"]["steward_saw_true_values"]
     assert declared(steward).table.row_count == ROWS  # the rows are open as long as the steward's session lasts

@@ -25,6 +25,7 @@ from pages.release.register import COUNT_IS_PRIVATE
 from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, TYPE_TOKEN, VARIABLE, WRONG
 from pages.shell.server.access import PARAMETER, STEWARD_KEYS, USER
 from tests.kit import ledgers
+from tests.kit.chance.numbers import has_number
 from tests.kit.ledgers import of_an_older_schema
 from tests.pages.opening import STEWARD, as_steward, file_of, opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
@@ -197,7 +198,7 @@ def test_a_draw_that_raises_keeps_its_charge_and_says_so(no_ledger: Path, monkey
 
     monkeypatch.setattr("dprelease.release._dataset", broken)
     app = released()
-    assert RAISED in said(app) and "7919" not in said(app) and "Spent ε 1 of 2" in said(app)
+    assert RAISED in said(app) and not has_number(said(app), 7919) and "Spent ε 1 of 2" in said(app)
     assert any(each.label == "Draw another, ε 1" for each in app.button)
     assert not check(*the(no_ledger))
 
@@ -330,7 +331,8 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     next(each for each in app.radio if each.label == "Neighbours").set_value("add_remove_one")
     app = press(sound(app.run()), "Register")
     app = press(press(app, "Rehearse, free"), "Charge ε")
-    assert "Entry 1, charged ε 1. Not published." in said(app) and "500" not in said(app)
+    shown = said(app).replace(str(no_ledger), "")  # a folder of temporary files may have any number
+    assert "Entry 1, charged ε 1. Not published." in shown and not has_number(shown, 500)
     keys = [each.key for kind in (app.button, app.number_input, app.radio, app.text_input) for each in kind]
     assert keys and not [key for key in keys if DIGEST in str(key)], "the digest of a file is in no key"
     (stored,) = the(no_ledger)[0].stored(the(no_ledger)[1])

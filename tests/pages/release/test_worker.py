@@ -17,6 +17,7 @@ from dpcore.data.columns import Number
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Cells
+from dprelease.ledger.connection import PATIENCE
 from dprelease.ledger.records import DIED, RAISED, Failed, Refused, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -35,6 +36,8 @@ from tests.pages.opening import file_of, sound
 from tests.pages.release.test_page_states import press, registered, said, the, token
 
 __all__ = ["token"]
+WAITS = 0.7 * PATIENCE
+"""Seconds in which nobody has waited for whoever draws, however busy the machine is."""
 ON = Number(low=0, high=100, bits=3, missing=True)
 REQUEST = Request(
     reading=Columns(names=("age",), on=ON), queries=Cells(domain=ON), n=50, neighbours=Neighbours.ADD_REMOVE_ONE,
@@ -140,7 +143,7 @@ def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:
         start = time.monotonic()
         next(each for each in app.button if each.label == "Publish, free").click()
         sound(app.run())
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < WAITS
         assert [each.value for each in app.error] == ["Another release is being drawn. Nothing was charged."]
     assert "Published." in said(press(app, "Publish, free"))
 
@@ -156,7 +159,7 @@ def test_a_new_version_does_not_wait_for_whoever_draws(no_ledger: Path) -> None:
     with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
         app = press(app, "Register")
-        assert time.monotonic() - start < 10 and len(ledger.fingerprints(dataset_id)) == 1
+        assert time.monotonic() - start < WAITS and len(ledger.fingerprints(dataset_id)) == 1
     press(app, "Register")
     assert len(ledger.fingerprints(dataset_id)) == 2
 
@@ -171,7 +174,7 @@ def test_a_look_while_somebody_draws_is_told_the_file_later(no_ledger: Path, mon
     with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
         tell_what_was_seen(account_in(ledger, dataset_id), source)
-        assert time.monotonic() - start < 5 and not told
+        assert time.monotonic() - start < WAITS and not told
     tell_what_was_seen(account_in(ledger, dataset_id), source)
     tell_what_was_seen(account_in(ledger, dataset_id), source)
     assert told == [(dataset_id, SAW_TRUE_VALUES)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
-from base64 import b64decode
 from functools import cache
 from typing import Any
 
@@ -25,6 +23,7 @@ from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
 from pages.shell.session import with_progress
 from tests.cases import full_but
+from tests.kit.chance.numbers import has_number, inflated
 from tests.pages import opening
 from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import sound, texts, visitor
@@ -67,19 +66,12 @@ def everything(app: AppTest) -> str:
     """All that was sent to the browser of this page; what was sent deflated, as it reads there."""
     sent = [texts(app), json.dumps(list(drawn(app).values()), ensure_ascii=False)]
     sent += [str(each.proto) for kind in ("bidi_component", "page_link", "button") for each in app.get(kind)]
-    sent = [
-        re.sub(r'(deflated\\?": \\?")([\w+/=]+)', lambda found: found[1] + _inflated(found[2]), each) for each in sent
-    ]
-    return "\n".join([*sent, *(f"{each.label} {each.value}" for each in app.metric)])
-
-
-def _inflated(text: str) -> str:
-    return zlib.decompress(b64decode(text)).decode()
+    return "\n".join([*map(inflated, sent), *(f"{each.label} {each.value}" for each in app.metric)])
 
 
 def said(number: float, app: AppTest) -> bool:
     """Whether a number was sent, on its own and not as digits of a longer one."""
-    return bool(re.search(rf"(?<![\d.,]){re.escape(str(number))}(?![\d]|\.\d)", everything(app)))
+    return has_number(everything(app), number)
 
 
 def chip(app: AppTest) -> str:

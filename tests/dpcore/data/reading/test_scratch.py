@@ -85,7 +85,7 @@ def test_a_table_may_end_while_the_folder_of_another_is_made(tmp_path: Path, mon
     monkeypatch.setattr(tempfile, "mkdtemp", collecting)
     thread = Thread(target=lambda: made.append(private_folder(second)), daemon=True)
     thread.start()
-    thread.join(20)
+    thread.join(60)
     assert made and not ended.exists() and made[0].exists()
     second.close()
     assert not [*tmp_path.iterdir()]
