@@ -27,7 +27,7 @@ MEBIBYTE = 1 << 20
 
 
 @dataclass(kw_only=True)
-class Walk:
+class PageWalk:
     """What is known of a walk while it goes on.
 
     Attributes:
@@ -96,7 +96,7 @@ def main(page: str, megabytes: int, seconds: int, link: dict[str, str]) -> dict[
 
     jobs.AT_ONCE = WAIT
     limit_memory(megabytes)
-    walk = Walk()
+    walk = PageWalk()
     end_after(seconds, walk)
     app = opened(page, **link)
     walk.hear(app)
@@ -113,7 +113,7 @@ def main(page: str, megabytes: int, seconds: int, link: dict[str, str]) -> dict[
     return walk.report(ended=False)
 
 
-def end_after(seconds: int, walk: Walk) -> None:
+def end_after(seconds: int, walk: PageWalk) -> None:
     """Have this process end itself once it has used so many seconds of the processor, with its report."""
 
     def end(*_: object) -> None:
