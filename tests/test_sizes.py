@@ -281,9 +281,10 @@ MEGABYTES = 2500
 
 SECONDS = 60
 """Of the processor, that a walk may use; the machine may be busy, so that it waits much longer."""
-SLOW = {
-    "conversation, median, thresholds": "10,000 questions are asked in turn, for each of several numbers of rows",
-}
+SLOW = dict.fromkeys(
+    (link for link in LINKS if link.startswith("conversation, ")),
+    "10,000 questions are asked in turn, of ten thousand rows and then of a million",
+)
 """Links whose work takes longer, with the reason: the page was drawn once with its controls at their largest."""
 
 
