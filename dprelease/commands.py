@@ -38,6 +38,7 @@ from dprelease.plan.questions import FORMAT as PLAN
 from dprelease.plan.questions import Plan
 from dprelease.release import known_outcome, rehearse, release
 from dprelease.requests.coverage import coverage
+from dprelease.requests.file_checks import check_file_sizes
 from dprelease.requests.joint import Asked, asked_in
 from dprelease.verification import unverifiable
 
@@ -224,6 +225,7 @@ def _verify(options: argparse.Namespace) -> Iterator[str]:
         raise ParameterError("Two files of one name are given: name each file of the certificate once.")
     if any(not path.is_file() for path in options.files if path.exists()):
         raise ParameterError("A certificate's files are files, not folders or devices.")
+    check_file_sizes(path.stat().st_size for path in options.files)
     files = {path.name: path.read_bytes() for path in options.files}
     # What is made of a certificate is not named in it: it is made once more.
     others = {name: files.pop(name) for name in MADE if name in files}

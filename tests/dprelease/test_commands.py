@@ -119,6 +119,7 @@ WRONG = {
     "release . data.csv": "not a folder or a device",
     "release /dev/zero data.csv": "not a folder or a device",
     "release long.json data.csv": "The request is too long",
+    "verify request.json long.json": "These files would take 16,384 MiB of memory",
     "ledger check --against /dev/zero": "not a folder or a device",
     "release plan.json --draw 0": "A draw's number",
     "release request.json missing.csv": "no such file",
