@@ -80,7 +80,7 @@ def read_rows(contents: bytes) -> Rows:
     """Return the lines of a CSV file; none unless it is UTF-8 and has this program's quotation marks and line ends.
 
     Raises:
-        ParameterError: it has more cells than the tables of a release may have, or more text than fits beside its copies.
+        ParameterError: it has more cells than the tables of a release may have, or too much text.
     """
     smaller = "no released file is so large"
     check_memory(len(contents), what="The text of a file", smaller=smaller, each=4)
