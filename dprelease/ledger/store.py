@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dpcore.core import is_visible
 from dprelease.ledger.canonical import canonical, digest, fresh_salt
 from dprelease.ledger.chain import MACHINE_FAILED
 from dprelease.ledger.checks import wrong_inside
@@ -45,7 +46,7 @@ COUNTED = "Counts of this engine's table are registered already: register these 
 
 
 def _words(text: str, what: str) -> str:
-    if not 1 <= len(text.strip()) <= MOST_WORDS or not text.isprintable():
+    if not is_visible(text) or len(text.strip()) > MOST_WORDS or not text.isprintable():
         raise LedgerError(f"The {what} must be 1 to {MOST_WORDS} printable characters.")
     return text.strip()
 
