@@ -282,7 +282,7 @@ MEGABYTES = 2500
 SECONDS = 60
 """Of the processor, that a walk may use; the machine may be busy, so that it waits much longer."""
 SLOW = dict.fromkeys(
-    (link for link in LINKS if link.startswith("conversation, ")),
+    ("conversation, median, thresholds", "conversation, weights, linear"),
     "10,000 questions are asked in turn, of ten thousand rows and then of a million",
 )
 """Links whose work takes longer, with the reason: the page was drawn once with its controls at their largest."""
