@@ -121,6 +121,8 @@ def _parser() -> argparse.ArgumentParser:
 def _table(options: argparse.Namespace, requested: Format = USUAL) -> Table:
     """The file's table, read by the settings of a request, else by those of the command."""
     header = None if options.header is None else options.header == "yes"
+    if None not in (header, requested.header) and header != requested.header:
+        raise ParameterError("The request says otherwise than --header whether row 1 holds names: leave --header out.")
     settings, usual = read_format(options.format), USUAL
     if requested != usual:
         named = [each.name for each in fields(usual) if getattr(settings, each.name) != getattr(usual, each.name)]

@@ -59,7 +59,7 @@ def find_layout(top: str, *, ending: str, settings: Format, header: bool | None,
             alone tells the separator: another row in its place would stand on the screen as the columns' names.
 
     Raises:
-        DataError: there are not as many lines as are to be skipped, or the first one is a title that tells no separator.
+        DataError: there are not as many lines as are to be skipped, or the first is a title that tells no separator.
     """
     start, notes = 0, list[str]()
     separator = settings.separator or ("\t" if ending == ".tsv" else "")
@@ -112,7 +112,7 @@ def _check_title(text: str) -> None:
         if separator != "," and width > 1 and later.count(width) >= MIN_SHARE * len(later):
             raise DataError(
                 f"row 1 has no separator, and the rows below have {called}. If it is a title above the header, set "
-                f"Format: Lines to skip (--format skip=1 for one line); if there is one column, set Separator to a comma."
+                "Format: Lines to skip (--format skip=1 for one line); if there is one column, set Separator: a comma."
             )
 
 

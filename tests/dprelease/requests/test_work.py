@@ -30,7 +30,7 @@ def ranges_of(key: str, values: Mapping[str, Any]) -> Request:
     )
 
 
-MANY = {
+MANY: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "hierarchies of 64 numbers of branches": ("hierarchy", [{"branches": 16 + place} for place in range(MOST_PARTS)]),
     "trees of windows of 64 steps": ("tree-windows", [{"steps": 2 + place} for place in range(MOST_PARTS)]),
     "nets of 64 amounts of noise": (

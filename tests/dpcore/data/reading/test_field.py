@@ -295,7 +295,7 @@ def test_a_title_above_other_separators_than_commas_is_refused_too(above: str, s
     settings = Format(skip=0)
     for private in ({"ask": True}, {"guess_values": False, "settings": settings}, {"ask": True, "settings": settings}):
         with pytest.raises(DataError, match=r"^x\.csv: row 1 has no separator, and the rows below have ") as refused:
-            read_table((above + body).encode(), name="x.csv", header=header, **private)  # type: ignore[arg-type]
+            read_table((above + body).encode(), name="x.csv", header=header, **private)
         assert "Lines to skip (--format skip=1 for one line)" in str(refused.value)
     skip = Format(skip=above.count("\n"))
     table = read_table((above + body).encode(), name="x.csv", header=True, ask=True, settings=skip)
@@ -306,7 +306,7 @@ def test_one_column_is_one_column_whatever_signs_some_of_its_cells_have() -> Non
     cells = ["a", "b;c", "d", "e|f", "g", "h;i;j"] * 5
     assert read_table("\n".join(["note", *cells]).encode(), name="x.csv", header=True, ask=True).row_count == 30
     paired = "\n".join(["pairs", *["a;b"] * 30]).encode()
-    with pytest.raises(DataError, match="if there is one column, set Separator to a comma"):
+    with pytest.raises(DataError, match="if there is one column, set Separator: a comma"):
         read_table(paired, name="x.csv", header=True, ask=True)
     table = read_table(paired, name="x.csv", header=True, ask=True, settings=Format(separator=","))
     assert table.columns == ("pairs",) and table.row_count == 30
