@@ -27,6 +27,7 @@ from dprelease.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dprelease.requests.single import Request
 from dprelease.requests.tables import BETA
 from dprelease.requests.vector import total
+from dprelease.requests.work import too_much_work
 from dprelease.verification import (
     FORMAT,
     budget_implies_claim,
@@ -57,6 +58,8 @@ UNPUBLISHED = "unpublished when drawn"
 
 def unreleasable(asked: Asked) -> str:
     """Why a request cannot be released, whatever the budget; empty if it can."""
+    if sentence := too_much_work(asked):
+        return sentence
     for place, part in enumerate(asked.parts, 1):
         if sentence := _unreleasable(part):
             return f"Question {place}: {sentence}" if isinstance(asked, JointRequest) else sentence

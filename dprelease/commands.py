@@ -37,6 +37,7 @@ from dprelease.plan.questions import FORMAT as PLAN
 from dprelease.plan.questions import Plan
 from dprelease.release import known_outcome, rehearse, release
 from dprelease.requests.coverage import coverage
+from dprelease.requests.file_checks import check_file_sizes
 from dprelease.requests.joint import Asked, asked_in
 from dprelease.verification import unverifiable
 
@@ -118,6 +119,8 @@ def _parser() -> argparse.ArgumentParser:
 def _table(options: argparse.Namespace, requested: Format = USUAL) -> Table:
     """The file's table, read by the settings of a request, else by those of the command."""
     header = None if options.header is None else options.header == "yes"
+    if None not in (header, requested.header) and header != requested.header:
+        raise ParameterError("The request says otherwise than --header whether row 1 holds names: leave --header out.")
     settings, usual = read_format(options.format), USUAL
     if requested != usual:
         named = [each.name for each in fields(usual) if getattr(settings, each.name) != getattr(usual, each.name)]
@@ -222,6 +225,7 @@ def _verify(options: argparse.Namespace) -> Iterator[str]:
         raise ParameterError("Two files of one name are given: name each file of the certificate once.")
     if any(not path.is_file() for path in options.files if path.exists()):
         raise ParameterError("A certificate's files are files, not folders or devices.")
+    check_file_sizes(path.stat().st_size for path in options.files)
     files = {path.name: path.read_bytes() for path in options.files}
     # What is made of a certificate is not named in it: it is made once more.
     others = {name: files.pop(name) for name in MADE if name in files}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpcore.core import Neighbours, exactly
+from dpcore.core import Neighbours, exactly, is_visible
 from dpcore.privacy.composition import zcdp_delta
 from dprelease.ledger.canonical import digest, digest_of_bytes
 from dprelease.ledger.chain import folded
@@ -45,7 +45,13 @@ def is_hex(value: Any, digits: int) -> bool:
 
 
 def _is_words(value: Any) -> bool:
-    return isinstance(value, str) and 1 <= len(value) <= MOST_WORDS and value.isprintable() and value == value.strip()
+    return (
+        isinstance(value, str)
+        and is_visible(value)
+        and len(value) <= MOST_WORDS
+        and value.isprintable()
+        and value == value.strip()
+    )
 
 
 def _is_date(value: Any) -> bool:

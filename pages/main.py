@@ -17,7 +17,7 @@ from pages.shell.ledger.odometer import RELEASABLE, odometer
 from pages.shell.present import curtain
 from pages.shell.private.chip import chip
 from pages.shell.reconnect import come_back
-from pages.shell.session import carry_link, end_steward, keep_link, open_gate, take_back
+from pages.shell.session import ask_again_after_presentation, carry_link, keep_link, open_gate, take_back
 from pages.shell.status import frame_style, status_line
 
 HERE = Path(__file__).resolve().parent
@@ -25,15 +25,10 @@ CHOOSES_NONE = ("data", "learn")
 """Pages that leave the data in use as they are, and show them."""
 
 
-def leave_presentation() -> None:
-    """The page is shown without a stage, perhaps on the same wall: the steward's switch is off until it is moved."""
-    say_again()
-    end_steward()
-
-
 open_gate()
 admit()
 withdraw_table()
+ask_again_after_presentation()
 tell_of_looks()
 take_back()
 page = st.navigation(
@@ -61,7 +56,7 @@ st.set_page_config(
 )
 come_back()
 frame_style()
-with curtain(page.title, leave=leave_presentation):
+with curtain(page.title, leave=say_again):
     status_line(odometer(page.url_path), release=page.url_path in RELEASABLE)
     carry_link(page.url_path)
     with_complaints(page.run)

@@ -4,7 +4,7 @@ Nothing here computes; the numerics live on the floors above (``domains``, ``que
 ``mechanisms``). ``dpcore/README.md`` is the map.
 """
 
-from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError, printable
+from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError, is_visible, printable
 from dpcore.core.blocks import Blocks, finish, going_on, may_stop, paused, scaled, stoppable
 from dpcore.core.bounds import Assumption, Bound, BoundKind, ErrorUnit, describe_error
 from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
@@ -75,6 +75,7 @@ __all__ = [
     "exactly",
     "finish",
     "going_on",
+    "is_visible",
     "may_stop",
     "param",
     "paused",

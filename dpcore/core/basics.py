@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +35,19 @@ def printable(text: str) -> str:
     True
     """
     return text if text.isprintable() else "".join(each if each.isprintable() else "\ufffd" for each in text)
+
+
+BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159")
+"""Fillers and blanks that Unicode calls letters or symbols, and that show nothing."""
+
+
+def is_visible(text: str) -> bool:
+    r"""Return whether a text shows anything: a letter, digit, sign or symbol that is not blank.
+
+    >>> is_visible("ages"), is_visible(" \u3164\u200b"), is_visible("")
+    (True, False, False)
+    """
+    return any(unicodedata.category(each)[0] in "LNPS" and each not in BLANK_LETTERS for each in text)
 
 
 class DataError(ValueError):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Dataset, Domain, Integers, ParameterError
+from dpcore.core import Dataset, Domain, Integers, ParameterError, is_visible
 from dpcore.data.columns import MOST_BITS, Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import Product
@@ -123,6 +123,8 @@ class DeclaredColumn:
     used: bool = True
 
     def __post_init__(self) -> None:
+        if not is_visible(self.name):
+            raise ParameterError("A column's name must have a character that can be seen.")
         if is_number(self.on) and self.on.cuts:
             raise ParameterError("A column is declared with cells of equal width; questions cut it where they ask.")
 

@@ -150,7 +150,7 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
         return number(value["number"], what)
     if float in hints and isinstance(value, int | float):
         return number(value, what)
-    for plain in {str, int} & {*hints}:  # beside None, which is the usual value and is left out
+    for plain in {str, int, bool} & {*hints}:  # beside None, which is the usual value and is left out
         return _read(value, plain, what)
     named = value.get("type") if isinstance(value, Mapping) else None
     found = KINDS.get(named) if isinstance(named, str) else None
@@ -172,7 +172,12 @@ def decoded_format(document: Mapping[str, Any]) -> Format:
 
 
 def canonical_format(settings: Format) -> Format:
-    """Return the settings as a request carries them: ``Format()`` where a file is read the same without any."""
+    """Return the settings as a request carries them: ``Format()`` where a file is read the same without any.
+
+    A first row of names is the usual one, so a request of such a file keeps its digest.
+    """
+    if settings.header:
+        settings = dataclasses.replace(settings, header=None)
     return USUAL if settings in DEFAULT_FORMATS else settings
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from dpcore.core import HistogramRelease, PointsRelease, Release, ValueRelease
 from dpcore.core.safe_csv import escape_formula
+from dpcore.core.sizes import check_memory
 from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_dates, written
 from dpcore.data.product import is_table
@@ -40,6 +41,8 @@ MAX_NUMBER = 2.0**53
 """Beyond it floats have no unit digit; no noise reaches it."""
 ROUNDING = 1e-5
 """Relative difference that another computer's arithmetic may make to a sigma."""
+CELL_BYTES = 24
+"""Bytes of a cell, as they are counted before tables are released."""
 Rows = list[list[str]]
 
 
@@ -68,8 +71,21 @@ def table_faults(request: Request, files: Mapping[str, bytes], *, prefix: str) -
             yield f"The columns, lines, labels or numbers of {prefix}{name} are not those of the request."
 
 
+def check_file_sizes(sizes: Iterable[int]) -> None:
+    """Raise ParameterError where files of so many bytes are more than may be read at once."""
+    check_memory(sum(sizes), what="These files", smaller="give only files that the certificate names", each=1)
+
+
 def read_rows(contents: bytes) -> Rows:
-    """Return the lines of a CSV file; none unless it is UTF-8 and has this program's quotation marks and line ends."""
+    """Return the lines of a CSV file; none unless it is UTF-8 and has this program's quotation marks and line ends.
+
+    Raises:
+        ParameterError: it has more cells than the tables of a release may have, or too much text.
+    """
+    smaller = "no released file is so large"
+    check_memory(len(contents), what="The text of a file", smaller=smaller, each=4)
+    cells = contents.count(b",") + contents.count(b"\n")
+    check_memory(cells, what="The cells of a file", smaller=smaller, each=CELL_BYTES)
     try:
         text = contents.decode()
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Neighbours, ParameterError
+from dpcore.core import Neighbours, ParameterError, is_visible
 from dpcore.data.declared import Capped
 from dpcore.data.sources import Generated, Source, Uploaded
 from dprelease.commands import default_folder
@@ -76,7 +76,7 @@ def register(ledger: Ledger, source: Source) -> None:
     same = _same_people(ledger, about)
     st.caption(FIXED)
     if st.button(
-        "Register", type="primary", key="ledger_register", disabled=same is None or not name.strip() or n is None
+        "Register", type="primary", key="ledger_register", disabled=same is None or not is_visible(name) or n is None
     ):
         try:
             tell_of_unheard(source)

@@ -2,7 +2,8 @@
 
 The page runs as ever, behind a curtain; what belongs on the stage is drawn there instead, so that no page is written
 twice. Where a page has no chart for the stage, as for private data, nothing is presented, and no button offers it.
-While the link asks for a presentation, the steward's switch counts as off (`pages.shell.session.wants_to_look`).
+While the link asks for a presentation, the steward's switch counts as off (`pages.shell.session.wants_to_look`), and
+when it ends the switch is off (`ask_again_after_presentation`).
 """
 
 from __future__ import annotations

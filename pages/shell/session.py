@@ -32,7 +32,7 @@ UNTOLD, UNHEARD = "looks_untold", "looks_unheard"
 """In the session: keyed digests of rows looked at that no ledger was told of; and whether there was none to tell."""
 OWN_NOTES = {
     "gate", "opened_at", "page", "carried", "linked", "file_turn",
-    "steward_choice", "steward_ended", "steward_admitted", UNTOLD, UNHEARD,
+    "steward_choice", "steward_ended", "steward_admitted", "presented", UNTOLD, UNHEARD,
 }  # fmt: skip
 """What a session keeps besides the controls in its links when a file is forgotten: nothing that a file could be in."""
 
@@ -330,6 +330,18 @@ def end_steward() -> None:
     """
     st.session_state["steward_ended"] = True
     st.session_state.pop(FIT_ASKED, None)
+
+
+def ask_again_after_presentation() -> None:
+    """Turn the steward's switch off once a presentation is over, however it ended: the page may still be on the wall.
+
+    Called by the router alone, before access to true values is recorded. Counts that were asked for go too.
+    """
+    if presentation_requested():
+        st.session_state["presented"] = True
+    elif st.session_state.pop("presented", False):
+        st.session_state["steward_choice"] = False
+        st.session_state.pop(FIT_ASKED, None)
 
 
 def fill_in(found: Mapping[str, Input], *, usual: Mapping[str, Input], private: bool) -> None:

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.data.columns import Number
 from dpcore.data.reading.format import Format
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns
+from dpcore.queries.ranges import Intervals
 from dprelease.commands import default_folder, main
 from tests import ROOT
 from tests.kit.ledgers import plan_of, request_of
@@ -119,6 +123,7 @@ WRONG = {
     "release . data.csv": "not a folder or a device",
     "release /dev/zero data.csv": "not a folder or a device",
     "release long.json data.csv": "The request is too long",
+    "verify request.json long.json": "These files would take 16,384 MiB of memory",
     "ledger check --against /dev/zero": "not a folder or a device",
     "release plan.json --draw 0": "A draw's number",
     "release request.json missing.csv": "no such file",
@@ -188,6 +193,25 @@ def test_a_release_reads_the_file_as_its_request_says(capsys: pytest.CaptureFixt
     files = " ".join(str(path) for path in Path("first").glob("*.csv"))
     assert told(capsys, f"verify first/certificate.json {files}")[0] == 0
     assert not Path("first/with_opendp.py").exists(), "it reads commas and points alone"
+
+
+def test_a_request_says_that_row_1_is_data(capsys: pytest.CaptureFixture[str]) -> None:
+    """Else it was left to --header, and the first record of a file could be taken for names."""
+    Path("bare.csv").write_text("7,cook\n" * 30 + "9,cook\n" * 10)
+    line = Number(high=20.0, bits=4)
+    reading, queries = Columns(names=("column 1",), on=line), Intervals(domain=line)
+    table = read_table(Path("bare.csv"), name="bare.csv", header=False, ask=True)
+    asked = replace(request_of(epsilon=10), reading=reading, queries=queries, file_format=table.format)
+    assert json.loads(asked.text)["data"]["file_format"] == {"type": "Format", "header": False} | (
+        {"separator": ",", "decimal": "."}
+    )
+    Path("request.json").write_bytes(asked.text)
+    register = REGISTER.replace("data.csv", "bare.csv").replace("--epsilon 1 ", "--epsilon 20 ")
+    assert told(capsys, f"{register} --header no")[0] == 0
+    code, sentence = told(capsys, "release request.json bare.csv --header yes")
+    assert code == 1 and "The request says otherwise than --header" in sentence
+    code, sentence = told(capsys, "release request.json bare.csv --out first")
+    assert code == 0 and "first row of data" in sentence
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import copy
 import csv
 import io
 import os
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from dpcore.core import Neighbours
 from dpcore.core.safe_csv import frame_csv
+from dpcore.core.sizes import MAX_BYTES
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
@@ -32,7 +34,7 @@ from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests import file_checks
-from dprelease.requests.file_checks import read_rows
+from dprelease.requests.file_checks import CELL_BYTES, read_rows
 from dprelease.requests.single import Request
 from dprelease.verification import CANNOT_TELL, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
@@ -94,6 +96,22 @@ def said_of(stored: Stored, name: str, contents: bytes) -> list[str]:
     forged["files"][name] = digest_of_bytes(contents)
     assert contents != stored.files[name]
     return verify(canonical(rebooked(forged)), {**stored.files, name: contents})
+
+
+@pytest.mark.parametrize("what", ["cells", "text"])
+def test_a_file_is_weighed_before_it_is_parsed(what: str, releases: Callable[[str], Stored]) -> None:
+    """Empty lines took sixty times their bytes: a certificate may name a file of any size."""
+    stored = releases("identity")
+    name = next(iter(stored.files))
+    large = b"\n" * (MAX_BYTES // CELL_BYTES + 1) if what == "cells" else b"x" * (MAX_BYTES // 4 + 1)
+    tracemalloc.start()
+    try:
+        told = said_of(stored, name, large)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert told == [f"The {what} of a file would take 1,024 MiB of memory: no released file is so large."]
+    assert peak < 64 << 20
 
 
 BYTES: dict[str, Callable[[bytes], bytes]] = {

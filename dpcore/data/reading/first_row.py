@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from dpcore.core import is_visible
+
 NUMBER_LIKE = re.compile(r"[-+(]?\s*(?:[$€£¥]\s*)?[-+]?\.?\d[\d\s.,:/+'’%)TZeE-]*")
 """Numbers as people write them, sums of money, shares, dates and times."""
 NO_VALUE = frozenset(
@@ -49,6 +51,7 @@ def is_value(name: str) -> bool:
     """Whether a text is surely no name of a column: a number, nothing, an address, or too long."""
     return (
         not any(map(str.isalpha, name))
+        or not is_visible(name)
         or NUMBER_LIKE.fullmatch(name) is not None
         or _is_no_value(name)
         or "@" in name

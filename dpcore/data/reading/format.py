@@ -33,6 +33,7 @@ class Format:
         skip: lines above the header; None to guess.
         missing: texts that count as missing in every column, besides an empty cell; numbers match by value.
         days: "utc" or "local": which day a time with an offset belongs to.
+        header: whether the first row holds names; None where a user says, or it is seen to.
 
     Raises:
         ParameterError: a setting is not one of these.
@@ -45,6 +46,7 @@ class Format:
     skip: int | None = None
     missing: tuple[str, ...] = ()
     days: str = UTC
+    header: bool | None = None
 
     def __post_init__(self) -> None:
         if len(self.separator) > 1 or self.separator.isalnum() or self.separator in ('"', "\n", "\r", "\0", "_", "."):
@@ -57,6 +59,8 @@ class Format:
             raise ParameterError(f"The encoding is one of {', '.join(ENCODINGS)}.")
         if self.skip is not None and (isinstance(self.skip, bool) or not 0 <= self.skip <= MAX_SKIP):
             raise ParameterError(f"Between 0 and {MAX_SKIP:,} lines can be skipped.")
+        if self.header not in (None, True, False):
+            raise ParameterError("The header is true or false: whether the first row holds names.")
         if self.days not in (UTC, LOCAL):
             raise ParameterError(f"Days are “{UTC}” or “{LOCAL}”.")
         if len(self.missing) > MAX_CODES or any(
@@ -92,8 +96,8 @@ def read_format(text: str) -> Format:
     Raises:
         ParameterError: a setting is unknown or is not one of those allowed.
 
-    >>> read_format("separator=tab decimal=, missing=-99 missing=?")
-    Format(separator='\t', decimal=',', date_order='', encoding='', skip=None, missing=('-99', '?'), days='utc')
+    >>> read_format("separator=tab decimal=, missing=-99 missing=?").text
+    "{'separator': '\\t', 'decimal': ',', 'missing': ('-99', '?')}"
     """
     result = Format()
     for part in text.split():

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from dpcore.core import DataError
+from dpcore.core import DataError, is_visible
 from dpcore.data.reading.first_row import looks_like_names
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.layout import SEPARATORS, find_layout, separator_of
@@ -142,7 +142,8 @@ def clean_name(name: str) -> str:
     kinds = [(character, unicodedata.category(character)[0]) for character in spaced]
     safe = [one if kind in "LMN" or one in " _-.,%/()+°" else "_" for one, kind in kinds if kind != "C"]
     # An address that Markdown would make a link of is broken.
-    return re.sub(r"(?i)\bwww\.", "www_", "".join(safe))[:NAME_CHARACTERS].strip(" _-.,+")
+    cleaned = re.sub(r"(?i)\bwww\.", "www_", "".join(safe))[:NAME_CHARACTERS].strip(" _-.,+")
+    return cleaned if is_visible(cleaned) else ""
 
 
 def _shortened(name: str) -> Iterator[str]:

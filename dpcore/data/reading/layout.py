@@ -59,7 +59,7 @@ def find_layout(top: str, *, ending: str, settings: Format, header: bool | None,
             alone tells the separator: another row in its place would stand on the screen as the columns' names.
 
     Raises:
-        DataError: there are not as many lines as are to be skipped.
+        DataError: there are not as many lines as are to be skipped, or the first is a title that tells no separator.
     """
     start, notes = 0, list[str]()
     separator = settings.separator or ("\t" if ending == ".tsv" else "")
@@ -72,7 +72,7 @@ def find_layout(top: str, *, ending: str, settings: Format, header: bool | None,
         separator = settings.separator or found[1]
         start = found.end()
         notes.append("Its first line names the separator and was skipped.")
-    row_names = False
+    row_names, guessed = False, not separator
     if private and not separator:
         separator = separator_of(top[start:].lstrip("\n").split("\n", 1)[0])
     if header is not False:
@@ -85,12 +85,35 @@ def find_layout(top: str, *, ending: str, settings: Format, header: bool | None,
             start += above
         elif row_names:
             separator = guess
+    if guessed and not row_names:
+        _check_title(top[start:])
     return Layout(start=start, separator=separator, row_names=row_names, notes=tuple(notes))
 
 
 def separator_of(line: str) -> str:
     """The most frequent separator of a line, outside quotes."""
     return max(SEPARATORS, key=re.sub('"[^"]*"', "", line).count)
+
+
+def _check_title(text: str) -> None:
+    """Raise DataError where a separator is to be told from a first line that has none, and rows below have one.
+
+    Of rows about people nothing above the header is skipped unasked. Under a title, fields between commas are too many
+    for one column, which is said later; fields between other separators would be read as one column.
+    """
+    sample = text[:SAMPLE_CHARACTERS]
+    first = re.sub('"[^"]*"', "", sample.lstrip("\n").split("\n", 1)[0])
+    if any(separator in first for separator in SEPARATORS):
+        return
+    for separator, called in SEPARATORS.items():
+        widths = [len(row.fields) for row in _sampled(sample, separator, whole=len(sample) == len(text))]
+        later = widths[1:][len(widths) // 2 - 1 :] if len(widths) > 2 else []
+        width = max(later, key=later.count, default=1)
+        if separator != "," and width > 1 and later.count(width) >= MIN_SHARE * len(later):
+            raise DataError(
+                f"row 1 has no separator, and the rows below have {called}. If it is a title above the header, set "
+                "Format: Lines to skip (--format skip=1 for one line); if there is one column, set Separator: a comma."
+            )
 
 
 def _find_header(text: str, separator: str) -> tuple[str, int, bool]:

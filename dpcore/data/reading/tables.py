@@ -360,7 +360,8 @@ def read_table(
         source: the file, or its bytes.
         name: the file's name; its ending says what the file should hold.
         header: whether the first row of a text file holds the columns' names or is a record like the rest. None reads
-            it as names where it surely holds some (``looks_like_names``). Parquet carries its own names.
+            it as names where it surely holds some (``looks_like_names``), unless the settings say. Parquet carries
+            its own names.
         ask: whether a first row of text that looks like names is not enough, as of rows about people.
         limits: what the file may cost.
         settings: how the file is to be read; what they leave open is guessed.
@@ -370,10 +371,11 @@ def read_table(
         DataError: one sentence naming the file, what is wrong and where; never a record's value.
         FirstRowUnclear: ``header`` is None and the first row could be either.
     """
-    shown = clean_name(name) or "the file"
+    shown, settings = clean_name(name) or "the file", settings or Format()
+    header = settings.header if header is None else header
     try:
         guessing = not ask if guess_values is None else guess_values
-        return _read(source, name, shown, limits, settings or Format(), header, ask, guessing)
+        return _read(source, name, shown, limits, settings, header, ask, guessing)
     except FirstRowUnclear as error:
         raise FirstRowUnclear(f"{shown}: {error}", columns=error.columns) from None
     except DataError as error:
@@ -423,7 +425,12 @@ def _read(
             row_count=count,
             notes=(*notes, *renamed),
             header=arrival.named if arrival.header else None,
-            format=dataclasses.replace(chosen, separator=arrival.separator, skip=arrival.lines_skipped or None),
+            format=dataclasses.replace(
+                chosen,
+                separator=arrival.separator,
+                skip=arrival.lines_skipped or None,
+                header=False if arrival.header and not arrival.named else None,
+            ),
             guesses=guesses,
             _worded=worded,
             # Whole numbers with gaps are often stored as fractions, so there 2.0 reads 2.

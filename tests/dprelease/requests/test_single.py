@@ -148,7 +148,10 @@ def test_a_request_carries_the_settings_with_which_its_file_is_read_and_leaves_t
     request = request_of(file_format=chosen)
     assert Request.read(request.text).file_format == chosen and Request.read(request.text).digest == request.digest
     others = [replace(chosen, decimal="."), replace(chosen, skip=3), replace(chosen, missing=("-99",)), Format()]
-    assert len({request.digest, *(request_of(file_format=each).digest for each in others)}) == 5
+    others += [replace(chosen, header=False), Format(header=False)]
+    assert len({request.digest, *(request_of(file_format=each).digest for each in others)}) == 7
+    assert all(Request.read(request_of(file_format=each).text).file_format == each for each in others)
+    assert request_of(file_format=replace(chosen, header=True)).text == request.text, "names are usual"
 
 
 @pytest.mark.parametrize(
@@ -158,6 +161,7 @@ def test_a_request_carries_the_settings_with_which_its_file_is_read_and_leaves_t
         ({"type": "Format", "skip": -1}, "lines can be skipped"),
         ({"type": "Format", "decimal": "x"}, "a point or a comma"),
         ({"type": "Format", "missing": "-99"}, "must be a list"),
+        ({"type": "Format", "header": 0}, "must be true or false"),
         ({"type": "Format", "values": ["7"]}, "no field “values”"),
         ({"type": "Number"}, "must be one of Format"),
         ("decimal=,", "written as a mapping"),

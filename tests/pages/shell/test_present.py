@@ -133,6 +133,28 @@ def test_a_presentation_shows_no_true_value_of_private_rows_whatever_the_switch_
     assert app.query_params.get("present") or not app.session_state["steward_choice"]
 
 
+@pytest.mark.parametrize("way", ["button", "link"])
+@pytest.mark.parametrize("page", SHOWN[:2])
+def test_true_values_ask_again_once_a_presentation_is_over(page: str, way: str, badges: list[str]) -> None:
+    """A link that was typed begins one while the switch is on; at its end they were on the wall at once."""
+    app = with_private_file(page, steward_choice=True, data="bimodal")
+    app.query_params["present"] = "1"
+    app = sound(app.run())
+    assert app.session_state["steward_choice"], "public rows are presented"
+    if way == "button":
+        app.button[[each.label for each in app.button].index("End (Esc)")].click()
+    else:
+        del app.query_params["present"]
+    app = sound(app.run())
+    app.session_state["data"] = "my-file"
+    badges.clear()
+    app = sound(app.run())
+    assert "present" not in app.query_params and not app.session_state["steward_choice"]
+    assert badges and not [each for each in badges if "not protected" in each]
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert [each for each in badges if "not protected" in each], "the steward may ask again"
+
+
 ELSEWHERE: dict[str, Callable[[], AppTest]] = {
     "random privacy": with_private_cells,
     "directions": partial(with_private_arrows, private=True),

@@ -286,6 +286,32 @@ def test_a_private_file_under_a_title_is_refused_with_the_setting_that_reads_it(
     assert table.columns == ("age", "pay", "job") and not table.notes[1:]
 
 
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("separator", [";", "|", "\t"])
+@pytest.mark.parametrize("above", ["Report of 2026\n", "Report of 2026\n\n", "Report\nBy: us\n\n"])
+def test_a_title_above_other_separators_than_commas_is_refused_too(above: str, separator: str, header: bool) -> None:
+    """They were read as one column, without a word."""
+    body = BODY.replace(",", separator)
+    settings = Format(skip=0)
+    for private in ({"ask": True}, {"guess_values": False, "settings": settings}, {"ask": True, "settings": settings}):
+        with pytest.raises(DataError, match=r"^x\.csv: row 1 has no separator, and the rows below have ") as refused:
+            read_table((above + body).encode(), name="x.csv", header=header, **private)
+        assert "Lines to skip (--format skip=1 for one line)" in str(refused.value)
+    skip = Format(skip=above.count("\n"))
+    table = read_table((above + body).encode(), name="x.csv", header=True, ask=True, settings=skip)
+    assert table.columns == ("age", "pay", "job")
+
+
+def test_one_column_is_one_column_whatever_signs_some_of_its_cells_have() -> None:
+    cells = ["a", "b;c", "d", "e|f", "g", "h;i;j"] * 5
+    assert read_table("\n".join(["note", *cells]).encode(), name="x.csv", header=True, ask=True).row_count == 30
+    paired = "\n".join(["pairs", *["a;b"] * 30]).encode()
+    with pytest.raises(DataError, match="if there is one column, set Separator: a comma"):
+        read_table(paired, name="x.csv", header=True, ask=True)
+    table = read_table(paired, name="x.csv", header=True, ask=True, settings=Format(separator=","))
+    assert table.columns == ("pairs",) and table.row_count == 30
+
+
 def test_a_title_of_commas_that_is_read_as_the_header_is_said_to_be_one() -> None:
     """As a workbook saves it: the names of the columns are then a record."""
     table = read_table(f"Report of 2026,,\n{BODY}".encode(), name="x.csv", header=True, ask=True)

@@ -1,0 +1,49 @@
+"""A name that shows nothing is no name: of data, of a person, of a column."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcore.core import ParameterError, is_visible
+from dpcore.data.columns import Labels
+from dpcore.data.declared import DeclaredColumn
+from dpcore.data.reading.first_row import is_value
+from dpcore.data.reading.intake import clean_name, clean_names
+from dprelease.ledger.records import Actor, LedgerError, Role
+from dprelease.ledger.units import Price
+from dprelease.plan.questions import Plan
+from dprelease.verification import CANNOT_TELL
+from tests.kit.ledgers import plan_of, registered
+
+BLANKS = {
+    "nothing": "", "a blank": " ", "Hangul filler": "\u3164", "Hangul initial": "\u115f", "Hangul medial": "\u1160",
+    "half-width filler": "\uffa0", "blank Braille": "\u2800", "joiners": "\u200b\u2060", "a mark alone": "\u034f",
+    "a selector": "\ufe0f", "several": "\u3164 \u2800",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BLANKS.values(), ids=BLANKS)
+def test_a_name_that_shows_nothing_is_refused_everywhere(name: str, tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match=r"^The name of the data must be 1 to 200 printable characters"):
+        registered(tmp_path, name=name)
+    ledger, dataset_id = registered(tmp_path)
+    with pytest.raises(LedgerError, match=r"^The name of the steward must be 1 to 200 printable characters"):
+        ledger.set_budget(dataset_id, Price.allowed(epsilon=3.0), "more", Actor(name=name, role=Role.STEWARD))
+    for field in ("data.name", "data.unit.stated_by", "by"):
+        assert not CANNOT_TELL[field][0](name)
+    assert clean_name(name) == "" and clean_names([name])[0] == ("column 1",) and is_value(name)
+    with pytest.raises(ParameterError, match="name must have a character"):
+        DeclaredColumn(name=name, on=Labels(yes_no=True))
+    plan: dict[str, Any] = json.loads(plan_of().text)
+    plan["table"]["columns"][0]["name"] = name
+    with pytest.raises(ParameterError, match="name must have a character"):
+        Plan.read(json.dumps(plan))
+
+
+@pytest.mark.parametrize("name", ["é", "名前", "صفحة", "한글", "e\u0301", "7", "%", "🐧", "\u3164x"])
+def test_any_letter_digit_or_sign_is_a_name(name: str) -> None:
+    assert is_visible(name) and DeclaredColumn(name=name, on=Labels(yes_no=True)).name == name
