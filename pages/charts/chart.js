@@ -7,7 +7,7 @@ const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, ro
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const NARROW = 480, LONG = 24; // pixels of a phone's chart, and letters of the longest name that stands beside a line there
 const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and of their second lines
-const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13; // pixels: the smallest letter of the badge, and from one of its lines to the next
+const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels: the smallest letter of the badge; from one of its lines to the next; from the last of several to the title of an axis
 const SCREEN = { width: 1280, height: 900 }, ROWS = 480, MOST = 0.45; // pixels that a page is made for, and of its charts; share of a window that one may take
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
@@ -174,7 +174,7 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   const below = names.length && !beside, legend = below ? 8 + LEGEND_LINE * lines : 0;
   const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page
   const scene = layout.scene && { ...layout.scene, dragmode: coarse ? false : layout.scene.dragmode };
-  const badge = badged(layout, width), more = badge ? BADGE_LINE * badge.more : 0, high = tall(chart, layout.height) + more;
+  const badge = badged(layout, width), more = badge?.more ?? 0, high = tall(chart, layout.height) + more;
   const upright = {
     orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / high, yref: "container",
     yanchor: "top", font: { size: 10.5 }, maxheight: high - 24, tracegroupgap: 0,
@@ -194,9 +194,10 @@ function tall(chart, height) {
   return Math.max(height, Math.min(grown, MOST * window.innerHeight));
 }
 
-// The badge in as many lines as its width needs, and how many more than Python gave it: that does not know the width.
+// The badge in as many lines as its width needs, and how many pixels more that is than Python, which does not know the
+// width, left for it. The second line ends beside the title of the axis above the picture: that stands below it.
 // A letter is about half as wide as it is high, never 1 / 1.9.
-function badged({ title }, width) {
+function badged({ title, xaxis2 }, width) {
   if (!title?.text) return undefined;
   const given = title.text.split("<br>"), most = Math.max(20, Math.floor((1.9 * width) / BADGE_LETTER)), lines = [];
   for (const word of given.join(" ").split(" ")) {
@@ -204,8 +205,8 @@ function badged({ title }, width) {
     if (lines.length && longer.length <= most) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
-  const more = lines.length - given.length, size = (1.9 * width) / Math.max(...lines.map((line) => line.length));
-  const font = { ...title.font, size: Math.min(title.font.size, size) }, pad = { ...title.pad, t: title.pad.t + BADGE_PAD * more };
+  const more = BADGE_LINE * (lines.length - given.length) + (xaxis2 && lines.length > 1 ? APART : 0), size = (1.9 * width) / Math.max(...lines.map((line) => line.length));
+  const font = { ...title.font, size: Math.min(title.font.size, size) }, pad = { ...title.pad, t: title.pad.t + BADGE_PAD * (lines.length - given.length) };
   return { more, title: { ...title, text: lines.join("<br>"), font, pad } };
 }
 

@@ -51,15 +51,16 @@ CROSSED = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot
 })"""
 """Words of one picture that are drawn over each other."""
 TOUCHING = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot) => {
+    const NUMBERS = '.xtick text, .ytick text, .x2tick text, .y2tick text, .gtitle tspan';
     const boxes = (parts) => [...plot.querySelectorAll(parts)].map((part) => [part, part.getBoundingClientRect()]);
-    const ticks = boxes('.xtick text, .ytick text, .x2tick text, .y2tick text'), words = boxes('g.annotation text');
+    const ticks = boxes(NUMBERS), words = boxes('g.annotation text, .x2title');
     const apart = ([, a], [, b]) => Math.max(a.left, b.left) >= Math.min(a.right, b.right)
         || Math.max(a.top, b.top) > Math.min(a.bottom, b.bottom) - 3;
     const pairs = ticks.flatMap((tick, place) => [...ticks.slice(place + 1), ...words].map((other) => [tick, other]));
     const said = (pair) => pair.map(([text]) => text.textContent);
     return pairs.filter(([one, other]) => !apart(one, other)).map(said);
 })"""
-"""Numbers along axes that other numbers, or words of the picture, touch."""
+"""Numbers along axes, or lines of a badge, that others or words of the picture touch."""
 STRUCK = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot) => {
     const lines = [...plot.querySelectorAll('.shapelayer path')].map((line) => line.getBoundingClientRect());
     return [...plot.querySelectorAll('g.annotation')].flatMap((words) => {
@@ -180,7 +181,15 @@ def test_long_names_have_room(page: Page, server: Server) -> None:
 
 @pytest.mark.parametrize("viewport", [ViewportSize(width=1024, height=900)], ids=["tablet"])
 @pytest.mark.parametrize(
-    "link", ["", "?data=clouds&n=1000&trials=100&sides=3", "conversation", "tables", LINKS["all-tables"]]
+    "link",
+    [
+        "",
+        "?data=penguins.body_mass_g",
+        "?data=clouds&n=1000&trials=100&sides=3",
+        "conversation",
+        "tables",
+        LINKS["all-tables"],
+    ],
 )
 def test_on_a_tablet_no_words_of_the_bar_or_of_a_picture_are_covered_or_cut(
     page: Page, server: Server, link: str
