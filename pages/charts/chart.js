@@ -7,6 +7,8 @@ const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, ro
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const NARROW = 480, LONG = 24; // pixels of a phone's chart, and letters of the longest name that stands beside a line there
 const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and of their second lines
+const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels: the smallest letter of the badge; from one of its lines to the next; from the last of several to the title of an axis
+const SCREEN = { width: 1280, height: 900 }, ROWS = 480, MOST = 0.45; // pixels that a page is made for, and of its charts; share of a window that one may take
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
 const charts = new Map(), libraries = new Map(), leaving = new WeakMap();
@@ -62,7 +64,7 @@ export async function draw(component) {
   if (chart.frame >= data.frames.length) chart.frame = 0;
   describe(chart);
   // A run sends every chart. One that stands as it was sent stays: Plotly would draw even the same figure anew.
-  const now = [chart.text, chart.frame, chart.brushes, chart.plot.clientWidth].join();
+  const now = [chart.text, chart.frame, chart.brushes, chart.plot.clientWidth, window.innerHeight].join();
   if (now === chart.stands && !chart.moving) {
     if (!chart.following) cover(chart);
     delete chart.plot.dataset.waiting;
@@ -84,6 +86,7 @@ export async function draw(component) {
   // A brush was sent to Python; if it means something, it comes back as a mark.
   const layout = { ...sized(chart), selections: [], selectionrevision: chart.brushes };
   if (layout.legend.orientation === "v") traces.forEach(shorten);
+  traces.forEach((trace) => Object.assign(trace, shades(trace, data.layout, layout)));
   chart.stands = now;
   chart.drawing = Plotly.react(chart.plot, traces, layout, CONFIG);
   await chart.drawing;
@@ -171,19 +174,47 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   const below = names.length && !beside, legend = below ? 8 + LEGEND_LINE * lines : 0;
   const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page
   const scene = layout.scene && { ...layout.scene, dragmode: coarse ? false : layout.scene.dragmode };
+  const badge = badged(layout, width), more = badge?.more ?? 0, high = tall(chart, layout.height) + more;
   const upright = {
-    orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / layout.height, yref: "container",
-    yanchor: "top", font: { size: 10.5 }, maxheight: layout.height - 24, tracegroupgap: 0,
+    orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / high, yref: "container",
+    yanchor: "top", font: { size: 10.5 }, maxheight: high - 24, tracegroupgap: 0,
   };
-  // The badge is drawn as wide as the picture at most: a letter is about half as wide as it is high, never 1 / 1.9.
-  const { title } = layout, letters = Math.max(1, ...(title?.text ?? "").split("<br>").map((line) => line.length));
-  const badge = title && { title: { ...title, font: { ...title.font, size: Math.min(title.font.size, (1.9 * width) / letters) } } };
   const copy = copied(layout), named = fold(copy, width), higher = named ? SECOND * copy.yaxis.ticktext.length : 0;
   return {
-    ...copy, ...(scene && { scene }), ...badge, width, height: layout.height + legend + higher,
-    margin: { ...layout.margin, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? ASIDE : 0), ...(named && { l: NAMES }) },
+    ...copy, ...(scene && { scene }), ...(badge && { title: badge.title }), width, height: high + legend + higher,
+    margin: { ...layout.margin, t: layout.margin.t + more, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? ASIDE : 0), ...(named && { l: NAMES }) },
     ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };
+}
+
+// On a screen with room below, a chart is higher; not so much that two above each other would need to be scrolled.
+function tall(chart, height) {
+  if (window.innerWidth < SCREEN.width || chart.plot.closest(".st-key-stage_chart")) return height;
+  const grown = height * (1 + Math.max(0, window.innerHeight - SCREEN.height) / ROWS);
+  return Math.max(height, Math.min(grown, MOST * window.innerHeight));
+}
+
+// The badge in as many lines as its width needs, and how many pixels more that is than Python, which does not know the
+// width, left for it. The second line ends beside the title of the axis above the picture: that stands below it.
+// A letter is about half as wide as it is high, never 1 / 1.9.
+function badged({ title, xaxis2 }, width) {
+  if (!title?.text) return undefined;
+  const given = title.text.split("<br>"), most = Math.max(20, Math.floor((1.9 * width) / BADGE_LETTER)), lines = [];
+  for (const word of given.join(" ").split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length && longer.length <= most) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  const more = BADGE_LINE * (lines.length - given.length) + (xaxis2 && lines.length > 1 ? APART : 0), size = (1.9 * width) / Math.max(...lines.map((line) => line.length));
+  const font = { ...title.font, size: Math.min(title.font.size, size) }, pad = { ...title.pad, t: title.pad.t + BADGE_PAD * (lines.length - given.length) };
+  return { more, title: { ...title, text: lines.join("<br>"), font, pad } };
+}
+
+// The scale of shades is a distance from above, told as a share of a height that Python does not know.
+function shades({ colorbar }, told, layout) {
+  if (!colorbar) return undefined;
+  const down = (1 - colorbar.y) * told.height + layout.margin.t - told.margin.t;
+  return { colorbar: { ...colorbar, y: 1 - down / layout.height } };
 }
 
 // Long names beside lines leave a phone no room for the picture: they take two lines each, which is told. What stands
@@ -218,7 +249,9 @@ function shorten(trace) {
 export async function drawn(chart, element, figure) {
   const { width } = chart.plot._fullLayout;
   if (element === chart.plot) chart.stands = "";
-  await chart.library.react(element, figure.data, sized(chart, figure, width), CONFIG);
+  const layout = sized(chart, figure, width);
+  const data = figure.data.map((trace) => ({ ...trace, ...shades(trace, figure.layout, layout) }));
+  await chart.library.react(element, data, layout, CONFIG);
 }
 
 // Shows a figure that was drawn elsewhere, until the next draw().
@@ -270,8 +303,10 @@ function watch(chart) {
   chart.resize = new ResizeObserver(() => {
     if (plot.clientWidth === chart.width || !plot.clientWidth) return;
     chart.width = plot.clientWidth;
-    const { height, margin, legend } = sized(chart);
-    chart.library.relayout(plot, { width: chart.width, height, margin, legend });
+    const layout = sized(chart), { height, margin, legend, title } = layout;
+    const bars = chart.figure.data.map((trace) => shades(trace, chart.figure.layout, layout)?.colorbar.y);
+    const scales = bars.some((y) => y !== undefined) ? { "colorbar.y": bars } : {};
+    chart.library.update(plot, scales, { width: chart.width, height, margin, legend, title });
   });
   chart.resize.observe(plot);
 }

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pages.charts.axes import printed
-from pages.charts.palette import Palette
+from pages.charts.palette import Palette, faint
 from pages.charts.picture import Axis, Mark, Picture, numbers
 from pages.charts.roles import BADGES, Look, look
 from pages.charts.words import shortened
@@ -26,6 +26,8 @@ SHADES_ABOVE = 46
 """Pixels for a scale of shades above the picture."""
 LINE_OF_WORDS = 18
 """Pixels from one line of words at the top to the next."""
+GROUND = 0.8
+"""Of the page's colour behind words that lines cross: a dot behind them is still seen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,12 +99,15 @@ class Pen:
         axis = self.picture.x if across else self.picture.y
         return math.log10(value) if axis.log else value
 
-    def say(self, text: str, *, colour: str, size: float, bold: bool = False, **place: Any) -> None:
-        """Words with an outline in the page's colour, readable across lines."""
+    def say(
+        self, text: str, *, colour: str, size: float, bold: bool = False, ground: bool = False, **place: Any
+    ) -> None:
+        """Words with an outline in the page's colour, readable across lines; on ``ground``, lines stop behind them."""
         paper = self.colours.paper
         halo = ", ".join(f"{x}px {y}px 2px {paper}" for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)
         font = {"color": colour, "size": size, "shadow": halo, "weight": 600 if bold else 400}
-        self.words.append({"text": printed(text), "font": font, "showarrow": False, **place})
+        behind = {"bgcolor": faint(paper, GROUND)} if ground else {}
+        self.words.append({"text": printed(text), "font": font, "showarrow": False, **behind, **place})
 
     def corner(self, label: str, corner: str, within: tuple[Ends | None, Ends | None] = (None, None)) -> None:
         """What a region is called, in a corner of it or of the picture."""
@@ -118,7 +123,7 @@ class Pen:
             place |= ref
         place |= {"xanchor": "right", "xshift": -6} if right else {"xanchor": "left", "xshift": 6}
         place |= {"yanchor": "top", "yshift": -4} if upper else {"yanchor": "bottom", "yshift": 4}
-        self.say(label, colour=self.colours.ink, size=12, bold=True, **place)
+        self.say(label, colour=self.colours.ink, size=12, bold=True, ground=True, **place)
 
 
 def form(axis: Axis) -> str:

@@ -31,6 +31,8 @@ from pages.charts.roles import BADGES
 from pages.charts.words import shortened
 
 EMPTY = "rgba(0,0,0,0)"
+OFF = 2
+"""Pixels from a line to its words: their ground does not cover it."""
 SILENT: Trace = {"showlegend": False, "hoverinfo": "skip"}
 """Of a trace that is only part of a mark."""
 
@@ -232,10 +234,11 @@ def _(mark: Rule, pen: Pen) -> list[Trace]:
         place["yshift"] = -LINE_OF_WORDS * mark.line
     elif mark.y is not None:
         place |= {"y": pen.place(mark.y, across=False), "yanchor": "top" if mark.below else "bottom"}
+        place["yshift"] = -OFF if mark.below else OFF
     line = {"color": colour, "width": mark.width, "dash": mark.dash}
     pen.shapes.append({"type": "line", "line": line, "layer": "above", **side})
     if mark.label:
-        pen.say(mark.label, colour=colour, size=12, **place)
+        pen.say(mark.label, colour=colour, size=12, ground=True, **place)
     return []
 
 

@@ -111,6 +111,16 @@ def rows_up(value: float, n: int) -> str:
     return rows(math.ceil(value * n - 1e-9) / n, n)
 
 
+def within(title: str) -> str:
+    """A title after a colon: its first letter is small, a symbol or a name stays what it is.
+
+    >>> within("The sanitizer at two norms T"), within("ReleaseHalfspaces, where it can be run")
+    ('the sanitizer at two norms T', 'ReleaseHalfspaces, where it can be run')
+    """
+    first, space, rest = title.partition(" ")
+    return f"{first.lower() if first == first.capitalize() else first}{space}{rest}"
+
+
 def verbatim(text: str) -> str:
     """Somebody's words inside Markdown: as code, where nothing is obeyed."""
     return "`" + "".join(letter if letter.isprintable() and letter != "`" else "'" for letter in text) + "`"

@@ -18,6 +18,7 @@ from dpcore.core import Neighbours, Parameter, exactly
 from dpcore.mechanisms import entry
 from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Mark, Picture, Rule
+from pages.charts.words import within
 from pages.learn.pictures import veiled
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.present import may_be_shown, on_stage, presenting, spare
@@ -287,7 +288,7 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
         if not _screen.get().titled:
             st.markdown(f"**{shown.title}**")
         if revealed():
-            draw_with_table(shown, key=key, badge=badge, title=shown.title.lower(), download=True)
+            draw_with_table(shown, key=key, badge=badge, title=within(shown.title), download=True)
         else:
             draw(veiled(shown), key=f"{key}_chart", badge="not measured: your guess")
 

@@ -180,7 +180,7 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
                 role="theory",
                 name="worst of all as predicted",
                 x=max(plan.predicted, low),
-                label=f"polynomial, worst predicted {percent(plan.predicted)}",
+                label=f"polynomial,\nworst predicted {percent(plan.predicted)}",
                 side="left" if aside else "right",
             )
         )

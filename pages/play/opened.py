@@ -12,6 +12,7 @@ from dplab.measure import ErrorReport
 from dplab.recipe import OPENING, Recipe
 from pages.charts.component import table
 from pages.charts.picture import Picture
+from pages.charts.words import within
 from pages.play.pictures import TITLES
 from pages.shell.downloads import synthetic_table
 from pages.shell.present import presenting
@@ -76,7 +77,7 @@ def _numbers(pictures: Mapping[str, Picture]) -> None:
     """Each picture in one sentence, and its table."""
     for key, picture in pictures.items():
         st.markdown(picture.sentence)
-        table(picture, title=TITLES.get(key, picture.title.lower()), key=f"{key.removesuffix('_chart')}_numbers")
+        table(picture, title=TITLES.get(key, within(picture.title)), key=f"{key.removesuffix('_chart')}_numbers")
 
 
 def _code(recipe: Recipe, state: State) -> None:

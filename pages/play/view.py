@@ -139,7 +139,9 @@ def _pictures(
             on_brush=whole(drawn_on(dataset.domain)) if now.pictures[key].brush else None, kept=now.drawn,
         )  # fmt: skip
 
-    for column, key in zip(st.columns(len(upper)), upper, strict=True):
+    with st.container(key="upper"):
+        columns = st.columns(len(upper))
+    for column, key in zip(columns, upper, strict=True):
         with column:
             place(key)
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpcore.core import Floats, Integers
 from dpcore.data.columns import Number
+from pages.charts.axes import nice
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, shortened, significant
 from pages.robust.words import in_100, nearly_percent
@@ -76,12 +77,14 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
         f"{significant(start)} to {significant(end)}{unit}: {percent(share)} of runs"
         for start, end, share in zip(edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True)
     ]
+    end = 1.25 * float(shares.max())  # the upper part is for words, and has no numbers above 100%
+    possible = tuple(place for place in nice(0, end, whole=False) if place <= 1)
     right = float((values == truth).mean())
     off = float(np.quantile(np.abs(values - truth), 0.95)) * domain.width
     return Picture(
         title="Answers of a mechanism that never refuses",
         x=Axis(title=f"answer ({domain.unit})" if unit else "answer", low=edges[0] - air, high=edges[-1] + air),
-        y=Axis(title="share of runs", low=0, high=1.25 * shares.max(), form="~p"),  # the upper part is for words
+        y=Axis(title="share of runs", low=0, high=end, form="~p", ticks=possible),
         marks=[
             Bars(
                 role="mechanism:exponential_median",

@@ -116,8 +116,8 @@ def _stable(
     head.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     head.markdown(
         f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
-        f"({domain.describe(runs.cell)}) is another one; half of the runs answer at about **{threshold:,}**. "
-        ":gray-badge[true]",
+        f"({domain.describe(runs.cell)}) is another one; where about **{threshold:,}** would, half of the runs "
+        "answer. :gray-badge[true]",
         help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
         "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Floats
 from pages.charts.axes import nice
-from pages.charts.picture import Anchor, Axis, Band, Curve, Dots, Mark, Picture, Region, Words
+from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region
 from pages.charts.words import minus, percent, rows, shortened, significant
 
 MOST_CELLS = 16
@@ -24,8 +24,6 @@ LINE, GAP = 13, 9
 """Pixels for a line of a cell's name, and between cells."""
 LONGEST = 24
 """Letters of a name that fit one line beside the picture on a phone; longer ones are broken at their commas."""
-ANCHORS: tuple[tuple[float, float, Anchor], ...] = ((11, -9, "left"), (-11, 9, "right"), (11, 12, "left"))
-"""Where a median's words stand: medians may be close to each other."""
 THIS, OTHERS = "this preview", "other previews"
 
 
@@ -57,18 +55,19 @@ def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
     marks: list[Mark] = []
     medians = [float(np.median(each.far.mean(axis=0))) for each in series]
     columns: dict[str, list[Any]] = {"method": [], noun: [], "mean": [], "lowest": [], "highest": []}
-    for each in series:
+    for each, median in zip(series, medians, strict=True):
+        name = f"{each.name}: median {percent(median)}"  # in the picture it would lie on dots or on the axis
         mean = each.far.mean(axis=0)
         order = np.argsort(mean, kind="stable")
         middle, low, high = mean[order], each.far.min(axis=0)[order], each.far.max(axis=0)[order]
         names = [each.of[place] for place in order]
         x, many = (np.arange(len(order)) + 0.5) / len(order), len(order) > MOST_LINES
         if many:  # so many lines would hide each other and the dots
-            marks.append(Band(role=each.role, name=each.name, legend=False, x=x, low=low, high=high))
+            marks.append(Band(role=each.role, name=name, legend=False, x=x, low=low, high=high))
         marks.append(
             Dots(
                 role=each.role,
-                name=each.name,
+                name=name,
                 x=x,
                 y=middle,
                 low=None if many else low,
@@ -85,11 +84,6 @@ def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
         for column, values in zip(columns, ([each.name] * len(order), names, *numbers), strict=True):
             columns[column] += values
     marks.append(Dots(role="ink", x=[0.5] * len(series), y=medians, shape="circle-open", size=15))
-    for each, median, (right, up, align) in zip(series, medians, ANCHORS, strict=False):
-        text = f"median {percent(median)}"
-        marks.append(
-            Words(role=each.role, text=text, x=0.5, y=median, align=align, shift=(right, up), size=11, bold=True)
-        )
     return Picture(
         title=f"Distances of all {noun}",
         x=Axis(title=f"{noun}, closest to furthest", low=0, high=1, form="~p"),

@@ -30,8 +30,8 @@ VIEWS = ("How much is found", "One question", "Which errors are forbidden")
 def lesson() -> None:
     """Controls, the question, one run, the share by scale, the three constants."""
     kit.intro(
-        "Questions **weigh** people. Every half of them has a question that weighs it γ above each person’s usual "
-        "weight, the others γ below. Is a small γ safe?"
+        "A question gives each person a **weight**. Every half of the people has a question that adds γ to their "
+        "usual weights and takes γ from those of all others. Is a small γ safe?"
     )
     loss = kit.epsilon("fat", default=2.0)
     scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text="Half the weight between in and out.")

@@ -35,7 +35,7 @@ def sanitizer(found: Simulated, *, alpha: float) -> Picture:
         marks=[
             _curve(found, "printed", f"T = dᵗ, as printed: has ε = {printed}", OTHERS[0], "dash"),
             _curve(found, "largest", f"T = max |aᵢ|: has ε = {largest}", OTHERS[2], "dashdot"),
-            _curve(found, "private", "noise for all coefficients", OTHERS[1], "dot"),
+            _curve(found, "private", "noise for all coefficients", OTHERS[1], "longdash"),
             _curve(found, "ours", "ours", "mechanism:marginals-polynomial"),
             Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
         ],

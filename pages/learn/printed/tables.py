@@ -20,7 +20,7 @@ from dplab.printed.synthetic import halfspace_table, interval_table, net_table
 from dplab.printed.weights import weights_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
-from pages.charts.words import significant
+from pages.charts.words import significant, within
 from pages.learn.kit import SIMULATED, THEORY, epsilon
 from pages.learn.printed import simulated
 from pages.shell.controls import choice, stops, whole
@@ -164,7 +164,7 @@ def printed() -> None:
             picture = remembered(f"printed|{table!r}", shown.run)
             st.markdown(f"**{picture.title}** {SIMULATED}")
             told = f"simulated, preview sampler, seed {SEED}, beside theory"
-            draw_with_table(picture, key="printed_run", badge=told, title=picture.title.lower(), download=True)
+            draw_with_table(picture, key="printed_run", badge=told, title=within(picture.title), download=True)
 
 
 def line(each: PrintedLine) -> str:

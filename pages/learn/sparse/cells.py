@@ -118,7 +118,7 @@ def alone(shown: Floats) -> Picture:
     return Picture(
         title="A pet alone in a cell",
         x=Axis(title="releases with a count > 0", low=0, high=1.15, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
-        y=Axis(labels=names),
+        y=Axis(labels=tuple(name.replace(" ", "\n") for name in names)),
         marks=marks,
         sentence=f"With random privacy, {there} in 100 releases show somebody there if the pet is, {elsewhere} if "
         "not: whoever knows all others and sees a count knows for certain."

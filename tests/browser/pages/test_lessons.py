@@ -19,6 +19,8 @@ IN_SIGHT = """selectors => selectors.map(selector => {
 })"""
 FORMULAS = """() => [...document.querySelectorAll('.st-key-lesson_theorem .katex-display')].map(
     each => each.scrollWidth <= each.clientWidth)"""
+BUTTONS = """() => [...document.querySelectorAll('.st-key-lesson_breaking button div')].map(
+    each => each.scrollWidth <= each.clientWidth)"""
 TOPS = "selectors => selectors.map(each => document.querySelector(each).getBoundingClientRect().top)"
 PARTS = (
     ".st-key-lesson [data-testid=stSlider], .st-key-lesson [data-testid=stRadio]",
@@ -54,6 +56,15 @@ def shown(page: Page, server: Server, lesson: str) -> str:
 def test_a_lesson_is_one_screen(page: Page, server: Server, lesson: str) -> None:
     shown(page, server, lesson)
     sound(page)
+
+
+@pytest.mark.parametrize("viewport", [ViewportSize(width=1024, height=768)], ids=["tablet"])
+@pytest.mark.parametrize("lesson", full_but(LESSONS, "directions", "low-bits"))
+def test_on_a_tablet_no_formula_and_no_button_of_a_lesson_is_cut(page: Page, server: Server, lesson: str) -> None:
+    visit(page, server, f"learn?lesson={lesson}&{lesson}-shown=true")
+    formulas, buttons = page.evaluate(FORMULAS), page.evaluate(BUTTONS)
+    assert formulas and all(formulas), "a formula is cut off"
+    assert buttons and all(buttons), "the words of a button are cut off"
 
 
 @pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import DESKTOP, PHONE, Server, axe, go_to, on_screens, see, sound, visible_words, visit
+from tests.cases import full_but
+from tests.kit.browser import DESKTOP, PHONE, Server, axe, go_to, on_screens, plot, see, sound, visible_words, visit
 from tests.kit.rest import settled
 
 LINKS = {
@@ -46,6 +50,36 @@ CROSSED = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot
     ).map(([other]) => `${one.textContent} / ${other.textContent}`));
 })"""
 """Words of one picture that are drawn over each other."""
+TOUCHING = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot) => {
+    const NUMBERS = '.xtick text, .ytick text, .x2tick text, .y2tick text, .gtitle tspan';
+    const boxes = (parts) => [...plot.querySelectorAll(parts)].map((part) => [part, part.getBoundingClientRect()]);
+    const ticks = boxes(NUMBERS), words = boxes('g.annotation text, .x2title');
+    const apart = ([, a], [, b]) => Math.max(a.left, b.left) >= Math.min(a.right, b.right)
+        || Math.max(a.top, b.top) > Math.min(a.bottom, b.bottom) - 3;
+    const pairs = ticks.flatMap((tick, place) => [...ticks.slice(place + 1), ...words].map((other) => [tick, other]));
+    const said = (pair) => pair.map(([text]) => text.textContent);
+    return pairs.filter(([one, other]) => !apart(one, other)).map(said);
+})"""
+"""Numbers along axes, or lines of a badge, that others or words of the picture touch."""
+STRUCK = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot) => {
+    const lines = [...plot.querySelectorAll('.shapelayer path')].map((line) => line.getBoundingClientRect());
+    return [...plot.querySelectorAll('g.annotation')].flatMap((words) => {
+        const box = words.querySelector('text').getBoundingClientRect(), ground = words.querySelector('rect.bg');
+        const crossed = lines.some((line) => line.left < box.right - 1 && box.left + 1 < line.right
+            && line.top < box.bottom - 3 && box.top + 3 < line.bottom);
+        const clear = ground && getComputedStyle(ground).fill !== 'none' && ground.style.fillOpacity > 0.5;
+        return crossed ? [[words.textContent, Boolean(clear)]] : [];
+    });
+})"""
+"""Words of pictures that a line crosses, and whether it stops behind them."""
+LETTERS = """() => [...document.querySelectorAll('.dpscope-plot .gtitle')].map(
+    (badge) => parseFloat(getComputedStyle(badge).fontSize))"""
+SHADES = """() => [...document.querySelectorAll('.dpscope-plot:has(.colorbar)')].map((plot) => {
+    const [badge, scale, shades] = ['.gtitle', '.colorbar', '.hm'].map((part) =>
+        plot.querySelector(part).getBoundingClientRect());
+    return badge.bottom < scale.top && scale.bottom < shades.top && shades.top - scale.bottom < 30;
+})"""
+"""Whether the scale of each map is between its badge and the map."""
 MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
@@ -146,7 +180,17 @@ def test_long_names_have_room(page: Page, server: Server) -> None:
 
 
 @pytest.mark.parametrize("viewport", [ViewportSize(width=1024, height=900)], ids=["tablet"])
-@pytest.mark.parametrize("link", ["", "conversation"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        "",
+        "?data=penguins.body_mass_g",
+        "?data=clouds&n=1000&trials=100&sides=3",
+        "conversation",
+        "tables",
+        LINKS["all-tables"],
+    ],
+)
 def test_on_a_tablet_no_words_of_the_bar_or_of_a_picture_are_covered_or_cut(
     page: Page, server: Server, link: str
 ) -> None:
@@ -158,7 +202,49 @@ def test_on_a_tablet_no_words_of_the_bar_or_of_a_picture_are_covered_or_cut(
     for words in page.locator(".st-key-status_bar > *").all():
         box = words.bounding_box()
         assert box and box["x"] + box["width"] <= buttons["x"], "the buttons would lie over it"
-    assert page.evaluate(BEYOND) == []
+    assert page.evaluate(BEYOND) == [] == page.evaluate(TOUCHING)
+    assert min(page.evaluate(LETTERS)) >= 10, "a badge that is shrunk is not read"
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+@pytest.mark.parametrize("lesson", full_but(("median", "odds", "population", "polynomials"), "median"))
+def test_a_line_stops_behind_the_words_that_it_crosses(page: Page, server: Server, lesson: str) -> None:
+    visit(page, server, f"learn?lesson={lesson}")
+    struck = {words: clear for words, clear in page.evaluate(STRUCK) if words != "?"}
+    assert struck and all(struck.values()), struck
+
+
+def test_a_map_made_narrower_keeps_its_scale_of_shades_where_it_was(page: Page, server: Server) -> None:
+    visit(page, server, "?data=cities.longitude*latitude&trials=100")
+    page.set_viewport_size({"width": 1024, "height": 2000})
+    settled(page)
+    assert page.evaluate(LETTERS) and page.evaluate(SHADES) == [True, True]
+
+
+@pytest.mark.parametrize("viewport", [ViewportSize(width=1920, height=900)], ids=["wide"])
+@pytest.mark.parametrize(
+    ("link", "key"),
+    full_but(
+        [("", "worst_chart"), ("tables", "marginals_errors_chart"), ("one-number", "robust_chance_chart")],
+        ("", "worst_chart"),
+    ),
+)
+def test_a_chart_is_higher_where_the_window_is_and_the_page_is_still_one_screen(
+    page: Page, server: Server, link: str, key: str
+) -> None:
+    before = plot(visit(page, server, link, key), key).bounding_box()
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    after = plot(visit(page, server, link, key), key).bounding_box()
+    assert before and after and after["height"] > 1.3 * before["height"]
+    high, seen = page.get_by_test_id("stMain").evaluate("part => [part.scrollHeight, part.clientHeight]")
+    assert high <= seen, f"{high} pixels high"
+
+
+@pytest.mark.parametrize("colour_scheme", ["dark"])
+def test_in_the_dark_what_a_slider_of_releases_has_not_reached_is_dark(page: Page, server: Server) -> None:
+    track = visit(page, server, "", "data_chart").locator(".st-key-data_chart .dpscope-frames")
+    picture = Image.open(io.BytesIO(track.screenshot())).convert("L")
+    assert np.asarray(picture)[:, picture.width // 2 :].max() < 160, "white would be the brightest line of the page"
 
 
 def test_a_page_without_controls_at_the_side_has_no_column_for_them(page: Page, server: Server) -> None:

@@ -56,7 +56,7 @@ def test_the_page_tells_refusals_stability_and_delta() -> None:
     assert app.header[0].value == "More than 99 in 100 runs refuse"
     assert (
         f"**{stable:,}** of 10,000 rows" in text
-        and f"half of the runs answer at about **{mechanism.threshold}**" in text
+        and f"where about **{mechanism.threshold}** would, half of the runs answer" in text
     )
     assert mechanism.guarantee(problem).sentence() in text
     for rows in (stable, stable - 1):

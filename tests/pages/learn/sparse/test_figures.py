@@ -152,7 +152,10 @@ def test_a_pet_alone_is_told_apart() -> None:
         bars = picture.one(Bars, name=case)
         assert bars.across and np.array_equal(bars.value, shown[:, column])
         middle = (numbers(bars.start) + numbers(bars.end)) / 2
-        assert [picture.y.labels[round(place)] for place in middle] == [PRIVATE, RANDOM]
+        assert [picture.y.labels[round(place)] for place in middle] == [
+            PRIVATE.replace(" ", "\n"),
+            RANDOM.replace(" ", "\n"),
+        ], "each word has its line: a longer one would be cut"
     assert picture.one(Bars, role="released").name == "pet there"
     assert [each.text for each in picture.find(Words)] == ["50%", "60%", "30%", "0%"]
     assert picture.table["share of releases"] == [0.5, 0.3, 0.6, 0]
