@@ -51,6 +51,7 @@ class Account:
         budget: allowed now; None before one is set.
         measure: of all amounts.
         charged: of all outcomes.
+        held: what was charged, and what attempts without an outcome hold.
         begun: attempts without an outcome, by their number, with what each holds.
         outcomes: numbers of the entries that are outcomes, in order: the first of them is entry 1 of a certificate.
         kinds: how many lines there are of each kind.
@@ -62,17 +63,13 @@ class Account:
     budget: Price | None = None
     measure: Tally | None = None
     charged: Price = field(default_factory=lambda: Price(first=0))
+    held: Price = field(default_factory=lambda: Price(first=0))
     begun: dict[int, Price] = field(default_factory=dict)
     outcomes: list[int] = field(default_factory=list)
     kinds: dict[str, int] = field(default_factory=dict)
-    stored: list[int] = field(default_factory=list)
+    stored: set[int] = field(default_factory=set)
     published: set[int] = field(default_factory=set)
     faults: list[tuple[int, str]] = field(default_factory=list)
-
-    @property
-    def held(self) -> Price:
-        """What was charged, and what attempts without an outcome hold."""
-        return sum(self.begun.values(), self.charged)
 
     def count(self, kind: str) -> int:
         """Lines of a kind."""
@@ -134,14 +131,17 @@ def _booked(account: Account, line: Line) -> list[str]:
         if not amount.first:
             found.append("nothing is drawn for nothing")
         account.begun[line["seq"]] = amount
+        account.held = account.held + amount
     elif kind in OUTCOMES:
         held = account.begun.pop(about, None)
         if held is None or amount != (Price(first=0, measure=held.measure) if kind == MACHINE_FAILED else held):
             found.append("it is not the outcome of its attempt")
+        else:
+            account.held = account.held - held + amount
         account.charged = account.charged + amount
         account.outcomes.append(line["seq"])
         if kind == STORED:
-            account.stored.append(line["seq"])
+            account.stored.add(line["seq"])
     elif kind == PUBLISHED:
         if about not in account.stored or about in account.published:
             found.append("what is stored is published once")

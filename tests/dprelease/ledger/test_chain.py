@@ -86,7 +86,7 @@ def test_the_usual_chain_is_whole_and_its_account_adds_up() -> None:
     account = folded(chain())
     assert account.faults == []
     assert (account.charged.first, account.held.first, account.begun) == (10, 10, {})
-    assert (account.outcomes, account.stored, account.published) == ([6, 8, 10], [6], {6})
+    assert (account.outcomes, account.stored, account.published) == ([6, 8, 10], {6}, {6})
     assert (account.count("machine failed"), account.count("access"), account.count("restored")) == (1, 1, 1)
 
 
