@@ -29,7 +29,7 @@ from dprelease.ledger.records import Actor, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import rehearse
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 from pages.release.worker import submit
 
 Time = tuple[float, float]
@@ -88,10 +88,11 @@ def reads(folder: Path, table: Table, *, key: str, bits: int) -> list[Time]:
     draw = 0
     while len(found) < READS:
         draw += 1
-        request = Request(
-            reading=Columns(names=("age",), on=on), queries=Intervals(domain=on), n=ROWS, draw=draw, entry_key=key,
+        question = AskedQuestion(
+            reading=Columns(names=("age",), on=on), queries=Intervals(domain=on), n=ROWS, entry_key=key,
             neighbours=Neighbours.ADD_REMOVE_ONE,
         )  # fmt: skip
+        request = Request(parts=(question,), draw=draw)
         if draw == 1:
             importlib.import_module("pandas")  # as the server does before it answers
             rehearse(request)  # as a page does before it charges

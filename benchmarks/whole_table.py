@@ -36,7 +36,7 @@ from dprelease.ledger.records import Actor, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 
 DELTA = 1e-9
 REPEATS = 5
@@ -109,7 +109,7 @@ def pressed(table: DeclaredTable, frame: Table) -> tuple[float, float]:
     reading, relation = table.whole(), Neighbours.ADD_REMOVE_ONE
     assert is_table(reading.domain)
     queries, values = Marginals(domain=reading.domain, ways=2), {"epsilon": 1.0, "delta": DELTA}
-    request = Request(
+    question = AskedQuestion(
         reading=reading, queries=queries, n=frame.row_count, neighbours=relation, entry_key="whole-table", values=values
     )
     steward, budget = Actor(name="benchmark", role=Role.STEWARD), Price.allowed(epsilon=2.0, delta=2 * DELTA)
@@ -118,7 +118,7 @@ def pressed(table: DeclaredTable, frame: Table) -> tuple[float, float]:
         asked = Registration(name="Adult", neighbours=relation, public_n=frame.row_count)
         dataset_id = ledger.register(asked, frame, budget, steward).dataset_id
         start, processor = time.perf_counter(), time.process_time()
-        came = release(ledger, dataset_id, request, frame, steward)
+        came = release(ledger, dataset_id, Request(parts=(question,)), frame, steward)
         taken = time.perf_counter() - start, time.process_time() - processor
     assert isinstance(came, Stored), came
     return taken

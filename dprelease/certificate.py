@@ -23,8 +23,7 @@ from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import ROOM, Price, Tally
 from dprelease.requests.coverage import coverage
 from dprelease.requests.file_checks import table_faults
-from dprelease.requests.joint import Asked, JointRequest, asked_of, other_unit
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request, other_unit
 from dprelease.requests.tables import BETA
 from dprelease.requests.vector import total
 from dprelease.requests.work import too_much_work
@@ -56,17 +55,17 @@ UNPUBLISHED = "unpublished when drawn"
 """Which stored releases count as charged previews of another: a certificate does not change when they are published."""
 
 
-def unreleasable(asked: Asked) -> str:
+def unreleasable(asked: Request) -> str:
     """Why a request cannot be released, whatever the budget; empty if it can."""
     if sentence := too_much_work(asked):
         return sentence
     for place, part in enumerate(asked.parts, 1):
         if sentence := _unreleasable(part):
-            return f"Question {place}: {sentence}" if isinstance(asked, JointRequest) else sentence
+            return f"Question {place}: {sentence}" if len(asked.parts) > 1 else sentence
     return ""
 
 
-def prices(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> list[Price]:
+def prices(asked: Request, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> list[Price]:
     """What each question costs alone. Raises ParameterError where there is no guarantee."""
     each = [(part.mechanism.guarantee(part.problem), part) for part in asked.parts]
     if measure is Tally.SUMS:
@@ -79,7 +78,7 @@ def prices(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, roo
     ]
 
 
-def _price(part: Request, guarantee: Guarantee, *, rows_a_person: int) -> Price:
+def _price(part: AskedQuestion, guarantee: Guarantee, *, rows_a_person: int) -> Price:
     """The price by group privacy, or what Gaussian noise proves of so many rows added at once where that is less."""
     price = Price.of(guarantee, rows_a_person=rows_a_person)
     added = rows_a_person > 1 and part.neighbours is Neighbours.ADD_REMOVE_ONE
@@ -89,7 +88,7 @@ def _price(part: Request, guarantee: Guarantee, *, rows_a_person: int) -> Price:
     return by_shift if by_shift.within(price) else price
 
 
-def price_of(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> Price:
+def price_of(asked: Request, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> Price:
     """What all questions cost together: the sum; in epsilon less where all noise is Gaussian, which is one vector."""
     sums = sum(prices(asked, rows_a_person=rows_a_person, measure=measure, room=room), Price(first=0))
     if measure is Tally.RHO:  # adds up as one vector does
@@ -102,24 +101,24 @@ def price_of(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, r
     return together if together.within(sums) else sums
 
 
-def file_prefix(asked: Asked, place: int) -> str:
+def file_prefix(asked: Request, place: int) -> str:
     """What the names of the files of a question, counted from 1, begin with."""
-    return f"{place:02d}-" if isinstance(asked, JointRequest) else ""
+    return f"{place:02d}-" if len(asked.parts) > 1 else ""
 
 
-def _unreleasable(request: Request) -> str:
-    if request.entry_key in WITHHELD:
-        return WITHHELD[request.entry_key]
-    if isinstance(request.mechanism, Interactive) and request.mechanism.adaptive:
+def _unreleasable(question: AskedQuestion) -> str:
+    if question.entry_key in WITHHELD:
+        return WITHHELD[question.entry_key]
+    if isinstance(question.mechanism, Interactive) and question.mechanism.adaptive:
         return "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance."
-    if isinstance(request.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
+    if isinstance(question.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
         return "A person's rows are capped by the registration of the data: ask for the columns alone."
-    if request.bounds_from_data:
+    if question.bounds_from_data:
         return "Bounds or labels were read off the data, which no guarantee covers: declare them."
     try:
-        guarantee = request.mechanism.guarantee(request.problem)
-        request.mechanism.check_size(request.problem)
-        request.mechanism.accuracy(request.problem, BETA)
+        guarantee = question.mechanism.guarantee(question.problem)
+        question.mechanism.check_size(question.problem)
+        question.mechanism.accuracy(question.problem, BETA)
     except ParameterError as error:
         return str(error)
     if not guarantee.releasable:
@@ -130,7 +129,7 @@ def _unreleasable(request: Request) -> str:
 
 
 def body_of(
-    request: Asked,
+    request: Request,
     registration: Registration,
     *,
     version: int,
@@ -178,7 +177,7 @@ def body_of(
                 "copies_put_back": before.copies_put_back,
             },
         },
-        **_each(request, registration.rows_a_person, files),
+        "parts": _each(request, registration.rows_a_person, files),
         "tuning": {"charged_previews": unpublished, "counted": UNPUBLISHED},
         "software": {name: importlib.metadata.version(name) for name in PACKAGES}
         | {"dpscope": DPSCOPE, "python": platform.python_version()},
@@ -198,12 +197,10 @@ def _unprotected(registration: Registration) -> list[str]:
     return [f"number of rows: {registration.public_n}"] if replaced else []
 
 
-def _each(asked: Asked, rows_a_person: int, files: Iterable[str]) -> dict[str, Any]:
-    """What is said of the one question, or of each of several."""
-    if isinstance(asked, Request):
-        return {"mechanism": _mechanism(asked), "accuracy": _accuracy(asked)}
+def _each(asked: Request, rows_a_person: int, files: Iterable[str]) -> list[dict[str, Any]]:
+    """What is said of each question."""
     charges, names = prices(asked, rows_a_person=rows_a_person), sorted(files)
-    told = [
+    return [
         {
             "guarantee": price.document,
             "mechanism": _mechanism(part),
@@ -212,38 +209,28 @@ def _each(asked: Asked, rows_a_person: int, files: Iterable[str]) -> dict[str, A
         }
         for place, (part, price) in enumerate(zip(asked.parts, charges, strict=True), 1)
     ]
-    return {"parts": told}
 
 
-def parts_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Of each question of a certificate: guarantee, mechanism, accuracy, names of files, and the request."""
-    if "parts" in body:
-        return [{**told, "request": asked} for told, asked in zip(body["parts"], body["request"]["parts"], strict=True)]
-    charge = {name: body["guarantee"][name] for name in ("epsilon", "delta")}
-    one = {name: body[name] for name in ("mechanism", "accuracy", "request")}
-    return [{**one, "guarantee": charge, "files": sorted(body["files"])}]
-
-
-def _mechanism(request: Request) -> dict[str, Any]:
+def _mechanism(question: AskedQuestion) -> dict[str, Any]:
     return {
-        "key": request.entry_key,
-        "title": request.entry.title,
-        "parameters": request.parameters,
+        "key": question.entry_key,
+        "title": question.entry.title,
+        "parameters": question.parameters,
         "sampler": "secure",
-        "theorems": list(request.entry.references),
-        "test": f"{PROVED}::test_exact_privacy[{request.entry_key}-{request.neighbours.value}]",
+        "theorems": list(question.entry.references),
+        "test": f"{PROVED}::test_exact_privacy[{question.entry_key}-{question.neighbours.value}]",
     }
 
 
-def _accuracy(request: Request) -> dict[str, Any]:
+def _accuracy(question: AskedQuestion) -> dict[str, Any]:
     """The guaranteed worst error over the question's class, as a number in its unit and as a sentence."""
-    bound = request.mechanism.accuracy(request.problem, BETA)
+    bound = question.mechanism.accuracy(question.problem, BETA)
     # A bound of the whole or more is a number that says nothing; the theorem's words, in which it stands, are left out.
     words = "" if bound.vacuous else bound.statement
     return {
-        "guaranteed_error": request.guaranteed_error(BETA),
+        "guaranteed_error": question.guaranteed_error(BETA),
         "unit": bound.unit.value,
-        "statement": " ".join(filter(None, (words, coverage(request.mechanism, request.problem)))),
+        "statement": " ".join(filter(None, (words, coverage(question.mechanism, question.problem)))),
         "worst_error": exactly(bound.value) if bound.guaranteed else "no guarantee",
         "beta": exactly(BETA),
         "reference": bound.reference,
@@ -299,7 +286,7 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         yield "The ledger's entry is about another release."
     if lines[0]["details"] != details_of(data, salt=data["salt"]):
         yield "The ledger is about other data."
-    asked, registration = asked_of(body["request"]), Registration.of(data)
+    asked, registration = Request.of(body["request"]), Registration.of(data)
     if asked.document != body["request"]:
         yield "The request is not in canonical form."
     sentence = registration.refusal or unreleasable(asked)
@@ -347,18 +334,16 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
     yield from file_faults(body["files"], files)
 
 
-def _rounded(asked: Asked) -> frozenset[str]:
+def _rounded(asked: Request) -> frozenset[str]:
     """What is said of the error of Gaussian noise: its sigma, and so every number of it, is found by iteration."""
-    gaussian = [bool(part.mechanism.gaussians(part.problem)) for part in asked.parts]
-    if isinstance(asked, Request):
-        return frozenset({"accuracy"}) if gaussian[0] else frozenset()
+    gaussian = (bool(part.mechanism.gaussians(part.problem)) for part in asked.parts)
     return frozenset(f"parts.{place}.accuracy" for place, each in enumerate(gaussian, 1) if each)
 
 
 def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
     """Sentences about files that cannot be of the request, whatever was drawn."""
-    asked = asked_of(document["request"])
-    for place, (part, told) in enumerate(zip(asked.parts, parts_of(document), strict=True), 1):
+    asked = Request.of(document["request"])
+    for place, (part, told) in enumerate(zip(asked.parts, document["parts"], strict=True), 1):
         own = {name: files[name] for name in told["files"]}
         yield from table_faults(part, own, prefix=file_prefix(asked, place))
 

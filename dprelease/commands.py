@@ -38,7 +38,7 @@ from dprelease.plan.questions import Plan
 from dprelease.release import known_outcome, rehearse, release
 from dprelease.requests.coverage import coverage
 from dprelease.requests.file_checks import check_file_sizes
-from dprelease.requests.joint import Asked, asked_in
+from dprelease.requests.parts import Request
 from dprelease.verification import unverifiable
 
 FORMAT_HELP = "how the file is read, as in “decimal=, date_order=day missing=-99 separator=; encoding=cp1252 skip=2”"
@@ -161,14 +161,14 @@ def _read_document(path: Path, *, what: str) -> bytes:
     return path.read_bytes()
 
 
-def _asked(options: argparse.Namespace) -> Asked:
+def _asked(options: argparse.Namespace) -> Request:
     """The request of a file, or that of all questions of a plan."""
     text = _read_document(options.request, what="request")
     if parsed(text, what="request").get("format") == PLAN:
-        return Plan.read(text).joint_request(draw=options.draw)
+        return Plan.read(text).request(draw=options.draw)
     if options.draw != 1:
         raise ParameterError("The number of a request's draw stands in its file: --draw is for plans.")
-    return asked_in(text)
+    return Request.read(text)
 
 
 def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
@@ -212,7 +212,7 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
     yield f"Written: {', '.join(str(options.out / name) for name in files)}."
 
 
-def _told_of(request: Asked, coverages: Sequence[str]) -> Iterator[str]:
+def _told_of(request: Request, coverages: Sequence[str]) -> Iterator[str]:
     """Bounds, missing values and rows of every value that is released."""
     for place, (part, told) in enumerate(zip(request.parts, coverages, strict=True), 1):
         if told:

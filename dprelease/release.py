@@ -54,8 +54,7 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.ledger.writing import book, today
 from dprelease.requests.coverage import coverage
-from dprelease.requests.joint import Asked, other_unit
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request, other_unit
 from dprelease.requests.tables import BETA, csv_files
 
 SAW_TRUE_VALUES = "the steward saw true values"
@@ -73,12 +72,12 @@ CLOCK = "This computer's clock shows a day before the data were registered: set 
 STRANGE = "These rows are not registered. If they are the same people, register them as a new version."
 
 
-def cost(request: Asked, registration: Registration) -> Price:
+def cost(request: Request, registration: Registration) -> Price:
     """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
     return price_of(request, rows_a_person=registration.rows_a_person, measure=registration.measure)
 
 
-def refusal(request: Asked, registration: Registration, account: Spent) -> str:
+def refusal(request: Request, registration: Registration, account: Spent) -> str:
     """Why nothing would be drawn, in a sentence; empty if it would. It touches no rows."""
     if sentence := unreleasable(request) or unsuitable(request):
         return sentence
@@ -96,7 +95,7 @@ def refusal(request: Asked, registration: Registration, account: Spent) -> str:
         return str(error)
 
 
-def unsuitable(request: Asked) -> str:
+def unsuitable(request: Request) -> str:
     """Return why a statistic would be a wrong number, however private; empty if none would. It touches no rows.
 
     No certificate is judged by it: what was released before it was asked stays as private as it was.
@@ -128,12 +127,12 @@ class Rehearsal:
         return f"On made-up rows: {rounded_up(self.seconds)} s, {many}. Nothing was charged.{error}"
 
 
-def rehearse(request: Asked) -> Rehearsal:
+def rehearse(request: Request) -> Rehearsal:
     """The secure sampler on made-up rows of the same public problem; free. Raises as ``rehearsing`` does."""
     return finish(rehearsing(request))
 
 
-def rehearsing(request: Asked) -> Generator[float, None, Rehearsal]:
+def rehearsing(request: Request) -> Generator[float, None, Rehearsal]:
     """The same in blocks, one for each question: yields the share that is done.
 
     Raises:
@@ -155,7 +154,7 @@ def rehearsing(request: Asked) -> Generator[float, None, Rehearsal]:
     return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=told)
 
 
-def known_outcome(ledger: Ledger, dataset_id: str, request: Asked, by: Actor) -> Stored | Failed | Refused | None:
+def known_outcome(ledger: Ledger, dataset_id: str, request: Request, by: Actor) -> Stored | Failed | Refused | None:
     """Return what came of a request that was drawn before, or why the ledger gives nothing out; None if it is new.
 
     It reads no rows. Raises LedgerError for a caller without a role.
@@ -167,7 +166,7 @@ def known_outcome(ledger: Ledger, dataset_id: str, request: Asked, by: Actor) ->
 
 
 def release(
-    ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor, *, patience: float = PATIENCE
+    ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, *, patience: float = PATIENCE
 ) -> Stored | Failed | Refused | Busy:
     """Charge, draw and store, in one transaction. A request that was drawn before is given back, free.
 
@@ -269,7 +268,7 @@ def _also(ledger: Ledger, table: Table) -> list[str]:
     return [print_of_name(table.name, key=key_of(ledger.folder))] if kept else []
 
 
-def missing_column(registration: Registration, request: Asked, table: Table) -> str:
+def missing_column(registration: Registration, request: Request, table: Table) -> str:
     """Which column the file lacks, in a sentence; empty if none. It touches no rows."""
     columns = {column for part in request.parts for column in part.reading.columns}
     named = {*columns, *filter(None, [registration.person_column])}
@@ -286,7 +285,7 @@ CELL_SETTINGS = {
 """Settings that say how the text of a cell is read."""
 
 
-def other_format(request: Asked, table: Table) -> str:
+def other_format(request: Request, table: Table) -> str:
     """Return which setting of the request the table was not read with, in a sentence; empty if none. Reads no rows.
 
     A request without settings is released from a file as it was read, and an engine's columns have types of their own.
@@ -306,7 +305,7 @@ def most_rows(registration: Registration) -> int:
     return min(registration.public_n if replaced else max(2 * registration.public_n, FEW), LIMITS.rows)
 
 
-def too_wide(registration: Registration, request: Asked, table: Table) -> str:
+def too_wide(registration: Registration, request: Request, table: Table) -> str:
     """Why analysts may not ask for so much of a row at once; empty if they may. It touches no rows.
 
     A draw that fails for want of memory tells how many rows there are: of as many as there may be, none fails.
@@ -320,7 +319,7 @@ def too_wide(registration: Registration, request: Asked, table: Table) -> str:
     return ""
 
 
-def _other_cells(registration: Registration, request: Asked, table: Table) -> str:
+def _other_cells(registration: Registration, request: Request, table: Table) -> str:
     """Why counts in these cells answer no such question; no row has a say in it, so that it is free."""
     if isinstance(table, Snapshot):
         try:
@@ -339,7 +338,7 @@ def _wrong_number(registration: Registration, table: Table) -> str:
     return ""
 
 
-def _drawn(request: Asked, registration: Registration, table: Table) -> dict[str, bytes]:
+def _drawn(request: Request, registration: Registration, table: Table) -> dict[str, bytes]:
     """The files of all questions; each question's draw is held to its own guarantee."""
     files: dict[str, bytes] = {}
     for place, part in enumerate(request.parts, 1):
@@ -348,29 +347,29 @@ def _drawn(request: Asked, registration: Registration, table: Table) -> dict[str
     return files
 
 
-def _dataset(request: Request, registration: Registration, table: Table) -> Dataset:
+def _dataset(question: AskedQuestion, registration: Registration, table: Table) -> Dataset:
     """The rows; of each person only so many, the first in the file."""
     provenance = Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name)
-    return _reading(request, registration).dataset(table, provenance)
+    return _reading(question, registration).dataset(table, provenance)
 
 
-def _reading(request: Request, registration: Registration) -> Reading:
-    reading = request.reading
+def _reading(question: AskedQuestion, registration: Registration) -> Reading:
+    reading = question.reading
     if registration.person_column:
         return Capped(reading=reading, person=registration.person_column, rows=registration.rows_a_person)
     return reading
 
 
-def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
+def draw(question: AskedQuestion, problem: Problem, dataset: Dataset) -> Drawn:
     """One draw by the secure sampler; raises ParameterError if it spends more than its guarantee says."""
     sampler = Account(Secure())
-    drawn = request.mechanism.run(request.mechanism.prepare(dataset, problem), sampler, 1)
-    guarantee = request.mechanism.guarantee(problem)  # for rows: what is spent is measured in them
-    promised = request.mechanism.guarantee(replace(problem, person_rows=dataset.person_rows))
+    drawn = question.mechanism.run(question.mechanism.prepare(dataset, problem), sampler, 1)
+    guarantee = question.mechanism.guarantee(problem)  # for rows: what is spent is measured in them
+    promised = question.mechanism.guarantee(replace(problem, person_rows=dataset.person_rows))
     # Where more than epsilon is spent, that delta is 1.
     over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
     spent = [(charge.sigma, charge.numbers, charge.squared_shift) for charge in sampler.charges]
-    over |= bool(told := request.mechanism.gaussians(problem)) and list(told) != spent
+    over |= bool(told := question.mechanism.gaussians(problem)) and list(told) != spent
     if over or not sampler.charges or drawn.guarantee != promised:
         raise ParameterError("The draw spent something else than its guarantee says.")
     return drawn

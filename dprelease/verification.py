@@ -19,12 +19,13 @@ from dprelease.ledger.chain import folded
 from dprelease.ledger.records import MOST_WORDS
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
-FORMAT = "dpscope-certificate/4"
+FORMAT = "dpscope-certificate/5"
 """The only format that is verified."""
-SHARED = {
-    *("format", "release_id", "request", "data", "version", "guarantee", "tuning", "software", "files", "by", "at"),
+FIELDS = {
+    *("format", "release_id", "request", "data", "version", "guarantee", "parts", "tuning", "software", "files", "by"),
+    *("at", "ledger", "digest"),
 }
-"""What every certificate says; beside it, of one question its mechanism and accuracy, of several their parts."""
+"""What every certificate says."""
 MAX_COUNT = 10**6
 """More versions, copies or entries than a ledger will have."""
 HEX_DIGITS = {32: "32 hexadecimal digits", 64: "64 hexadecimal digits"}
@@ -77,13 +78,6 @@ CANNOT_TELL: dict[str, tuple[Check, str, str]] = {
     "data.name": (_is_words, "a name", "chosen by the data owner"),
     "data.unit.stated_by": (_is_words, "a name", "who registered the data"),
     "data.registered": (_is_date, "a date", "when the data were registered"),
-    "data.person_column": (
-        lambda x: isinstance(x, str), "a text", "whether a person's rows were counted together, of a single request",
-    ),
-    "data.unit.rows_a_person": (
-        lambda x: is_count(x, least=1), "a whole number above 0",
-        "how many rows of a person count, of a single request",
-    ),
     "version": (lambda x: is_count(x, least=1), "a whole number above 0", "which version of the rows was read"),
     **{
         f"software.{name}": (_is_version, "a version", "which version drew the release")
@@ -102,6 +96,8 @@ FORMS: dict[str, tuple[Check, str]] = {
     **{name: (lambda x: isinstance(x, str), "a decimal") for name in ("guarantee.epsilon", "guarantee.delta")},
     "data.relation": (lambda x: isinstance(x, str) and x in set(Neighbours), f"one of {', '.join(Neighbours)}"),
     "data.public_n": (lambda x: type(x) is int and x > 0, "a whole number above 0"),
+    "data.person_column": (lambda x: isinstance(x, str), "a text"),
+    "data.unit.rows_a_person": (lambda x: is_count(x, least=1), "a whole number above 0"),
 }
 """Fields that are compared with what is recomputed, and what they must be for that."""
 OF_THE_CHAIN = (
@@ -109,9 +105,10 @@ OF_THE_CHAIN = (
     "the last"
 )
 OF_THE_REQUEST = (
-    "which columns were read, whether cells may be missing, what becomes of numbers out of bounds, their unit, the "
-    "order of labels, how fine the line of a mean or of a question without an answer was, the number of the draw and, "
-    "where another request has files of the same form, the class of queries, n, relation, mechanism and parameters"
+    "whose rows were counted together, how many of a person, which columns were read, whether cells may be missing, "
+    "what becomes of numbers out of bounds, their unit, the order of labels, how fine the line of a mean or of a "
+    "question without an answer was, the number of the draw and, where another request has files of the same form, "
+    "the class of queries, n, relation, mechanism and parameters"
 )
 OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was made up"
 
@@ -146,7 +143,7 @@ def form_faults(document: Mapping[str, Any]) -> Iterator[str]:
             continue
         if not check(value):
             yield f"The certificate's {name} must be {form}."
-    parts = document.get("parts", [])
+    parts = document["parts"]
     if not isinstance(parts, list | tuple) or not all(_has_a_claim(part) for part in parts):
         yield "The certificate's parts must be a list of mappings, each with a guarantee of two decimals."
 
@@ -224,12 +221,11 @@ def _shown(value: Any) -> str:
 
 def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
     """Sentences about the form of the fields, the digest and the chain."""
-    each = {"parts"} if "parts" in document else {"mechanism", "accuracy"}
     if document.get("format") != FORMAT:
         found = _shown(document.get("format"))
         yield f"The certificate is of the format {found}; only {FORMAT} is verified."
         return
-    if set(document) != SHARED | each | {"ledger", "digest"}:
+    if set(document) != FIELDS:
         yield f"The certificate has other fields than the format {FORMAT}."
         return
     if digest({name: value for name, value in document.items() if name != "digest"}) != document["digest"]:
@@ -282,7 +278,7 @@ def claim_faults(body: Mapping[str, Any], proved: Price, parts: Sequence[Price],
     added = sum(parts, Price(first=0))
     if not claimed.within(proved if exact and proved == added else with_rounding(proved)):
         yield f"The mechanism's guarantee is {proved}, and the certificate claims {claimed}."
-    for place, (told, price) in enumerate(zip(body.get("parts", []), parts, strict=False), 1):
+    for place, (told, price) in enumerate(zip(body["parts"], parts, strict=False), 1):
         part, most = claim_of(told["guarantee"]), price if exact else with_rounding(price)
         if not price.within(part) or not part.within(most):
             yield f"The guarantee of question {place} is {price}, not {part}."

@@ -39,9 +39,10 @@ from dpcore.randomness.gates import EnumeratedGate, gate_budget
 from dpcore.randomness.laws import gaussian_masses
 from dprelease.certificate import unreleasable
 from dprelease.ledger.units import Price
-from dprelease.requests.single import Request
+from dprelease.requests.parts import Request
 from tests import ROOT
 from tests.cases import full_but
+from tests.kit.ledgers import request_of
 from tests.pages.largest import KEPT, numbers
 from tests.pages.opening import opened, sound
 from tests.pages.test_inventory import LISTED
@@ -113,7 +114,7 @@ def attributes(columns: int, cells: int) -> Product:
 
 def request_for(columns: int, cells: int, ways: int, *, key: str = "residual-planner", n: int = 1000) -> Request:
     domain = attributes(columns, cells)
-    return Request(
+    return request_of(
         reading=Columns(names=domain.names, on=domain),
         queries=Marginals(domain=domain, ways=ways),
         n=n,
@@ -137,7 +138,7 @@ def test_a_request_that_is_too_large_is_refused_before_anything_is_charged_or_ma
     refused = []
     assert peak_of(lambda: refused.append(unreleasable(request))) < LITTLE
     assert " MiB of memory: take " in refused[0] and refused[0].endswith(".")
-    assert unreleasable(request_for(4, 2, 2, key=request.entry_key)) == ""
+    assert unreleasable(request_for(4, 2, 2, key=request.parts[0].entry_key)) == ""
 
 
 def test_tables_are_weighed_before_they_are_counted() -> None:

@@ -45,8 +45,8 @@ for name, expected in certificate["files"].items():
 guarantee, n = certificate["guarantee"], certificate["data"]["public_n"]
 unit = guarantee["unit"]["kind"]
 print(f"epsilon {guarantee['epsilon']}, delta {guarantee['delta']}: {guarantee['relation']}, per {unit}")
-asked = certificate["request"].get("parts", [certificate["request"]])
-parts = certificate.get("parts", [certificate])
+asked = certificate["request"]["parts"]
+parts = certificate["parts"]
 for part in parts:
     print("\\n" + part["accuracy"]["guaranteed_error"])
     print(part["accuracy"]["statement"])

@@ -16,9 +16,8 @@ from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY
-from dprelease.certificate import parts_of
 from dprelease.ledger.records import Stored
-from dprelease.requests.joint import asked_of
+from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
 
 if TYPE_CHECKING:
@@ -140,15 +139,15 @@ def _results(stored: Stored) -> Iterator[str]:
     """Each question: what was asked, how wrong the answer may be, and a picture of it."""
     yield "<h2>What was released</h2>"
     yield from _paragraphs(RANDOM_RESULTS)
-    requests = asked_of(stored.body["request"]).parts
-    for place, (part, asked) in enumerate(zip(parts_of(stored.body), requests, strict=True), 1):
-        number = f"{place}. " if len(requests) > 1 else ""
+    questions = Request.of(stored.body["request"]).parts
+    for place, (part, asked) in enumerate(zip(stored.body["parts"], questions, strict=True), 1):
+        number = f"{place}. " if len(questions) > 1 else ""
         yield f"<h3>{number}{escape(asked.reading.title)}</h3>"
         yield from _paragraphs(
             f"{asked.queries.title} Answered by: {part['mechanism']['title']}.",
             f"This question's part of the promise: ε = {part['guarantee']['epsilon']}, δ = "
             f"{part['guarantee']['delta']}."
-            if len(requests) > 1
+            if len(questions) > 1
             else "",
             f"How wrong it may be: {part['accuracy']['guaranteed_error']}",
             part["accuracy"]["statement"],
@@ -296,7 +295,7 @@ def _for_the_record(stored: Stored) -> Iterator[str]:
         ("Software", ", ".join(f"{name} {version}" for name, version in sorted(body["software"].items()))),
         *((f"SHA-256 of {name}", digest) for name, digest in sorted(body["files"].items())),
     ]
-    theorems = sorted({each for part in parts_of(body) for each in part["mechanism"]["theorems"]})
+    theorems = sorted({each for part in body["parts"] for each in part["mechanism"]["theorems"]})
     yield "<h2>For the record</h2>"
     yield from _table(rows)
     yield f"<p>Why it is private: {escape('; '.join(theorems))}.</p>"

@@ -25,35 +25,32 @@ from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.queries.ranges import Cells
 from dpcore.randomness.secure import rounded_up
 from dprelease.ledger.records import Stored
-from dprelease.requests.joint import asked_of
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 
 Noise = dict[str, str | float | int]
 
 
 def with_opendp(stored: Stored) -> bytes:
     """The program for a stored release; empty where no question of it has an equivalent."""
-    requests = asked_of(stored.body["request"]).parts
-    noises = {str(place): noise for place, part in enumerate(requests, 1) if (noise := noise_of(part))}
-    if not noises:
+    request = Request.of(stored.body["request"])
+    noises = {str(place): noise for place, part in enumerate(request.parts, 1) if (noise := noise_of(part))}
+    if not noises or request.file_format != USUAL:
         return b""
     return PROGRAM.replace("NOISES", json.dumps(noises, indent=4)).replace("SAFE_CSV", program_source()).encode()
 
 
-def noise_of(request: Request) -> Noise:
+def noise_of(question: AskedQuestion) -> Noise:
     """Which noise of which scale OpenDP has to draw; empty where it has no equivalent."""
-    reading, mechanism = request.reading, request.mechanism
+    reading, mechanism = question.reading, question.mechanism
     if not isinstance(reading, Columns) or not all(map(_is_written, reading.on.columns)) or is_table(reading.on):
         return {}
-    if request.file_format != USUAL:
-        return {}
-    shift = sum(request.neighbours.histogram_shift)
+    shift = sum(question.neighbours.histogram_shift)
     if isinstance(mechanism, IdentityHistogram):
         return {"law": "laplace", "scale": rounded_up(shift / mechanism.epsilon)}
     if isinstance(mechanism, GaussianHistogram):
-        return {"law": "gaussian", "scale": mechanism.sigma(request.problem)}
+        return {"law": "gaussian", "scale": mechanism.sigma(question.problem)}
     if isinstance(mechanism, ExponentialMedian) and is_number(reading.on):
-        moved, share = mechanism.sensitivity(request.neighbours), mechanism.share
+        moved, share = mechanism.sensitivity(question.neighbours), mechanism.share
         return {
             "law": "quantile",
             "scale": rounded_up(2 * moved / mechanism.epsilon),
@@ -62,17 +59,17 @@ def noise_of(request: Request) -> Noise:
             "of": share.denominator,
         }
     if isinstance(mechanism, NamedQueries):
-        k = len(mechanism.ends(request.problem))
-        totals = not isinstance(request.queries, Cells)
+        k = len(mechanism.ends(question.problem))
+        totals = not isinstance(question.queries, Cells)
         return {"law": "named", "scale": rounded_up(k / mechanism.epsilon), "moved": k, "totals": int(totals)}
     if isinstance(mechanism, ClippedMean):
         furthest = reading.on.ordered - 1
-        return {"law": "mean", "scale": rounded_up(furthest / mechanism.epsilon), "moved": furthest, "n": request.n}
+        return {"law": "mean", "scale": rounded_up(furthest / mechanism.epsilon), "moved": furthest, "n": question.n}
     if isinstance(mechanism, CountedMean) and is_number(reading.on):
         return {
             "law": "counted",
-            "scale": rounded_up(mechanism.sensitivity(request.problem) / mechanism.epsilon),
-            "moved": mechanism.sensitivity(request.problem),
+            "scale": rounded_up(mechanism.sensitivity(question.problem) / mechanism.epsilon),
+            "moved": mechanism.sensitivity(question.problem),
             "weight": weight(reading.on),
         }
     return {}
@@ -242,13 +239,13 @@ def counted_mean(cells, size, *, scale, moved, weight, rows, points):
 def main(path):
     certificate = json.loads((HERE / "certificate.json").read_text(encoding="utf-8"))
     data = certificate["data"]
-    requests = certificate["request"].get("parts", [certificate["request"]])
+    questions = certificate["request"]["parts"]
     with open(path, encoding="utf-8-sig", newline="") as file:
         rows = list(kept(csv.DictReader(file), data))
     most = data["unit"]["rows_a_person"]
     moved = 2 if data["relation"] == "replace_one" else most
     for place, noise in NOISE.items():
-        reading = requests[int(place) - 1]["data"]["reading"]
+        reading = questions[int(place) - 1]["reading"]
         on = reading["on"]
         ordered, missing, cell, points = KINDS[on["type"]](on)
         cells, law = [cell(*(row[name] for name in reading["names"])) for row in rows], noise.pop("law")

@@ -60,9 +60,9 @@ from dprelease.requests.codec import (
     encoded_format,
     known,
     number,
+    relation,
 )
-from dprelease.requests.joint import MOST_PARTS, JointRequest
-from dprelease.requests.single import Request, parameters_read, parameters_told
+from dprelease.requests.parts import MOST_PARTS, AskedQuestion, Request, parameters_read, parameters_told
 from dprelease.requests.vector import total
 
 FORMAT = "dpscope-plan/1"
@@ -236,29 +236,29 @@ class Plan:
         parts = [(self.mechanism(question), self.problem(question)) for question in self.questions]
         return total(parts, person_rows=self.table.person_rows if self.table.person else 0)
 
-    def request(self, question: PlannedQuestion) -> Request:
-        """The question as one that can be released by itself.
+    def part(self, question: PlannedQuestion) -> AskedQuestion:
+        """The question as a part of a request.
 
         Of a person's rows so many count as the data's registration says; the request reads the columns alone.
         """
         problem, reading = self.problem(question), self.reading(question)
-        return Request(
+        return AskedQuestion(
             reading=reading.reading if isinstance(reading, Capped) else reading,
             queries=problem.queries,
             n=self.n,
             neighbours=self.neighbours,
             entry_key=question.entry_key,
             values={**question.values, "epsilon": question.epsilon},
-            file_format=self.file_format,
         )
 
-    def joint_request(self, *, draw: int = 1) -> JointRequest:
+    def request(self, *, draw: int = 1) -> Request:
         """All questions as what is released in one press: one charge, the plan's cost."""
-        return JointRequest(
-            parts=tuple(self.request(question) for question in self.questions),
+        return Request(
+            parts=tuple(self.part(question) for question in self.questions),
             person=self.table.person,
             rows_a_person=self.table.person_rows if self.table.person else 1,
             draw=draw,
+            file_format=self.file_format,
         )
 
     def with_losses(self, losses: Mapping[int, float]) -> Self:
@@ -290,15 +290,13 @@ class Plan:
         if document.get("format") != FORMAT:
             raise ParameterError(f"A plan's format must be “{FORMAT}”.")
         known(document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"})
-        if document["relation"] not in list(Neighbours):
-            raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
         if not isinstance(document["questions"], list):
             raise ParameterError("The plan's questions must be a list.")
         return cls(
             table=decoded(document["table"], DeclaredTable),
             n=document["n"],
             questions=tuple(_read(each) for each in document["questions"]),
-            neighbours=Neighbours(document["relation"]),
+            neighbours=relation(document["relation"]),
             beta=number(document.get("beta", "0.05"), "The plan's beta"),
             file_format=decoded_format(document),
         )

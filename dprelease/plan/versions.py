@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
+from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
-from dprelease.requests.joint import FORMAT, Asked, asked_of
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 
 
-def last_release(stored: Sequence[Stored]) -> Stored | None:
-    """The last entry in which a plan was released; None where there is none."""
-    plans = [each for each in stored if each.body["request"].get("format") == FORMAT]
+def last_release(stored: Sequence[Stored], *, alone: bool = False) -> Stored | None:
+    """The last entry that a plan is compared with; None where there is none.
+
+    Args:
+        stored: entries, in order.
+        alone: whether the plan has one question. One of several is compared with the last release of several: what
+            other pages release is one question.
+    """
+    plans = [each for each in stored if alone or len(each.body["parts"]) > 1]
     return plans[-1] if plans else None
 
 
-def changes(before: Stored, after: Asked) -> tuple[str, ...]:
+def changes(before: Stored, after: Request) -> tuple[str, ...]:
     """A sentence for each difference between what an entry released and what is asked now; none where it is the same.
 
     Questions are the same if they read the same columns and ask the same of them.
     """
-    then, now = asked_of(before.body["request"]), after
+    then, now = Request.of(before.body["request"]), after
     found = []
     if then.n != now.n:
         found.append(f"n was {then.n:,} and is {now.n:,}.")
@@ -30,12 +34,10 @@ def changes(before: Stored, after: Asked) -> tuple[str, ...]:
         found.append(f"The relation was “{then.neighbours.words}” and is “{now.neighbours.words}”.")
     if then.file_format != now.file_format:
         found.append("The settings with which the file is read were changed.")
-    shared: dict[str, Any] = {"n": then.n, "neighbours": then.neighbours, "file_format": then.file_format}
-    old = {part.digest: part for part in then.parts}
-    new = {part.digest: part for part in (replace(p, **shared) for p in now.parts)}
+    old, new = ({canonical(part.document): part for part in each.parts} for each in (then, now))
     kept = old.keys() & new.keys()
-    left = [part for digest, part in old.items() if digest not in kept]
-    for part in [part for digest, part in new.items() if digest not in kept]:
+    left = [part for told, part in old.items() if told not in kept]
+    for part in [part for told, part in new.items() if told not in kept]:
         same = next((each for each in left if _about(each) == _about(part)), None)
         if same is None:
             found.append(f"New: {_said(part)}, ε = {_epsilon(part)}.")
@@ -45,15 +47,15 @@ def changes(before: Stored, after: Asked) -> tuple[str, ...]:
     return (*found, *(f"Left out: {_said(part)}, ε = {_epsilon(part)}." for part in left))
 
 
-def _about(part: Request) -> tuple[object, ...]:
+def _about(part: AskedQuestion) -> tuple[object, ...]:
     """What a question is, but for its mechanism."""
     return part.reading, part.queries, part.mechanism.releases, part.values.get("quantile")
 
 
-def _said(part: Request) -> str:
+def _said(part: AskedQuestion) -> str:
     """A question in words."""
     return f"{part.entry.title} for {part.queries.title.partition(':')[0].lower()} of {part.reading.title}"
 
 
-def _epsilon(part: Request) -> str:
+def _epsilon(part: AskedQuestion) -> str:
     return str(part.parameters["epsilon"])

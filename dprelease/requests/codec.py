@@ -13,7 +13,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpcore.core import Domain, ParameterError, Queries, exactly
+from dpcore.core import Domain, Neighbours, ParameterError, Queries, exactly
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
@@ -189,6 +189,13 @@ def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str
         raise ParameterError(f"The {what} has no field “{name[:40]}”.")
     for name in sorted(needed - set(document)):
         raise ParameterError(f"The {what} needs the field “{name}”.")
+
+
+def relation(value: Any) -> Neighbours:
+    """A relation by its name; raises ParameterError for another."""
+    if value not in list(Neighbours):
+        raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
+    return Neighbours(value)
 
 
 def number(value: Any, what: str) -> float:

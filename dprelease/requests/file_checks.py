@@ -29,7 +29,7 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import DISTANCES, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion
 from dprelease.requests.tables import BETA, csv_files, preview_of
 
 DRAWN = {"rows", "share", "outcome"}
@@ -46,16 +46,16 @@ CELL_BYTES = 24
 Rows = list[list[str]]
 
 
-def table_faults(request: Request, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
+def table_faults(question: AskedQuestion, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
     """Sentences about the files of a question that cannot be of its request.
 
     Args:
-        request: of the question.
+        question: of a request.
         files: of the question, by name.
         prefix: of the names of its files.
     """
     try:
-        drawn = preview_of(request)
+        drawn = preview_of(question)
         expected = csv_files(drawn)
     except Exception:  # mock data on which this mechanism cannot run, or for which there is no memory
         yield f"The files {', '.join(files)} cannot be compared with the request: no mock data can be drawn of it."
@@ -67,7 +67,7 @@ def table_faults(request: Request, files: Mapping[str, bytes], *, prefix: str) -
         found, wanted = read_rows(files[prefix + name]), read_rows(contents)
         if not found:
             yield f"{prefix}{name} is not CSV as this program writes it."
-        elif not _fits(request, found, wanted, drawn, distances=name == f"{DISTANCES}.csv"):
+        elif not _fits(question, found, wanted, drawn, distances=name == f"{DISTANCES}.csv"):
             yield f"The columns, lines, labels or numbers of {prefix}{name} are not those of the request."
 
 
@@ -99,15 +99,17 @@ def read_rows(contents: bytes) -> Rows:
     return rows if again == text else []
 
 
-def _fits(request: Request, found: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
+def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
     """Whether a table has the columns, lines and labels of a preview's, and numbers that such a release can have."""
     if found[0] != expected[0] or any(len(row) != len(found[0]) for row in found):
         return False
     if isinstance(drawn, RowsRelease):
-        return _distances_fit(request, found, expected, drawn) if distances else _synthetic_fits(request, found, drawn)
+        return (
+            _distances_fit(question, found, expected, drawn) if distances else _synthetic_fits(question, found, drawn)
+        )
     names = found[0]
     refusals = {row[names.index("refused")] for row in found[1:]} if "refused" in names else {"False"}
-    refused = refusals == {"True"} and request.mechanism.may_refuse
+    refused = refusals == {"True"} and question.mechanism.may_refuse
     if not refused and refusals != {"False"}:
         return False
     if isinstance(drawn, MeanRelease):
@@ -120,7 +122,7 @@ def _fits(request: Request, found: Rows, expected: Rows, drawn: Release, *, dist
         return built is not None and read_rows(next(iter(csv_files(built).values()))) == found
     kept = [place for place in range(len(names)) if place not in _drawn_places(names)]
     same = [[row[place] for place in kept] for row in found] == [[row[place] for place in kept] for row in expected]
-    return same and _numbers_fit(request, found, drawn)
+    return same and _numbers_fit(question, found, drawn)
 
 
 def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
@@ -188,7 +190,7 @@ def _drawn_places(names: Sequence[str]) -> list[int]:
     return [place for place, name in enumerate(names) if name in drawn]
 
 
-def _numbers_fit(request: Request, found: Rows, drawn: Release) -> bool:
+def _numbers_fit(question: AskedQuestion, found: Rows, drawn: Release) -> bool:
     """Whether what was drawn is numbers, whole ones where such a release has only these, and within its range."""
     of_n = isinstance(drawn, RoundsRelease | RectanglesRelease)
     for place in _drawn_places(found[0]):
@@ -201,7 +203,7 @@ def _numbers_fit(request: Request, found: Rows, drawn: Release) -> bool:
             checks = [partial(_is_number, low=low, high=high, whole=whole)] * len(column)
         if not all(check(text) for check, text in zip(checks, column, strict=True)):
             return False
-        if of_n and not math.isclose(sum(map(float, column)), request.n, rel_tol=ROUNDING):
+        if of_n and not math.isclose(sum(map(float, column)), question.n, rel_tol=ROUNDING):
             return False
     return True
 
@@ -223,10 +225,10 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
     return checks
 
 
-def _distances_fit(request: Request, found: Rows, expected: Rows, drawn: RowsRelease) -> bool:
+def _distances_fit(question: AskedQuestion, found: Rows, expected: Rows, drawn: RowsRelease) -> bool:
     """Whether a file of distances has the measured tables, and what noise may add to each distance, rounded up."""
-    assert isinstance(request.mechanism, WholeTable)
-    released = replace(drawn, plan=request.mechanism.plan(request.problem), problem=request.problem)
+    assert isinstance(question.mechanism, WholeTable)
+    released = replace(drawn, plan=question.mechanism.plan(question.problem), problem=question.problem)
     ways = released.plan.kinds.ways
     sets = {
         " × ".join(drawn.domain.names[each] for each in chosen): chosen
@@ -247,10 +249,10 @@ def _distances_fit(request: Request, found: Rows, expected: Rows, drawn: RowsRel
     return True
 
 
-def _synthetic_fits(request: Request, found: Rows, drawn: RowsRelease) -> bool:
+def _synthetic_fits(question: AskedQuestion, found: Rows, drawn: RowsRelease) -> bool:
     """Whether n synthetic rows have in every column one of its labels, or a number or date within its ends."""
     domain = drawn.problem.domain
-    if not is_table(domain) or len(found) - 1 != request.n:
+    if not is_table(domain) or len(found) - 1 != question.n:
         return False
     columns = zip(domain.columns, zip(*found[1:], strict=True), strict=True)
     return all(_column_fits(kind, set(cells)) for kind, cells in columns)

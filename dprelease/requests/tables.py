@@ -9,7 +9,7 @@ from dpcore.core.safe_csv import frame_csv
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY, RowsRelease
 from dpcore.randomness import Preview
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion
 
 NAMES: dict[type[Release], str] = {
     HistogramRelease: "counts",
@@ -32,8 +32,8 @@ def csv_files(drawn: Release) -> dict[str, bytes]:
     return {f"{name}.csv": frame_csv(table).encode() for name, table in tables.items()}
 
 
-def preview_of(request: Request) -> Release:
+def preview_of(question: AskedQuestion) -> Release:
     """A release of mock data by the same mechanism: its columns and labels depend on the request alone."""
-    problem = replace(request.problem, n=min(request.n, MAX_PREVIEW_ROWS))
-    dataset = twin(request.reading, n=problem.n).dataset()
-    return request.mechanism.run(request.mechanism.prepare(dataset, problem), Preview(seed=1), 1)
+    problem = replace(question.problem, n=min(question.n, MAX_PREVIEW_ROWS))
+    dataset = twin(question.reading, n=problem.n).dataset()
+    return question.mechanism.run(question.mechanism.prepare(dataset, problem), Preview(seed=1), 1)

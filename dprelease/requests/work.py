@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dpcore.core import Mechanism, ParameterError
-from dprelease.requests.joint import Asked
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 
 MAX_SECONDS = 300.0
 """Estimated time that the questions of a request may take together; a single question is bounded by its controls."""
 
 
-def too_much_work(asked: Asked) -> str:
+def too_much_work(request: Request) -> str:
     """Return one sentence if the questions together take too long to prepare; empty if they do not.
 
     Strategies are made once for a size and a set of parameters, so equal ones count once.
     """
-    if len(asked.parts) < 2:
+    if len(request.parts) < 2:
         return ""
     before = dict[Hashable, float]()
     draws = 0.0
-    for part in asked.parts:
+    for part in request.parts:
         try:
             prepared, drawn = part.mechanism.preview_seconds(part.problem)
         except ParameterError:  # a question that is refused for its size, in a sentence of its own
@@ -32,12 +31,12 @@ def too_much_work(asked: Asked) -> str:
     if seconds <= MAX_SECONDS:
         return ""
     return (
-        f"These {len(asked.parts)} questions would take about {seconds / 60:,.0f} minutes of computing, and at most "
+        f"These {len(request.parts)} questions would take about {seconds / 60:,.0f} minutes of computing, and at most "
         f"{MAX_SECONDS / 60:g} are spent on one request: take fewer cells, or ask in several requests."
     )
 
 
-def _strategy(part: Request) -> Hashable:
+def _strategy(part: AskedQuestion) -> Hashable:
     """Return what the work before a first draw depends on: public sizes and parameters."""
     values = part.parameters
     if type(part.mechanism).warm_up is Mechanism.warm_up:  # nothing is prepared for one epsilon alone

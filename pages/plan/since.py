@@ -22,8 +22,8 @@ from pages.shell.session import remembered
 def since_release(declared: Declared, plan: Plan) -> None:
     """One line, with every difference behind its question mark; nothing where no plan of these rows was released."""
     try:
-        before = _before(declared)
-        told = changes(before, plan.joint_request()) if before else ()
+        before = _before(declared, alone=len(plan.questions) == 1)
+        told = changes(before, plan.request()) if before else ()
     except (DataError, LedgerError):  # the page Release says it
         return
     if before is None:
@@ -36,7 +36,7 @@ def since_release(declared: Declared, plan: Plan) -> None:
     st.caption(f"Since the release of {entry}: {many}.", help="\n\n".join(map(escaped, told)))
 
 
-def _before(declared: Declared) -> Stored | None:
+def _before(declared: Declared, *, alone: bool) -> Stored | None:
     """The last plan that was released of these rows; private ones are looked at on Release alone."""
     held, book = held_file(), ledger()
     bundled = declared.key in {each.key for each in SAMPLES}
@@ -46,4 +46,5 @@ def _before(declared: Declared) -> Stored | None:
     if found is None or found.wrong:
         return None
     dataset_id = found.dataset_id
-    return remembered(f"since|{dataset_id}|{found.spent!r}", lambda: last_release(book.stored(dataset_id)))
+    key = f"since|{dataset_id}|{found.spent!r}|{alone}"
+    return remembered(key, lambda: last_release(book.stored(dataset_id), alone=alone))

@@ -18,8 +18,7 @@ from dplab.recipe import OPENING
 from dprelease.ledger.records import DIED, Failed, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.plan.questions import Plan
-from dprelease.requests.joint import Asked
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 from pages.data.declare import filled_columns
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
@@ -40,11 +39,11 @@ class Found:
         outcome: of this draw; None while there is none.
     """
 
-    request: Asked
+    request: Request
     outcome: Stored | Failed | None
 
     @property
-    def next(self) -> Asked:
+    def next(self) -> Request:
         """The same once more."""
         return replace(self.request, draw=self.request.draw + 1)
 
@@ -60,7 +59,7 @@ def elsewhere() -> OnPage | None:
     return found if chosen == there else None
 
 
-def request_of(source: Source, registration: Registration, found: OnPage | None = None) -> Asked:
+def request_of(source: Source, registration: Registration, found: OnPage | None = None) -> Request:
     """The request, with its ε as a control: of a page, or the plan of these data, or what Play shows.
 
     Args:
@@ -77,7 +76,7 @@ def request_of(source: Source, registration: Registration, found: OnPage | None 
         what = st.radio("What", [many, "What Play shows"], int(last == "play"), key=f"release_what-{last}")
         if what == many:
             # A row's unit, relation and n are those of the registration, whatever is planned for.
-            joint = replace(plan, n=registration.public_n, neighbours=registration.neighbours).joint_request()
+            joint = replace(plan, n=registration.public_n, neighbours=registration.neighbours).request()
             filled = filled_in(source)
             read = [replace(part, bounds_from_data=not filled.isdisjoint(part.reading.columns)) for part in joint.parts]
             return replace(joint, parts=tuple(read))
@@ -87,12 +86,12 @@ def request_of(source: Source, registration: Registration, found: OnPage | None 
 def _request(
     source: Source, registration: Registration, queries: Queries, entry: Entry, values: dict[str, Any]
 ) -> Request:
-    """One question; its relation and n are those of the registration."""
+    """One question; its relation, n and unit are those of the registration."""
     if "epsilon" in entry.controls():
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
     # Persons are capped by the registration, whatever is declared now.
     reading = source.reading.reading if isinstance(source.reading, Capped) else source.reading
-    return Request(
+    question = AskedQuestion(
         reading=reading,
         queries=queries,
         n=registration.public_n,
@@ -100,6 +99,11 @@ def _request(
         entry_key=entry.key,
         values=values,
         bounds_from_data=source.bounds_from_data or not filled_in(source).isdisjoint(reading.columns),
+    )
+    return Request(
+        parts=(question,),
+        person=registration.person_column,
+        rows_a_person=registration.rows_a_person,
         file_format=format_of(source.origin),
     )
 
@@ -146,7 +150,7 @@ def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     return queries, entry, dict(OPENING.values) if "epsilon" in entry.controls() else {}
 
 
-def asked(ledger: Ledger, dataset_id: str, first: Asked, dead: set[str]) -> Found:
+def asked(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> Found:
     """The draw of a request that is in question: the last that was made, or the next if somebody wants another.
 
     Args:
@@ -168,6 +172,6 @@ def asked(ledger: Ledger, dataset_id: str, first: Asked, dead: set[str]) -> Foun
         found = replace(found, request=found.next, outcome=None)
 
 
-def once_more(first: Asked, draw: int) -> None:
+def once_more(first: Request, draw: int) -> None:
     """A callback: the next draw of a request is wanted."""
     st.session_state[AGAIN] = (first.digest, draw)

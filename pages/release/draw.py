@@ -13,7 +13,7 @@ from dprelease.ledger.records import TAKEN, Actor, Attempt, LedgerBusy, LedgerEr
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import Rehearsal, rehearsing
-from dprelease.requests.joint import Asked
+from dprelease.requests.parts import Request
 from pages.release.lent import kept_for, lent_rows
 from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence
@@ -39,11 +39,11 @@ class Drawing:
     """A draw that this session asked for."""
 
     dataset_id: str
-    request: Asked
+    request: Request
     future: Future[Outcome]
 
 
-def rehearsed(request: Asked) -> Rehearsal | None:
+def rehearsed(request: Request) -> Rehearsal | None:
     """What the rehearsal of a request said; before, its button, or how far it is. Its draws have one rehearsal."""
     if st.session_state.get(REHEARSED) != request.digest:
         stop(REHEARSED)
@@ -62,7 +62,7 @@ def _rehearse(digest: str) -> None:
     st.session_state[REHEARSED] = digest
 
 
-def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, price: Price, left: Price) -> None:
+def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, left: Price) -> None:
     """State 5: the one button that charges. It draws what it was drawn with, whatever moved since."""
     st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.", help=PREVIEW)
     st.button(
@@ -71,7 +71,7 @@ def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, pr
     )  # fmt: skip
 
 
-def charge(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor, lent: bool) -> None:
+def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, lent: bool) -> None:
     """A callback: have it drawn, for whom the button was shown to. Pressed twice, it is one draw.
 
     Args:
@@ -102,7 +102,7 @@ def drawing() -> Drawing | None:
     return None
 
 
-def said_last(request: Asked) -> str:
+def said_last(request: Request) -> str:
     """What the last draw of this session came to, if it was of this request."""
     last: tuple[str, str] = st.session_state.get(LAST, ("", ""))
     return last[1] if last[0] == request.digest else ""

@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.core.safe_csv import unescape_frame
-from dprelease.certificate import parts_of
 from dprelease.downloads import downloads_of, zipped
 from dprelease.ledger.records import LedgerError, Stored
 from dprelease.ledger.store import Ledger
@@ -100,7 +99,7 @@ def others(ledger: Ledger, dataset_id: str, shown: int) -> None:
         return
     with st.expander(f"Other releases of these data: {len(found)}"):
         for stored in reversed(found):
-            titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in parts_of(stored.body)))
+            titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in stored.body["parts"]))
             st.markdown(f"**{stored_sentence(stored)}** {titles}, {day_of(stored)}.")
             if st.toggle("Show", key=f"release_show-{stored.entry}"):
                 result(ledger, dataset_id, stored)

@@ -12,7 +12,7 @@ from dprelease.ledger.records import Failed, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import cost, missing_column, other_format, refusal, too_wide
-from dprelease.requests.joint import Asked
+from dprelease.requests.parts import Request
 from pages.data.fit import offer_fit
 from pages.data.picker import pick_source
 from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
@@ -161,7 +161,7 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
         others(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
 
 
-def _choose(found: Ledger, account: Account, source: Source, first: Asked, request: Asked) -> None:
+def _choose(found: Ledger, account: Account, source: Source, first: Request, request: Request) -> None:
     """States 3 to 5: nothing is charged before the last button."""
     table = rows_of(source)
     sentence = (
@@ -190,7 +190,7 @@ def _choose(found: Ledger, account: Account, source: Source, first: Asked, reque
     confirm(found, account.dataset_id, request, table, price=price, left=account.spent.left - price)
 
 
-def _known(found: Ledger, account: Account, now: Found, first: Asked) -> None:
+def _known(found: Ledger, account: Account, now: Found, first: Request) -> None:
     """States 7 and 8."""
     outcome, price = now.outcome, cost(now.request, account.registration)
     if isinstance(outcome, Stored):
@@ -229,7 +229,7 @@ def _named(account: Account) -> str:
     return f"Registered as “{escaped(fixed.name)}”, n = {fixed.public_n:,}.{counted}"
 
 
-def _words(request: Asked) -> str:
+def _words(request: Request) -> str:
     """What is released, a line for each question."""
     again = f", draw {request.draw}" if request.draw > 1 else ""
     lines = [

@@ -15,7 +15,7 @@ from dpcore.data.reading.tables import Table
 from dprelease.ledger.records import DIED, Actor, Busy, Failed, Refused, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.release import release
-from dprelease.requests.joint import Asked
+from dprelease.requests.parts import Request
 
 Outcome = Stored | Failed | Refused | Busy
 STEP = 1e-4
@@ -27,7 +27,7 @@ _under_way: dict[tuple[str, str], Future[Outcome]] = {}
 _lock = Lock()
 
 
-def submit(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor) -> Future[Outcome]:
+def submit(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Future[Outcome]:
     """Have a request drawn; one that is under way already is given back."""
     key = (dataset_id, request.digest)
     with _lock:
@@ -38,7 +38,7 @@ def submit(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Ac
     return found
 
 
-def under_way(dataset_id: str, request: Asked) -> Future[Outcome] | None:
+def under_way(dataset_id: str, request: Request) -> Future[Outcome] | None:
     """The draw of a request, while there is one."""
     with _lock:
         return _under_way.get((dataset_id, request.digest))
@@ -56,7 +56,7 @@ def _done(key: tuple[str, str], over: Future[Outcome]) -> None:
             del _under_way[key]
 
 
-def _drawn(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor) -> Outcome:
+def _drawn(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Outcome:
     usual = sys.getswitchinterval()
     sys.setswitchinterval(STEP)
     try:

@@ -38,8 +38,8 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
 from dprelease.release import cost, rehearse, release, unsuitable
-from dprelease.requests.single import Request
-from tests.kit.ledgers import ANALYST, registered
+from dprelease.requests.parts import Request
+from tests.kit.ledgers import ANALYST, altered, registered, request_of
 
 SECRET = "s3cr3t"
 REFUSED = {
@@ -102,7 +102,7 @@ ENTRIES = dpcore.catalogue()
 def requested(entry: dpcore.Entry, neighbours: Neighbours) -> Request:
     """A small request for an entry."""
     reading, queries = problem_readings(entry)
-    return Request(
+    return request_of(
         reading=reading,
         queries=queries,
         n=ROWS,
@@ -117,14 +117,15 @@ def test_a_conversation_whose_questions_depend_on_answers_is_refused(key: str) -
     request = requested(dpcore.entry(key), Neighbours.ADD_REMOVE_ONE)
     assert unreleasable(request) == "" and "question" in rehearsed_columns(request)
     assert "conversation is not released" in unreleasable(
-        replace(request, values={**request.values, "analyst": "bisecting"})
+        altered(request, values={**request.parts[0].values, "analyst": "bisecting"})
     )
 
 
 def rehearsed_columns(request: Request) -> list[str]:
     """Of the file that such a release would be, on made-up rows."""
-    rows = twin(request.reading, n=ROWS).dataset()
-    return list(releases.draw(request, request.problem, rows).frame())
+    [part] = request.parts
+    rows = twin(part.reading, n=ROWS).dataset()
+    return list(releases.draw(part, part.problem, rows).frame())
 
 
 MOST_SECONDS = 6.0
@@ -143,7 +144,7 @@ def test_every_mechanism_is_released_at_the_usual_size_in_a_few_seconds(entry: d
     reading, queries = problem_readings(entry, usual=True)
     for neighbours in Neighbours:
         values = FIXED.get(entry.key, {})
-        request = Request(
+        request = request_of(
             reading=reading, queries=queries, n=5000, neighbours=neighbours, entry_key=entry.key, values=values
         )
         if unreleasable(request):
@@ -159,7 +160,7 @@ def test_every_mechanism_is_released_at_the_usual_size_in_a_few_seconds(entry: d
 def test_the_finest_line_is_released_in_a_few_seconds() -> None:
     reading, queries = problem_readings(dpcore.entry("intervals-recursive"))
     domain = Number(high=100.0, bits=16)
-    request = Request(
+    request = request_of(
         reading=replace(reading, on=domain),
         queries=type(queries)(domain=domain),
         n=100_000,
@@ -234,7 +235,8 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(
             assert "nothing confirms it" in unsuitable(request)
             continue
         assert unsuitable(request) == ""
-        guarantee = request.mechanism.guarantee(request.problem)
+        [part] = request.parts
+        guarantee = part.mechanism.guarantee(part.problem)
         ledger, dataset_id = registered(
             tmp_path / neighbours,
             epsilon=guarantee.epsilon,
@@ -269,7 +271,7 @@ def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> 
     assert is_table(reading.domain)
     queries = Marginals(domain=reading.domain, ways=2)
     relation = Neighbours.REPLACE_ONE
-    request = Request(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
+    request = request_of(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
     assert Request.read(request.text) == request
     told: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
     ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **told)

@@ -88,7 +88,7 @@ def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) ->
         assert code == 1 and sentence == f"The file {name} is not the one made of this certificate.\n"
         Path("first", name).write_bytes(genuine)
     assert "Entry 1" in told(capsys, "release plan.json data.csv --out first")[1]
-    Path("joint.json").write_bytes(plan_of().joint_request().text)
+    Path("joint.json").write_bytes(plan_of().request().text)
     assert "Entry 1" in told(capsys, "release joint.json data.csv --out first")[1], "a plan is what it asks"
     assert "Entry 2" in told(capsys, "release plan.json data.csv --draw 2 --out second")[1]
     code, sentence = told(capsys, "release joint.json data.csv --draw 2")
@@ -188,8 +188,12 @@ def test_a_release_reads_the_file_as_its_request_says(capsys: pytest.CaptureFixt
     rows = [float(line.rpartition(",")[2]) for line in Path("first", name).read_text().splitlines()[1:]]
     assert rows[1] == max(rows) and abs(rows[1] - 40) < 25
     certificate = json.loads(Path("first/certificate.json").read_bytes())
-    (part, *_) = certificate["request"].get("parts", [certificate["request"]])
-    assert part["data"]["file_format"] == {"type": "Format", "separator": ";", "decimal": ".", "missing": ["-99"]}
+    assert certificate["request"]["data"]["file_format"] == {
+        "type": "Format",
+        "separator": ";",
+        "decimal": ".",
+        "missing": ["-99"],
+    }
     files = " ".join(str(path) for path in Path("first").glob("*.csv"))
     assert told(capsys, f"verify first/certificate.json {files}")[0] == 0
     assert not Path("first/with_opendp.py").exists(), "it reads commas and points alone"
@@ -201,7 +205,7 @@ def test_a_request_says_that_row_1_is_data(capsys: pytest.CaptureFixture[str]) -
     line = Number(high=20.0, bits=4)
     reading, queries = Columns(names=("column 1",), on=line), Intervals(domain=line)
     table = read_table(Path("bare.csv"), name="bare.csv", header=False, ask=True)
-    asked = replace(request_of(epsilon=10), reading=reading, queries=queries, file_format=table.format)
+    asked = request_of(epsilon=10, reading=reading, queries=queries, file_format=table.format)
     assert json.loads(asked.text)["data"]["file_format"] == {"type": "Format", "header": False} | (
         {"separator": ",", "decimal": "."}
     )

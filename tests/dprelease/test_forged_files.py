@@ -35,11 +35,11 @@ from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import CELL_BYTES, read_rows
-from dprelease.requests.single import Request
+from dprelease.requests.parts import Request
 from dprelease.verification import CANNOT_TELL, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
-from tests.kit.ledgers import ANALYST, registered
+from tests.kit.ledgers import ANALYST, altered, registered, request_of
 
 ROWS = 120
 LABELS = ("a", 'b"', "c,d", "=1+1", "e f", "g\nh")
@@ -66,7 +66,7 @@ def request_for(key: str) -> Request:
         assert is_table(reading.domain)
         queries = Marginals(domain=reading.domain, ways=2)
     relation = Neighbours.REPLACE_ONE if key == "whole-table" else Neighbours.ADD_REMOVE_ONE
-    return Request(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key=key, values=values)
+    return request_of(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key=key, values=values)
 
 
 @pytest.fixture(scope="module")
@@ -251,6 +251,8 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "their unit": ("identity", {"reading": Columns(names=("age",), on=replace(LINE, unit="USD"))}),
     "which columns were read": ("identity", {"reading": Columns(names=("pay",), on=LINE)}),
     "the number of the draw": ("identity", {"draw": 9}),
+    "whose rows were counted together": ("identity", {"person": "who"}),
+    "how many of a person": ("identity", {"person": "who", "rows_a_person": 2}),
     "how fine the line of a mean": ("counted-mean", {"reading": Columns(names=("age",), on=replace(LINE, bits=9))}),
     "whether cells may be missing": (
         "intervals-recursive", {"reading": Columns(names=("age",), on=replace(LINE, missing=True))},
@@ -280,10 +282,14 @@ def test_another_request_that_has_the_same_files_is_named_among_what_files_canno
     genuine = copy.deepcopy(certificate(stored))
     asked = request_for(key)
     if "reading" in changed:
-        changed = changed | {"queries": type(asked.queries)(domain=changed["reading"].domain)}
-    asked = replace(asked, **changed)
-    registration = replace(Registration.of(genuine["data"]), neighbours=asked.neighbours, public_n=asked.n)
-    price = price_of(asked, rows_a_person=1)
+        changed = changed | {"queries": type(asked.parts[0].queries)(domain=changed["reading"].domain)}
+    whole = {name: value for name, value in changed.items() if name in ("draw", "person", "rows_a_person")}
+    asked = replace(asked, **whole) if whole else altered(asked, **changed)
+    registration = replace(
+        Registration.of(genuine["data"]), neighbours=asked.neighbours, public_n=asked.n, person_column=asked.person,
+        rows_a_person=asked.rows_a_person,
+    )  # fmt: skip
+    price = price_of(asked, rows_a_person=asked.rows_a_person)
     budget = charged(genuine, price)
     body = body_of(
         asked, registration, version=1, files=stored.files, unpublished=0, steward_saw=False,
@@ -297,7 +303,7 @@ def test_another_request_that_has_the_same_files_is_named_among_what_files_canno
 def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[[str], Stored]) -> None:
     stored, asked = releases("whole-table"), request_for("whole-table")
     genuine = copy.deepcopy(certificate(stored))
-    other = replace(asked, values={**asked.values, "epsilon": 1.0})
+    other = altered(asked, values={**asked.parts[0].values, "epsilon": 1.0})
     price = price_of(other, rows_a_person=1)
     budget = charged(genuine, price)
     body = body_of(
@@ -324,6 +330,7 @@ def test_versions_of_packages_and_of_python_are_versions(version: str) -> None:
 FORMS = {
     "request": "a mapping", "ledger": "a mapping", "guarantee.whole_data_set.budget": "a mapping",
     "guarantee.epsilon": "a decimal", "guarantee.delta": "a decimal", "data.public_n": "a whole number above 0",
+    "data.unit.rows_a_person": "a whole number above 0",
     "data.relation": "one of replace_one, add_remove_one",
 }  # fmt: skip
 
@@ -349,7 +356,6 @@ def test_a_field_of_another_form_is_named(releases: Callable[[str], Stored], nam
 def test_parts_of_another_form_are_named(releases: Callable[[str], Stored], parts: Any) -> None:
     stored = releases("identity")
     forged = copy.deepcopy(certificate(stored))
-    del forged["mechanism"], forged["accuracy"]
     forged["parts"] = parts
     [said] = verify(canonical(rebooked(forged)), stored.files)
     assert said == "The certificate's parts must be a list of mappings, each with a guarantee of two decimals."

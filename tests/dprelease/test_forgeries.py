@@ -15,13 +15,13 @@ import pytest
 from dpcore.data.columns import Number
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Thresholds
-from dprelease.certificate import certificate, parts_of, verify
+from dprelease.certificate import PROVED, certificate, verify
 from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import FIRST, details_of
 from dprelease.ledger.records import Stored
 from dprelease.release import release
-from dprelease.requests.single import MOST_DRAWS
+from dprelease.requests.parts import MOST_DRAWS
 from dprelease.verification import CANNOT_TELL, is_hex, unverifiable
 from tests.dprelease.ledger.test_rho import asked as gaussian_request
 from tests.dprelease.ledger.test_rho import opened as in_rho
@@ -41,10 +41,10 @@ def make(kind: str, folder: Path) -> Stored:
         requests: list[Any] = [request_of(draw=draw) for draw in (1, 2)]
     elif kind == "joint":
         ledger, dataset_id = registered(folder, delta=1e-6)
-        requests = [request_of(), plan_of(pure=False).joint_request()]
+        requests = [request_of(), plan_of(pure=False).request()]
     elif kind == "persons":
         ledger, dataset_id = registered(folder, epsilon=9.0, person_column="person", rows_a_person=3)
-        requests = [request_of(), plan_of(person="person", rows=3).joint_request()]
+        requests = [request_of(person="person", rows_a_person=3), plan_of(person="person", rows=3).request()]
     elif kind == "rho":
         ledger, dataset_id = in_rho(folder)
         requests = [gaussian_request(1), gaussian_request(2)]
@@ -144,7 +144,7 @@ def untold(genuine: Certificate, path: Path_, value: Any) -> str:
             return "the name of a column, which no file repeats"
         if path == ("request", "draw") and type(value) is int and 1 <= value <= MOST_DRAWS:
             return "the number of the draw"
-        if path[-1] == "bits" and type(value) is int and genuine.get("mechanism", {}).get("key") == "stable_median":
+        if path[-1] == "bits" and type(value) is int and genuine["parts"][0]["mechanism"]["key"] == "stable_median":
             return "how fine the line of a question without an answer was"
     of_sigma: dict[tuple[str, ...], str] = {
         ("accuracy", "guaranteed_error"): "n = 45{}",
@@ -232,9 +232,10 @@ TOGETHER: dict[str, Callable[[Certificate], None]] = {
     # Nothing of it is wrong but that such persons may not be registered.
     "persons of two rows where rows are replaced": sets(
         *REPLACED, *unit("person", 2), ("data.person_column", "who"), ("guarantee.epsilon", "1"),
+        ("request.person", "who"), ("request.rows_a_person", 2), ("parts.0.guarantee.epsilon", "1"),
         *charged("1"), ("guarantee.whole_data_set.spent.epsilon", "1.5"),
-        ("mechanism.test", "tests/dpcore/mechanisms/test_contract.py::test_exact_privacy[identity-replace_one]"),
-        ("accuracy.guaranteed_error", "No guarantee: the bound is 100% of n or more. It needs n = 73 or more."),
+        ("parts.0.mechanism.test", f"{PROVED}::test_exact_privacy[identity-replace_one]"),
+        ("parts.0.accuracy.guaranteed_error", "No guarantee: the bound is 100% of n or more. It needs n = 73 or more."),
     ),
     "a file of another folder": lambda d: d.update(files={"../counts.csv": d["files"]["counts.csv"]}),
     "a file of another name": lambda d: d.update(files={"value.csv": d["files"]["counts.csv"]}),
@@ -245,7 +246,7 @@ TOGETHER: dict[str, Callable[[Certificate], None]] = {
     "nobody saw anything": sets(("guarantee.steward_saw_true_values", True)),
     "a copy put back": sets(("guarantee.whole_data_set.copies_put_back", 1)),
     "a more expensive claim": sets(
-        ("guarantee.epsilon", "0.6"), *charged("0.6"),
+        ("guarantee.epsilon", "0.6"), ("parts.0.guarantee.epsilon", "0.6"), *charged("0.6"),
         ("guarantee.whole_data_set.spent.epsilon", "1.1"),
     ),
     "a free entry": sets(
@@ -321,7 +322,7 @@ def test_every_file_is_its_own(stored: Stored) -> None:
 
 def test_a_refusal_is_certified(tmp_path: Path) -> None:
     stored = make("refused", tmp_path)
-    assert [part["mechanism"]["key"] for part in parts_of(certificate(stored))] == ["stable_median"]
+    assert [part["mechanism"]["key"] for part in certificate(stored)["parts"]] == ["stable_median"]
     assert b"True" in next(iter(stored.files.values()))
 
 

@@ -45,10 +45,10 @@ from dprelease.downloads import PROGRAM, downloads_of, zipped
 from dprelease.downloads.report import report
 from dprelease.ledger.records import Stored
 from dprelease.release import rehearse, release
-from dprelease.requests.single import Request
+from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
-from tests.kit.ledgers import ANALYST, registered
+from tests.kit.ledgers import ANALYST, registered, request_of
 from tests.kit.promises.cases import FALSE_ALARM, QUICK
 from tests.kit.promises.covered import rows_of
 
@@ -89,11 +89,11 @@ def test_errors_on_data_made_hard_keep_to_the_printed_number(entry: dpcore.Entry
 @pytest.mark.parametrize("key", ["identity", "gaussian", "windows", "hierarchy", "root", "residual-planner"])
 def test_a_statement_prints_no_fewer_rows_than_are_proved(key: str, epsilon: float) -> None:
     """To the nearest whole row it would be too few half of the time."""
-    request = requested(dpcore.entry(key), Neighbours.REPLACE_ONE)
-    request = replace(request, values={**request.values, "epsilon": epsilon})
-    bound = request.mechanism.accuracy(request.problem, BETA)
+    [part] = requested(dpcore.entry(key), Neighbours.REPLACE_ONE).parts
+    part = replace(part, values={**part.values, "epsilon": epsilon})
+    bound = part.mechanism.accuracy(part.problem, BETA)
     [printed] = re.findall(r"by (?:at most|more than) ([\d,]+) rows", bound.statement)
-    assert bound.value * request.n - 1e-6 <= int(printed.replace(",", "")) < bound.value * request.n + 1
+    assert bound.value * part.n - 1e-6 <= int(printed.replace(",", "")) < bound.value * part.n + 1
 
 
 def test_rows_of_a_whole_table_exceed_the_bound_of_its_released_tables(seed: int) -> None:
@@ -127,7 +127,7 @@ def test_rows_of_a_whole_table_exceed_the_bound_of_its_released_tables(seed: int
 def asked(key: str, *, n: int, queries: type[Any] = Thresholds, **values: Any) -> Request:
     """A request about incomes."""
     on = Number(low=0.0, high=80_000.0, bits=6, unit="USD")
-    return Request(
+    return request_of(
         reading=Columns(names=("income",), on=on),
         queries=queries(domain=on),
         n=n,
@@ -193,8 +193,9 @@ def test_rehearsal_certificate_and_report_say_the_same(entry: dpcore.Entry, tmp_
     request = requested(entry, Neighbours.REPLACE_ONE)
     if unreleasable(request):
         return
-    bound = request.mechanism.accuracy(request.problem, BETA)
-    said = request.guaranteed_error(BETA)
+    [part] = request.parts
+    bound = part.mechanism.accuracy(part.problem, BETA)
+    said = part.guaranteed_error(BETA)
     assert bound.guaranteed is not said.startswith("No guarantee")
     assert rehearse(request).errors == (said,)
     lines = [f"{place % 100},{place % 10},{'abc'[place % 3]},x" for place in range(request.n)]
@@ -204,7 +205,7 @@ def test_rehearsal_certificate_and_report_say_the_same(entry: dpcore.Entry, tmp_
     )
     came = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(came, Stored), came
-    accuracy = certificate(came)["accuracy"]
+    accuracy = certificate(came)["parts"][0]["accuracy"]
     assert (accuracy["guaranteed_error"], accuracy["unit"]) == (said, bound.unit.value)
     assert (accuracy["worst_error"] == "no guarantee") is not bound.guaranteed
     text = report(came).decode()
@@ -240,7 +241,7 @@ def test_rows_are_said_to_be_as_far_from_the_truth_as_they_are(tmp_path: Path) -
     reading = DeclaredTable(columns=tuple(DeclaredColumn(name=name, on=on) for name, on in columns)).whole()
     assert is_table(reading.domain)
     queries = Marginals(domain=reading.domain, ways=2)
-    request = Request(
+    request = request_of(
         reading=reading,
         queries=queries,
         n=rows,

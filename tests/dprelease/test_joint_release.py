@@ -24,22 +24,22 @@ from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Intervals, Rectangles
 from dpcore.randomness import Account, Enumerate
 from dplab.audit import ROUNDING, Law, aligned
-from dprelease.certificate import certificate, parts_of, verify
+from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import RAISED, Failed, Refused, Registration, Stored
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.release import cost, rehearse, release
-from dprelease.requests.joint import JointRequest
+from dprelease.requests.parts import Request
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
-from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
+from tests.kit.ledgers import ANALYST, few_rows, plan_of, question_of, registered, request_of
 
 FILES = ["01-counts.csv", "02-counts.csv"]
 
 
 def test_a_plan_is_one_charge_one_draw_and_one_certificate(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, delta=1e-6)
-    asked = plan_of(pure=False).joint_request()
+    asked = plan_of(pure=False).request()
     came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
     assert isinstance(came, Stored) and sorted(came.files) == FILES
     assert [len(came.files[name].splitlines()) for name in FILES] == [5, 5]
@@ -49,11 +49,11 @@ def test_a_plan_is_one_charge_one_draw_and_one_certificate(tmp_path: Path) -> No
     assert ledger.account(dataset_id).spent == spent and len(ledger.outcomes(dataset_id)) == 1
     told = certificate(came)
     assert verify(told, came.files) == [] == check(ledger, dataset_id)
-    parts = parts_of(told)
+    parts = told["parts"]
     assert [part["files"] for part in parts] == [[name] for name in FILES]
     assert sum((Price.read(part["guarantee"]) for part in parts), Price(first=0)) == spent
     assert [part["mechanism"]["key"] for part in parts] == ["identity", "gaussian"]
-    other = release(ledger, dataset_id, plan_of(pure=False).joint_request(draw=2), few_rows(), ANALYST)
+    other = release(ledger, dataset_id, plan_of(pure=False).request(draw=2), few_rows(), ANALYST)
     assert isinstance(other, Stored) and ledger.account(dataset_id).spent == spent + spent
 
 
@@ -70,7 +70,7 @@ def test_what_the_account_of_each_question_adds_up_is_never_above_the_charge(
     monkeypatch.setattr(releases, "Account", Kept)
     ledger, dataset_id = registered(tmp_path, delta=1e-6)
     plan = plan_of(pure=False)
-    assert isinstance(release(ledger, dataset_id, plan.joint_request(), few_rows(), ANALYST), Stored)
+    assert isinstance(release(ledger, dataset_id, plan.request(), few_rows(), ANALYST), Stored)
     charged = ledger.account(dataset_id).spent
     assert len(accounts) == 2 and all(account.charges for account in accounts)
     deltas = [account.delta(question.epsilon) for account, question in zip(accounts, plan.questions, strict=True)]
@@ -92,7 +92,7 @@ def test_where_one_question_fails_nothing_of_the_others_is_shown(
         return drawn[0]
 
     monkeypatch.setattr(releases, "draw", second_fails)
-    asked = plan_of().joint_request()
+    asked = plan_of().request()
     assert release(ledger, dataset_id, asked, few_rows(), ANALYST) == Failed(sentence=RAISED)
     assert len(drawn) == 1 and not ledger.stored(dataset_id) and check(ledger, dataset_id) == []
     assert ledger.account(dataset_id).spent.first == 500_000_000
@@ -100,16 +100,16 @@ def test_where_one_question_fails_nothing_of_the_others_is_shown(
 
 def test_a_plan_over_budget_or_with_a_question_that_is_not_released_draws_nothing(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=0.4)
-    came = release(ledger, dataset_id, plan_of().joint_request(), few_rows(), ANALYST)
+    came = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
     assert came == Refused(sentence="Needs ε 0.5; ε 0.4 is left. Nothing was drawn.")
-    asked = JointRequest(parts=(request_of(), request_of(bounds_from_data=True)))
+    asked = Request(parts=(question_of(), question_of(bounds_from_data=True)))
     came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
     assert isinstance(came, Refused) and came.sentence.startswith("Question 2: Bounds or labels were read off")
     assert ledger.account(dataset_id).spent.first == 0
 
 
 def test_a_rehearsal_of_a_plan_is_of_all_its_questions() -> None:
-    told = rehearse(plan_of().joint_request())
+    told = rehearse(plan_of().request())
     assert told.numbers == 8
     assert [each.partition(" ")[0] for each in told.errors] == ["No", "With"]
     assert told.errors[0].startswith("No guarantee: ") and told.errors[1].startswith("With confidence ")
@@ -118,7 +118,7 @@ def test_a_rehearsal_of_a_plan_is_of_all_its_questions() -> None:
 @pytest.mark.parametrize(("person", "rows"), [("", 1), ("person", 1), ("person", 2), ("age", 3)])
 def test_a_plan_for_others_than_are_registered_is_refused(tmp_path: Path, person: str, rows: int) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=9.0, person_column="person", rows_a_person=3)
-    came = release(ledger, dataset_id, plan_of(person=person, rows=rows).joint_request(), few_rows(), ANALYST)
+    came = release(ledger, dataset_id, plan_of(person=person, rows=rows).request(), few_rows(), ANALYST)
     assert isinstance(came, Refused) and "registered for persons (column “person”) with at most 3 rows" in came.sentence
     assert ledger.account(dataset_id).spent.first == 0
 
@@ -129,7 +129,7 @@ def test_persons_are_charged_and_promised_what_their_rows_cost(tmp_path: Path) -
         tmp_path, epsilon=2.0, delta=1e-5, rows=rows, person_column="person", rows_a_person=3
     )
     plan = plan_of(person="person", rows=3, pure=False)
-    came = release(ledger, dataset_id, plan.joint_request(), rows, ANALYST)
+    came = release(ledger, dataset_id, plan.request(), rows, ANALYST)
     assert isinstance(came, Stored)
     told = certificate(came)
     # The Laplace half costs 3 · 0.25; the Gaussian half less than group privacy's, by its delta at three rows at once.
@@ -195,7 +195,7 @@ TINY = Plan(
         ),
     ),
 )
-ASKED = TINY.joint_request()
+ASKED = TINY.request()
 REGISTERED = Registration(
     name="x", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=MOST, person_column="person", rows_a_person=CAP
 )
@@ -265,7 +265,7 @@ JOINT: dict[str, Callable[[Certificate], Any]] = {
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
     """A plan's release."""
     ledger, dataset_id = registered(tmp_path_factory.mktemp("ledger"))
-    came = release(ledger, dataset_id, plan_of().joint_request(), few_rows(), ANALYST)
+    came = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
     assert isinstance(came, Stored)
     return came
 

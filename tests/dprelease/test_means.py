@@ -27,9 +27,8 @@ from dprelease.ledger.records import Stored
 from dprelease.plan.questions import Plan
 from dprelease.release import refusal, rehearse, release, unsuitable
 from dprelease.requests.coverage import coverage
-from dprelease.requests.joint import JointRequest
 from tests import ROOT
-from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
+from tests.kit.ledgers import ANALYST, few_rows, question_of, registered, request_of
 
 FIELD = ROOT / "tests" / "kit" / "field"
 AGES = FIELD / "R01_mean_with_missing.csv"
@@ -103,16 +102,16 @@ def test_a_request_of_a_mean_over_an_unconfirmed_n_is_refused_before_the_charge(
 
 
 def test_a_rehearsal_says_rows_missing_and_bounds_of_every_value(plan: Plan) -> None:
-    first, second = rehearse(plan.joint_request()).coverage
+    first, second = rehearse(plan.request()).coverage
     assert first == f"{CUT} {COUNTED}"
     assert second == f"{CUT} How many rows count is private; n = 200 is a number named for them."
-    whole = replace(plan, neighbours=Neighbours.REPLACE_ONE).joint_request()
+    whole = replace(plan, neighbours=Neighbours.REPLACE_ONE).request()
     assert "Of n = 200 rows, a public number, how many count is private." in rehearse(whole).coverage[1]
 
 
 def test_what_counts_is_said_as_it_was_declared() -> None:
     def said(domain: Number | Labels, key: str, **values: object) -> str:
-        asked = request_of(
+        asked = question_of(
             key=key, reading=Columns(names=("age",), on=domain), n=20, values=values,
             queries=next(kind for kind in entry(key).queries)(domain=domain), neighbours=Neighbours.REPLACE_ONE,
         )  # fmt: skip
@@ -178,12 +177,12 @@ def test_the_walk_from_the_plan_to_the_report(
 
 def test_a_mean_of_no_rows_is_a_refusal_that_says_nothing(tmp_path: Path, plan: Plan) -> None:
     empty = few_rows([float("nan")] * 200)
-    asked = JointRequest(parts=(replace(plan, n=30).request(plan.questions[0]),))
+    asked = replace(plan, n=30, questions=plan.questions[:1]).request()
     ledger, dataset_id = registered(tmp_path, epsilon=2_000.0, rows=empty)
     for draw in range(1, 41):  # of draws of noise around 0 one half are below: forty in a row are not, hardly ever
         came = release(ledger, dataset_id, replace(asked, draw=draw), empty, ANALYST)
         assert isinstance(came, Stored)
-        frame = pd.read_csv(io.BytesIO(came.files["01-value.csv"]))
+        frame = pd.read_csv(io.BytesIO(came.files["value.csv"]))
         if frame["refused"].any():
             break
     assert frame["refused"].all() and frame[["mean", "rows"]].isna().all(axis=None)

@@ -14,7 +14,7 @@ from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.intervals.printed import PrintedIntervals
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion
 from dprelease.requests.tables import BETA
 from tests.dprelease.test_catalogue_releases import requested
 
@@ -43,10 +43,10 @@ PRINTED = {
 EPSILONS = (0.37, 0.71, 1.3, 2.9, 5.3)
 
 
-def request_at(key: str, epsilon: float) -> Request:
-    """The catalogue's small request, of more rows."""
-    request = requested(dpcore.entry(key), Neighbours.REPLACE_ONE)
-    return replace(request, n=20_000, values={**request.values, "epsilon": epsilon})
+def question_at(key: str, epsilon: float) -> AskedQuestion:
+    """The catalogue's small question, of more rows."""
+    [part] = requested(dpcore.entry(key), Neighbours.REPLACE_ONE).parts
+    return replace(part, n=20_000, values={**part.values, "epsilon": epsilon})
 
 
 def number(text: str) -> float:
@@ -57,24 +57,24 @@ def number(text: str) -> float:
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("key", PRINTED)
 def test_printed_numbers_add_up_to_the_bound_and_hardly_more(key: str, epsilon: float) -> None:
-    request = request_at(key, epsilon)
-    bound = request.mechanism.accuracy(request.problem, BETA)
+    part = question_at(key, epsilon)
+    bound = part.mechanism.accuracy(part.problem, BETA)
     found = re.search(PRINTED[key], bound.statement)
     assert found, bound.statement
-    unit = {"share": 1.0, "more": 1.0, "rows": 1 / request.n, "others": 1 / request.n, "cells": 1 / 31}
+    unit = {"share": 1.0, "more": 1.0, "rows": 1 / part.n, "others": 1 / part.n, "cells": 1 / 31}
     total = sum(number(text) * unit[name] for name, text in found.groupdict().items())
-    whole = sum(1 / request.n for name in found.groupdict() if name in ("rows", "others"))
+    whole = sum(1 / part.n for name in found.groupdict() if name in ("rows", "others"))
     assert bound.value * (1 - 1e-12) <= total <= 1.011 * bound.value + whole
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("key", ["subsample_median", "subsample_commonest"])
 def test_the_printed_agreement_of_subsamples_is_enough(key: str, epsilon: float) -> None:
-    request = request_at(key, epsilon)
-    mechanism = request.mechanism
+    part = question_at(key, epsilon)
+    mechanism = part.mechanism
     assert isinstance(mechanism, SubsampleAggregate)
-    statement = mechanism.accuracy(request.problem, BETA).statement
-    needed = agreement_needed(mechanism.plan(request.problem), epsilon=epsilon, beta=BETA)
+    statement = mechanism.accuracy(part.problem, BETA).statement
+    needed = agreement_needed(mechanism.plan(part.problem), epsilon=epsilon, beta=BETA)
     if not math.isfinite(needed):
         assert statement.startswith("No data get an answer")
         return
@@ -84,18 +84,18 @@ def test_the_printed_agreement_of_subsamples_is_enough(key: str, epsilon: float)
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_unbounded_mean_prints_no_less_than_its_tail(epsilon: float) -> None:
-    request = request_at("unbounded_mean", epsilon)
-    statement = request.mechanism.accuracy(request.problem, BETA).statement
+    part = question_at("unbounded_mean", epsilon)
+    statement = part.mechanism.accuracy(part.problem, BETA).statement
     found = re.match(rf"With chance at least 0\.95 the mean moves by at most {N} of the difference d ", statement)
-    exact = (1 + 2 / epsilon * math.log(1 / BETA)) / request.n
+    exact = (1 + 2 / epsilon * math.log(1 / BETA)) / part.n
     assert found and exact * (1 - 1e-12) <= number(found[1]) <= 1.011 * exact
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_printed_net_of_directions_reaches_as_far_as_is_said(epsilon: float) -> None:
-    request = request_at("halfspaces", epsilon)
+    part = question_at("halfspaces", epsilon)
     mechanism = HalfspaceCounts(epsilon=epsilon)
-    bound = mechanism.accuracy(request.problem, BETA)
+    bound = mechanism.accuracy(part.problem, BETA)
     found = re.search(
         rf"within {N}° of one of the {N} of the net, so no row of margin {N} .* at most {N} rows, except with "
         r"chance 0\.05",
@@ -103,22 +103,22 @@ def test_the_printed_net_of_directions_reaches_as_far_as_is_said(epsilon: float)
     )
     assert found, bound.statement
     degrees, net, margin, rows = map(number, found.groups())
-    reach = mechanism.reach(request.problem)
+    reach = mechanism.reach(part.problem)
     assert math.degrees(reach) * (1 - 1e-12) <= degrees <= 1.011 * math.degrees(reach)
-    assert net == 2 * len(mechanism.net(request.problem))
+    assert net == 2 * len(mechanism.net(part.problem))
     assert math.sin(min(reach, math.pi / 2)) <= margin <= 1.011 * math.sin(min(reach, math.pi / 2)) + 0.01
-    assert bound.value * request.n - 1e-6 <= rows < bound.value * request.n + 1
+    assert bound.value * part.n - 1e-6 <= rows < bound.value * part.n + 1
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.3])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_note_of_printed_intervals_gives_the_scale_of_one_answer(epsilon: float, alpha: float) -> None:
-    request = request_at("intervals-printed", epsilon)
+    part = question_at("intervals-printed", epsilon)
     mechanism = PrintedIntervals(epsilon=epsilon, alpha=alpha)
-    note = mechanism.accuracy(request.problem, BETA).note
+    note = mechanism.accuracy(part.problem, BETA).note
     found = re.search(rf"With 20,000 rows the noise of one answer has scale {N} of n, {N} times the mass of", note)
     assert found, note
     blocks = math.ceil(4 / (3 * (alpha / 6)))
-    exact = mechanism.depth(request.problem) * blocks / (epsilon * request.n)
+    exact = mechanism.depth(part.problem) * blocks / (epsilon * part.n)
     assert number(found[1]) == pytest.approx(exact, rel=0.006)
     assert number(found[2]) == pytest.approx(exact / (alpha / 6), rel=0.006)

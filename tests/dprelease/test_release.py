@@ -31,8 +31,8 @@ from dprelease.ledger.records import DIED, RAISED, UNSURE, UNWRITABLE, Actor, Bu
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import CLOCK, FEW, TOO_WIDE, refusal, rehearse, release, too_wide, unsuitable
-from dprelease.requests.single import Request
-from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, registered, request_of
+from dprelease.requests.parts import Request
+from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, question_of, registered, request_of
 
 SECRET = "s3cr3t"
 
@@ -147,7 +147,7 @@ def test_a_draw_that_raises_keeps_its_charge_and_says_nothing_of_the_rows(
 
 def test_a_draw_that_spends_more_than_its_charge_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = registered(tmp_path)
-    kind = type(request_of().mechanism)
+    kind = type(question_of().mechanism)
     usual = kind.run
 
     def twice(self: Any, state: Any, sampler: Any, trials: int = 1) -> Any:
@@ -388,7 +388,7 @@ def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp
         ({"neighbours": Neighbours.REPLACE_ONE}, "registered with the relation"),
         ({"n": NOMINAL + 1}, "registered with n = 30"),
         ({"bounds_from_data": True}, "declare them"),
-        ({"reading": Capped(reading=request_of().reading, person="person")}, "capped by the registration"),
+        ({"reading": Capped(reading=question_of().reading, person="person")}, "capped by the registration"),
         ({"epsilon": 2.1}, "Needs ε 2.1; ε 2 is left"),
     ):
         assert words in refusal(request_of(**changed), registration, account)
@@ -429,7 +429,8 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     rows = few_rows(ages, persons)
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
     domain = Number(high=20.0, bits=1)
-    asked = request_of(epsilon=20.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    counts: dict[str, Any] = {"reading": Columns(names=("age",), on=domain), "queries": Cells(domain=domain)}
+    asked = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
     came = release(ledger, dataset_id, asked, rows, ANALYST)
     assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
     first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
@@ -442,7 +443,8 @@ def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> Non
     rows = few_rows((1.0, 1.0, 19.0, 19.0), (-1, 8, -1, 9))
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
     domain = Number(high=20.0, bits=1)
-    asked = request_of(epsilon=20.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    counts: dict[str, Any] = {"reading": Columns(names=("age",), on=domain), "queries": Cells(domain=domain)}
+    asked = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
     came = release(ledger, dataset_id, asked, rows, ANALYST)
     assert isinstance(came, Stored)
     first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])

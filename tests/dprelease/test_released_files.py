@@ -18,10 +18,10 @@ from dpcore.queries.ranges import Intervals
 from dpcore.randomness import Account, Secure
 from dpcore.randomness.sampler import Draw, Drawn, Sampler
 from dprelease.certificate import unreleasable
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion
 from dprelease.requests.tables import csv_files
 from tests.dprelease.test_catalogue_releases import ENTRIES, ROWS, requested
-from tests.kit.ledgers import request_of
+from tests.kit.ledgers import question_of
 
 SHOWS_THE_DATA = {"stable_median": "a stable median is shown as it is: a neighbour has the same one, hardly ever not"}
 """What is published beside draws, and why it may be."""
@@ -65,15 +65,15 @@ def people(*, changed: bool, neighbours: Neighbours) -> Table:
     return read_table("\n".join(["age,pay,job", *lines]).encode(), name="people.csv", header=True)
 
 
-def dataset(request: Request, *, changed: bool) -> Dataset:
-    """Of a request."""
-    table = people(changed=changed, neighbours=request.neighbours)
-    return request.reading.dataset(table, Provenance(kind=ProvenanceKind.PRIVATE, title="people"))
+def dataset(part: AskedQuestion, *, changed: bool) -> Dataset:
+    """Of a question."""
+    table = people(changed=changed, neighbours=part.neighbours)
+    return part.reading.dataset(table, Provenance(kind=ProvenanceKind.PRIVATE, title="people"))
 
 
-def files(request: Request, mechanism: Any, sampler: Sampler, *, changed: bool) -> dict[str, bytes]:
+def files(part: AskedQuestion, mechanism: Any, sampler: Sampler, *, changed: bool) -> dict[str, bytes]:
     """What would be given to others."""
-    state = mechanism.prepare(dataset(request, changed=changed), request.problem)
+    state = mechanism.prepare(dataset(part, changed=changed), part.problem)
     return csv_files(mechanism.run(state, sampler, 1))
 
 
@@ -84,26 +84,27 @@ def test_a_released_file_is_made_of_what_was_drawn_alone(entry: dpcore.Entry) ->
     request = next((each for each in asked if not unreleasable(each)), None)
     if request is None or entry.key in SHOWS_THE_DATA:
         return
+    [part] = request.parts
     recorded = Recorded()
-    told = files(request, request.mechanism, recorded, changed=False)
+    told = files(part, part.mechanism, recorded, changed=False)
     replayed = Replayed(recorded.kept)
-    assert files(request, request.mechanism, replayed, changed=True) == told
+    assert files(part, part.mechanism, replayed, changed=True) == told
     assert recorded.kept and not replayed.left
 
 
 def test_a_file_with_private_low_bits_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    request = requested(dpcore.entry("identity"), Neighbours.ADD_REMOVE_ONE)
-    usual = type(request.mechanism).run
+    [part] = requested(dpcore.entry("identity"), Neighbours.ADD_REMOVE_ONE).parts
+    usual = type(part.mechanism).run
 
     def leaky(mechanism: Any, state: Any, sampler: Any, trials: int = 1) -> Any:
         drawn: Any = usual(mechanism, state, sampler, trials)
         object.__setattr__(drawn, "counts", drawn.counts + 1e-9 * state.histogram)
         return drawn
 
-    monkeypatch.setattr(type(request.mechanism), "run", leaky)
+    monkeypatch.setattr(type(part.mechanism), "run", leaky)
     recorded = Recorded()
-    told = files(request, request.mechanism, recorded, changed=False)
-    assert files(request, request.mechanism, Replayed(recorded.kept), changed=True) != told
+    told = files(part, part.mechanism, recorded, changed=False)
+    assert files(part, part.mechanism, Replayed(recorded.kept), changed=True) != told
 
 
 def test_a_long_file_is_written_in_blocks_between_which_others_compute(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +117,6 @@ def test_a_long_file_is_written_in_blocks_between_which_others_compute(monkeypat
 
     monkeypatch.setattr(CSVFormatter, "_save_chunk", noted)
     line = Number(high=20.0, bits=13)
-    asked = request_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
+    asked = question_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
     made = csv_files(releases.draw(asked, asked.problem, twin(asked.reading, n=ROWS).dataset()))
     assert made["counts.csv"].count(b"\n") == line.size + 1 == sum(blocks) + 1 and max(blocks) <= 1024

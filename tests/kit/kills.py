@@ -33,7 +33,7 @@ from dprelease.ledger.records import Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores import database, files
 from dprelease.ledger.units import Price
-from dprelease.requests.joint import Asked
+from dprelease.requests.parts import Request
 from tests.kit.ledgers import STEWARD, few_rows, forge, plan_of, registered, request_of
 
 for module in ("opendp.prelude", "pandas"):  # loaded once, not by every child
@@ -42,9 +42,9 @@ for module in ("opendp.prelude", "pandas"):  # loaded once, not by every child
 PRESSES_A_LEDGER = 8
 """Chains are read as a whole: long ones would make the later kills slow."""
 PRICE = Price.allowed(epsilon=0.5)
-ASKED: dict[str, Callable[[int], Asked]] = {
+ASKED: dict[str, Callable[[int], Request]] = {
     "question": lambda draw: request_of(draw=draw),
-    "plan": lambda draw: plan_of().joint_request(draw=draw),
+    "plan": lambda draw: plan_of().request(draw=draw),
 }
 """By the number of the draw; each has the price."""
 WATCHED = (
@@ -69,7 +69,7 @@ def shown(came: Any) -> str:
     return f"{type(came).__name__} {told}"
 
 
-def press(ledger: Ledger, dataset_id: str, request: Asked) -> str:
+def press(ledger: Ledger, dataset_id: str, request: Request) -> str:
     """Release, and show."""
     return shown(dprelease.release.release(ledger, dataset_id, request, few_rows(), STEWARD))
 
@@ -147,14 +147,14 @@ class Watch:
         self.folder, self.wrong, self.seen = folder, [], Counter()  # type: tuple[Path, list[str], Counter[str]]
         self.pressed = 0
 
-    def next(self) -> tuple[Ledger, str, Asked]:
+    def next(self) -> tuple[Ledger, str, Request]:
         """A request that nobody pressed yet."""
         if self.pressed % PRESSES_A_LEDGER == 0:
             self.ledger, self.dataset_id = registered(self.folder / str(self.pressed), epsilon=10_000)
         self.pressed += 1
         return self.ledger, self.dataset_id, self.asked(self.pressed)
 
-    def look(self, request: Asked, showed: str) -> None:
+    def look(self, request: Request, showed: str) -> None:
         """What a kill left, and what the next press makes of it."""
         ledger, dataset_id = self.ledger, self.dataset_id
         with ledger.drawing(dataset_id):

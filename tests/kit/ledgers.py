@@ -7,6 +7,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from dpcore.core import Neighbours
 from dpcore.data.columns import Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Intervals
@@ -28,7 +30,7 @@ from dprelease.ledger.stores.chosen import ADDRESS
 from dprelease.ledger.stores.note import write_note
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
 ANALYST = Actor(name="Grace", role=Role.ANALYST)
@@ -77,7 +79,7 @@ def few_rows(ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = 
     return cast(Table, FewRows(ages, persons))
 
 
-def request_of(*, epsilon: float = 0.5, draw: int = 1, key: str = "identity", **changed: Any) -> Request:
+def question_of(*, epsilon: float = 0.5, key: str = "identity", **changed: Any) -> AskedQuestion:
     """Intervals of ages, in four cells."""
     domain = Number(high=20.0, bits=2)
     usual: dict[str, Any] = {
@@ -87,9 +89,21 @@ def request_of(*, epsilon: float = 0.5, draw: int = 1, key: str = "identity", **
         "neighbours": Neighbours.ADD_REMOVE_ONE,
         "entry_key": key,
         "values": {"epsilon": epsilon},
-        "draw": draw,
     }
-    return Request(**usual | changed)
+    return AskedQuestion(**usual | changed)
+
+
+def request_of(
+    *, draw: int = 1, person: str = "", rows_a_person: int = 1, file_format: Format = USUAL, **changed: Any
+) -> Request:
+    """A request of one such question."""
+    unit: dict[str, Any] = {"person": person, "rows_a_person": rows_a_person}
+    return Request(parts=(question_of(**changed),), draw=draw, file_format=file_format, **unit)
+
+
+def altered(request: Request, **changed: Any) -> Request:
+    """A request of one question, with another question."""
+    return replace(request, parts=(replace(request.parts[0], **changed),))
 
 
 def registered(

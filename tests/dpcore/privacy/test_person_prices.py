@@ -149,8 +149,9 @@ def test_the_ledger_charges_and_the_certificate_recomputes_the_lower_price(tmp_p
     ledger, dataset_id = registered(
         tmp_path, epsilon=9.0, delta=0.01, rows=rows, person_column="person", rows_a_person=5
     )
-    asked = request_of(key="gaussian", values={"epsilon": 1.0, "delta": 1e-6})
-    group = Price.of(asked.mechanism.guarantee(asked.problem), rows_a_person=5)
+    asked = request_of(key="gaussian", values={"epsilon": 1.0, "delta": 1e-6}, person="person", rows_a_person=5)
+    [part] = asked.parts
+    group = Price.of(part.mechanism.guarantee(part.problem), rows_a_person=5)
     paid = price_of(asked, rows_a_person=5)
     assert paid.within(group) and paid.first < 0.95 * group.first
     assert prices(asked, rows_a_person=5) == [paid]
@@ -163,7 +164,7 @@ def test_the_ledger_charges_and_the_certificate_recomputes_the_lower_price(tmp_p
 
 def test_a_plan_of_one_question_or_more_states_what_the_ledger_charges() -> None:
     plan = plan_of(person="person", rows=5, pure=False)
-    asked = plan.joint_request()
+    asked = plan.request()
     for question, price in zip(plan.questions, prices(asked, rows_a_person=5), strict=True):
         assert Price.of(plan.guarantee(question)) == price
     assert Price.of(plan.cost) == price_of(asked, rows_a_person=5)

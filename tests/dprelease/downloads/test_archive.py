@@ -45,7 +45,7 @@ def test_the_zip_verifies_and_its_program_runs_elsewhere(unpacked: Path) -> None
 @pytest.mark.slow
 def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path / "ledger")
-    stored = release(ledger, dataset_id, plan_of().joint_request(), few_rows(), ANALYST)
+    stored = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
     assert isinstance(stored, Stored)
     zipfile.ZipFile(io.BytesIO(zipped(downloads_of(stored)))).extractall(tmp_path / "else")
     code, told = ran(tmp_path / "else")

@@ -25,9 +25,9 @@ from dprelease.downloads import NOTEBOOK, OPENDP, PROGRAM, downloads_of
 from dprelease.downloads.programs import ANALYSIS
 from dprelease.ledger.records import Registration, Stored
 from dprelease.release import release
-from dprelease.requests.joint import JointRequest
+from dprelease.requests.parts import Request
 from tests.cases import one_relation
-from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, plan_of, registered, request_of
+from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, plan_of, question_of, registered, request_of
 from tests.kit.statistics import HARDLY_EVER
 
 QUIET = 20.0
@@ -116,7 +116,7 @@ def test_the_notebook_answers_with_error_bars_that_hold(
 def test_the_notebook_knows_when_nothing_is_promised_and_every_kind_of_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = executed(unpacked(tmp_path, plan_of().joint_request()), monkeypatch)["results"]
+    results = executed(unpacked(tmp_path, plan_of().request()), monkeypatch)["results"]
     assert list(results) == ["01-counts.csv", "02-counts.csv"]
     intervals, cells = results.values()
     assert intervals["guaranteed error"].isna().all() and (cells["guaranteed error"] < NOMINAL).all()
@@ -198,15 +198,15 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
     age, job = Columns(names=("age",), on=line), Columns(names=("job",), on=jobs)
     quiet = {"epsilon": QUIET, "delta": 1e-3}
     parts = (
-        request_of(epsilon=QUIET, reading=job, queries=Cells(domain=jobs)),
-        request_of(key="gaussian", values=quiet, reading=age, queries=Cells(domain=line)),
-        request_of(key="exponential_median", values={"epsilon": QUIET}, reading=age, queries=Thresholds(domain=line)),
-        request_of(key="stable_median", values={"epsilon": QUIET}, reading=age, queries=Thresholds(domain=line)),
+        question_of(epsilon=QUIET, reading=job, queries=Cells(domain=jobs)),
+        question_of(key="gaussian", values=quiet, reading=age, queries=Cells(domain=line)),
+        question_of(key="exponential_median", values={"epsilon": QUIET}, reading=age, queries=Thresholds(domain=line)),
+        question_of(key="stable_median", values={"epsilon": QUIET}, reading=age, queries=Thresholds(domain=line)),
     )
     lines = [f'{place // 5},{12 if place % 5 < 2 else 1},"nurse, night"' for place in range(100)]
     data = "\n".join(["person,age,job", *lines, ",3,cook", ""])
     rows = read_table(data.encode(), name="x.csv", header=True)
-    asked = JointRequest(parts=parts[:1] + parts[2:3], person="person", rows_a_person=2)
+    asked = Request(parts=parts[:1] + parts[2:3], person="person", rows_a_person=2)
 
     def same(folder: Path) -> bool:
         counts, theirs, ours = (
@@ -217,7 +217,7 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
 
     told = compared(tmp_path / "1", same, asked, data, rows=rows, person_column="person", rows_a_person=2)
     assert f"with-opendp-1.csv: epsilon = {2 * QUIET:g}" in told, "of two rows"
-    folder = unpacked(tmp_path / "2", JointRequest(parts=parts), rows=rows)
+    folder = unpacked(tmp_path / "2", Request(parts=parts), rows=rows)
     told = opendp_ran(folder, data)
     assert "rho (zero-concentrated)" in told and "with-opendp-4" not in told
     counts = pd.read_csv(folder / "with-opendp-2.csv")["rows"]
@@ -238,7 +238,7 @@ def test_opendp_alone_answers_named_queries_and_means_of_persons(
     rows = read_table(data.encode(), name="x.csv", header=True)
     values = {"epsilon": QUIET} | ({"named": 2} if key == "named-queries" else {})
     reading = Columns(names=("age",), on=domain)
-    part = request_of(
+    part = question_of(
         key=key, values=values, reading=reading, queries=kind(domain=domain), n=len(AGES), neighbours=neighbours
     )
     person: dict[str, Any] = {"person": "person", "rows_a_person": 2} if persons == 2 else {}
@@ -246,7 +246,7 @@ def test_opendp_alone_answers_named_queries_and_means_of_persons(
     registered_as |= {"neighbours": neighbours, "public_n": len(AGES)}
 
     def same(folder: Path) -> bool:
-        [ours] = [pd.read_csv(path) for path in folder.glob("*01-*.csv")]
+        [ours] = [pd.read_csv(path) for path in folder.glob("[cv]*.csv")]
         theirs = pd.read_csv(folder / "with-opendp-1.csv")
         if key == "counted-mean":
             fits = rows.numbers("age")[domain.encode(rows.numbers("age")) < domain.ordered]
@@ -258,7 +258,7 @@ def test_opendp_alone_answers_named_queries_and_means_of_persons(
         assert ours["cell"].tolist() == theirs["cell"].tolist()
         return bool(theirs["rows"].tolist() == pytest.approx(ours["rows"].tolist()))
 
-    told = compared(tmp_path, same, JointRequest(parts=(part,), **person), data, rows=rows, **registered_as)
+    told = compared(tmp_path, same, Request(parts=(part,), **person), data, rows=rows, **registered_as)
     assert f"epsilon = {persons * QUIET:g} by OpenDP's own account" in told
 
 

@@ -103,7 +103,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
 
 
 def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) -> None:
-    stored = released(tmp_path, plan_of(pure=False).joint_request(), delta=1e-6)
+    stored = released(tmp_path, plan_of(pure=False).request(), delta=1e-6)
     text, words = report(stored).decode(), page(stored).words
     assert text.count("<h3>") == 2 and text.count('class="bar') == 8
     assert "plus a chance of 0.0000001" in words and "This question's part of the promise: ε = 0.25" in words
@@ -114,7 +114,7 @@ def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) ->
 
 def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path: Path) -> None:
     stored = released(
-        tmp_path / "1", plan_of(person="person", rows=3).joint_request(), person_column="person", rows_a_person=3
+        tmp_path / "1", plan_of(person="person", rows=3).request(), person_column="person", rows_a_person=3
     )
     assert "At most 3 rows of each person counted" in page(stored).words
     assert "If any one person were not in the table at all" in page(stored).words
@@ -173,7 +173,7 @@ def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
     asked = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
     stored = released(tmp_path, asked, rows=rows, name=f"jobs {HOSTILE}")
     body: dict[str, Any] = json.loads(json.dumps(stored.body))
-    body["request"]["data"]["reading"]["names"] = [HOSTILE]
+    body["request"]["parts"][0]["reading"]["names"] = [HOSTILE]
     hostile = replace(stored, body=body | {"by": HOSTILE})
     text, read = report(hostile).decode(), page(hostile)
     assert "<script" not in text and "<img" not in text

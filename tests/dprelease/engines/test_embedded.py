@@ -28,8 +28,8 @@ from dprelease.ledger.records import Actor, Refused, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from dprelease.requests.single import Request
 from tests.dprelease.engines.values import LABELS, differences, told, write_parquet
+from tests.kit.ledgers import altered, request_of
 
 WHOLE = Columns(names=("whole",), on=Number(low=0, high=100, bits=6, missing=True))
 
@@ -201,7 +201,7 @@ def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
     registration = Registration(name="people", neighbours=Neighbours.REPLACE_ONE, public_n=snapshot.row_count)
     dataset_id = ledger.register(registration, snapshot, Price.allowed(epsilon=1, delta=0), by).dataset_id
     domain = DECLARED.on("whole")
-    request = Request(
+    request = request_of(
         reading=DECLARED.reading("whole"), queries=Intervals(domain=domain), n=snapshot.row_count,
         neighbours=Neighbours.REPLACE_ONE, entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
@@ -224,7 +224,7 @@ def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
     for draw, name in ((2, ""), (3, "folder")):
         if name:
             note_look(ledger.folder, print_of_name(name, key=key_of(ledger.folder)))
-        cheap = replace(request, draw=draw, values={"epsilon": 0.1})
+        cheap = replace(altered(request, values={"epsilon": 0.1}), draw=draw)
         again = release(ledger, dataset_id, cheap, table.snapshot(DECLARED), by)
         assert isinstance(again, Stored) and again.body["guarantee"]["steward_saw_true_values"] == bool(name)
 

@@ -19,9 +19,9 @@ from dprelease.ledger.records import LedgerError, Refused, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from dprelease.requests.single import Request
+from dprelease.requests.parts import Request
 from tests.dprelease.engines.values import write_parquet
-from tests.kit.ledgers import NOMINAL, STEWARD
+from tests.kit.ledgers import NOMINAL, STEWARD, request_of
 
 NUMBER = Number(low=0, high=100, bits=6, missing=True)
 DECLARED = DeclaredTable(
@@ -41,17 +41,17 @@ def register(ledger: Ledger, rows: Any, **changed: Any) -> str:
     return ledger.register(Registration(**usual | changed), rows, BUDGET, STEWARD).dataset_id
 
 
-def of_cells(line: Number) -> Request:
-    return Request(
+def of_cells(line: Number, **unit: Any) -> Request:
+    return request_of(
         reading=Columns(names=("whole",), on=line), queries=Intervals(domain=line), n=NOMINAL,
-        neighbours=Neighbours.ADD_REMOVE_ONE, entry_key="identity", values={"epsilon": 0.5},
+        neighbours=Neighbours.ADD_REMOVE_ONE, entry_key="identity", values={"epsilon": 0.5}, **unit,
     )  # fmt: skip
 
 
 def of_whole_table() -> Request:
     reading = DECLARED.whole()
     domain: Any = reading.domain
-    return Request(
+    return request_of(
         reading=reading, queries=Marginals(domain=domain, ways=2), n=NOMINAL,
         neighbours=Neighbours.ADD_REMOVE_ONE, entry_key="whole-table", values={"epsilon": 1.0, "delta": 1e-9},
     )  # fmt: skip
@@ -63,7 +63,7 @@ def of_whole_table() -> Request:
     [
         (of_cells(replace(NUMBER, bits=7)), {}, "other cells"),
         (of_whole_table(), {}, "cut into ranges"),
-        (of_cells(NUMBER), {"person_column": "smoker", "rows_a_person": 2}, "in an order"),
+        (of_cells(NUMBER, person="smoker"), {"person_column": "smoker"}, "in an order"),
     ],
 )  # fmt: skip
 def test_what_a_snapshot_cannot_answer_is_refused_and_free(

@@ -25,7 +25,7 @@ from dprelease.ledger.records import RAISED, Failed, LedgerError, Refused, Regis
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price, Tally
 from dprelease.release import cost, release
-from dprelease.requests.single import Request
+from dprelease.requests.parts import Request
 from tests.dprelease.ledger.test_triggers import following
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
@@ -116,9 +116,9 @@ def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_t
 
     assert price(0.1).first == 5_000_000 and price(0.00001).first == 1 and price(0.1, rows=3).first == 45_000_000
     assert price(0.1, 1e-6).delta == 10**12 < price(0.1, 1e-6, rows=2).delta
-    part = asked()
+    [part] = asked().parts
     draws = part.mechanism.gaussians(part.problem)
-    one, three = (prices(part, rows_a_person=rows, measure=Tally.RHO, room=Fraction(1))[0] for rows in (1, 3))
+    one, three = (prices(asked(), rows_a_person=rows, measure=Tally.RHO, room=Fraction(1))[0] for rows in (1, 3))
     exact = rho_of_gaussians(draws) * 10**9
     assert exact <= one.first < exact + 1 and 9 * exact <= three.first < 9 * exact + 1 and one.delta == three.delta == 0
 
@@ -126,8 +126,9 @@ def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_t
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
 def test_the_gaussian_draws_that_are_promised_are_those_that_are_made(entry: Any) -> None:
     for neighbours in Neighbours:
-        part = requested(entry, neighbours)
-        if unreleasable(part) or not (told := part.mechanism.gaussians(part.problem)):
+        request = requested(entry, neighbours)
+        [part] = request.parts
+        if unreleasable(request) or not (told := part.mechanism.gaussians(part.problem)):
             continue
         guarantee = part.mechanism.guarantee(part.problem)
         assert rho_of_gaussians(told) < guarantee.epsilon**2 / 2
@@ -140,7 +141,7 @@ def test_a_certificate_holds_where_another_computer_finds_another_sigma(
 ) -> None:
     ledger, dataset_id = opened(tmp_path)
     came = drawn(ledger, dataset_id, asked())
-    kind: Any = type(asked().mechanism)
+    kind: Any = type(asked().parts[0].mechanism)
     usual = kind.sigma
     monkeypatch.setattr(kind, "sigma", lambda *arguments: usual(*arguments) * (1 - 4e-6))
     assert verify(certificate(came), came.files) == []
@@ -150,7 +151,7 @@ def test_a_certificate_holds_where_another_computer_finds_another_sigma(
 
 def test_a_draw_with_less_noise_than_was_charged_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = opened(tmp_path)
-    monkeypatch.setattr(type(asked().mechanism), "gaussians", lambda *_: ((1000.0, 1, 1),))
+    monkeypatch.setattr(type(asked().parts[0].mechanism), "gaussians", lambda *_: ((1000.0, 1, 1),))
     assert release(ledger, dataset_id, asked(), few_rows(), ANALYST) == Failed(sentence=RAISED)
     assert ledger.account(dataset_id).spent.first == 501 and check(ledger, dataset_id) == []
 
@@ -196,7 +197,7 @@ def test_a_plan_and_what_died_are_charged_in_rho_and_the_report_says_so(
     assert isinstance(came, Stored) and verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
     assert "of a budget of ρ = " in (told := downloads_of(came)[REPORT].decode())
     assert f"All of that budget is together at ε = {BUDGET.private.amount}" in told
-    refused = release(ledger, dataset_id, plan_of(pure=False).joint_request(), few_rows(), ANALYST)
+    refused = release(ledger, dataset_id, plan_of(pure=False).request(), few_rows(), ANALYST)
     assert isinstance(refused, Refused) and "ρ" in refused.sentence
 
 

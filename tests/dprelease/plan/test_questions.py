@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dprelease.plan.questions import Plan, PlannedQuestion
-from dprelease.requests.single import Request
+from dprelease.requests.parts import Request
 
 COLUMNS = (
     DeclaredColumn(name="age", on=Number(high=120, bins=12, missing=True, unit="years")),
@@ -68,9 +69,10 @@ def test_a_question_reads_the_same_rows_from_a_frame() -> None:
 
 def test_a_question_can_be_released_by_itself() -> None:
     for question in QUESTIONS:
-        request = PLAN.request(question)
+        request = replace(PLAN, questions=(question,)).request()
         assert Request.read(request.text).digest == request.digest
-        assert request.mechanism.guarantee(request.problem) == PLAN.guarantee(question)
+        [part] = request.parts
+        assert part.mechanism.guarantee(part.problem) == PLAN.guarantee(question)
 
 
 def change(document: dict[str, Any], path: str, value: Any) -> None:

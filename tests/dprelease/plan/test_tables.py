@@ -76,7 +76,7 @@ def test_a_plan_of_tables_lines_and_values_is_what_its_file_says() -> None:
     again = Plan.read(told.text)
     assert again.text == told.text and again.questions[0].asks == LINES.asks and again.questions[1].ways == 2
     assert again.cost == told.cost and told.cost.delta > 2e-7
-    [line] = [each for each in told.joint_request().parts if each.entry_key == "direct-tables"]
+    [line] = [each for each in told.request().parts if each.entry_key == "direct-tables"]
     assert line.queries.count == 4 * 3, "below 20, to 34, above, missing; two labels and anything else"
 
 
@@ -148,7 +148,7 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     """Charged once, drawn once, stored, certified; rows have the table's own columns, kinds and labels."""
     frame = people(400)
     rows = read_frame(frame)
-    asked = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400).joint_request()
+    asked = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400).request()
     told = {"neighbours": Neighbours.REPLACE_ONE, "public_n": 400}
     ledger, dataset_id = registered(tmp_path, epsilon=3.0, delta=1e-6, rows=rows, **told)
     came = release(ledger, dataset_id, asked, rows, ANALYST)
@@ -169,12 +169,12 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     assert set(made["rows"].dropna()) <= {"a", "b", "c, or d"} and made["age"].dropna().between(0, 80).all()
     last = last_release(ledger.stored(dataset_id))
     assert last == came and changes(came, asked) == ()
-    later = replace(plan(replace(WHOLE, epsilon=0.5), MEAN, UPPER, COUNTS), n=500).joint_request()
+    later = replace(plan(replace(WHOLE, epsilon=0.5), MEAN, UPPER, COUNTS), n=500).request()
     told_apart = changes(came, later)
     assert [each.partition(" ")[0] for each in told_apart] == ["n", "Changed:", "New:", "Left"]
     assert "ε = 1, is now" in told_apart[1] and "ε = 0.5." in told_apart[1]
     assert "Exponential median" in told_apart[2] and "Direct tables" in told_apart[3]
-    comma = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400, file_format=Format(decimal=",")).joint_request()
+    comma = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400, file_format=Format(decimal=",")).request()
     assert changes(came, comma) == ("The settings with which the file is read were changed.",)
     table = pd.read_csv(io.BytesIO(came.files["02-answers.csv"]))
     assert list(table) == ["refused", "age", "sex", "rows"] and len(table) == 4 * 3

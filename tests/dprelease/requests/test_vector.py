@@ -26,8 +26,8 @@ from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.shares import for_total
 from dprelease.release import release
-from dprelease.requests.joint import JointRequest
-from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
+from dprelease.requests.parts import Request
+from tests.kit.ledgers import ANALYST, few_rows, question_of, registered
 from tests.kit.problems import ordinary_data, ordinary_problems, relations
 
 ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
@@ -154,7 +154,7 @@ def test_what_costs_less_than_the_sum_and_what_does_not() -> None:
 def test_a_plan_and_the_ledger_find_one_price(rows: int) -> None:
     told: dict[str, Any] = {"person": "who", "person_rows": rows} if rows else {}
     plan = plan_of("gaussian", "gaussian", "root", **told)
-    asked = plan.joint_request()
+    asked = plan.request()
     assert Price.of(plan.cost) == price_of(asked, rows_a_person=max(1, rows))
     sums = sum(prices(asked, rows_a_person=max(1, rows)), Price(first=0))
     assert price_of(asked, rows_a_person=max(1, rows)).within(sums) and plan.cost.epsilon < sums.first / 1e9
@@ -163,7 +163,7 @@ def test_a_plan_and_the_ledger_find_one_price(rows: int) -> None:
 def test_a_release_of_gaussian_questions_is_charged_as_one_vector(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, delta=1e-6)
     values = {"epsilon": 0.25, "delta": 1e-8}
-    asked = JointRequest(parts=tuple(request_of(entry_key="gaussian", values=values) for _ in range(2)))
+    asked = Request(parts=tuple(question_of(entry_key="gaussian", values=values) for _ in range(2)))
     came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
     assert isinstance(came, Stored), came
     spent = ledger.account(dataset_id).spent

@@ -12,15 +12,15 @@ from dpcore.data.columns import Number
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Thresholds
 from dprelease.certificate import unreleasable
-from dprelease.requests.joint import MOST_PARTS, JointRequest
-from dprelease.requests.single import Request
+from dprelease.requests.parts import MOST_PARTS, AskedQuestion, Request
 from dprelease.requests.work import MAX_SECONDS, too_much_work
+from tests.kit.ledgers import question_of
 
 LINE = Number(high=100.0, bits=16)
 
 
-def ranges_of(key: str, values: Mapping[str, Any]) -> Request:
-    return Request(
+def ranges_of(key: str, values: Mapping[str, Any]) -> AskedQuestion:
+    return question_of(
         reading=Columns(names=("pay",), on=LINE),
         queries=Thresholds(domain=LINE),
         n=10_000,
@@ -42,17 +42,17 @@ MANY: dict[str, tuple[str, list[dict[str, Any]]]] = {
 @pytest.mark.parametrize("which", MANY)
 def test_many_questions_that_take_long_are_refused_before_any_is_prepared(which: str) -> None:
     key, values = MANY[which]
-    asked = JointRequest(parts=tuple(ranges_of(key, each) for each in values))
+    asked = Request(parts=tuple(ranges_of(key, each) for each in values))
     start = time.process_time()
     sentence = unreleasable(asked)
     assert time.process_time() - start < 5
     assert sentence.startswith("These 64 questions would take about ") and "minutes of computing" in sentence
-    assert too_much_work(JointRequest(parts=asked.parts[:4])) == "" == too_much_work(asked.parts[0])
+    assert too_much_work(Request(parts=asked.parts[:4])) == "" == too_much_work(Request(parts=asked.parts[:1]))
 
 
 def test_a_strategy_that_all_questions_share_counts_once() -> None:
     parts = tuple(ranges_of("hierarchy", {"epsilon": 0.1 + place / 100}) for place in range(MOST_PARTS))
     assert sum(part.mechanism.preview_seconds(part.problem)[0] for part in parts) > MAX_SECONDS
-    assert too_much_work(JointRequest(parts=parts)) == ""
+    assert too_much_work(Request(parts=parts)) == ""
     others = tuple(replace(part, values={**part.values, "branches": 16 + place}) for place, part in enumerate(parts))
-    assert too_much_work(JointRequest(parts=others))
+    assert too_much_work(Request(parts=others))

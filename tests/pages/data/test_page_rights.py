@@ -24,7 +24,7 @@ from dprelease.ledger.records import Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 from pages.data.engines import NOT_OFFERED, OPENED_AS, open_offer
 from pages.data.summary import DECLARED
 from pages.data.upload import HeldFile
@@ -108,11 +108,11 @@ def certified(folder: Path, engines: dict[str, Any]) -> bool:
     rows = offers(engines)["census"].open(sealed=False).snapshot(DECLARATION)
     fixed = Registration(name="census", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=1000)
     dataset_id = ledger.register(fixed, rows, Price.allowed(epsilon=5), ADA).dataset_id
-    request = Request(
+    question = AskedQuestion(
         reading=DECLARATION.reading(COLUMN), queries=Cells(domain=ON), n=1000, neighbours=Neighbours.ADD_REMOVE_ONE,
         entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
-    stored = release(ledger, dataset_id, request, rows, ADA)
+    stored = release(ledger, dataset_id, Request(parts=(question,)), rows, ADA)
     assert isinstance(stored, Stored)
     return bool(stored.body["guarantee"]["steward_saw_true_values"])
 

@@ -60,7 +60,7 @@ def test_a_plan_of_one_s_own_file_says_how_the_file_is_read() -> None:
     type_in(app, wage={"from": "0", "to": "5000", "bins": 10}, age={"use": False})
     plan: Plan = planned(app).session_state["plan_shown"][1]
     assert plan.file_format == Format(separator=";", decimal=",")
-    assert Plan.read(plan.text).joint_request().file_format == plan.file_format
+    assert Plan.read(plan.text).request().file_format == plan.file_format
 
 
 def test_whoever_looked_at_plan_before_finds_the_file_there_and_another_choice_stays() -> None:

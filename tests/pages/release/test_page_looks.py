@@ -23,7 +23,7 @@ from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration, Stor
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from dprelease.requests.single import Request
+from dprelease.requests.parts import AskedQuestion, Request
 from pages.release import asked
 from pages.release.asked import filled_in, request_of
 from pages.shell.ledger import looks as shown
@@ -57,10 +57,11 @@ def next_body(ledger: Ledger) -> Mapping[str, Any]:
     (dataset_id,) = ledger.dataset_ids()
     reading = Columns(names=("income",), on=ON)
     draw, n = 1 + len(ledger.outcomes(dataset_id)), ledger.registration(dataset_id).public_n
-    request = Request(
+    question = AskedQuestion(
         reading=reading, queries=Cells(domain=reading.domain), n=n, neighbours=Neighbours.ADD_REMOVE_ONE,
-        entry_key="identity", values={"epsilon": 0.5}, draw=draw,
+        entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
+    request = Request(parts=(question,), draw=draw)
     stored = release(ledger, dataset_id, request, rows(), STEWARD)
     assert isinstance(stored, Stored)
     return stored.body

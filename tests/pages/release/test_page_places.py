@@ -16,7 +16,7 @@ from dpcore.data.sources import Source, Uploaded
 from dplab.recipe import Recipe
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
-from dprelease.requests.joint import asked_of
+from dprelease.requests.parts import Request
 from pages.data.upload import HeldFile
 from pages.release.results import REFUSED
 from tests.kit.chance.numbers import has_number
@@ -59,7 +59,9 @@ def test_what_tables_shows_is_released(no_ledger: Path) -> None:
     app = released(app)
     assert "Entry 1, charged ε 0.5" in said(app) and app.dataframe
     stored = last(no_ledger)
-    assert stored.body["mechanism"]["key"] == "marginals-polynomial-gaussian" and list(stored.files) == ["answers.csv"]
+    assert stored.body["parts"][0]["mechanism"]["key"] == "marginals-polynomial-gaussian" and list(stored.files) == [
+        "answers.csv"
+    ]
     # What Play shows of the same data set is one press away, and asks for a column.
     next(each for each in app.radio if each.label == "Release").set_value("What Play or Plan shows")
     app = sound(app.run())
@@ -71,7 +73,7 @@ def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
     app = released(seen("robust/page.py", data="penguins.body_mass_g", **link))
     assert "Entry 1, charged ε 0.01 and δ 0.000000000001" in said(app)
     stored = last(no_ledger)
-    assert stored.body["mechanism"]["key"] == "stable_median" and list(stored.files) == ["value.csv"]
+    assert stored.body["parts"][0]["mechanism"]["key"] == "stable_median" and list(stored.files) == ["value.csv"]
     assert b"True" in stored.files["value.csv"], "at so small an epsilon it refuses"
     assert REFUSED in said(app) and any(each.label == "Publish, free" for each in app.button)
 
@@ -137,7 +139,7 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     app.number_input(key="epsilon").set_value(0.1)
     app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.29")
     told, worse = last(no_ledger).body["guarantee"], 1e-8 * math.expm1(0.3) / math.expm1(0.1)
-    [part] = asked_of(last(no_ledger).body["request"]).parts
+    [part] = Request.of(last(no_ledger).body["request"]).parts
     proved = part.mechanism.person_guarantee(part.problem, 3)
     assert 0.25 < proved.epsilon <= float(told["epsilon"]) <= proved.epsilon + 1e-9 < 0.3
     assert worse <= float(told["delta"]) <= worse * 1.0001

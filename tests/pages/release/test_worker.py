@@ -22,7 +22,6 @@ from dprelease.ledger.records import DIED, RAISED, Failed, Refused, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import SAW_TRUE_VALUES, release
-from dprelease.requests.single import Request
 from pages.data import upload
 from pages.release import worker
 from pages.release.draw import ANOTHER
@@ -30,7 +29,7 @@ from pages.shell import session
 from pages.shell.ledger.door import ADMITTED, TYPE_TOKEN
 from pages.shell.ledger.held import account_in
 from pages.shell.ledger.odometer import tell_what_was_seen
-from tests.kit.ledgers import STEWARD
+from tests.kit.ledgers import STEWARD, request_of
 from tests.kit.sources import own
 from tests.pages.opening import file_of, sound
 from tests.pages.release.test_page_states import press, registered, said, the, token
@@ -39,7 +38,7 @@ __all__ = ["token"]
 WAITS = 0.7 * PATIENCE
 """Seconds in which nobody has waited for whoever draws, however busy the machine is."""
 ON = Number(low=0, high=100, bits=3, missing=True)
-REQUEST = Request(
+REQUEST = request_of(
     reading=Columns(names=("age",), on=ON), queries=Cells(domain=ON), n=50, neighbours=Neighbours.ADD_REMOVE_ONE,
     entry_key="identity", values={"epsilon": 1.0},
 )  # fmt: skip
