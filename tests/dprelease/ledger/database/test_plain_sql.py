@@ -54,6 +54,24 @@ def held(template: tuple[str, Held]) -> Held:
     return Ledger(folder), dataset_id
 
 
+@pytest.mark.parametrize("table", NAMES)
+@pytest.mark.parametrize("sql", ["DELETE FROM {parent}", "UPDATE {parent} SET digest = digest"])
+def test_a_table_made_the_parent_of_a_ledger_s_changes_nothing_in_it(plain: Any, table: str, sql: str) -> None:
+    """Triggers of statements do not run where a statement names the parent; those of rows do."""
+    before = plain.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+    plain.execute(f"CREATE TABLE public.parent (LIKE {table}); ALTER TABLE {table} INHERIT public.parent")
+    with pytest.raises(importlib.import_module("psycopg").errors.IntegrityConstraintViolation):
+        plain.execute(sql.format(parent="public.parent"))
+    plain.execute(f"ALTER TABLE {table} NO INHERIT public.parent")
+    assert before and plain.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() == before
+
+
+def test_a_function_that_looks_in_another_schema_is_noticed(plain: Any, held: Held) -> None:
+    for other in ("a_ledger", "public"):
+        plain.execute(f"ALTER FUNCTION within_budget() SET search_path = {other}, pg_temp")
+        assert check(*held) == ["The ledger's tables or triggers were changed. Restore a backup."]
+
+
 @pytest.fixture
 def plain(address: str, held: Held) -> Iterator[Any]:
     """What any program that speaks SQL opens."""
