@@ -102,6 +102,7 @@ def _wrong(connection: Opened, dataset_id: str) -> Iterator[str]:
         body = document_in(text)
         if digest(line) != told or canonical(body).decode() != text:
             yield WRONG.format(number=seq, why="it is not what was written")
+            continue
         if set(body) != BODIES.get(kind, set(body)) or any(type(body[name]) is not str for name in SIGNED & set(body)):
             yield WRONG.format(number=seq, why="its body is not one of a ledger")
             return

@@ -109,7 +109,7 @@ CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
     "a budget below what is charged": (added(("budget", 0, 9)), (13, SPENT)),
     "an attempt before there is a budget": (lambda lines: lines.pop(2), (4, SPENT)),
     "a budget before a version of the rows": (
-        lambda lines: lines.insert(1, line(2, "budget", 0, 10)) or lines.pop(3),
+        lambda lines: lines.__setitem__(1, line(2, "budget", 0, 10)),
         (2, PLACE),
     ),
     "a copy that forgot less than nothing": (put(12, about=-1), (12, ABOUT)),
