@@ -198,7 +198,9 @@ def test_on_a_tablet_no_words_of_the_bar_or_of_a_picture_are_covered_or_cut(
     page.set_viewport_size({"width": 1024, "height": 2000})
     settled(page)
     buttons = page.locator(".dpscope-present").bounding_box()
-    assert buttons
+    tools, page_head = (page.locator(f".st-key-{key}").bounding_box() for key in ("browser_tools", "epsilon_bar"))
+    assert buttons and tools and page_head
+    assert tools["x"] + tools["width"] <= page_head["x"] + page_head["width"] + 1, "they would leave the window"
     for words in page.locator(".st-key-status_bar > *").all():
         box = words.bounding_box()
         assert box and box["x"] + box["width"] <= buttons["x"], "the buttons would lie over it"
