@@ -242,6 +242,14 @@ def test_a_chart_is_higher_where_the_window_is_and_the_page_is_still_one_screen(
     assert high <= seen, f"{high} pixels high"
 
 
+@pytest.mark.parametrize("viewport", [ViewportSize(width=1920, height=1080)], ids=["wide"])
+def test_on_a_wide_screen_no_name_beside_a_picture_is_cut(page: Page, server: Server) -> None:
+    visit(page, server, "?data=penguins.body_mass_g", "tradeoff_chart")
+    names = page.locator(".st-key-tradeoff_chart .legendtext").all_text_contents()
+    assert any(len(name) > 30 for name in names) and not any("…" in name for name in names), names
+    assert page.evaluate(BEYOND) == []
+
+
 @pytest.mark.parametrize("colour_scheme", ["dark"])
 def test_in_the_dark_what_a_slider_of_releases_has_not_reached_is_dark(page: Page, server: Server) -> None:
     track = visit(page, server, "", "data_chart").locator(".st-key-data_chart .dpscope-frames")
