@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -13,8 +14,7 @@ import numpy as np
 
 from dpcore.core import DataError, Integers
 from dpcore.core.problem import MOST_ROWS
-from dprelease.engines.counts import Encoding
-from dprelease.engines.questions import TableColumn, compiler_of, held, question, written
+from dprelease.engines.counts import Encoding, TableColumn
 
 MOST_COLUMNS = 1_000
 NOT_COUNTS = "The engine answered with something else than counts of cells."
@@ -78,11 +78,9 @@ class Engine(ABC):
 
     def columns(self) -> list[TableColumn]:
         """Those that hold numbers, text, dates or truth values; raises DataError if there is no such table."""
-        return [each for each in self.answered(self._typed) if held(each.kind)][:MOST_COLUMNS]
-
-    def _typed(self) -> list[TableColumn]:
-        kind_of = compiler_of(self.compiler).type_mapper.from_string
-        return [TableColumn(name=name, kind=kind_of(words)) for name, words in self.described()]
+        questions = driver("dprelease.engines.questions", extra="engines")
+        found: list[TableColumn] = self.answered(lambda: questions.columns_of(self.compiler, self.described()))
+        return found[:MOST_COLUMNS]
 
     def counted(self, parts: Sequence[Encoding], columns: Sequence[TableColumn]) -> tuple[Integers, Integers]:
         """The cells that hold a row, (m, parts), and how many rows, (m,).
@@ -90,8 +88,9 @@ class Engine(ABC):
         Raises:
             DataError: one sentence that shows nothing of what the engine said.
         """
-        expression, texts = question(self.table, parts, columns, most=self.allowance.answers)
-        query = written(expression, compiler=self.compiler, place=self.place)
+        questions = driver("dprelease.engines.questions", extra="engines")
+        expression, texts = questions.question(self.table, parts, columns, most=self.allowance.answers)
+        query = questions.written(expression, compiler=self.compiler, place=self.place)
         found = self.answered(lambda: self.ask(query, texts, width=len(parts) + 1))
         if not isinstance(found, list | np.ndarray):
             raise DataError(NOT_COUNTS)
@@ -140,6 +139,15 @@ class Engine(ABC):
     @abstractmethod
     def interrupt(self) -> None:
         """End a question that is under way in another thread, whatever the engine says to that."""
+
+
+def driver(module: str, *, extra: str) -> Any:
+    """A library that an engine needs, imported when it is first needed; raises DataError where the server has none."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        pass
+    raise DataError(f"This server has no driver for this engine: whoever runs it can install the extra “{extra}”.")
 
 
 def _checked(found: Any, sizes: Sequence[int]) -> tuple[Integers, Integers]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dpcore.core import DataError
-from dprelease.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine
-from dprelease.engines.questions import driver
+from dprelease.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine, driver
 
 SECONDS_TO_CONNECT = 10
 SETTINGS = (

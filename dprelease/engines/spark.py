@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from dprelease.engines.engine import Engine
-from dprelease.engines.questions import driver
+from dprelease.engines.engine import Engine, driver
 
 GROUP = "dpscope"
 TALKERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")

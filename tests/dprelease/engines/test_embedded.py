@@ -30,8 +30,9 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests.single import Request
-from tests.dprelease.engines.values import LABELS, differences, edge_differences, told, write_edges, write_parquet
+from tests.dprelease.engines.values import LABELS, NO_IBIS, differences, edge_differences, told, write_edges, write_parquet
 
+pytest.importorskip("ibis", reason=NO_IBIS)
 WHOLE = Columns(names=("whole",), on=Number(low=0, high=100, bits=6, missing=True))
 
 
@@ -66,7 +67,7 @@ NUMBER, DAYS, JOBS, TRUTH = Number(missing=True), Dates(missing=True), Labels(la
     [
         ("written", NUMBER, "numbers, and the engine holds text"), ("written", DAYS, "dates, and the engine holds text"),
         ("written", TRUTH, "yes or no, and the engine holds text"), ("day", NUMBER, "numbers, and the engine holds dates"),
-        ("smoker", NUMBER, "numbers, and the engine holds yes or no"), ("whole", DAYS, "holds numbers"),
+        ("smoker", NUMBER, "numbers, and the engine holds yes or no"), ("whole", DAYS, "holds whole numbers"),
         ("fraction", JOBS, "labels, and the engine holds numbers"), ("smoker", JOBS, "labels, and"),
         ("moment", JOBS, "labels, and the engine holds dates"), ("day", TRUTH, "yes or no, and the engine holds dates"),
     ],

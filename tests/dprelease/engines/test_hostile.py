@@ -18,15 +18,16 @@ import pytest
 from dpcore.core import DataError, ParameterError
 from dpcore.data.columns import Labels, Number
 from dprelease.engines.configured import WRONG, engine_of, offers
-from dprelease.engines.counts import Encoding
+from dprelease.engines.counts import Encoding, TableColumn
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import NOT_COUNTS, Allowance, Engine
 from dprelease.engines.postgres import Postgres
-from dprelease.engines.questions import TableColumn, question, written
 from dprelease.engines.spark import Spark
 from dprelease.engines.tables import from_engine, open_table
-from tests.dprelease.engines.values import NASTY, SECRET
+from tests.dprelease.engines.values import NASTY, NO_IBIS, SECRET
 
+ibis, sqlglot = pytest.importorskip("ibis", reason=NO_IBIS), pytest.importorskip("sqlglot")
+questions: Any = importlib.import_module("dprelease.engines.questions")
 AGES = Number(low=0, high=100, bins=100, missing=True)
 SECONDS = 0.3
 
@@ -123,17 +124,16 @@ DIALECTS: dict[type[Engine], str] = {Embedded: "duckdb", Postgres: "postgres", S
 
 @pytest.mark.parametrize("engine", DIALECTS)
 def test_a_label_stays_out_of_the_query_and_a_name_stays_a_name(engine: type[Engine]) -> None:
-    ibis, glot = importlib.import_module("ibis"), importlib.import_module("sqlglot")
     odd = f"{NASTY}; DROP TABLE \"people\" -- `%s $p3 :p3 \\"
     columns = [TableColumn(name=odd, kind=ibis.dtype("string"))]
-    expression, texts = question((odd, odd), open_parts(SECRET), columns, most=10)
-    query = written(expression, compiler=engine.compiler, place=engine.place)
+    expression, texts = questions.question((odd, odd), open_parts(SECRET), columns, most=10)
+    query = questions.written(expression, compiler=engine.compiler, place=engine.place)
     assert texts == [[SECRET]] and SECRET not in query and query.count(engine.place.format(1)) == 1
-    names = {each.name for each in glot.parse_one(query, read=DIALECTS[engine]).find_all(glot.exp.Identifier)}
+    names = {each.name for each in sqlglot.parse_one(query, read=DIALECTS[engine]).find_all(sqlglot.exp.Identifier)}
     assert {each for each in names if len(each) > 3} == {odd}
     assert query.count("script") == 2 * 3  # the name of schema, table and column
     with pytest.raises(ParameterError, match="more than the blanks"):
-        question(("people",), open_parts(NASTY, f" {NASTY}"), columns, most=10)
+        questions.question(("people",), open_parts(NASTY, f" {NASTY}"), columns, most=10)
 
 
 def open_parts(*labels: str) -> tuple[Encoding, ...]:
@@ -168,7 +168,7 @@ def test_an_engine_is_private_unless_its_section_says_otherwise() -> None:
     ("engine", "module", "extra"),
     [
         (Postgres(address="", name="people"), "psycopg", "engines"),
-        (Postgres(address="", name="people"), "ibis.backends.sql.compilers", "engines"),
+        (Postgres(address="", name="people"), "dprelease.engines.questions", "engines"),
         (Spark(name="people"), "pyspark.sql", "spark"),
     ],
 )
