@@ -313,7 +313,12 @@ def test_every_suite_installs_what_its_tests_are_else_skipped_without(
     commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[set[str]] = []
-    monkeypatch.setattr(run, "ensure_environment", lambda environment, groups: asked.append(groups) or Path("python"))
+
+    def record(environment: Path, groups: set[str]) -> Path:
+        asked.append(groups)
+        return environment
+
+    monkeypatch.setattr(run, "ensure_environment", record)
     for suite in ("", "quick", "full", "harness", "engines", "mutants"):
         run.main(["test", *filter(None, [suite])])
     assert len(asked) == 6 and all({"test", "engines"} <= groups for groups in asked)

@@ -37,20 +37,15 @@ FITTING = {
 }  # fmt: skip
 """What a column may hold that is declared as something."""
 
-
-@ibis.udf.scalar.builtin
-def dpscope_texts(place: int) -> list[str]:  # type: ignore[empty-body]
-    """A list that is handed over beside the query: ``written`` puts the engine's sign for it."""
-
-
-@ibis.udf.scalar.builtin
-def array_position(texts: list[str], text: str) -> int:  # type: ignore[empty-body]
-    """The engines' own, from 1; NULL or 0 for none: what ibis writes for it takes Postgres a query for each row."""
-
-
-@ibis.udf.scalar.builtin
-def trim(text: str, blanks: str) -> str:  # type: ignore[empty-body]
-    """The engines' own: ibis would strip other white space, too."""
+TEXTS = "dpscope_texts"
+builtin = ibis.udf.scalar.builtin
+"""Makes a function that an expression may call of its names, of which ibis knows nothing more."""
+texts_at = builtin(lambda place: None, name=TEXTS, signature=(("int64",), "array<string>"))
+"""A list that is handed over beside the query, by its number: ``written`` puts the engine's sign for it."""
+position = builtin(lambda texts, text: None, name="array_position", signature=(("array<string>", "string"), "int64"))
+"""Of a text among others, NULL or 0 for none: what ibis writes for it takes Postgres a query for each row."""
+trim = builtin(lambda text, blanks: None, name="trim", signature=(("string", "string"), "string"))
+"""The engines' own: ibis strips other white space, too."""
 
 
 def columns_of(compiler: str, described: Sequence[tuple[str, str]]) -> list[TableColumn]:
@@ -94,8 +89,8 @@ def question(
     for part, column in zip(parts, columns, strict=True):
         if _holds(column) not in FITTING[_declared(part)]:
             raise DataError(
-                f"“{part.column}” is declared as {_declared(part)}, and the engine holds {_holds(column)} there: a view "
-                "in which it has that type, made by the table's owner, can be counted."
+                f"“{part.column}” is declared as {_declared(part)}, and the engine holds {_holds(column)} there: a "
+                "view in which it has that type, made by the table's owner, can be counted."
             )
     catalog, database, name = [None, None, *table][-3:]
     schema = {column.name: column.kind for column in columns} or {"k": "int64"}
@@ -122,8 +117,8 @@ def written(expression: Any, *, compiler: str, place: str) -> str:
     writer = getattr(compilers, compiler)()
 
     def placed(node: Any) -> Any:
-        texts = isinstance(node, exp.Anonymous) and node.name.lower() == dpscope_texts.__name__
-        return exp.Var(this=place.format(int(node.expressions[0].name) + 1)) if texts else node
+        found = isinstance(node, exp.Anonymous) and node.name.lower() == TEXTS
+        return exp.Var(this=place.format(node.expressions[0].name)) if found else node
 
     return str(writer.to_sqlglot(expression).transform(placed).sql(writer.dialect))
 
@@ -145,7 +140,7 @@ def _value(part: Encoding, column: Any, texts: list[list[str]]) -> Any:
         return ibis.cases((no, 0), (yes, 1), else_=2)
     texts.append(part.labels)
     text = trim(column.cast("string"), BLANKS).nullif("")
-    return array_position(dpscope_texts(len(texts) - 1), text).nullif(0).fill_null(len(part.labels) + 1) - 1
+    return position(texts_at(len(texts)), text).nullif(0).fill_null(len(part.labels) + 1) - 1
 
 
 def _finite(column: Any) -> Any:

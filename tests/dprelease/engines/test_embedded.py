@@ -17,8 +17,8 @@ from dpcore.core import DataError, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
-from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.predicates import Predicate
+from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import Allowance
@@ -30,7 +30,15 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests.single import Request
-from tests.dprelease.engines.values import LABELS, NO_IBIS, differences, edge_differences, told, write_edges, write_parquet
+from tests.dprelease.engines.values import (
+    LABELS,
+    NO_IBIS,
+    differences,
+    edge_differences,
+    told,
+    write_edges,
+    write_parquet,
+)
 
 pytest.importorskip("ibis", reason=NO_IBIS)
 WHOLE = Columns(names=("whole",), on=Number(low=0, high=100, bits=6, missing=True))
@@ -65,13 +73,18 @@ NUMBER, DAYS, JOBS, TRUTH = Number(missing=True), Dates(missing=True), Labels(la
 @pytest.mark.parametrize(
     ("column", "on", "holds"),
     [
-        ("written", NUMBER, "numbers, and the engine holds text"), ("written", DAYS, "dates, and the engine holds text"),
-        ("written", TRUTH, "yes or no, and the engine holds text"), ("day", NUMBER, "numbers, and the engine holds dates"),
-        ("smoker", NUMBER, "numbers, and the engine holds yes or no"), ("whole", DAYS, "holds whole numbers"),
-        ("fraction", JOBS, "labels, and the engine holds numbers"), ("smoker", JOBS, "labels, and"),
-        ("moment", JOBS, "labels, and the engine holds dates"), ("day", TRUTH, "yes or no, and the engine holds dates"),
+        ("written", NUMBER, "numbers, and the engine holds text"),
+        ("written", DAYS, "dates, and the engine holds text"),
+        ("written", TRUTH, "yes or no, and the engine holds text"),
+        ("day", NUMBER, "numbers, and the engine holds dates"),
+        ("smoker", NUMBER, "numbers, and the engine holds yes or no"),
+        ("whole", DAYS, "dates, and the engine holds whole numbers"),
+        ("fraction", JOBS, "labels, and the engine holds numbers"),
+        ("smoker", JOBS, "labels, and the engine holds yes or no"),
+        ("moment", JOBS, "labels, and the engine holds dates"),
+        ("day", TRUTH, "yes or no, and the engine holds dates"),
     ],
-)  # fmt: skip
+)
 def test_what_is_declared_as_another_type_than_the_engine_s_is_refused_and_not_asked(
     table: EngineTable, monkeypatch: pytest.MonkeyPatch, column: str, on: Number | Labels, holds: str
 ) -> None:
@@ -86,7 +99,8 @@ def test_what_is_declared_as_another_type_than_the_engine_s_is_refused_and_not_a
 
 def test_numbers_cut_at_named_places_are_numbers_of_the_engine(table: EngineTable) -> None:
     provenance = Provenance(kind=ProvenanceKind.STAND_IN, title="test")
-    for asked in (Coded(column="label", name="cut", labels=("a", "b"), cuts=(1.0,)), Predicate(column="label", kind="below", value=1.0)):
+    below = Predicate(column="label", kind="below", value=1.0)
+    for asked in (below, Coded(column="label", name="cut", labels=("a", "b"), cuts=(1.0,))):
         with pytest.raises(DataError, match="“label” is declared as numbers"):
             Several(attributes=(asked,)).dataset(table, provenance)
 

@@ -124,7 +124,7 @@ DIALECTS: dict[type[Engine], str] = {Embedded: "duckdb", Postgres: "postgres", S
 
 @pytest.mark.parametrize("engine", DIALECTS)
 def test_a_label_stays_out_of_the_query_and_a_name_stays_a_name(engine: type[Engine]) -> None:
-    odd = f"{NASTY}; DROP TABLE \"people\" -- `%s $p3 :p3 \\"
+    odd = f'{NASTY}; DROP TABLE "people" -- `%s $p3 :p3 \\'
     columns = [TableColumn(name=odd, kind=ibis.dtype("string"))]
     expression, texts = questions.question((odd, odd), open_parts(SECRET), columns, most=10)
     query = questions.written(expression, compiler=engine.compiler, place=engine.place)

@@ -45,7 +45,8 @@ COLUMNS: dict[str, tuple[str, list[Any]]] = {
         "0044-03-15 (BC)", "infinity", "-infinity", "10000-01-01", "2020-12-31", "2024-12-30", "2023-01-01",
     ]),
     "moment": ("TIMESTAMP", [
-        None, "2024-02-29 23:59:59.999999", "1969-12-31 00:00:00", "2024-12-30 12:00:00.5", "infinity", "1969-12-31 23:59",
+        None, "2024-02-29 23:59:59.999999", "1969-12-31 00:00:00", "2024-12-30 12:00:00.5", "infinity",
+        "1969-12-31 23:59",
     ]),
     "instant": ("TIMESTAMPTZ", [
         None, "2024-02-29 23:30:00-01", "1970-01-01 00:00:00+00", "2024-12-31 23:59:59.25+00", "2024-03-01 00:30+01:00",
@@ -199,7 +200,8 @@ PLACES = (-0.5, 0.1, 0.3, 100.00000000000001, 1e16)
 
 def edges() -> list[float | None]:
     """Every edge of every line (of many, some hundred), the doubles beside it, and what is far or no number."""
-    at = np.concatenate([*(line.edges[:: 1 + line.ordered // 150] for line in CUT), [line.high for line in CUT], PLACES])
+    some = [line.edges[:: 1 + line.ordered // 150] for line in CUT]
+    at = np.concatenate([*some, [line.high for line in CUT], PLACES])
     far = [0.0, -0.0, 5e-324, -5e-324, 2e-308, 1.7976931348623157e308, -1.7976931348623157e308, np.inf, -np.inf, np.nan]
     beside = [at, np.nextafter(at, np.inf), np.nextafter(at, -np.inf), far]
     return [None, *np.unique(np.concatenate(beside)).tolist(), -0.0]

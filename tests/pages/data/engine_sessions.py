@@ -33,7 +33,7 @@ def write_people(folder: Path) -> Path:
     """A folder of Parquet: a number, a name, and whether somebody smokes."""
     with duckdb.connect() as connection:
         connection.execute(
-            f"COPY (SELECT (range % 100)::DOUBLE AS {COLUMN}, '{SECRET}' AS name, range % 3 = 0 AS abstinent"
+            f"COPY (SELECT (range % 100)::DOUBLE AS {COLUMN}, '{SECRET}' AS name, (range % 3 = 0)::INTEGER AS abstinent"
             f" FROM range({ROWS})) TO '{folder / 'people.parquet'}' (FORMAT parquet)"
         )
     return folder
