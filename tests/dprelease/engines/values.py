@@ -192,6 +192,7 @@ CUT = (
     Number(low=-(2.0**53), high=2.0**53, bins=11, missing=True, clamp=False),
     Number(low=1e15, high=1e15 + 1, bits=10, missing=True),  # edges closer than doubles: numpy's quotient alone
     Number(high=5e-300, bits=4, missing=True),
+    Number(low=1_000_000.1, high=1_000_000.7, bins=7, missing=True),  # edges as they are, not rounded to decimals
     Number(low=-50, high=0, bins=1000, missing=True),
 )
 PLACES = (-0.5, 0.1, 0.3, 100.00000000000001, 1e16)
