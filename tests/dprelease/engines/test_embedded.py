@@ -117,6 +117,24 @@ def test_a_view_of_a_database_s_owner_counts_what_its_text_means(tmp_path: Path)
     assert from_engine(typed, "age", line).histogram.tolist() == [1, 1, 1]
 
 
+def test_types_of_a_database_that_files_have_not_are_counted_or_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "house.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TYPE job AS ENUM ('cook', 'O''Brien')")
+        connection.execute(
+            "CREATE TABLE t (h HUGEINT, u UBIGINT, d DECIMAL(38, 10), j job, l INTEGER[], b BLOB, s UUID)"
+        )
+        rows = "(2::HUGEINT ** 100, 18446744073709551615, 29.0000000001, 'cook', [1], 'x', uuid()),"
+        rows += " (-(2::HUGEINT ** 100), 29, -1, 'O''Brien', NULL, NULL, NULL), (29, 57, 58, NULL, NULL, NULL, NULL)"
+        connection.execute(f"INSERT INTO t VALUES {rows}")
+    table = open_table(Embedded(path=path, name="t"), name="t")
+    assert table.columns == ("h", "u", "d", "j")
+    line = Number(low=0, high=58, bins=2, missing=True, clamp=False)
+    cells = [from_engine(table, name, line).histogram.tolist() for name in "hud"]
+    assert cells == [[0, 1, 2], [0, 2, 1], [0, 2, 1]]
+    assert from_engine(table, "j", Labels(labels=("O'Brien", "cook"))).histogram.tolist() == [1, 1, 1]
+
+
 def test_cells_of_a_folder_are_cut_where_numpy_cuts_them(tmp_path: Path) -> None:
     assert edge_differences(open_table(Embedded(path=write_edges(tmp_path)), name="edges")) == []
 

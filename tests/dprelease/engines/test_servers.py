@@ -14,6 +14,7 @@ import pytest
 
 from dpcore import Number
 from dpcore.core import DataError
+from dpcore.data.columns import Labels
 from dpcore.data.reading.tables import Table, read_table
 from dprelease.engines.engine import Allowance
 from dprelease.engines.postgres import Postgres
@@ -89,6 +90,26 @@ def test_a_session_of_postgres_can_only_read(address: str) -> None:
     with pytest.raises(DataError, match="could not answer"):
         engine.answered(lambda: engine.ask("DELETE FROM people RETURNING 1, 1", [], width=2))
     assert open_table(engine, name="people").row_count
+
+
+def test_types_of_postgres_that_files_have_not_are_counted_or_left_out(address: str) -> None:
+    with importlib.import_module("psycopg").connect(address, autocommit=True) as connection:
+        connection.execute("CREATE TYPE text_like AS ENUM ('cook')")
+        connection.execute("CREATE TABLE odd (x numeric, job char(9), m money, e text_like, a text[], j json)")
+        rows = ("NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1e-400", "-1e-400", "29", "57.9999", None)
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO odd VALUES (%s, 'O''Brien', 1, 'cook', '{a}', '1')", [[each] for each in rows]
+            )
+    table = open_table(Postgres(address=address, name="odd"), name="odd")
+    assert table.columns == ("x", "job")
+    line = Number(low=0, high=58, bins=2, missing=True, clamp=False)
+    assert from_engine(table, "x", line).histogram.tolist() == [
+        2,
+        2,
+        6,
+    ]  # what is nearly 0 is 0, what is no double is missing
+    assert from_engine(table, "job", Labels(labels=("O'Brien",))).histogram.tolist() == [10, 0]
 
 
 def test_postgres_is_left_when_it_takes_too_long_and_asked_again(address: str) -> None:
