@@ -21,6 +21,7 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.predicates import Predicate
 from dpcore.data.product import Product
+from dpcore.data.reading.intake import clean_names
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
 from dprelease.engines.counts import Encoding, dataset_of, parts_of
@@ -30,6 +31,7 @@ NO_IBIS = "needs the extra engines, which every suite of run.py installs"
 NASTY = 'O\'Brien "the" <script>alert(1)</script>'
 LABELS = (NASTY, "%s", "%(p0)s", "$p0", ":p0", "{x}", "ß", "\\", "a;b", "--", "Ａ", "naïve\u00a0", "`b`", "")
 SECRET = "A-SECRET-OF-SOMEBODY"
+ODD_NAME = 'odd "name"\'; DROP TABLE people -- `%s $p1 :p1 \\'
 COLUMNS: dict[str, tuple[str, list[Any]]] = {
     "fraction": ("DOUBLE", [
         None, float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 5e-324, 1e308, -1e308, 29.0, 28.999999999999996,
@@ -54,7 +56,7 @@ COLUMNS: dict[str, tuple[str, list[Any]]] = {
     "smoker": ("BOOLEAN", [None, True, False]),
     "answer": ("INTEGER", [None, 0, 1, 2, -1]),
     "written": ("VARCHAR", [None, "29", "2024-02-29", "yes"]),
-    'odd "name" %s': ("INTEGER", [None, 1, 2, 3]),
+    ODD_NAME: ("INTEGER", [None, 1, 2, 3]),
 }  # fmt: skip
 ROWS = 240
 
@@ -85,7 +87,7 @@ def write_parquet(folder: Path) -> list[Path]:
     return paths
 
 
-ODD = "odd _name_ %s"
+ODD = clean_names([ODD_NAME])[0][0]
 """What the last column is called once its name is safe."""
 NUMBERS = ("fraction", "single", "whole", "exact", "answer")
 LINES = (
