@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dprelease.ledger.checks import check
-from dprelease.ledger.records import DAMAGED, LedgerError, Refused, Stored
+from dprelease.ledger.records import LedgerError, Refused, Stored
 from dprelease.ledger.schema import NAMES
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.chosen import ADDRESS
