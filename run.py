@@ -396,7 +396,7 @@ def test(arguments: list[str]) -> int:
     """Run every check of a suite, even after one fails; types are checked beside the tests."""
     suite = arguments[0] if arguments and arguments[0] in (*SUITES, "mutants") else ""
     asked = arguments[1:] if suite else arguments
-    groups = {"test", "engines", "spark"} if suite == "engines" else {"test", "login"}
+    groups = {"test", "engines", "spark" if suite == "engines" else "login"}
     python = ensure_environment(HERE / ".venv", groups=groups)
     # As the app has it: two processes share the cores, and threads that wait for a busy core spin.
     variables = {"OPENBLAS_NUM_THREADS": "1", **os.environ}

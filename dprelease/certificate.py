@@ -18,7 +18,7 @@ from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printabl
 from dpcore.data.declared import Capped
 from dpcore.mechanisms.online.interactive import Interactive
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parsed
-from dprelease.ledger.chain import ACCESS, MACHINE_FAILED, RESTORED, STORED, details_of, folded
+from dprelease.ledger.chain import ACCESS, RESTORED, STORED, VERSION, details_of, folded
 from dprelease.ledger.records import Registration, Spent, Stored
 from dprelease.ledger.units import ROOM, Price, Tally
 from dprelease.requests.coverage import coverage
@@ -296,12 +296,14 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         return
     if (asked.neighbours, asked.n) != (registration.neighbours, registration.public_n):
         yield "The request is about another relation or n than the registration."
+    if body["version"] > sum(line["kind"] == VERSION for line in lines[: last["about"]]):
+        yield "The rows' version was registered after the draw, or never."
     if body["at"] < data["registered"]:
         yield "The release was drawn before the data were registered."
     before = Spent(
         budget=budget,
         spent=account.charged,
-        machine_failures=account.count(MACHINE_FAILED),
+        machine_failures=account.machine_failures,
         copies_put_back=account.count(RESTORED),
     )
     expected = body_of(
@@ -351,11 +353,15 @@ def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Itera
 def against(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
     """What is wrong with a ledger, by its chain of lines, that a certificate of the same data set tells."""
     try:
-        document = parsed(certified, what="certificate") if isinstance(certified, bytes) else certified
+        document = parsed(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         chain = document["ledger"]["chain"]
-        entries = len(chain)
+        entries, body = len(chain), {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
+        sealed = digest({name: told for name, told in document.items() if name != "digest"}) == document["digest"]
+        its_own = chain[-1]["details"] == details_of(body, salt=document["ledger"]["salt"])
     except Exception:  # whatever a made-up document makes fail
         return ["The certificate lacks what its format asks for."]
+    if not (sealed and its_own):
+        return ["The certificate's digests are not those of what it says: it was changed."]
     for place, (theirs, ours) in enumerate(zip(chain, lines, strict=False), 1):
         if theirs != ours:
             return [f"The ledger and the certificate differ from line {place} on: one of them is not genuine."]

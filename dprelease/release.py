@@ -29,8 +29,8 @@ from dprelease.engines.tables import CountedTable, Snapshot
 from dprelease.ledger.chain import FAILED, STORED
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import PATIENCE
-from dprelease.ledger.fingerprint import key_of
-from dprelease.ledger.looks import looked_at, print_of_name
+from dprelease.ledger.fingerprint import fingerprint, key_of
+from dprelease.ledger.looks import print_of_name
 from dprelease.ledger.reading import account_in, seen_in, unpublished_in
 from dprelease.ledger.records import (
     DIED,
@@ -192,7 +192,8 @@ def release(
             return Refused(sentence=sentence)
         if sentence := _other_cells(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
-        version = ledger.version(dataset_id, table)
+        print_of_rows = fingerprint(table, key=key_of(ledger.folder))
+        version = ledger.version_of(dataset_id, print_of_rows)
         if not version:
             return Refused(sentence=STRANGE)
         if sentence := _wrong_number(ledger.registration(dataset_id), table):
@@ -207,15 +208,17 @@ def release(
             if sentence := refusal(request, registration, account):
                 return Refused(sentence=sentence)
             price = cost(request, registration)
-            seen = looked_at(ledger.folder, {*ledger.fingerprints(dataset_id), *_also(ledger, table)})
+            if ledger.version_of(dataset_id, print_of_rows) != version:  # a copy was put back since
+                return Refused(sentence=STRANGE)
+            looks = {*ledger.fingerprints(dataset_id), *_also(ledger, table)}
             lost = UNSURE  # until it is known whether it is begun
             try:
-                attempt = ledger.begin(dataset_id, request.document, price, by, seen=seen)
+                attempt = ledger.begin(dataset_id, request.document, price, by, looks=looks)
             except LedgerError:  # its words say what is charged
                 lost = ""
                 raise
             lost = DIED
-            with ledger.drawing(dataset_id) as connection:
+            with ledger.drawing(dataset_id, attempt) as connection:
                 try:
                     files = _drawn(request, registration, table)
                     body = body_of(

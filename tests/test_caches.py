@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import gc
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
@@ -198,7 +199,8 @@ def caches() -> list[Any]:
     """Every cache there is in the process that belongs to the app: also one that is made while it runs."""
     for package in map(importlib.import_module, MINE):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if module.name.rpartition(".")[2] not in pages.SCRIPTS:
+            lacks_ibis = module.name == "dprelease.engines.questions" and importlib.util.find_spec("ibis") is None
+            if module.name.rpartition(".")[2] not in pages.SCRIPTS and not lacks_ibis:
                 importlib.import_module(module.name)
     return [each for each in gc.get_objects() if isinstance(each, CACHE) and each.__module__.split(".")[0] in MINE]
 

@@ -309,6 +309,23 @@ def test_every_test_is_in_the_readmes_command_or_in_a_long_one(
     assert {"full", "harness", "engines"} <= {line.split(":")[0] for line in request.config.getini("markers")}
 
 
+def test_every_suite_installs_what_its_tests_are_else_skipped_without(
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[set[str]] = []
+
+    def record(environment: Path, groups: set[str]) -> Path:
+        asked.append(groups)
+        return environment
+
+    monkeypatch.setattr(run, "ensure_environment", record)
+    for suite in ("", "quick", "full", "harness", "engines", "mutants"):
+        run.main(["test", *filter(None, [suite])])
+    assert len(asked) == 6 and all({"test", "engines"} <= groups for groups in asked)
+    assert "spark" in asked[4] and "login" in asked[0]
+    assert any(each.startswith("ibis-framework") for each in run.requirements(["engines"]))
+
+
 @pytest.mark.parametrize(
     ("names", "codes", "tries", "ended"),
     [

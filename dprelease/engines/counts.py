@@ -44,6 +44,19 @@ class Counts(Dataset):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TableColumn:
+    """A column as the engine has it.
+
+    Attributes:
+        name: there.
+        kind: its type, as ibis has it.
+    """
+
+    name: str
+    kind: Any
+
+
+@dataclass(frozen=True, kw_only=True)
 class Encoding:
     """One column and the cells its values are counted in.
 
@@ -143,10 +156,4 @@ def _told(each: Coded | Predicate | None, cells: Integers) -> Integers:
     return held
 
 
-def checked(line: Number) -> None:
-    """Raise ParameterError if cells of this line are cut in other places by an engine than by ``Number.encode``."""
-    if line.bins and not line.separated:
-        raise ParameterError("The bounds are too far apart or too close together to be cut so by an engine.")
-
-
-__all__ = ["NO_ORDER", "NO_ROWS", "Counts", "Encoding", "checked", "dataset_of", "parts_of"]
+__all__ = ["NO_ORDER", "NO_ROWS", "Counts", "Encoding", "TableColumn", "dataset_of", "parts_of"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,9 +12,7 @@ import numpy as np
 from dpcore.core import DataError
 from dpcore.data.reading.duck import Connection, connect, quoted, run
 from dpcore.data.reading.intake import LIMITS, Limits
-from dpcore.data.reading.tables import plain
-from dprelease.engines.dialects import Dialect, Duck, TableColumn, Values
-from dprelease.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine
+from dprelease.engines.engine import NOT_COUNTS, Engine
 
 MOST_SECONDS = 3600.0
 
@@ -27,7 +26,8 @@ class Embedded(Engine):
         name: of the table in a database's file; empty for a folder.
     """
 
-    dialect: ClassVar[Dialect] = Duck()
+    compiler: ClassVar[str] = "DuckDBCompiler"
+    place: ClassVar[str] = "$p{}"
     path: Path
     name: str = ""
     _connection: Connection = field(init=False)
@@ -42,7 +42,11 @@ class Embedded(Engine):
         if path.is_dir() is bool(self.name):
             raise DataError("A folder of Parquet files has no table's name, and a database's file needs one.")
         folders, attached = ([path], None) if path.is_dir() else ([], path)
-        return connect([], limits=self.limits, threads=self.allowance.threads, folders=folders, attached=attached)
+        connection = connect([], limits=self.limits, threads=self.allowance.threads, folders=folders, attached=attached)
+        if folders:
+            files = quoted(path / "**" / "*.parquet")
+            connection.execute(f"CREATE VIEW files AS FROM read_parquet({files}, hive_partitioning = false)")
+        return connection
 
     @property
     def limits(self) -> Limits:
@@ -50,27 +54,25 @@ class Embedded(Engine):
         return replace(LIMITS, memory_bytes=self.allowance.memory_bytes, seconds=MOST_SECONDS)
 
     @property
-    def table(self) -> str:
+    def table(self) -> Sequence[str]:
         """All files of the folder, or the table."""
-        if self.name:
-            return ".".join(map(self.dialect.name, ["attached", *self.name.split(".")]))
-        return f"read_parquet({quoted(self.path.resolve() / '**' / '*.parquet')}, hive_partitioning = false)"
+        names = self.name.split(".")
+        return ("attached", *(names if len(names) > 1 else ["main", *names])) if self.name else ("files",)
 
-    def columns(self) -> list[TableColumn]:
-        """Those that a file's reader would read."""
-        query = f"SELECT column_name AS name, column_type AS kind FROM (DESCRIBE FROM {self.table})"
-        found = self.answered(lambda: run(self._connection, query, limits=self.limits))
-        kinds = [
-            TableColumn(name=str(name), kind=str(kind)) for name, kind in zip(found["name"], found["kind"], strict=True)
-        ]
-        return [each for each in kinds if plain("x", each.kind)][:MOST_COLUMNS]
+    def described(self) -> list[tuple[str, str]]:
+        """In the table's order."""
+        name = ".".join('"' + each.replace('"', '""') + '"' for each in self.table)
+        query = f"SELECT column_name AS name, column_type AS kind FROM (DESCRIBE FROM {name})"
+        found = run(self._connection, query, limits=self.limits)
+        return list(zip(map(str, found["name"]), map(str, found["kind"]), strict=True))
 
-    def ask(self, query: str, values: Values, *, width: int) -> Any:
+    def ask(self, query: str, texts: list[list[str]], *, width: int) -> Any:
         """In one array, (m, width)."""
+        given = {f"p{number}": labels for number, labels in enumerate(texts, 1)}
         with self._connection.cursor() as cursor:
             self._asking.append(cursor)
             try:
-                found = run(cursor, query, dict(values) or None, limits=self.limits)
+                found = run(cursor, query, given or None, limits=self.limits)
             finally:
                 self._asking.remove(cursor)
         if any(np.ma.is_masked(each) for each in found.values()):

@@ -14,8 +14,7 @@ import numpy as np
 
 from dpcore.core import DataError, Integers
 from dpcore.core.problem import MOST_ROWS
-from dprelease.engines.counts import Encoding
-from dprelease.engines.dialects import Dialect, TableColumn, Values
+from dprelease.engines.counts import Encoding, TableColumn
 
 MOST_COLUMNS = 1_000
 NOT_COUNTS = "The engine answered with something else than counts of cells."
@@ -51,20 +50,23 @@ class Engine(ABC):
         allowance: of each question.
     """
 
-    dialect: ClassVar[Dialect]
+    compiler: ClassVar[str]
+    """The name of ibis' writer of its SQL."""
+    place: ClassVar[str]
+    """How it writes where a list stands that is handed over beside a query, with {} for its number, from 1."""
     allowance: Allowance = field(default_factory=Allowance)
-
-    @abstractmethod
-    def columns(self) -> list[TableColumn]:
-        """Those that hold numbers, text, dates or truth values; raises DataError if there is no such table."""
 
     @property
     @abstractmethod
-    def table(self) -> str:
-        """SQL for the table."""
+    def table(self) -> Sequence[str]:
+        """The table's name, with what it is in before it."""
 
     @abstractmethod
-    def ask(self, query: str, values: Values, *, width: int) -> Any:
+    def described(self) -> list[tuple[str, str]]:
+        """The table's columns, with the engine's words for their types. It may raise whatever its driver raises."""
+
+    @abstractmethod
+    def ask(self, query: str, texts: list[list[str]], *, width: int) -> Any:
         """The answer: rows of so many whole numbers, a list of tuples or an array.
 
         It may raise whatever its driver raises: ``counted`` keeps that to itself. It stops at the allowance.
@@ -74,14 +76,22 @@ class Engine(ABC):
     def close(self) -> None:
         """Let go of the connection."""
 
+    def columns(self) -> list[TableColumn]:
+        """Those that hold numbers, text, dates or truth values; raises DataError if there is no such table."""
+        questions = driver("dprelease.engines.questions", extra="engines")
+        found: list[TableColumn] = self.answered(lambda: questions.columns_of(self.compiler, self.described()))
+        return found[:MOST_COLUMNS]
+
     def counted(self, parts: Sequence[Encoding], columns: Sequence[TableColumn]) -> tuple[Integers, Integers]:
         """The cells that hold a row, (m, parts), and how many rows, (m,).
 
         Raises:
             DataError: one sentence that shows nothing of what the engine said.
         """
-        query, values = self.dialect.query(self.table, parts, columns, most=self.allowance.answers)
-        found = self.answered(lambda: self.ask(query, values, width=len(parts) + 1))
+        questions = driver("dprelease.engines.questions", extra="engines")
+        expression, texts = questions.question(self.table, parts, columns, most=self.allowance.answers)
+        query = questions.written(expression, compiler=self.compiler, place=self.place)
+        found = self.answered(lambda: self.ask(query, texts, width=len(parts) + 1))
         if not isinstance(found, list | np.ndarray):
             raise DataError(NOT_COUNTS)
         if len(found) > self.allowance.answers:
@@ -132,7 +142,7 @@ class Engine(ABC):
 
 
 def driver(module: str, *, extra: str) -> Any:
-    """An engine's library, imported when it is first needed; raises DataError where the server has none."""
+    """A library that an engine needs, imported when it is first needed; raises DataError where the server has none."""
     try:
         return importlib.import_module(module)
     except ImportError:

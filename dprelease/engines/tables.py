@@ -23,8 +23,7 @@ from dpcore.data.product import Product
 from dpcore.data.reading.intake import LIMITS, clean_name, clean_names
 from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns, Reading
-from dprelease.engines.counts import NO_ROWS, Encoding, dataset_of, parts_of
-from dprelease.engines.dialects import TableColumn
+from dprelease.engines.counts import NO_ROWS, Encoding, TableColumn, dataset_of, parts_of
 from dprelease.engines.engine import Engine
 
 if TYPE_CHECKING:

@@ -21,6 +21,8 @@ STORED, FAILED, MACHINE_FAILED = "stored", "failed", "machine failed"
 PUBLISHED, ACCESS, RESTORED = "published", "access", "restored"
 OUTCOMES = (STORED, FAILED, MACHINE_FAILED)
 KINDS = (REGISTERED, VERSION, BUDGET, ATTEMPT, *OUTCOMES, PUBLISHED, ACCESS, RESTORED)
+OPENING = (REGISTERED, VERSION, BUDGET)
+"""Kinds of the first three lines, which are written together."""
 AMOUNTS = (BUDGET, ATTEMPT, *OUTCOMES)
 """Kinds whose lines have an amount."""
 FIELDS = {"seq", "kind", "about", "details", "previous"}
@@ -44,7 +46,7 @@ def details_of(body: Any, *, salt: str) -> str:
 
 
 @dataclass
-class Account:
+class Balance:
     """What lines say, up to the last one read.
 
     Attributes:
@@ -55,6 +57,7 @@ class Account:
         begun: attempts without an outcome, by their number, with what each holds.
         outcomes: numbers of the entries that are outcomes, in order: the first of them is entry 1 of a certificate.
         kinds: how many lines there are of each kind.
+        forgotten: failures of a machine that copies put back had forgotten.
         published: stored entries that were published.
         stored: stored entries.
         faults: place (from 1) and reason of everything that is wrong.
@@ -68,6 +71,7 @@ class Account:
     outcomes: list[int] = field(default_factory=list)
     kinds: dict[str, int] = field(default_factory=dict)
     stored: set[int] = field(default_factory=set)
+    forgotten: int = 0
     published: set[int] = field(default_factory=set)
     faults: list[tuple[int, str]] = field(default_factory=list)
 
@@ -75,10 +79,15 @@ class Account:
         """Lines of a kind."""
         return self.kinds.get(kind, 0)
 
+    @property
+    def machine_failures(self) -> int:
+        """How often a steward said that a machine failed, also before a copy was put back that has forgotten it."""
+        return self.count(MACHINE_FAILED) + self.forgotten
 
-def folded(lines: Iterable[Line]) -> Account:
+
+def folded(lines: Iterable[Line]) -> Balance:
     """Work out an account of lines that begin with the registration; ``faults`` says what is wrong with them."""
-    account, previous, seen = Account(), FIRST, set[str]()
+    account, previous, seen = Balance(), FIRST, set[str]()
     for place, line in enumerate(lines, 1):
         if wrong := _form(line):
             account.faults.append((place, wrong))
@@ -101,6 +110,8 @@ def _form(line: Line) -> str:
     expected = FIELDS | ({"amount"} if line["kind"] in AMOUNTS else set())
     if set(line) != expected or any(type(line[name]) is not int for name in ("seq", "about")):
         return "its line is not one of a ledger"
+    if not isinstance(line.get("amount", {}), Mapping):
+        return "its line is not one of a ledger"
     if not all(isinstance(line[name], str) and DIGEST.fullmatch(line[name]) for name in ("details", "previous")):
         return "a digest is not written as a ledger writes it"
     return ""
@@ -109,14 +120,15 @@ def _form(line: Line) -> str:
 def _follows(line: Line, *, place: int, previous: str, seen: set[str]) -> list[str]:
     """What is wrong with a line's place."""
     found = []
-    if line["seq"] != place or line["previous"] != previous or (line["kind"] == REGISTERED) != (place == 1):
+    opens = line["kind"] == OPENING[place - 1] if place <= len(OPENING) else line["kind"] != REGISTERED
+    if line["seq"] != place or line["previous"] != previous or not opens:
         found.append("it does not follow the entry before it")
     if line["details"] in seen:
         found.append("it names what an entry before it names")
     return found
 
 
-def _booked(account: Account, line: Line) -> list[str]:
+def _booked(account: Balance, line: Line) -> list[str]:
     """Book a line; returns what is wrong with what it says."""
     kind, about, found = line["kind"], line["about"], list[str]()
     account.kinds[kind] = account.count(kind) + 1
@@ -146,7 +158,9 @@ def _booked(account: Account, line: Line) -> list[str]:
         if about not in account.stored or about in account.published:
             found.append("what is stored is published once")
         account.published.add(about)
-    if (kind in (*OUTCOMES, PUBLISHED)) != bool(about):
+    elif kind == RESTORED:
+        account.forgotten += about
+    if (kind != RESTORED and (kind in (*OUTCOMES, PUBLISHED)) != bool(about)) or about < 0:
         found.append("it is about another entry than it may be")
     if account.held and (account.budget is None or not account.held.within(account.budget)):
         found.append("more is spent than its budget")

@@ -7,7 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
-from dprelease.ledger.chain import ATTEMPT, MACHINE_FAILED, OUTCOMES, STORED, folded
+from dprelease.ledger.chain import (
+    ACCESS,
+    ATTEMPT,
+    BUDGET,
+    FAILED,
+    MACHINE_FAILED,
+    OUTCOMES,
+    PUBLISHED,
+    RESTORED,
+    STORED,
+    VERSION,
+    folded,
+)
 from dprelease.ledger.connection import DAMAGED_FILE, connected
 from dprelease.ledger.reading import document_in, files_in, lines_in, registration_in
 from dprelease.ledger.records import DAMAGED, LedgerDamaged, LedgerError
@@ -17,6 +29,18 @@ if TYPE_CHECKING:
     from dprelease.ledger.store import Ledger
 
 WRONG = "The ledger does not add up at line {number}: {why}. Restore a backup."
+SIGNED = {"by", "at"}
+BODIES = {
+    VERSION: {"fingerprint"} | SIGNED,
+    BUDGET: {"measure", "reason"} | SIGNED,
+    ATTEMPT: {"request"} | SIGNED,
+    FAILED: {"request", "reason"} | SIGNED,
+    MACHINE_FAILED: {"request"} | SIGNED,
+    PUBLISHED: SIGNED,
+    ACCESS: {"what"} | SIGNED,
+    RESTORED: {"outcomes", "machine_failed"} | SIGNED,
+}
+"""Fields of a body by the kind of its entry; that of the registration and of what is stored are read by others."""
 
 
 def check(ledger: Ledger, dataset_id: str) -> list[str]:
@@ -73,12 +97,22 @@ def _wrong(connection: Opened, dataset_id: str) -> Iterator[str]:
         yield WRONG.format(number=number, why=why)
     rows = connection.execute("SELECT seq, kind, about, body, digest FROM entries ORDER BY seq").fetchall()
     requests, drawn, named = dict[int, str](), set[tuple[str, bool]](), set[str]()
+    begun = set[str]()
     for line, (seq, kind, about, text, told) in zip(lines, rows, strict=True):
         body = document_in(text)
         if digest(line) != told or canonical(body).decode() != text:
             yield WRONG.format(number=seq, why="it is not what was written")
+            continue
+        if set(body) != BODIES.get(kind, set(body)) or any(type(body[name]) is not str for name in SIGNED & set(body)):
+            yield WRONG.format(number=seq, why="its body is not one of a ledger")
+            return
+        if kind == RESTORED and len(body["machine_failed"]) != about:
+            yield WRONG.format(number=seq, why="it is about another number of requests than it names")
         if kind == ATTEMPT:
             requests[seq] = digest(body["request"])
+            if requests[seq] in begun or (requests[seq], False) in drawn:
+                yield WRONG.format(number=seq, why="a request is charged once")
+            begun.add(requests[seq])
         if kind not in OUTCOMES:
             continue
         once = (digest(body["request"]), kind == MACHINE_FAILED)
@@ -87,6 +121,7 @@ def _wrong(connection: Opened, dataset_id: str) -> Iterator[str]:
         if once in drawn:
             yield WRONG.format(number=seq, why="a request is charged once")
         drawn.add(once)
+        begun.discard(once[0])
         if kind == STORED:
             named |= {*body["files"].values()}
             digests = {name: digest_of_bytes(contents) for name, contents in files_in(connection, body).items()}

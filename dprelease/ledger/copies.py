@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from dprelease.ledger.chain import RESTORED
+from dprelease.ledger.chain import DIGEST, RESTORED
 from dprelease.ledger.checks import damage_in, wrong_in
 from dprelease.ledger.connection import (
     PATIENCE,
@@ -23,7 +23,7 @@ from dprelease.ledger.connection import (
     turn,
 )
 from dprelease.ledger.fingerprint import SUFFIX
-from dprelease.ledger.reading import count_in, document_in
+from dprelease.ledger.reading import count_in, declared_in, document_in
 from dprelease.ledger.records import Actor, LedgerBusy, LedgerError
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.files import Files
@@ -102,7 +102,8 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
         with connected(made) as connection, transaction(connection):
             for what, who in _more_seen(old, connection):
                 tell_access(connection, what, who)
-            times = tell_copies(connection, by.name, more=1, least=_copies_told(old))
+            forgotten = _forgotten(old, connection)
+            times = tell_copies(connection, by.name, more=1, least=_copies_told(old), forgotten=forgotten)
         _note(path, times)
         return _exchanged(path, made, dataset_id, kept="replaced")
 
@@ -124,6 +125,16 @@ def _more_seen(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iter
             body = document_in(each[0])
             if all(isinstance(body[name], str) and body[name].isprintable() for name in ("what", "by")):
                 yield body["what"], body["by"]
+
+
+def _forgotten(old: FileConnection | None, copy: FileConnection) -> list[str]:
+    """Requests of which the old file, where it can be read, has a machine's failure that a copy has not."""
+    try:
+        with sentences():
+            told = Counter(declared_in(old)) if old else Counter[str]()
+    except (LedgerError, TypeError, LookupError, sqlite3.Error):
+        return []
+    return [each for each in (told - Counter(declared_in(copy))).elements() if DIGEST.fullmatch(each)]
 
 
 def _copies_told(old: FileConnection | None) -> int:

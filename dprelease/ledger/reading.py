@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from dpcore.core import Neighbours
 from dprelease.ledger.canonical import digest
-from dprelease.ledger.chain import ACCESS, BUDGET, FIRST, MACHINE_FAILED, RESTORED, STORED, line_of
+from dprelease.ledger.chain import ACCESS, BUDGET, FIRST, MACHINE_FAILED, OUTCOMES, RESTORED, STORED, line_of
 from dprelease.ledger.records import DAMAGED, DIED, RAISED, Attempt, Failed, LedgerDamaged, Registration, Spent, Stored
 from dprelease.ledger.stores.opened import Opened
 from dprelease.ledger.units import Price, Tally
@@ -53,7 +54,7 @@ def account_in(connection: Opened) -> Spent:
         budget=Price(first=allowed[0], delta=allowed[1], measure=measure),
         spent=Price(first=spent[0], delta=spent[1], measure=measure),
         begun=tuple(begun_in(connection)),
-        machine_failures=count_in(connection, MACHINE_FAILED),
+        machine_failures=count_in(connection, MACHINE_FAILED) + forgotten_in(connection),
         copies_put_back=copies_put_back_in(connection),
     )
 
@@ -67,6 +68,24 @@ def count_in(connection: Opened, kind: str) -> int:
 def copies_put_back_in(connection: Opened) -> int:
     """How many copies took the place of an open file: by its entries, or by the notes beside it if they are more."""
     return max(count_in(connection, RESTORED), connection.copies_noted())
+
+
+def forgotten_in(connection: Opened) -> int:
+    """How many failures of a machine were declared before copies were put back that have no such entry."""
+    row = connection.execute("SELECT coalesce(sum(about), 0) FROM entries WHERE kind = ?", (RESTORED,)).fetchone()
+    return int(row[0])
+
+
+def declared_in(connection: Opened) -> list[str]:
+    """Digests of the requests of which a machine's failure was declared, also before a copy was put back."""
+    rows = connection.execute(
+        "SELECT kind, body FROM entries WHERE kind IN (?, ?) ORDER BY seq", (MACHINE_FAILED, RESTORED)
+    )
+    found = []
+    for kind, text in rows.fetchall():
+        body = document_in(text)
+        found += [digest(body["request"])] if kind == MACHINE_FAILED else [str(each) for each in body["machine_failed"]]
+    return found
 
 
 def seen_in(connection: Opened) -> bool:
@@ -122,16 +141,17 @@ def failed_of(body: Any) -> Failed:
     return Failed(sentence=DIED if body.get("reason") == DIED else RAISED)
 
 
-def stored_in(connection: Opened, seq: int) -> Stored:
-    """A stored release of an open file."""
+def stored_in(connection: Opened, seq: int, lines: Sequence[Mapping[str, Any]] = ()) -> Stored:
+    """A stored release of an open file, whose lines are read if they are not at hand."""
+    chain = tuple(lines or lines_in(connection))[:seq]
     text, salt = connection.execute("SELECT body, salt FROM entries WHERE seq = ?", (seq,)).fetchone()
     body = document_in(text)
     published = connection.execute("SELECT 1 FROM entries WHERE kind = 'published' AND about = ?", (seq,)).fetchone()
     return Stored(
-        entry=[number for number, _ in outcomes_in(connection)].index(seq) + 1,
+        entry=sum(line["kind"] in OUTCOMES for line in chain),
         body=body,
         salt=salt,
-        chain=tuple(lines_in(connection)[:seq]),
+        chain=chain,
         files=files_in(connection, body),
         published=bool(published),
     )

@@ -16,7 +16,7 @@ CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ('registered', 'version', 'budget', 'attempt', 'stored', 'failed',
                                        'machine failed', 'published', 'access', 'restored')),
-    about INTEGER NOT NULL,
+    about INTEGER NOT NULL CHECK (about >= 0),
     first_nano INTEGER NOT NULL CHECK (first_nano >= 0),
     delta_atto INTEGER NOT NULL CHECK (delta_atto BETWEEN 0 AND 999999999999999999),
     body TEXT NOT NULL, salt TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL
@@ -33,8 +33,9 @@ CREATE VIEW allowed AS
     SELECT coalesce((SELECT first_nano FROM entries WHERE kind = 'budget' ORDER BY seq DESC LIMIT 1), 0) AS first_nano,
            coalesce((SELECT delta_atto FROM entries WHERE kind = 'budget' ORDER BY seq DESC LIMIT 1), 0) AS delta_atto;
 """
-"""``about`` is the attempt of an outcome and the stored entry of a publication, else 0. An attempt's amounts are held
-until its outcome is there; an outcome's are charged; a budget's are allowed from then on."""
+"""``about`` is the attempt of an outcome and the stored entry of a publication; of a copy put back, how many failures
+of a machine the copy had forgotten; else 0. An attempt's amounts are held until its outcome is there; an outcome's are
+charged; a budget's are allowed from then on."""
 
 NEVER = """
 CREATE TRIGGER {table}_never_change BEFORE UPDATE ON {table}

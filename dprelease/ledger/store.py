@@ -20,14 +20,17 @@ from dprelease.ledger.chain import ATTEMPT, FAILED, MACHINE_FAILED, OUTCOMES, PU
 from dprelease.ledger.checks import wrong_inside
 from dprelease.ledger.connection import PATIENCE, sentences
 from dprelease.ledger.fingerprint import Rows, fingerprint, key_of, same_table
+from dprelease.ledger.looks import looked_at
 from dprelease.ledger.reading import (
     account_in,
     begun_in,
+    declared_in,
     document_in,
     lines_in,
     outcome_in,
     outcomes_in,
     registration_in,
+    seen_in,
     stored_in,
 )
 from dprelease.ledger.records import (
@@ -66,12 +69,6 @@ def _must_be_new(print_of_rows: str, known: Collection[str]) -> None:
         raise LedgerError("These rows are registered already, under the budget they have.")
     if any(same_table(print_of_rows, each) for each in known):
         raise LedgerError(COUNTED)
-
-
-def _declared(connection: Opened) -> set[str]:
-    """Requests of which a machine's failure was declared."""
-    rows = connection.execute(f"SELECT body FROM entries WHERE kind = '{MACHINE_FAILED}'")
-    return {digest(document_in(text)["request"]) for (text,) in rows}
 
 
 class Ledger:
@@ -204,7 +201,7 @@ class Ledger:
             begun = [each for each in begun_in(connection) if each.number == attempt]
             if not begun:
                 raise LedgerError("There is no such attempt without an outcome.")
-            if begun[0].request_digest in _declared(connection):
+            if begun[0].request_digest in declared_in(connection):
                 raise LedgerError("This request died before. As that may depend on the rows, its charge stands.")
             body = {"request": begun[0].request} | signed(_words(by.name, "name"))
             book(connection, begun[0], MACHINE_FAILED, body)
@@ -224,8 +221,12 @@ class Ledger:
 
     def version(self, dataset_id: str, rows: Rows) -> int:
         """Which version of the data set these rows are, counted from 1; 0 if they were not registered for it."""
-        told, known = fingerprint(rows, key=key_of(self.folder)), self.fingerprints(dataset_id)
-        return known.index(told) + 1 if told in known else 0
+        return self.version_of(dataset_id, fingerprint(rows, key=key_of(self.folder)))
+
+    def version_of(self, dataset_id: str, print_of_rows: str) -> int:
+        """The same of rows whose fingerprint is at hand."""
+        known = self.fingerprints(dataset_id)
+        return known.index(print_of_rows) + 1 if print_of_rows in known else 0
 
     def holds(self, dataset_id: str, rows: Rows) -> bool:
         """Whether these are rows that were registered for the data set."""
@@ -244,7 +245,8 @@ class Ledger:
     def stored(self, dataset_id: str) -> list[Stored]:
         """Every stored release, in order."""
         with self.store.connected(dataset_id) as connection:
-            return [stored_in(connection, seq) for seq, kind in outcomes_in(connection) if kind == STORED]
+            lines = lines_in(connection)
+            return [stored_in(connection, line["seq"], lines) for line in lines if line["kind"] == STORED]
 
     def lines(self, dataset_id: str) -> list[dict[str, Any]]:
         """The chain."""
@@ -271,12 +273,12 @@ class Ledger:
                 book(connection, attempt, FAILED, body)
 
     def begin(
-        self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor, *, seen: bool = False
+        self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor, *, looks: Collection[str] = ()
     ) -> Attempt:
         """Commit an attempt: from here on the price is held, whatever happens.
 
-        What only notes beside the ledger tell is told by it first: copies put back, and, where ``seen`` says so, that
-        true values of these rows may have been seen.
+        What only notes beside the ledger tell is told by it first: copies put back, and that true values of these
+        rows may have been seen, where there is a note of one of ``looks`` (``looks.looked_at``).
 
         Raises:
             LedgerBusy: somebody else began the same, who holds the turn since it was lost here.
@@ -286,7 +288,7 @@ class Ledger:
         with self._writing(dataset_id, checked=True) as connection:
             if outcome_in(connection, asked) or asked in {each.request_digest for each in begun_in(connection)}:
                 raise LedgerBusy(TAKEN)
-            if seen:
+            if not seen_in(connection) and looked_at(self.folder, looks):
                 tell_access(connection, SEEN_BEFORE, name)
             tell_copies(connection, name)
             told = signed(name)
@@ -294,8 +296,14 @@ class Ledger:
         return Attempt(number=number, request_digest=asked, request=request, price=price, by=name, at=told["at"])
 
     @contextmanager
-    def drawing(self, dataset_id: str) -> Iterator[Opened]:
-        """The transaction around a draw; ``book`` takes the connection."""
+    def drawing(self, dataset_id: str, attempt: Attempt | None = None) -> Iterator[Opened]:
+        """The transaction around a draw; ``book`` takes the connection.
+
+        Raises:
+            LedgerError: somebody else said meanwhile what became of the attempt.
+        """
+        if attempt and attempt.number not in {each.number for each in self.account(dataset_id).begun}:
+            raise LedgerError(DIED)
         with self._writing(dataset_id, checked=True) as connection:
             yield connection
 

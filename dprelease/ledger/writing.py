@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, fresh_salt
@@ -55,17 +55,20 @@ def tell_access(connection: Opened, what: str, by: str) -> None:
     append(connection, ACCESS, {"what": what} | signed(by))
 
 
-def tell_copies(connection: Opened, by: str, *, more: int = 0, least: int = 0) -> int:
+def tell_copies(connection: Opened, by: str, *, more: int = 0, least: int = 0, forgotten: Sequence[str] = ()) -> int:
     """Entries for all copies that took the place of this ledger and are told by notes alone, and for so many more.
 
-    ``least`` says how many there were as another file tells.
+    ``least`` says how many there were as another file tells, and ``forgotten`` of which requests that file has a
+    machine's failure, which this one has not.
 
     Returns:
         How many copies there were.
     """
     times = max(copies_put_back_in(connection), least) + more
     for _ in range(times - count_in(connection, RESTORED)):
-        append(connection, RESTORED, {"outcomes": len(outcomes_in(connection))} | signed(by))
+        body = {"outcomes": len(outcomes_in(connection)), "machine_failed": [*forgotten]} | signed(by)
+        append(connection, RESTORED, body, about=len(forgotten))
+        forgotten = ()
     return times
 
 

@@ -5,6 +5,7 @@ const TICK = 600, LONGEST = 150; // milliseconds: a frame is shown while playing
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
 const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, rounded up: at the edge, and for each line
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
+const WIDE = 800, WIDE_ASIDE = 275, WIDE_CUT = 42; // the same beside a picture that is as wide as this
 const NARROW = 480, LONG = 24; // pixels of a phone's chart, and letters of the longest name that stands beside a line there
 const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and of their second lines
 const BADGE_LETTER = 10, BADGE_LINE = 14, BADGE_PAD = 13, APART = 12; // pixels: the smallest letter of the badge; from one of its lines to the next; from the last of several to the title of an axis
@@ -85,7 +86,7 @@ export async function draw(component) {
   frame?.traces.forEach((place, index) => Object.assign(traces[place], frame.data[index]));
   // A brush was sent to Python; if it means something, it comes back as a mark.
   const layout = { ...sized(chart), selections: [], selectionrevision: chart.brushes };
-  if (layout.legend.orientation === "v") traces.forEach(shorten);
+  if (layout.legend.orientation === "v") traces.forEach((trace) => shorten(trace, layout.width < WIDE ? CUT : WIDE_CUT));
   traces.forEach((trace) => Object.assign(trace, shades(trace, data.layout, layout)));
   chart.stands = now;
   chart.drawing = Plotly.react(chart.plot, traces, layout, CONFIG);
@@ -182,7 +183,7 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   const copy = copied(layout), named = fold(copy, width), higher = named ? SECOND * copy.yaxis.ticktext.length : 0;
   return {
     ...copy, ...(scene && { scene }), ...(badge && { title: badge.title }), width, height: high + legend + higher,
-    margin: { ...layout.margin, t: layout.margin.t + more, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? ASIDE : 0), ...(named && { l: NAMES }) },
+    margin: { ...layout.margin, t: layout.margin.t + more, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? (width < WIDE ? ASIDE : WIDE_ASIDE) : 0), ...(named && { l: NAMES }) },
     ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };
 }
@@ -241,8 +242,8 @@ function copied(layout) {
 }
 
 // The name of a trace as far as there is room; its group, by which a click hides it, keeps all of it.
-function shorten(trace) {
-  if (trace.name?.length > CUT) trace.name = `${trace.name.slice(0, CUT - 1)}…`;
+function shorten(trace, most) {
+  if (trace.name?.length > most) trace.name = `${trace.name.slice(0, most - 1)}…`;
 }
 
 // A figure as it would be drawn now, in this or another element of the chart's.

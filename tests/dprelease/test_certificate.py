@@ -127,6 +127,7 @@ FORGERIES: dict[str, list[Callable[[Certificate], None]]] = {
     ],
     "an earlier charge made smaller": [change("ledger", "chain", 3, "amount", "epsilon", to="0.1")],
     "an earlier outcome changed": [change("ledger", "chain", 4, "kind", to="machine failed")],
+    "a version that was never registered": [change("version", to=2)],
     "no failures of a machine": [change("guarantee", "whole_data_set", "machine_failures_declared", to=2)],
     "nothing unprotected": [change("guarantee", "unprotected", to=["number of rows: 20"])],
 }
@@ -217,6 +218,27 @@ def test_an_old_copy_of_a_ledger_is_told_by_a_certificate(held: tuple[Ledger, st
     assert against(told, ledger.lines(dataset_id)[:2]) == [
         "The ledger ends at line 2, and line 11 was certified: it is an old copy."
     ]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        change("guarantee", "epsilon", to="0.1"),
+        change("by", to="Eve"),
+        change("version", to=2),
+        lambda document: document["ledger"]["chain"].pop(),
+    ],
+)
+def test_a_ledger_is_not_compared_with_a_certificate_that_was_changed(
+    held: tuple[Ledger, str, Stored], told: Certificate, changed: Callable[[Certificate], None]
+) -> None:
+    changed(told)
+    for each in (told, sealed(told), certificate(held[2]) | {"digest": "0" * 64}):
+        assert against(each, held[0].lines(held[1])) == [
+            "The certificate's digests are not those of what it says: it was changed."
+        ]
+    told["ledger"]["chain"] = []
+    assert against(sealed(told), held[0].lines(held[1])) == ["The certificate lacks what its format asks for."]
 
 
 def test_it_names_the_version_of_the_rows_and_of_the_software(told: Certificate) -> None:

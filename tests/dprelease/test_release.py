@@ -27,10 +27,24 @@ from dpcore.queries.ranges import Cells, Rectangles
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import connected
-from dprelease.ledger.records import DIED, RAISED, UNSURE, UNWRITABLE, Actor, Busy, Failed, LedgerError, Refused, Stored
+from dprelease.ledger.copies import backup
+from dprelease.ledger.looks import note_look
+from dprelease.ledger.records import (
+    DIED,
+    RAISED,
+    UNSURE,
+    UNWRITABLE,
+    Actor,
+    Attempt,
+    Busy,
+    Failed,
+    LedgerError,
+    Refused,
+    Stored,
+)
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dprelease.release import CLOCK, FEW, TOO_WIDE, refusal, rehearse, release, too_wide, unsuitable
+from dprelease.release import CLOCK, FEW, STRANGE, TOO_WIDE, refusal, rehearse, release, too_wide, unsuitable
 from dprelease.requests.parts import Request
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, question_of, registered, request_of
 
@@ -344,15 +358,67 @@ def test_what_somebody_else_began_is_no_entry_of_a_certificate(tmp_path: Path, m
     ledger, dataset_id = registered(tmp_path)
     usual = Ledger.drawing
 
-    def drawing(self: Ledger, dataset_id: str) -> Any:
+    def drawing(self: Ledger, dataset_id: str, attempt: Attempt | None = None) -> Any:
         self.begin(dataset_id, request_of(draw=2).document, Price.allowed(epsilon=0.5), ANALYST)
-        return usual(self, dataset_id)
+        return usual(self, dataset_id, attempt)
 
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "drawing", drawing)
         came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
     assert isinstance(came, Stored) and verify(certificate(came), came.files) == []
     assert spent(ledger, dataset_id) == 10**9 and check(ledger, dataset_id) == []
+
+
+def test_nothing_is_drawn_for_an_attempt_that_somebody_else_booked_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a turn was lost: what died by somebody's word is not read for again."""
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.drawing
+
+    def drawing(self: Ledger, dataset_id: str, attempt: Attempt | None = None) -> Any:
+        self.book_dead(dataset_id)
+        return usual(self, dataset_id, attempt)
+
+    monkeypatch.setattr(Ledger, "drawing", drawing)
+    monkeypatch.setattr(dprelease.release, "draw", lambda *_: pytest.fail("rows were read"))
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=DIED)
+    assert spent(ledger, dataset_id) == 5 * 10**8 and check(ledger, dataset_id) == []
+
+
+def test_rows_of_a_version_that_the_ledger_no_longer_has_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy is put back between the first look at the rows and the turn."""
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    copy = backup(ledger, dataset_id, tmp_path / "copy")
+    rows = few_rows((1.0, 2.0))
+    ledger.add_version(dataset_id, rows, STEWARD)
+    usual = Ledger.turn
+
+    def turn(self: Ledger, dataset_id: str, **named: Any) -> Any:
+        ledger.path(dataset_id).write_bytes(copy.read_bytes())
+        return usual(self, dataset_id, **named)
+
+    monkeypatch.setattr(Ledger, "turn", turn)
+    assert release(ledger, dataset_id, request_of(), rows, ANALYST) == Refused(sentence=STRANGE)
+    assert ledger.outcomes(dataset_id) == [] and not ledger.account(dataset_id).begun
+
+
+def test_a_look_noted_at_the_last_moment_is_in_the_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    [print_of_rows] = ledger.fingerprints(dataset_id)
+    usual = Ledger.begin
+
+    def begin(self: Ledger, *arguments: Any, **named: Any) -> Any:
+        note_look(self.folder, print_of_rows)
+        return usual(self, *arguments, **named)
+
+    monkeypatch.setattr(Ledger, "begin", begin)
+    came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    assert isinstance(came, Stored) and came.body["guarantee"]["steward_saw_true_values"] is True
+    again = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert isinstance(again, Stored) and [line["kind"] for line in again.chain].count("access") == 1, "told once"
 
 
 def test_a_ledger_that_cannot_be_written_charges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,9 @@ QUESTIONS = (
 )
 QUERY = "SELECT t.* FROM pg_namespace s, LATERAL ({question}) t WHERE s.nspname = '{schema}'"
 
+ITS_NAME = "\0"
+"""Stands for the schema's name: Postgres holds no such sign, so that no other schema can be called so."""
+
 Shape = list[tuple[str, ...]]
 _expected: dict[int, Shape] = {}
 """By the version of the server, which spells a definition its own way."""
@@ -49,7 +52,7 @@ def shape_of(connection: Any, schema: str) -> Shape:
     """Everything that the catalogue tells of a schema, which is on the search path; its name is left out."""
     query = " UNION ALL ".join(QUERY.format(question=question, schema=schema) for question in QUESTIONS)
     rows = connection.execute(query).fetchall()
-    return sorted(tuple(each.replace(schema, "a_ledger") for each in row) for row in rows)
+    return sorted(tuple(each.replace(schema, ITS_NAME) for each in row) for row in rows)
 
 
 def expected_shape(address: str, ledger: str) -> Shape:

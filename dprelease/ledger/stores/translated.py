@@ -1,7 +1,8 @@
 """The tables and triggers of a ledger file as Postgres has them: the same text, translated, so that there is one rule.
 
 Writers of plain SQL run side by side in Postgres, and not in SQLite. So every trigger takes the first entry before it
-looks, and refuses transactions whose picture is older than that lock. Functions name their search path: a table of
+looks, and refuses transactions whose picture is older than that lock. A statement that names a table which somebody
+makes the parent of a ledger's meets the triggers of its rows alone. Functions name their search path: a table of
 the same name that somebody makes for a session is not asked.
 """
 
@@ -48,7 +49,9 @@ END $$;
 """
 NEVER_OF = """
 CREATE TRIGGER {table}_never BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION never();
+CREATE TRIGGER {table}_no_row BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION never();
 ALTER TABLE {table} ENABLE ALWAYS TRIGGER {table}_never;
+ALTER TABLE {table} ENABLE ALWAYS TRIGGER {table}_no_row;
 """
 
 

@@ -61,7 +61,7 @@ def scores(found: Audit | None) -> Picture:
     top = 1.15 * max(0.1, float(shares.max()))
     marks = [
         Bars(
-            role=role, name=f"data set {name}", start=edges[:-1], end=edges[1:], value=share,
+            role=role, name=f"data set {name}", start=edges[:-1], end=edges[1:], value=share, opacity=0.75,
             hover=[f"data set {name}: {percent(float(each))} of the runs" for each in share],
         )
         for role, name, share in zip(("other-0", "other-1"), "AB", shares, strict=True)

@@ -198,7 +198,9 @@ def test_on_a_tablet_no_words_of_the_bar_or_of_a_picture_are_covered_or_cut(
     page.set_viewport_size({"width": 1024, "height": 2000})
     settled(page)
     buttons = page.locator(".dpscope-present").bounding_box()
-    assert buttons
+    tools, page_head = (page.locator(f".st-key-{key}").bounding_box() for key in ("browser_tools", "epsilon_bar"))
+    assert buttons and tools and page_head
+    assert tools["x"] + tools["width"] <= page_head["x"] + page_head["width"] + 1, "they would leave the window"
     for words in page.locator(".st-key-status_bar > *").all():
         box = words.bounding_box()
         assert box and box["x"] + box["width"] <= buttons["x"], "the buttons would lie over it"
@@ -238,6 +240,14 @@ def test_a_chart_is_higher_where_the_window_is_and_the_page_is_still_one_screen(
     assert before and after and after["height"] > 1.3 * before["height"]
     high, seen = page.get_by_test_id("stMain").evaluate("part => [part.scrollHeight, part.clientHeight]")
     assert high <= seen, f"{high} pixels high"
+
+
+@pytest.mark.parametrize("viewport", [ViewportSize(width=1920, height=1080)], ids=["wide"])
+def test_on_a_wide_screen_no_name_beside_a_picture_is_cut(page: Page, server: Server) -> None:
+    visit(page, server, "?data=penguins.body_mass_g", "tradeoff_chart")
+    names = page.locator(".st-key-tradeoff_chart .legendtext").all_text_contents()
+    assert any(len(name) > 30 for name in names) and not any("…" in name for name in names), names
+    assert page.evaluate(BEYOND) == []
 
 
 @pytest.mark.parametrize("colour_scheme", ["dark"])

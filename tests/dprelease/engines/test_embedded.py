@@ -17,8 +17,9 @@ from dpcore.core import DataError, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
+from dpcore.data.predicates import Predicate
 from dpcore.data.reading.tables import Table, read_table
-from dpcore.data.readings import Columns, Measure, Vectors
+from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import Allowance
 from dprelease.engines.tables import EngineTable, from_engine, open_table
@@ -28,9 +29,18 @@ from dprelease.ledger.records import Actor, Refused, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from tests.dprelease.engines.values import LABELS, differences, told, write_parquet
+from tests.dprelease.engines.values import (
+    LABELS,
+    NO_IBIS,
+    differences,
+    edge_differences,
+    told,
+    write_edges,
+    write_parquet,
+)
 from tests.kit.ledgers import altered, request_of
 
+pytest.importorskip("ibis", reason=NO_IBIS)
 WHOLE = Columns(names=("whole",), on=Number(low=0, high=100, bits=6, missing=True))
 
 
@@ -57,24 +67,76 @@ def test_a_folder_and_a_file_of_the_same_rows_give_the_same_counts(table: Engine
     assert differences(table, file) == {}
 
 
-def test_text_of_an_engine_is_read_as_plain_numbers_and_iso_dates_alone(tmp_path: Path) -> None:
-    """A file's cells are read in more spellings; an engine has types for numbers and dates."""
-    with duckdb.connect() as connection:
-        connection.execute(
-            "CREATE TABLE t AS SELECT * FROM (VALUES ('1,000', '2024-2-9'), ('29', '2024-02-29')) AS t(x, d)"
-        )
-        connection.execute(f"COPY t TO '{tmp_path / 'rows.parquet'}' (FORMAT parquet)")
-    table, file = (
-        open_table(Embedded(path=tmp_path), name="folder"),
-        read_table(tmp_path / "rows.parquet", name="t.parquet"),
-    )
-    line = Columns(names=("x",), on=Number(low=0, high=2000, bins=2, missing=True))
-    days = Columns(names=("d",), on=Dates(step="year", first="2024", last="2025", missing=True))
+NUMBER, DAYS, JOBS, TRUTH = Number(missing=True), Dates(missing=True), Labels(labels=("29",)), Labels(yes_no=True)
+
+
+@pytest.mark.parametrize(
+    ("column", "on", "holds"),
+    [
+        ("written", NUMBER, "numbers, and the engine holds text"),
+        ("written", DAYS, "dates, and the engine holds text"),
+        ("written", TRUTH, "yes or no, and the engine holds text"),
+        ("day", NUMBER, "numbers, and the engine holds dates"),
+        ("smoker", NUMBER, "numbers, and the engine holds yes or no"),
+        ("whole", DAYS, "dates, and the engine holds whole numbers"),
+        ("fraction", JOBS, "labels, and the engine holds numbers"),
+        ("smoker", JOBS, "labels, and the engine holds yes or no"),
+        ("moment", JOBS, "labels, and the engine holds dates"),
+        ("day", TRUTH, "yes or no, and the engine holds dates"),
+    ],
+)
+def test_what_is_declared_as_another_type_than_the_engine_s_is_refused_and_not_asked(
+    table: EngineTable, monkeypatch: pytest.MonkeyPatch, column: str, on: Number | Labels, holds: str
+) -> None:
+    monkeypatch.setattr(Embedded, "ask", None)
+    with pytest.raises(DataError) as problem:
+        from_engine(table, column, on)
+    assert str(problem.value).startswith(f"“{column}” is declared as") and holds in str(problem.value)
+    assert str(problem.value).endswith("made by the table's owner, can be counted.")
+    with pytest.raises(DataError, match="is declared as"):
+        table.snapshot(DeclaredTable(columns=(DeclaredColumn(name=column, on=on),)))
+
+
+def test_numbers_cut_at_named_places_are_numbers_of_the_engine(table: EngineTable) -> None:
     provenance = Provenance(kind=ProvenanceKind.STAND_IN, title="test")
-    reading: Columns
-    for reading, of_engine, of_file in ((line, [1, 0, 1], [1, 1, 0]), (days, [1, 0, 1], [2, 0, 0])):
-        assert from_engine(table, reading.names[0], reading.on).histogram.tolist() == of_engine
-        assert reading.dataset(file, provenance).histogram.tolist() == of_file
+    below = Predicate(column="label", kind="below", value=1.0)
+    for asked in (below, Coded(column="label", name="cut", labels=("a", "b"), cuts=(1.0,))):
+        with pytest.raises(DataError, match="“label” is declared as numbers"):
+            Several(attributes=(asked,)).dataset(table, provenance)
+
+
+def test_a_view_of_a_database_s_owner_counts_what_its_text_means(tmp_path: Path) -> None:
+    path = tmp_path / "house.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT unnest(['29', '58', 'x']) AS age")
+        connection.execute("CREATE VIEW typed AS SELECT try_cast(age AS INTEGER) AS age FROM t")
+    line = Number(low=0, high=100, bins=2, missing=True)
+    with pytest.raises(DataError, match="is declared as numbers"):
+        from_engine(open_table(Embedded(path=path, name="t"), name="t"), "age", line)
+    typed = open_table(Embedded(path=path, name="typed"), name="typed")
+    assert from_engine(typed, "age", line).histogram.tolist() == [1, 1, 1]
+
+
+def test_types_of_a_database_that_files_have_not_are_counted_or_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "house.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TYPE job AS ENUM ('cook', 'O''Brien')")
+        connection.execute(
+            "CREATE TABLE t (h HUGEINT, u UBIGINT, d DECIMAL(38, 10), j job, l INTEGER[], b BLOB, s UUID)"
+        )
+        rows = "(2::HUGEINT ** 100, 18446744073709551615, 29.0000000001, 'cook', [1], 'x', uuid()),"
+        rows += " (-(2::HUGEINT ** 100), 29, -1, 'O''Brien', NULL, NULL, NULL), (29, 57, 58, NULL, NULL, NULL, NULL)"
+        connection.execute(f"INSERT INTO t VALUES {rows}")
+    table = open_table(Embedded(path=path, name="t"), name="t")
+    assert table.columns == ("h", "u", "d", "j")
+    line = Number(low=0, high=58, bins=2, missing=True, clamp=False)
+    cells = [from_engine(table, name, line).histogram.tolist() for name in "hud"]
+    assert cells == [[0, 1, 2], [0, 2, 1], [0, 2, 1]]
+    assert from_engine(table, "j", Labels(labels=("O'Brien", "cook"))).histogram.tolist() == [1, 1, 1]
+
+
+def test_cells_of_a_folder_are_cut_where_numpy_cuts_them(tmp_path: Path) -> None:
+    assert edge_differences(open_table(Embedded(path=write_edges(tmp_path)), name="edges")) == []
 
 
 @pytest.mark.slow
@@ -124,7 +186,7 @@ def test_nothing_but_the_folder_can_be_read(folder: Path) -> None:
         "SET memory_limit = '8 GB'; SELECT 0, 1",
     ):
         with pytest.raises(DataError, match=r"could not|damaged") as problem:
-            engine.answered(partial(engine.ask, query, {}, width=2))
+            engine.answered(partial(engine.ask, query, [], width=2))
         assert str(folder) not in str(problem.value)
 
 
@@ -136,7 +198,7 @@ def test_a_question_that_takes_too_long_is_interrupted(folder: Path) -> None:
     engine = Embedded(path=folder, allowance=Allowance(seconds=0.2))
     start = time.monotonic()
     with pytest.raises(DataError, match=r"took longer than 0\.2 seconds"):
-        engine.answered(partial(engine.ask, LONG, {}, width=2))
+        engine.answered(partial(engine.ask, LONG, [], width=2))
     assert time.monotonic() - start < 120, "it would take days"
 
 
@@ -232,14 +294,16 @@ def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
 def test_a_snapshot_answers_no_column_that_it_did_not_count(tmp_path: Path) -> None:
     """A yes or no has other spellings than the labels no and yes, and ranges are other cells than bins."""
     with duckdb.connect() as connection:
-        rows = "(VALUES ('yes', 1.0), ('1', 2.0), ('no', 3.0))"
+        rows = "(VALUES (true, 1, 1.0), (true, 1, 2.0), (false, 0, 3.0))"
         target = tmp_path / "rows.parquet"
-        connection.execute(f"COPY (SELECT * FROM {rows} v(smokes, x)) TO '{target}' (FORMAT parquet)")
+        connection.execute(f"COPY (SELECT * FROM {rows} v(smokes, drinks, x)) TO '{target}' (FORMAT parquet)")
     table = open_table(Embedded(path=tmp_path), name="folder")
-    held = table.snapshot(DeclaredTable(columns=(DeclaredColumn(name="smokes", on=Labels(yes_no=True)),)))
+    columns = tuple(DeclaredColumn(name=name, on=Labels(yes_no=True)) for name in ("smokes", "drinks"))
+    held = table.snapshot(DeclaredTable(columns=columns))
     provenance = Provenance(kind=ProvenanceKind.STAND_IN, title="test")
-    assert Columns(names=("smokes",), on=Labels(yes_no=True)).dataset(held, provenance).histogram.tolist() == [1, 2, 0]
-    with pytest.raises(DataError):
-        Columns(names=("smokes",), on=Labels()).dataset(held, provenance)
+    for name in ("smokes", "drinks"):
+        assert Columns(names=(name,), on=Labels(yes_no=True)).dataset(held, provenance).histogram.tolist() == [1, 2, 0]
+        with pytest.raises(DataError):
+            Columns(names=(name,), on=Labels()).dataset(held, provenance)
     with pytest.raises(DataError, match="cut into ranges"):
         from_engine(table, "x", Number(high=4.0, cuts=(1.0, 2.5)))

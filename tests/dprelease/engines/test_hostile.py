@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import math
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,14 +18,16 @@ import pytest
 from dpcore.core import DataError, ParameterError
 from dpcore.data.columns import Labels, Number
 from dprelease.engines.configured import WRONG, engine_of, offers
-from dprelease.engines.counts import Encoding
-from dprelease.engines.dialects import Dialect, Duck, TableColumn, Values
+from dprelease.engines.counts import Encoding, TableColumn
+from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import NOT_COUNTS, Allowance, Engine
 from dprelease.engines.postgres import Postgres
 from dprelease.engines.spark import Spark
 from dprelease.engines.tables import from_engine, open_table
-from tests.dprelease.engines.values import NASTY, SECRET
+from tests.dprelease.engines.values import NASTY, NO_IBIS, SECRET
 
+ibis, sqlglot = pytest.importorskip("ibis", reason=NO_IBIS), pytest.importorskip("sqlglot")
+questions: Any = importlib.import_module("dprelease.engines.questions")
 AGES = Number(low=0, high=100, bins=100, missing=True)
 SECONDS = 0.3
 
@@ -33,17 +36,18 @@ SECONDS = 0.3
 class Hostile(Engine):
     """Answers whatever it is told to."""
 
-    dialect: ClassVar[Dialect] = Duck()
+    compiler: ClassVar[str] = "DuckDBCompiler"
+    place: ClassVar[str] = "$p{}"
     answer: Callable[[], Any]
 
     @property
-    def table(self) -> str:
-        return "people"
+    def table(self) -> Sequence[str]:
+        return ("people",)
 
-    def columns(self) -> list[TableColumn]:
-        return [TableColumn(name="age", kind="INTEGER"), TableColumn(name=f"<script>{SECRET}</script>", kind="INTEGER")]
+    def described(self) -> list[tuple[str, str]]:
+        return [("age", "INTEGER"), (f"<script>{SECRET}</script>", "INTEGER")]
 
-    def ask(self, query: str, values: Values, *, width: int) -> Any:
+    def ask(self, query: str, texts: list[list[str]], *, width: int) -> Any:
         return [(10,)] if width == 1 else self.answer()
 
     def interrupt(self) -> None:
@@ -116,14 +120,21 @@ def test_a_column_of_the_engine_cannot_be_called_what_a_page_obeys() -> None:
     assert table.columns == ("age", f"script_{SECRET}_/script")
 
 
-def test_a_label_with_quotes_stays_out_of_the_query() -> None:
-    query, values = Duck().query(
-        "people", open_parts(NASTY), [TableColumn(name="job", kind="VARCHAR")], most=10
-    )  # fmt: skip
-    assert "script" not in query
-    assert values == {"p0": [NASTY]}
+DIALECTS: dict[type[Engine], str] = {Embedded: "duckdb", Postgres: "postgres", Spark: "spark"}
+
+
+@pytest.mark.parametrize("engine", DIALECTS)
+def test_a_label_stays_out_of_the_query_and_a_name_stays_a_name(engine: type[Engine]) -> None:
+    odd = f'{NASTY}; DROP TABLE "people" -- `%s $p3 :p3 \\'
+    columns = [TableColumn(name=odd, kind=ibis.dtype("string"))]
+    expression, texts = questions.question((odd, odd), open_parts(SECRET), columns, most=10)
+    query = questions.written(expression, compiler=engine.compiler, place=engine.place)
+    assert texts == [[SECRET]] and SECRET not in query and query.count(engine.place.format(1)) == 1
+    names = {each.name for each in sqlglot.parse_one(query, read=DIALECTS[engine]).find_all(sqlglot.exp.Identifier)}
+    assert {each for each in names if len(each) > 3} == {odd}
+    assert query.count("script") == 2 * 3  # the name of schema, table and column
     with pytest.raises(ParameterError, match="more than the blanks"):
-        Duck().query("people", open_parts(NASTY, f" {NASTY}"), [TableColumn(name="job", kind="VARCHAR")], most=10)
+        questions.question(("people",), open_parts(NASTY, f" {NASTY}"), columns, most=10)
 
 
 def open_parts(*labels: str) -> tuple[Encoding, ...]:
@@ -158,6 +169,7 @@ def test_an_engine_is_private_unless_its_section_says_otherwise() -> None:
     ("engine", "module", "extra"),
     [
         (Postgres(address="", name="people"), "psycopg", "engines"),
+        (Postgres(address="", name="people"), "dprelease.engines.questions", "engines"),
         (Spark(name="people"), "pyspark.sql", "spark"),
     ],
 )

@@ -108,6 +108,12 @@ CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
     "more held than the budget": (amounts((9, 7), (10, 7)), (9, SPENT)),
     "a budget below what is charged": (added(("budget", 0, 9)), (13, SPENT)),
     "an attempt before there is a budget": (lambda lines: lines.pop(2), (4, SPENT)),
+    "a budget before a version of the rows": (
+        lambda lines: lines.__setitem__(1, line(2, "budget", 0, 10)),
+        (2, PLACE),
+    ),
+    "a copy that forgot less than nothing": (put(12, about=-1), (12, ABOUT)),
+    "an amount in pairs": (put(3, amount=[["delta", "0"], ["epsilon", "10"]]), (3, FORM)),
     "a budget that is too large": (amounts((3, MOST + 1)), (3, LARGE)),
     "a budget of a delta of one": (added(("budget", 0, 20), delta=10**ATTO_DIGITS), (13, LARGE)),
     "a budget of nothing": (added(("budget", 0, 0)), (13, LARGE)),
@@ -139,9 +145,10 @@ def test_a_line_changed_afterwards_is_no_longer_what_the_next_one_names(place: i
 
 
 def test_budgets_in_rho_are_never_changed() -> None:
-    lines = [line(1, "registered", 0, 0), *(line(place, "budget", 0, 10, measure=Tally.RHO) for place in (2, 3))]
+    opening = [line(1, "registered", 0, 0), line(2, "version", 0, 0)]
+    lines = [*opening, *(line(place, "budget", 0, 10, measure=Tally.RHO) for place in (3, 4))]
     linked(lines)
-    assert folded(lines).faults == [(3, "a budget in rho is fixed when it is opened")]
+    assert folded(lines).faults == [(4, "a budget in rho is fixed when it is opened")]
 
 
 def test_what_is_no_line_is_told_and_nothing_after_it_is_read() -> None:

@@ -20,7 +20,7 @@ from dprelease.ledger.schema import VERSION
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import SAW_TRUE_VALUES, release
-from tests.kit.ledgers import ANALYST, STEWARD, few_rows, of_an_older_schema, registered, request_of
+from tests.kit.ledgers import ANALYST, STEWARD, few_rows, forge, of_an_older_schema, registered, request_of
 
 
 def test_an_older_schema_is_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -68,6 +68,30 @@ def test_a_copy_that_does_not_add_up_or_is_none_is_not_put_back(tmp_path: Path) 
     for name in ("notes.sqlite", f"{dataset_id}.db", "../x.sqlite"):
         with pytest.raises(LedgerError, match="no such data set"):
             restore(ledger, tmp_path / name, STEWARD)
+
+
+def test_a_machine_s_failure_is_remembered_when_a_copy_without_it_is_put_back(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    copy = backup(ledger, dataset_id, tmp_path / "copy")
+
+    def died() -> int:
+        return ledger.begin(dataset_id, request_of().document, Price.allowed(epsilon=0.5), ANALYST).number
+
+    ledger.machine_failed(dataset_id, died(), STEWARD)
+    path = ledger.path(dataset_id)
+    for times in (1, 2):
+        forge(path, "UPDATE entries SET body = replace(body, 'Ada', 'Eve') WHERE seq = 2")
+        restore(ledger, copy, STEWARD)
+        assert check(ledger, dataset_id) == []
+        account = ledger.account(dataset_id)
+        assert (account.machine_failures, account.copies_put_back) == (1, times)
+    attempt = died()
+    with pytest.raises(LedgerError, match="This request died before"):
+        ledger.machine_failed(dataset_id, attempt, STEWARD)
+    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert isinstance(came, Stored) and verify(certificate(came), came.files) == []
+    whole = came.body["guarantee"]["whole_data_set"]
+    assert (whole["machine_failures_declared"], whole["copies_put_back"]) == (1, 2)
 
 
 def copies_put_back(ledger: Ledger, dataset_id: str, draw: int) -> int:

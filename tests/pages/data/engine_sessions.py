@@ -13,9 +13,11 @@ from dprelease.engines.embedded import Embedded
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile
 from pages.shell.ledger.door import ADMITTED
+from tests.dprelease.engines.values import NO_IBIS
 from tests.pages.data.test_page import press
 from tests.pages.opening import MAIN, PAGE, sound, visitor
 
+pytest.importorskip("ibis", reason=NO_IBIS)
 SECRET, ROWS, COLUMN = "Rumpelstilzchen", 1237, "haemoglobin"
 """A value, the number of rows and a column's name: none of them is anywhere else."""
 STRANGER, OUTSIDER, VIEWER = "no token", "nobody logged in", "viewer"
@@ -31,7 +33,7 @@ def write_people(folder: Path) -> Path:
     """A folder of Parquet: a number, a name, and whether somebody smokes."""
     with duckdb.connect() as connection:
         connection.execute(
-            f"COPY (SELECT (range % 100)::DOUBLE AS {COLUMN}, '{SECRET}' AS name, range % 3 = 0 AS abstinent"
+            f"COPY (SELECT (range % 100)::DOUBLE AS {COLUMN}, '{SECRET}' AS name, (range % 3 = 0)::INTEGER AS abstinent"
             f" FROM range({ROWS})) TO '{folder / 'people.parquet'}' (FORMAT parquet)"
         )
     return folder

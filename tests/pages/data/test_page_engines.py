@@ -14,9 +14,11 @@ from dprelease.engines.tables import Snapshot
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile
 from pages.shell.ledger.door import ADMITTED
+from tests.dprelease.engines.values import NO_IBIS
 from tests.pages.data.test_page import everything
 from tests.pages.opening import sound, visitor
 
+pytest.importorskip("ibis", reason=NO_IBIS)
 SECRET = "Rumpelstilzchen"
 ROWS = 1234
 
@@ -71,6 +73,17 @@ def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: 
     assert "file" not in app.session_state
     assert "upload" not in app.session_state
     assert "engine" in [box.key for box in app.selectbox]
+
+
+def test_text_declared_as_numbers_gets_one_sentence_on_the_page(folder: Path) -> None:
+    app = opened({"census": {"kind": "duckdb", "path": str(folder)}})
+    held = sound(app.button(key="engine_open").click().run()).session_state["file"]
+    for name, value in {"0-use": False, "1-from": "0", "1-to": "100", "1-bins": 10}.items():
+        app.session_state[f"{held.prefix}{name}"] = value
+    next(button for button in sound(app.run()).button if button.label == "Use this column").click()
+    sound(app.run())
+    assert "“name” is declared as numbers, and the engine holds text there: a view" in everything(app)
+    assert SECRET not in everything(app) and "upload" not in app.session_state
 
 
 @pytest.mark.parametrize(
