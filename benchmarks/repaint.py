@@ -27,6 +27,7 @@ from dpcore.mechanisms import serving
 from dpcore.queries.ranges import Intervals
 from dplab.measure import finish, measure
 from dplab.recipe import Recipe
+from pages.shell.addresses import PAGES
 from tests.kit.rest import SEEN, settled
 
 MOVES = 20
@@ -35,10 +36,7 @@ THUMB = 22
 WARM = 3
 VISITS = 3
 """Of each page, by a browser that keeps nothing from the last."""
-PAGES = (
-    "", "tables", "one-number", "conversation", "data", "plan", "release", "learn", "directions-workbench",
-    "random-privacy-workbench",
-)  # fmt: skip
+ADDRESSES = tuple(page.address for page in PAGES)
 EMPTY = """import streamlit as st
 value = st.select_slider("Privacy loss ε", [float(stop) for stop in range(40)], value=30.0)
 st.caption(f"{value}")
@@ -297,7 +295,7 @@ def main() -> None:
             drags(browser, address)
             print(f"  an empty page: all {painted(browser, empty)[1]:,.0f} ms")
         second_start(browser)
-        for each in PAGES:
+        for each in ADDRESSES:
             first_paint(browser, each)
 
 

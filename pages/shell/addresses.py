@@ -1,28 +1,85 @@
-"""Addresses that pages had before: a link made then opens what it opened, its controls as they were."""
+"""Every page, in one list: its folder, its title and its address, what it is about, and the addresses it had before.
+
+A link made then opens what it opened, its controls as they were.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-MOVED = {
-    "start": "",
-    "explore": "",
-    "marginals": "tables",
-    "robust": "one-number",
-    "ask": "conversation",
-    "limits": "learn",
-    "halfspaces": "directions-workbench",
-    "directions": "directions-workbench",
-    "sparse": "random-privacy-workbench",
-    "random-privacy": "random-privacy-workbench",
-}
-"""Where each went, below the app's own address; the empty one is the first page."""
-LESSONS = {"halfspaces": "directions", "directions": "directions", "sparse": "random", "random-privacy": "random"}
+
+@dataclass(frozen=True, kw_only=True)
+class PageSpec:
+    """A page of the app.
+
+    Attributes:
+        folder: below ``pages``; its script is ``page.py``.
+        title: in the bar.
+        address: below the app's own; empty for the first page.
+        section: of the bar.
+        draws: whether what it shows may be drawn once and charged, so that the bar leads to Release.
+        names_data: whether it says itself which data are in use; on other pages the bar does.
+        other_data: whether it is about other data than those in use.
+        choice: its own choice of data, as links call it; empty where it has none.
+        opens_with: the sample which that choice opens with.
+        looks_in_ledger: whether it does before anybody asks; such a page is not rehearsed.
+        was: addresses it had before.
+        lesson: of Learn, to which such an address leads that says nothing more.
+    """
+
+    folder: str
+    title: str
+    address: str
+    section: str
+    draws: bool = False
+    names_data: bool = True
+    other_data: bool = False
+    choice: str = ""
+    opens_with: str = ""
+    looks_in_ledger: bool = False
+    was: tuple[str, ...] = ()
+    lesson: str = ""
+
+
+PAGES = (
+    PageSpec(folder="play", title="Ranges and cells", address="", section="Play", draws=True, was=("start", "explore")),
+    PageSpec(
+        folder="marginals", title="Tables", address="tables", section="Play", draws=True, choice="cube",
+        was=("marginals",),
+    ),
+    PageSpec(folder="robust", title="One number", address="one-number", section="Play", draws=True, was=("robust",)),
+    PageSpec(folder="ask", title="Conversation", address="conversation", section="Play", draws=True, was=("ask",)),
+    PageSpec(folder="data", title="Data", address="data", section="Data", names_data=False),
+    PageSpec(folder="plan", title="Plan", address="plan", section="Plan", choice="table", opens_with="adult"),
+    PageSpec(folder="release", title="Release", address="release", section="Release", looks_in_ledger=True),
+    PageSpec(
+        folder="learn", title="Limits and attacks", address="learn", section="Learn",
+        names_data=False, other_data=True, was=("limits",),
+    ),
+    PageSpec(
+        folder="learn/directions", title="Directions", address="directions-workbench", section="Learn",
+        other_data=True, was=("halfspaces", "directions"), lesson="directions",
+    ),
+    PageSpec(
+        folder="learn/sparse", title="Random privacy", address="random-privacy-workbench", section="Learn",
+        other_data=True, was=("sparse", "random-privacy"), lesson="random",
+    ),
+)  # fmt: skip
+MOVED = {old: page.address for page in PAGES for old in page.was}
+"""Where each old address went."""
+LESSONS = {old: page.lesson for page in PAGES for old in page.was if page.lesson}
 """Lessons to which such an address leads that says nothing more; with settings it opens the page that has them all."""
+
+
+def page_at(address: str) -> PageSpec:
+    """The page at an address; raises LookupError if there is none."""
+    [page] = [page for page in PAGES if page.address == address]
+    return page
 
 
 def routes(base: str) -> list[Route]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from contextlib import redirect_stdout
 
 from streamlit.testing.v1 import AppTest
@@ -11,24 +10,20 @@ from streamlit.util import calc_hash
 
 from dpcore.data.sources import Source, Uploaded
 from pages.data.upload import HeldFile
+from pages.shell.addresses import PAGES
 from pages.shell.server.access import STEWARD_KEYS, USER, digest
 from tests import ROOT
 from tests.pages.drawn import drawn, helped
 
 MAIN = ROOT / "pages" / "main.py"
-
-
-# A page of the router, its file and its address; the first is at no address.
-PAGE = re.compile(
-    r'st\.Page\(HERE / "(?P<file>[^"]+)", title="[^"]+", url_path="(?P<address>[^"]*)"(?P<first>, default)?'
-)
+FILES = {f"{page.folder}/page.py": page.address for page in PAGES}
+"""Scripts of all pages, with their addresses."""
 
 
 def visitor(page: str) -> AppTest:
     """A new session at a page by its file, before its first run: what another page sets is not there."""
     app = AppTest.from_file(MAIN, default_timeout=600)
-    found = {each["file"]: each for each in PAGE.finditer(MAIN.read_text(encoding="utf-8"))}[page]
-    app._page_hash = calc_hash("" if found["first"] else found["address"])
+    app._page_hash = calc_hash(FILES[page])
     return app
 
 

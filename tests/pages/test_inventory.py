@@ -20,7 +20,7 @@ import dpcore
 from dprelease.commands import _parser
 from pages.learn.view import LESSONS, PRINTED, TEACHERS
 from tests import PACKAGES, ROOT
-from tests.pages.opening import MAIN, PAGE, opened, sound
+from tests.pages.opening import FILES, opened, sound
 
 INVENTORY = Path(__file__).with_name("inventory.json")
 LISTED: dict[str, list[str]] = json.loads(INVENTORY.read_text(encoding="utf-8")) if INVENTORY.is_file() else {}
@@ -33,7 +33,6 @@ SHORT = 6
 OF_ONE_TABLE = re.compile(r"_\d|\||_(adult|earnings)")
 """In the keys of controls that exist once for each row of a plan or each data set."""
 ROOMS = (*PACKAGES, "pages")
-FILES = [each["file"] for each in PAGE.finditer(MAIN.read_text(encoding="utf-8"))]
 
 
 def widgets(app: AppTest, kind: str) -> list[Any]:

@@ -13,22 +13,17 @@ from dprelease.ledger.records import LedgerBusy, LedgerError, Spent
 from dprelease.release import SAW_TRUE_VALUES
 from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
+from pages.shell.addresses import PageSpec
 from pages.shell.ledger.door import actor, admitted, role
 from pages.shell.ledger.held import Account, Data, account_of, halted, ledger
 from pages.shell.session import carried, saw_true_values, upload
 
-TABLES, FIRST = {"plan": "table", "tables": "cube"}, {"plan": "adult"}
-"""Pages with a choice of data of their own: its name in the link, and the sample they open with."""
-RELEASABLE = {"", "start", "tables", "one-number", "conversation"}
-"""Pages that show what may be drawn once and charged; Plan has a button of its own for that."""
-OTHERS = {"learn", "directions-workbench", "random-privacy-workbench"}
-"""Pages about other data."""
 UNKNOWN = "**What is spent cannot be told:** the page Release says why. "
 QUICK_ROWS = 200_000
 """A private table with more, and numbers made on a grid, are looked up when somebody opens Release."""
 
 
-def odometer(page: str) -> str:
+def odometer(page: PageSpec) -> str:
     """What is spent, in a few words; nothing where no ledger holds the data, or this session may not know."""
     data = _data(page) if role() else None
     origin = data.origin if isinstance(data, Source) else data
@@ -74,18 +69,18 @@ def tell_what_was_seen(found: Account, data: Data) -> None:
         told.add(found.dataset_id)
 
 
-def _data(page: str) -> Data | None:
+def _data(page: PageSpec) -> Data | None:
     """The data that a page is about, as its controls were left; the file itself where its twin is drawn."""
-    if page in OTHERS:
+    if page.other_data:
         return None
-    chosen = _left(TABLES[page]) if page in TABLES else _left("data")
+    chosen = _left(page.choice or "data")
     if chosen == OWN_FILE:
         held, own = held_file(), upload()
         if own is not None and isinstance(own.origin, Uploaded):
             return own.origin  # of a table that an engine keeps, the counts in use
         return held.origin if held else None
-    if page in TABLES:
-        key = chosen or st.query_params.get(TABLES[page], "") or FIRST.get(page, "")
+    if page.choice:
+        key = chosen or st.query_params.get(page.choice, "") or page.opens_with
         return Bundled(sample_key=key) if key in {each.key for each in SAMPLES} else None
     linked = st.query_params.get("data", "")
     first = "data" not in st.session_state and linked in options(pairs=True)  # no control has read the link yet

@@ -17,11 +17,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.session_manager import SessionClient
 
-PAGES = (
-    "", "tables", "one-number", "conversation", "data", "plan", "learn", "directions-workbench",
-    "random-privacy-workbench",
-)  # fmt: skip
-"""By address. Not Release: it looks into the ledger."""
+from pages.shell.addresses import PAGES
+
+REHEARSED = tuple(page.address for page in PAGES if not page.looks_in_ledger)
+"""By address."""
 HEALTH = "/_stcore/health"
 VARIABLE = "DPSCOPE_REHEARSAL"
 """Of the server's environment: 0 for none."""
@@ -88,7 +87,7 @@ async def rehearse(heard: Heard) -> None:
     if os.environ.get(VARIABLE) == "0":
         return
     heard.at = time.monotonic()
-    for page in PAGES:
+    for page in REHEARSED:
         while not await _ran(page, heard):
             pass
 

@@ -130,7 +130,7 @@ def test_what_goes_wrong_before_anything_is_charged_is_not_said_to_be_charged(
     def without_memory(*_: Any) -> Any:
         raise MemoryError("41")
 
-    monkeypatch.setattr(Ledger, "version", without_memory)
+    monkeypatch.setattr(Ledger, "version_of", without_memory)
     came = worker.submit(ledger, dataset_id, REQUEST, rows, STEWARD).result(30)
     assert came == Refused(sentence=worker.NOT_BEGUN) and not ledger.account(dataset_id).spent
 

@@ -13,9 +13,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.shell.server import rehearsal
-from pages.shell.server.rehearsal import PAGES, Heard, Hearing, Nobody, rehearse
+from pages.shell.server.rehearsal import REHEARSED, Heard, Hearing, Nobody, rehearse
+from tests import ROOT
 from tests.kit import ran
-from tests.pages.opening import MAIN, PAGE
+from tests.pages.opening import FILES
 
 CLOCK = count(0.0)
 """Each look at it is a second."""
@@ -60,7 +61,7 @@ def test_each_page_runs_once_and_one_that_was_disturbed_once_more(monkeypatch: p
     stage = Stage(heard := Heard(), disturbed=("tables",))
     monkeypatch.setattr(runtime, "get_instance", lambda: stage)
     ran(rehearse(heard))
-    assert stage.asked == [PAGES[0], "tables", *PAGES[1:]] and not stage.clients
+    assert stage.asked == [REHEARSED[0], "tables", *REHEARSED[1:]] and not stage.clients
 
 
 def test_whoever_starts_the_server_has_the_processor_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,9 +79,10 @@ def test_nothing_runs_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) 
     assert not stage.asked
 
 
-def test_all_pages_are_named_but_the_one_that_looks_into_the_ledger() -> None:
-    found = {"" if each["first"] else each["address"] for each in PAGE.finditer(MAIN.read_text(encoding="utf-8"))}
-    assert found - {"release"} == set(PAGES) and len(PAGES) == len(set(PAGES))
+def test_all_pages_are_rehearsed_but_the_one_that_looks_into_the_ledger() -> None:
+    assert {*FILES.values()} - {"release"} == {*REHEARSED} and len(REHEARSED) == len({*REHEARSED})
+    scripts = {path.relative_to(ROOT / "pages").as_posix() for path in (ROOT / "pages").rglob("page.py")}
+    assert scripts == {*FILES}, "a page has a folder and a line in the list of pages"
 
 
 @pytest.mark.parametrize(
