@@ -29,6 +29,7 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.records import RAISED, Failed, Refused, Registration, Stored
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.versions import last_release
 from dprelease.release import cost, rehearse, release
 from dprelease.requests.parts import Request
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
@@ -116,10 +117,12 @@ def test_a_rehearsal_of_a_plan_is_of_all_its_questions() -> None:
 
 
 @pytest.mark.parametrize(("person", "rows"), [("", 1), ("person", 1), ("person", 2), ("age", 3)])
-def test_a_plan_for_others_than_are_registered_is_refused(tmp_path: Path, person: str, rows: int) -> None:
+def test_a_request_for_others_than_are_registered_is_refused(tmp_path: Path, person: str, rows: int) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=9.0, person_column="person", rows_a_person=3)
-    came = release(ledger, dataset_id, plan_of(person=person, rows=rows).request(), few_rows(), ANALYST)
-    assert isinstance(came, Refused) and "registered for persons (column “person”) with at most 3 rows" in came.sentence
+    for asked in (plan_of(person=person, rows=rows).request(), request_of(person=person, rows_a_person=rows)):
+        came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
+        assert isinstance(came, Refused)
+        assert "registered for persons (column “person”) with at most 3 rows" in came.sentence
     assert ledger.account(dataset_id).spent.first == 0
 
 
@@ -242,6 +245,17 @@ def test_a_plan_keeps_every_person_of_every_tiny_table_within_its_charge() -> No
     less = cost(ASKED, replace(REGISTERED, rows_a_person=1))
     assert worst(less, CAP) > less.delta / 10**18 + ROUNDING, "the charge of single rows would not do"
     assert worst(price, MOST) > price.delta / 10**18 + ROUNDING, "without the cap it would not do"
+
+
+def test_a_plan_is_compared_with_what_was_released_of_a_plan(tmp_path: Path) -> None:
+    """What other pages release is one question; so may a plan be, which is then compared with whatever was last."""
+    ledger, dataset_id = registered(tmp_path)
+    several, one = (
+        release(ledger, dataset_id, asked, few_rows(), ANALYST) for asked in (plan_of().request(), request_of())
+    )
+    stored = ledger.stored(dataset_id)
+    assert (last_release(stored), last_release(stored, alone=True)) == (several, one)
+    assert last_release(stored[1:]) is None is last_release([], alone=True)
 
 
 # Forgeries of what is said of several questions.
