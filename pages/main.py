@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -30,12 +31,16 @@ withdraw_table()
 ask_again_after_presentation()
 tell_of_looks()
 take_back()
-scripts: dict[str, list[Any]] = {}
-for each in PAGES:
-    script = HERE / each.folder / "page.py"
-    first = {"url_path": each.address} if each.address else {"default": True}
-    scripts.setdefault(each.section, []).append(st.Page(script, title=each.title, **first))
-page = st.navigation(scripts, position="top")
+page = st.navigation(
+    {
+        section: [
+            st.Page(HERE / each.folder / "page.py", title=each.title, url_path=each.address, default=not each.address)
+            for each in pages
+        ]
+        for section, pages in itertools.groupby(PAGES, key=attrgetter("section"))
+    },
+    position="top",
+)
 spec = page_at(page.url_path)
 # The drawing goes with the page; a PNG would be a file of the session, which a browser may ask for when that is over.
 st.set_page_config(

@@ -9,8 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.learn.view import LESSONS, WALL
+from pages.shell.addresses import MOVED
 from tests import ROOT
-from tests.pages.opening import MAIN, PAGE, opened, sound, texts
+from tests.pages.opening import FILES, opened, sound, texts
 
 README = (ROOT / "dpcore" / "README.md").read_text(encoding="utf-8").split("## The papers, item by item")[1]
 LINES = {
@@ -68,8 +69,8 @@ def plain(words: str) -> str:
 
 def shown_on(address: str, **link: str) -> AppTest:
     """A page by its address, with Why? open where there is one."""
-    files = {found["address"]: found["file"] for found in PAGE.finditer(MAIN.read_text(encoding="utf-8"))}
-    app = opened(files[address], **link)
+    files = {address: file for file, address in FILES.items()}
+    app = opened(files[MOVED.get(address, address)], **link)
     if address == "start":
         app.session_state["why_open"] = True
         app.run()

@@ -15,7 +15,7 @@ from pages.data.upload import HeldFile
 from pages.shell.ledger.door import ADMITTED
 from tests.dprelease.engines.values import NO_IBIS
 from tests.pages.data.test_page import press
-from tests.pages.opening import MAIN, PAGE, sound, visitor
+from tests.pages.opening import FILES, sound, visitor
 
 pytest.importorskip("ibis", reason=NO_IBIS)
 SECRET, ROWS, COLUMN = "Rumpelstilzchen", 1237, "haemoglobin"
@@ -83,7 +83,7 @@ def declared(app: AppTest) -> HeldFile:
 
 def pages() -> list[str]:
     """Every page, by its file."""
-    return [each["file"] for each in PAGE.finditer(MAIN.read_text(encoding="utf-8"))]
+    return [*FILES]
 
 
 class Questions:

@@ -17,10 +17,11 @@ from pages.charts.palette import DARK, LIGHT
 from pages.learn.kit import Lesson
 from pages.learn.view import LESSONS, TEACHERS, WALL
 from pages.learn.wall import ADDRESSES, DRAWINGS
+from pages.shell.addresses import PAGES
 from tests import ROOT
 from tests.cases import full_but
 from tests.pages.drawn import drawn
-from tests.pages.opening import PAGE, opened, sound, texts
+from tests.pages.opening import FILES, opened, sound, texts
 from tests.pages.test_papers import LINES
 
 LEARN = "learn/page.py"
@@ -215,12 +216,10 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     assert [each.label for each in links][: len(WALL)] == [each.question for each in WALL]
     for each, link in zip(WALL, links, strict=False):
         assert all(urlencode({name: value}) in link.query_string for name, value in each.address.items())
-    main = (ROOT / "pages" / "main.py").read_text(encoding="utf-8")
-    addresses = {found["file"]: found["address"] for found in PAGE.finditer(main)}
-    learn = {found["file"] for found in PAGE.finditer(main[main.index('"Learn": [') :])}
+    learn = {f"{page.folder}/page.py" for page in PAGES if page.section == "Learn"}
     assert learn <= {each.page for each in WALL} | {each.workbench for each in WALL}
-    assert {each.workbench for each in WALL if each.workbench} <= set(addresses)
-    assert all(addresses[file] == address for file, address in ADDRESSES.items())
+    assert {each.workbench for each in WALL if each.workbench} <= set(FILES)
+    assert all(FILES[file] == address for file, address in ADDRESSES.items())
     assert {each.page for each in WALL} == set(ADDRESSES)
     assert not drawn(app) and len({each.key for each in WALL}) == len(WALL)
     assert [each.value for each in app.caption].count("A table, not a lesson") == len(WALL) - len(LESSONS) == 1
