@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_number
@@ -177,7 +178,7 @@ def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable
     return Source(origin=named(held.origin, table), reading=reading, bounds_from_data=filled), table
 
 
-def _one_of(place: st.delta_generator.DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
+def _one_of(place: DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
     """A choice that falls back to the first where what was chosen is no longer there."""
     if st.session_state.get(key) not in options:
         st.session_state[key] = options[0]

@@ -11,9 +11,6 @@ import os
 from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.core import DataError, Provenance
 from dpcore.data.reading.format import Format
@@ -22,6 +19,7 @@ from dpcore.data.reading.tables import FirstRowUnclear, Limits, Table, read_tabl
 from dpcore.data.sources import Uploaded
 from pages.data.format import FORMAT, ask_format, cell_settings
 from pages.shell.ledger.door import admitted
+from pages.shell.server.streamlit_internals import Received, remove_own_upload
 from pages.shell.session import WAITS, end_steward, forget_all, forget_when_idle, has_file, remember_upload
 
 PRIVATE, STAND_IN = "private", "stand-in"
@@ -273,10 +271,10 @@ def _let_go() -> None:
         forget_when_idle(held.table)
 
 
-def _take(received: UploadedFile, *, private: bool) -> None:
+def _take(received: Received, *, private: bool) -> None:
     """Read what arrived, and let go of it."""
     _read(received.name, received.getvalue(), private=private, header=None)
-    _discard(received)
+    remove_own_upload(received)
     st.rerun()
 
 
@@ -324,10 +322,3 @@ def _keep(held: HeldFile) -> None:
     end_steward()
     st.session_state["file"] = held
     has_file(held.table)
-
-
-def _discard(received: UploadedFile) -> None:
-    """Let go of the file's bytes, which Streamlit would keep until the session ends."""
-    context = get_script_run_ctx()
-    if context and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
-        context.uploaded_file_mgr.remove_file(session_id=context.session_id, file_id=received.file_id)

@@ -12,13 +12,13 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.data.reading.tables import Table
 from dprelease.ledger.records import LedgerError, Registration, Role
 from dprelease.release import most_rows
 from pages.release.register import PROBLEM
 from pages.shell.ledger.door import actor, person, role_of
+from pages.shell.server.streamlit_internals import session_id
 from pages.shell.session import wait_for
 
 LENT = "release_lent"
@@ -70,8 +70,7 @@ def _lend(dataset_id: str, table: Table) -> None:
     except LedgerError as problem:
         st.session_state[PROBLEM] = str(problem)
         return
-    context = get_script_run_ctx()
-    made = Lent(table=table, session_id=context.session_id if context else "", by=person())
+    made = Lent(table=table, session_id=session_id(), by=person())
     st.session_state.setdefault(LENT, {})[dataset_id] = _lent[dataset_id] = made
 
 

@@ -12,11 +12,8 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
-from urllib.parse import parse_qs
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.core import Blocks, Entry, Queries, stoppable
 from dpcore.data.reading.tables import TooLarge
@@ -24,6 +21,7 @@ from dpcore.data.sources import Source
 from dplab.recipe import Recipe
 from dprelease.plan.questions import Plan
 from pages.shell.present import presentation_requested
+from pages.shell.server import streamlit_internals
 from pages.shell.server.upload_limits import sessions_with_uploads
 
 Result = TypeVar("Result")
@@ -113,7 +111,7 @@ def carried() -> dict[str, Any]:
 def carry_link(page: str) -> None:
     """On a new page, give controls what the link said on the last: Streamlit drops what nobody has touched."""
     if st.session_state.get("page") != page:
-        _drop_received()
+        streamlit_internals.remove_own_uploads()  # of files that the last page received and did not read to the end
         st.session_state["page"] = page
         _hear_link()
         for key, value in carried().items():
@@ -131,8 +129,7 @@ def chosen_anew(key: str) -> None:
 
 def came_by_history() -> bool:
     """Whether Back or Forward began this run."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
+    return streamlit_internals.is_history_navigation()
 
 
 def _hear_link() -> None:
@@ -140,22 +137,12 @@ def _hear_link() -> None:
 
     Streamlit strikes such names out, as remnants of that page; here they are what was asked when this one was left.
     """
-    context = get_script_run_ctx()
-    if context is None or not context.is_history_navigation:
+    if not came_by_history():
         return
-    asked = parse_qs(context.query_string, keep_blank_values=True)
+    asked = streamlit_internals.requested_parameters()
     struck = {key: asked[key] for key in linked() & set(asked) if key not in st.query_params}
     if struck:
-        st.query_params.update(struck)
-        with context.session_state.query_params() as heard:
-            heard.set_initial_query_params_from_current()  # what controls are made from
-
-
-def _drop_received() -> None:
-    """Let go of files that the last page received and did not read to the end, which Streamlit would keep."""
-    context = get_script_run_ctx()
-    if context is not None:
-        context.uploaded_file_mgr.remove_session_files(context.session_id)
+        streamlit_internals.restore_parameters(struck)
 
 
 def keep_link() -> None:
@@ -195,11 +182,10 @@ def forget_all() -> None:
 
 def has_file(file: File) -> None:
     """Remember that this session took a file, so that its end is noticed."""
-    context = get_script_run_ctx()
-    if context is not None:
-        _, before = _last_seen.get(context.session_id, (0.0, ()))
+    if mine := streamlit_internals.session_id():
+        _, before = _last_seen.get(mine, (0.0, ()))
         alive = tuple(each for each in before if each() is not None)
-        _last_seen[context.session_id] = time.monotonic(), (*alive, weakref.ref(file))
+        _last_seen[mine] = time.monotonic(), (*alive, weakref.ref(file))
 
 
 async def end_abandoned_sessions() -> None:
@@ -215,16 +201,15 @@ async def end_abandoned_sessions() -> None:
 
 def end_abandoned(now: float) -> None:
     """End the sessions that were last seen too long ago."""
-    server = runtime.get_instance()
     for session_id in sessions_with_uploads():  # also files that no page asked for, or lived to read
         _last_seen.setdefault(session_id, (now, ()))
     for session_id, (seen, files) in list(_last_seen.items()):
-        if server.is_active_session(session_id) or _waits(session_id):
+        if streamlit_internals.is_connected(session_id) or _waits(session_id):
             _last_seen[session_id] = now, files
         elif now - seen > GRACE:
             del _last_seen[session_id]
-            server.close_session(session_id)
-            server.uploaded_file_mgr.remove_session_files(session_id)
+            streamlit_internals.close_session(session_id)
+            streamlit_internals.remove_uploads(session_id)
             for each in files:
                 file = each()
                 if file is not None:  # the server's loop still holds the last session it served
@@ -233,8 +218,7 @@ def end_abandoned(now: float) -> None:
 
 def wait_for(work: Future[Any], *, session_id: str = "") -> None:
     """A closed tab keeps its file as long as this work needs it, and so does one that is forgotten; here, or there."""
-    context = get_script_run_ctx()
-    if named := session_id or (context.session_id if context is not None else ""):
+    if named := session_id or streamlit_internals.session_id():
         _awaited[named, id(work)] = work
 
 
@@ -246,8 +230,7 @@ def _waits(session_id: str) -> list[Future[Any]]:
 
 def forget_when_idle(file: File) -> None:
     """Let go of a file, once the draws that this session asked for are over: they would fail, and be charged."""
-    context = get_script_run_ctx()
-    works = _waits(context.session_id) if context is not None else []
+    works = _waits(streamlit_internals.session_id())
     for work in works:
         work.add_done_callback(lambda _: file.forget() if all(each.done() for each in works) else None)
     if not works:

@@ -12,10 +12,9 @@ from threading import Event
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.core import stoppable
+from pages.shell.server.streamlit_internals import has_server, is_connected, session_id
 from pages.shell.session import remembered
 
 Result = TypeVar("Result")
@@ -42,8 +41,7 @@ class Job(Generic[Result]):
 
     def __init__(self, key: str, work: Callable[[], Generator[float, None, Result]]) -> None:
         self.key, self.share, self._stopped = key, 0.0, Event()
-        context = get_script_run_ctx()
-        self._session = context.session_id if context is not None else ""
+        self._session = session_id()
         self.future: Future[Result | None] = _pool.submit(self._run, work)
 
     @property
@@ -84,7 +82,7 @@ class Job(Generic[Result]):
 
     def _is_watched(self) -> bool:
         """Whether somebody's tab is still open."""
-        return not runtime.exists() or runtime.get_instance().is_active_session(self._session)
+        return not has_server() or is_connected(self._session)
 
 
 def in_background(
