@@ -292,6 +292,23 @@ def test_a_planted_use_of_an_internal_is_found(tmp_path: Path, text: str) -> Non
     assert set(internal_imports(tmp_path)) == {"pages/play/view.py"}
 
 
+RAW_STATE = {"pages/shell/state.py", "pages/shell/session.py", "pages/shell/controls.py"}
+"""Files of the pages that read the session's state by any key; all others have keys that are declared once."""
+
+
+def reads_raw_state(text: str) -> bool:
+    """Return whether code uses `st.session_state`."""
+    uses = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute))
+    return any(ast.unparse(node) == "st.session_state" for node in uses)
+
+
+def test_pages_declare_the_keys_of_the_state() -> None:
+    files = [file for file in python_files(ROOT) if file.is_relative_to(ROOT / "pages")]
+    raw = {file.relative_to(ROOT).as_posix() for file in files if reads_raw_state(file.read_text(encoding="utf-8"))}
+    assert raw == RAW_STATE
+    assert reads_raw_state("st.session_state['data'] = 1") and not reads_raw_state("st.rerun()")
+
+
 MOST_FILES = 15
 SHAPED = (*sorted(PACKAGES), "pages", "tests", "benchmarks")
 
