@@ -33,8 +33,8 @@ class SessionKey(str, Generic[ValueT]):
     @property
     def value(self) -> ValueT:
         """The value in this session."""
-        found: ValueT = st.session_state[self] if self in st.session_state else copy(self.default)
-        return found
+        found: ValueT = st.session_state.get(self, self.default)
+        return copy(found) if found is self.default else found
 
     @value.setter
     def value(self, value: ValueT) -> None:
