@@ -13,13 +13,13 @@ from dpcore.core import ParameterError
 from pages.data.engines import withdraw_table
 from pages.data.picker import in_use
 from pages.shell.addresses import PAGES, page_at
+from pages.shell.browser import come_back
 from pages.shell.controls import say_again, with_complaints
 from pages.shell.ledger.door import admit
 from pages.shell.ledger.looks import tell_of_looks
 from pages.shell.ledger.odometer import odometer
 from pages.shell.present import curtain
 from pages.shell.private.chip import chip
-from pages.shell.reconnect import come_back
 from pages.shell.session import ask_again_after_presentation, carry_link, keep_link, open_gate, take_back
 from pages.shell.status import frame_style, status_line
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -234,6 +235,78 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, text: str) -> N
     found = violations(tmp_path)
     assert found
     assert all(violation.startswith(file) for violation in found)
+
+
+INTERNALS = "pages/shell/server/streamlit_internals.py"
+MAX_INTERNAL_IMPORTS = 4
+INTERNAL_MODULES = {"config", "delta_generator", "file_util", "proto", "runtime", "source_util", "web"}
+MODULE = re.compile(r"streamlit(\.\w+)+")
+DOCUMENTED = ("streamlit", "streamlit.delta_generator.DeltaGenerator")
+"""What the documentation of Streamlit names: its one module, and the type of what its containers return."""
+
+
+def is_internal(file: Path, name: str) -> bool:
+    """Return whether a name that a file imports belongs to Streamlit's internals."""
+    if name in DOCUMENTED or name.partition(".")[0] != "streamlit":
+        return False
+    # Benchmarks are clients of the server and speak its protocol, as a browser does.
+    return not ("benchmarks" in file.parts and name.startswith("streamlit.proto."))
+
+
+def internal_imports(root: Path) -> dict[str, list[str]]:
+    """Return the names of Streamlit's internals that files import or reach by attribute, by file."""
+    found = {}
+    for file in python_files(root):
+        names = [name for _, name in imported(file, root)]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node.value.id in ("st", "streamlit") and node.attr in INTERNAL_MODULES:
+                    names.append(f"streamlit.{node.attr}")
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE.fullmatch(node.value):
+                names.append(node.value)
+        internal = [name for name in names if is_internal(file.relative_to(root), name)]
+        if internal:
+            found[file.relative_to(root).as_posix()] = internal
+    return found
+
+
+def test_one_file_knows_the_internals_of_streamlit() -> None:
+    found = internal_imports(ROOT)
+    assert list(found) == [INTERNALS]
+    assert len(found[INTERNALS]) <= MAX_INTERNAL_IMPORTS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from streamlit import runtime",
+        "def f():\n    import streamlit.runtime",
+        "from streamlit.file_util import get_static_dir",
+        "from streamlit.proto.BackMsg_pb2 import BackMsg",
+        "import streamlit as st\nst.runtime.exists()",
+        "import importlib\nimportlib.import_module('streamlit.runtime')",
+    ],
+)
+def test_a_planted_use_of_an_internal_is_found(tmp_path: Path, text: str) -> None:
+    build(tmp_path, HOUSE | {"pages/play/view.py": text, "pages/play/bar.py": "import streamlit as st\nst.rerun()"})
+    assert set(internal_imports(tmp_path)) == {"pages/play/view.py"}
+
+
+RAW_STATE = {"pages/shell/state.py", "pages/shell/session.py", "pages/shell/controls.py"}
+"""Files of the pages that read the session's state by any key; all others have keys that are declared once."""
+
+
+def reads_raw_state(text: str) -> bool:
+    """Return whether code uses `st.session_state`."""
+    uses = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute))
+    return any(ast.unparse(node) == "st.session_state" for node in uses)
+
+
+def test_pages_declare_the_keys_of_the_state() -> None:
+    files = [file for file in python_files(ROOT) if file.is_relative_to(ROOT / "pages")]
+    raw = {file.relative_to(ROOT).as_posix() for file in files if reads_raw_state(file.read_text(encoding="utf-8"))}
+    assert raw == RAW_STATE
+    assert reads_raw_state("st.session_state['data'] = 1") and not reads_raw_state("st.rerun()")
 
 
 MOST_FILES = 15

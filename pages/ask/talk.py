@@ -11,6 +11,7 @@ from dpcore.mechanisms.online.analysts import Analyst, analyst
 from dpcore.mechanisms.online.conversation import Answer, Conversation
 from dpcore.mechanisms.online.whole import begun
 from pages.ask.controls import Setting
+from pages.shell.state import SessionKey
 
 SEARCHES = 10_000
 """Quantiles a bisecting analyst has in store."""
@@ -53,17 +54,21 @@ class Talk:
         slot.empty()
 
 
+TALK = SessionKey[Talk | None]("talk", None)
+"""The conversation of this session."""
+
+
 def begin(setting: Setting, dataset: Dataset, *, note: str = "") -> Talk:
     """A new conversation: its epsilon is charged here, once."""
     conversation = begun(setting.mechanism(), dataset, setting.problem(dataset.n), seed=setting.seed)
     talk = Talk(setting=setting, conversation=conversation, note=note)
-    st.session_state["talk"] = talk
+    TALK.value = talk
     return talk
 
 
 def talk_of(setting: Setting, dataset: Dataset) -> Talk:
     """The session's conversation if it is about this setting, else a new one that says so."""
-    talk: Talk | None = st.session_state.get("talk")
+    talk = TALK.value
     if talk is None:
         return begin(setting, dataset)
     if talk.setting.key != setting.key:

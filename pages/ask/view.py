@@ -15,7 +15,7 @@ from pages.ask.figures import belief, said, wrong
 from pages.ask.known import known_before
 from pages.ask.map import whole
 from pages.ask.promise import BETA, both, code, promised
-from pages.ask.talk import Talk, begin, talk_of
+from pages.ask.talk import TALK, Talk, begin, talk_of
 from pages.charts.words import percent, verbatim
 from pages.data.picker import OWN_FILE
 from pages.shell.asked import show_code
@@ -37,7 +37,7 @@ def ask(beside: DeltaGenerator) -> None:
     dataset = chosen.dataset()
     talk = talk_of(chosen, dataset)
     _ask_next(chosen, talk, dataset)
-    talk = st.session_state["talk"]
+    talk = TALK.value or talk
     _standing(chosen, talk, dataset)
     now, conversation, why, more = views("Belief and promise", "The conversation", "Why?", "More", key="ask-seen")
     with now:

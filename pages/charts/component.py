@@ -17,6 +17,7 @@ from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
 from pages.shell.present import place_of, presenting, reserve, spared, stands
+from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent
 STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
@@ -97,18 +98,20 @@ def draw(
     if kept is not None:
         kept[found] = sent
 
+    sent_back = SessionKey[Any](key, None)
+
     def picked() -> None:
-        value = st.session_state[key].picked
+        value = sent_back.value.picked
         if on_pick is not None and value is not None:
             on_pick(value)
 
     def moved() -> None:
-        value = st.session_state[key].moved
+        value = sent_back.value.moved
         if on_move is not None and value is not None:
             on_move(float(value[0]), float(value[1]))
 
     def brushed() -> None:
-        value = st.session_state[key].brushed
+        value = sent_back.value.brushed
         if on_brush is not None and value is not None:
             on_brush(value)
 

@@ -13,6 +13,7 @@ import streamlit as st
 from pages.charts.picture import Picture
 from pages.charts.plotly import MOVING, render
 from pages.charts.script import LIVE
+from pages.shell.state import SessionKey
 
 POINTED_AT = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
 """What pointing and clicking need: nobody does either while a slider moves."""
@@ -84,7 +85,7 @@ def live_slider(
     """
 
     def rested() -> None:
-        stop = st.session_state[key].rested
+        stop = SessionKey[Any](key, None).value.rested
         if stop in stops:  # what a browser sends may be anything
             on_rest(float(stop))
 

@@ -9,6 +9,7 @@ from pages.data.grid import fixed, show_grid
 from pages.data.picker import pair_titles, pick_unit, public_source
 from pages.data.summary import explore_button, summary
 from pages.shell.session import in_link
+from pages.shell.state import SessionKey
 
 CLOSED, OPENED = 1, 7
 """Heights of cards, nearly: the shorter column takes the next."""
@@ -20,7 +21,7 @@ def sample_cards() -> None:
     places, heights = st.columns(2), [0, 0]
     for index, each in enumerate(SAMPLES):
         key = f"sample-{each.key}"
-        opened = st.session_state.get(key, st.query_params.get(key, index == 0))
+        opened = SessionKey(key, st.query_params.get(key, index == 0)).value
         place = heights.index(min(heights))
         heights[place] += OPENED if opened else CLOSED
         with places[place].container(border=True):

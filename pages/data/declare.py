@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_number
@@ -17,7 +18,8 @@ from pages.data.fill import offer_to_fill_in
 from pages.data.grid import CATEGORY, Typed, declared, edit_grid, split_labels, typed
 from pages.data.picker import GROUP_PRIVACY, OWN_FILE
 from pages.data.upload import PERSON, ROW, HeldFile
-from pages.shell.session import remember_upload, remembered, still_filled, upload
+from pages.shell.session import DATA, remember_upload, remembered, still_filled, upload
+from pages.shell.state import SessionKey
 
 MOST_SIDE = 64
 """Cells of either side of a map."""
@@ -70,7 +72,7 @@ def declare(held: HeldFile) -> None:
     remember_upload(source)
     if dataset is not None:
         remembered(f"dataset|{source.key}", lambda: dataset)
-    st.session_state["data"] = OWN_FILE  # on every page
+    DATA.value = OWN_FILE  # on every page
     if ask:
         st.switch_page("play/page.py", query_params={"target": TARGET})
     st.rerun()
@@ -81,12 +83,12 @@ def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:
 
     There are none while a person is to be protected and no column says whose row it is.
     """
-    person = str(st.session_state.get(f"{held.prefix}person") or "") if held.by_person else ""
+    person = SessionKey(f"{held.prefix}person", "").value or "" if held.by_person else ""
     if held.by_person and not person:
         return DeclaredTable(columns=()), 0
     rows = _counted(held, person)
     by_hand = [row for row in rows if not (held.private and _is_filled(held, (row.name,)))]
-    most = int(st.session_state.get(f"{held.prefix}rows", 1)) if person else 1
+    most = SessionKey(f"{held.prefix}rows", 1).value if person else 1
     table, _ = declared(by_hand, person=person, person_rows=most)
     return table, sum(row.use and not row.lacking for row in rows if row not in by_hand)
 
@@ -177,10 +179,11 @@ def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable
     return Source(origin=named(held.origin, table), reading=reading, bounds_from_data=filled), table
 
 
-def _one_of(place: st.delta_generator.DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
+def _one_of(place: DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
     """A choice that falls back to the first where what was chosen is no longer there."""
-    if st.session_state.get(key) not in options:
-        st.session_state[key] = options[0]
+    chosen = SessionKey(key, "")
+    if not chosen.is_set or chosen.value not in options:
+        chosen.value = options[0]
     return place.selectbox(
         label, options, key=key, format_func=lambda name: name or "none", persist_state="session"
     )  # fmt: skip

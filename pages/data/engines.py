@@ -16,14 +16,16 @@ from dpcore.data.declared import DeclaredTable
 from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.configured import Offer, offers
 from dprelease.engines.tables import EngineTable, Snapshot
+from dprelease.ledger.records import Role
 from pages.data.upload import HeldFile, forget_file, held_file, hold
 from pages.shell.doors import is_public_demo
 from pages.shell.ledger.door import admitted, role
+from pages.shell.state import SessionKey
 
 WAY = "A database"
 SECTION = "engines"
-PROBLEM, OPENED_AS = "engine_problem", "engine_opened_as"
-"""In the session: why a table could not be opened; and the role of who opened the one that is held."""
+PROBLEM, OPENED_AS = SessionKey("engine_problem", ""), SessionKey[Role | None]("engine_opened_as", None)
+"""Why a table could not be opened; and the role of who opened the one that is held."""
 NOT_OFFERED = "This server offers no such table to you."
 
 
@@ -50,7 +52,7 @@ def open_offer(key: str) -> EngineTable:
 def withdraw_table() -> None:
     """Called by the router before every page: forget a private table that the user opened in another role."""
     held, now = held_file(), role()
-    if held is not None and held.origin.from_server and (now is None or st.session_state.get(OPENED_AS) != now):
+    if held is not None and held.origin.from_server and (now is None or OPENED_AS.value != now):
         forget_file()
 
 
@@ -79,11 +81,11 @@ def choose_engine() -> None:
                 problem = str(error)
             else:
                 hold(table, private=found[key].private, digest=f"engine-{key}")
-                st.session_state[OPENED_AS] = role()
-        st.session_state[PROBLEM] = problem
+                OPENED_AS.value = role()
+        PROBLEM.value = problem
         st.rerun()
-    if st.session_state.get(PROBLEM):
-        st.error(st.session_state[PROBLEM])
+    if PROBLEM.value:
+        st.error(PROBLEM.value)
 
 
 def named(origin: Uploaded, declared: DeclaredTable) -> Uploaded:

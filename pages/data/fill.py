@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -27,6 +28,7 @@ from pages.data.grid import (
 )
 from pages.data.upload import HeldFile
 from pages.shell.session import Input, fill_in, is_steward, still_filled
+from pages.shell.state import SessionKey
 from pages.shell.status import may_show
 
 MOST_FILLED = 1000
@@ -50,17 +52,17 @@ def offer_to_fill_in(held: HeldFile) -> None:
     """Offer to take from the data what nobody has typed."""
     if held.private and not is_steward():
         return
+    said = SessionKey[Sequence[str]](f"{held.prefix}said", ())
     if st.button(
         "Fill in from the data",
         help="Reads the columns that are to be used and lack bounds or labels: smallest and largest, or labels.",
     ):
         with st.spinner("Reading the columns.", show_time=True):
-            st.session_state[f"{held.prefix}said"] = _fill(held)
+            said.value = _fill(held)
         start_anew(held)
         st.rerun()
-    said = st.session_state.get(f"{held.prefix}said", ())
-    if said and may_show(held):  # the gate is asked only where there is something to show: it counts as access
-        for sentence in said:
+    if said.value and may_show(held):  # the gate is asked only where there is something to show: it counts as access
+        for sentence in said.value:
             st.caption(sentence)
     if held.private and still_filled(held.prefix) and may_show(held):
         st.warning(
@@ -75,7 +77,7 @@ def _fill(held: HeldFile) -> list[str]:
     for place, row in enumerate(typed(held)):
         if not row.use or not row.lacking:
             continue
-        told = st.session_state.get(cell_key(held, place, TOLD))
+        told = SessionKey(cell_key(held, place, TOLD), False).value
         found = suggested(held.table, row.name, kind=row.kind if told else None)
         if sentence := remark(held.table, row.name, found, kind=row.kind if told else None):
             said.append(f"{verbatim(row.name)}: {sentence}")

@@ -14,7 +14,7 @@ from dprelease.engines.tables import CountedTable
 from pages.charts.words import verbatim
 from pages.data.upload import so_many
 from pages.shell.present import presentation_requested
-from pages.shell.session import BARRED, FIT_ASKED, WAITS, remembered
+from pages.shell.session import BARRED, FIT_ASKED, SAW_TRUE_VALUES, WAITS, remembered
 from pages.shell.status import warn_of_true_values
 
 NOT_FITTING = (
@@ -51,9 +51,9 @@ def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
     if not isinstance(origin, Uploaded) or isinstance(origin.table, CountedTable):
         return
     about = f"unfit|{origin.key}|{tuple(readings)!r}"
-    asked = about in st.session_state.get(FIT_ASKED, set())
-    if origin.private and (not asked or st.session_state.get(WAITS) or presentation_requested()):
-        if not st.session_state.get(BARRED):
+    asked = about in FIT_ASKED.value
+    if origin.private and (not asked or WAITS.value or presentation_requested()):
+        if not BARRED.value:
             st.button(COUNT, key=key, on_click=_ask, args=(about,), help=HELP)
         return
     if origin.private:
@@ -63,8 +63,8 @@ def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
 
 def _ask(about: str) -> None:
     """A callback: the next run notes the access before the page counts; where it cannot, nothing is counted."""
-    st.session_state["saw_true_values"] = True
-    st.session_state[FIT_ASKED] = {*st.session_state.get(FIT_ASKED, set()), about}
+    SAW_TRUE_VALUES.value = True
+    FIT_ASKED.value = {*FIT_ASKED.value, about}
 
 
 def _show(found: Sequence[Unfit]) -> None:

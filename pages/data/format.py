@@ -8,9 +8,10 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.data.reading.format import DAY_FIRST, ENCODINGS, LOCAL, MONTH_FIRST, NAMED_SEPARATORS, UTC, Format
+from pages.shell.state import SessionKey
 
-FORMAT = "format"
-"""Where the settings are kept."""
+FORMAT = SessionKey("format", Format())
+"""The settings."""
 DECIMAL_NAMES = {"": "guess", ".": "point: 1,210.80", ",": "comma: 1.210,80"}
 ORDER_NAMES = {"": "guess where clear", DAY_FIRST: "day first: 31/12/2024", MONTH_FIRST: "month first: 12/31/2024"}
 DAY_NAMES = {UTC: "in UTC", LOCAL: "as written"}
@@ -18,7 +19,7 @@ DAY_NAMES = {UTC: "in UTC", LOCAL: "as written"}
 
 def ask_format(turn: int) -> Format:
     """Return the settings chosen so far; those of the whole file count when it is brought."""
-    before: Format = st.session_state.get(FORMAT, Format())
+    before = FORMAT.value
     names = {character: name for name, character in NAMED_SEPARATORS.items()}
     initial = {
         "separator": names.get(before.separator, before.separator),
@@ -31,7 +32,7 @@ def ask_format(turn: int) -> Format:
     }
     keys = {name: f"{FORMAT}-{turn}-{name}" for name in initial}
     for name, value in initial.items():
-        st.session_state.setdefault(keys[name], value)
+        SessionKey(keys[name], value).setdefault(value)
     with st.expander("Format"):
         first, second = st.columns(2)
         decimal = first.selectbox(
@@ -73,7 +74,7 @@ def ask_format(turn: int) -> Format:
         except ParameterError as problem:
             st.error(str(problem))
             return before
-    st.session_state[FORMAT] = settings
+    FORMAT.value = settings
     return settings
 
 

@@ -23,7 +23,8 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import HeldFile
-from pages.shell.session import remembered, still_filled, typed_in
+from pages.shell.session import FILLED, forget_remembered, remembered, still_filled, typed_in
+from pages.shell.state import SessionKey, set_controls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,7 +172,7 @@ def cell_key(held: HeldFile, place: int, name: str) -> str:
 
 def cell(held: HeldFile, place: int, name: str) -> Any:
     """What stands in a cell."""
-    return st.session_state.get(cell_key(held, place, name), USUAL[name])
+    return SessionKey[Any](cell_key(held, place, name), USUAL[name]).value
 
 
 def typed(held: HeldFile) -> list[Typed]:
@@ -251,8 +252,8 @@ def edit_grid(held: HeldFile) -> None:
     being typed in.
     """
     key = grid_key(held)
-    if key not in st.session_state:  # new here, or again after another page: its edits are gone, what was typed is not
-        st.session_state.get("memory", {}).pop(f"grid|{key}", None)
+    if not key.is_set:  # new here, or again after another page: its edits are gone, what was typed is not
+        forget_remembered(f"grid|{key}")
     rows = remembered(f"grid|{key}", lambda: typed(held))
     row_height = _row_height(rows)
     _offer_no_file(key)
@@ -263,11 +264,11 @@ def edit_grid(held: HeldFile) -> None:
     )  # fmt: skip
     _every_key(key=f"{held.prefix}keys")
     names = {title: name for name, title in TITLES.items()}
-    for place, edits in st.session_state[key]["edited_rows"].items():
+    for place, edits in key.value["edited_rows"].items():
         for title, value in edits.items():
-            st.session_state[cell_key(held, int(place), names[title])] = _kept(names[title], value)
+            set_controls({cell_key(held, int(place), names[title]): _kept(names[title], value)})
             if names[title] == "kind":
-                st.session_state[cell_key(held, int(place), TOLD)] = True
+                set_controls({cell_key(held, int(place), TOLD): True})
             by_hand = names[title] in OF_A_KIND and not still_filled(cell_key(held, int(place), names[title]))
             if names[title] == "kind" or by_hand:  # whoever types a bound or labels says what kind it is
                 typed_in(cell_key(held, int(place), "kind"))
@@ -288,14 +289,19 @@ def _kept(name: str, value: Any) -> Any:
     return value
 
 
-def grid_key(held: HeldFile) -> str:
+def grid_key(held: HeldFile) -> SessionKey[dict[str, Any]]:
     """The widget's key: another one where cells were filled in or taken back, so that old edits do not return."""
-    return f"{held.prefix}grid-{st.session_state.get(f'{held.prefix}turn', 0)}-{int('filled' in st.session_state)}"
+    return SessionKey(f"{held.prefix}grid-{_turn(held).value}-{int(FILLED.is_set)}", {})
 
 
 def start_anew(held: HeldFile) -> None:
     """Let the grid show what cells hold now, whatever was typed before."""
-    st.session_state[f"{held.prefix}turn"] = st.session_state.get(f"{held.prefix}turn", 0) + 1
+    _turn(held).value += 1
+
+
+def _turn(held: HeldFile) -> SessionKey[int]:
+    """How often the grid was started anew."""
+    return SessionKey(f"{held.prefix}turn", 0)
 
 
 def _lines(rows: list[Typed]) -> int:

@@ -19,7 +19,8 @@ from dplab.recipe import OPENING
 from pages.shell.controls import choice, complain, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.twin import is_twin, own_rows
-from pages.shell.session import carried
+from pages.shell.session import DATA, control_value
+from pages.shell.state import SessionKey
 
 GROUP_PRIVACY = (
     "By group privacy a person's ε is at most that many times a row's; δ, if not 0, grows by a larger factor."
@@ -34,6 +35,8 @@ UNITS = {"0": "A row", "1": "A person, of one row", "2": "A person, of two rows"
 """Who is protected in a sample where a person has several rows, by how many of them are read at most."""
 PAIR = "*"
 """Between the names of two columns in a link."""
+PICKED_ON = SessionKey("picked_on", ("", False))
+"""The choice of data that was drawn last: its default, and whether it has pairs."""
 NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
 TWO_COLUMNS = "Two columns of your file are in use, and this page is about one: choose it on the Data page."
 FILE_GONE = "Your file is no longer in use."
@@ -101,11 +104,11 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
     own = own_rows()
     alone = own is None or pairs or not is_map(own.domain)
     fits = own is not None and alone and (persons or not own.person_rows)
-    before, titles = st.session_state.get("data"), options(pairs=pairs)
+    before, titles = DATA.value, options(pairs=pairs)
     here = (default, pairs)
-    if before in titles and st.session_state.get("picked_on", here) != here:
-        st.session_state["data"] = before  # a box of other choices would begin with its first
-    st.session_state["picked_on"] = here
+    if before in titles and PICKED_ON.setdefault(here) != here:
+        DATA.value = before  # a box of other choices would begin with its first
+    PICKED_ON.value = here
     chosen = choose(
         "Data",
         titles,
@@ -117,7 +120,7 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
         help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
         why_not=NOT_SENT if own is None else BY_PERSON if alone else TWO_COLUMNS,
     )
-    if before is not None and chosen != before:
+    if before and chosen != before:
         why = (
             FILE_GONE
             if own is None and before == OWN_FILE
@@ -200,7 +203,7 @@ def public_source(chosen: str, *, persons: bool = False) -> Source:
 
 def _set(key: str, default: str | int) -> Any:
     """What a control that stands in the link is set to, here or on the last page that had it."""
-    return st.session_state.get(key, carried().get(key, default))
+    return control_value(key, default)
 
 
 def credit(source: Source, *, story: str = "") -> None:

@@ -14,6 +14,7 @@ from pages.data.picker import SHAPE, pick_size, public_source
 from pages.data.sparkline import shape_picture
 from pages.data.summary import explore_button, summary
 from pages.shell.controls import choice
+from pages.shell.state import set_controls
 
 
 def shape_gallery() -> None:
@@ -42,7 +43,8 @@ def shape_gallery() -> None:
                     key=f"shape-{key}",
                     width="stretch",
                     type="primary" if shape == key else "secondary",
-                    on_click=lambda chosen=key: st.session_state.update(shape=chosen),
+                    on_click=set_controls,
+                    args=({"shape": key},),
                 )
     st.markdown(GENERATORS[shape].sentence)
     source = public_source(shape)

@@ -16,7 +16,7 @@ from pages.charts.histogram import histogram, is_skewed
 from pages.charts.maps import true_map
 from pages.charts.words import minus, significant
 from pages.data.engines import is_sealed
-from pages.shell.session import in_link, remembered
+from pages.shell.session import DATA, in_link, remembered
 from pages.shell.status import may_show
 
 DECLARED = "Declared; none of its rows is counted for an analyst."
@@ -107,7 +107,7 @@ def explore_button(data: str, *, key: str) -> None:
     """Go to Play with these data in use."""
 
     def choose() -> None:
-        st.session_state["data"] = data
+        DATA.value = data
 
     if st.button("Explore this data", key=key, type="primary", on_click=choose):
         # Without it, Streamlit refuses to leave a page whose controls are in the link.

@@ -11,9 +11,6 @@ import os
 from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.core import DataError, Provenance
 from dpcore.data.reading.format import Format
@@ -22,7 +19,19 @@ from dpcore.data.reading.tables import FirstRowUnclear, Limits, Table, read_tabl
 from dpcore.data.sources import Uploaded
 from pages.data.format import FORMAT, ask_format, cell_settings
 from pages.shell.ledger.door import admitted
-from pages.shell.session import WAITS, end_steward, forget_all, forget_when_idle, has_file, remember_upload
+from pages.shell.server.streamlit_internals import Received, remove_own_upload
+from pages.shell.session import (
+    FILE,
+    FILE_TURN,
+    STEWARD_CHOICE,
+    WAITS,
+    end_steward,
+    forget_all,
+    forget_when_idle,
+    has_file,
+    remember_upload,
+)
+from pages.shell.state import SessionKey
 
 PRIVATE, STAND_IN = "private", "stand-in"
 QUESTION = {
@@ -38,6 +47,14 @@ DECLARE = "declare-"
 """What the keys of all inputs about a file start with."""
 BADGES = {True: ":orange-badge[private]", False: ":gray-badge[public stand-in]"}
 LEAST_MEGABYTES = 48
+
+
+WAITING = SessionKey["WaitingFile | None"]("file_waiting", None)
+"""A file of which nobody has said yet what its first row holds."""
+APPLIED = SessionKey[Format | None]("format_applied", None)
+"""The settings with which the cells of the held file are read."""
+FILE_PROBLEM = SessionKey("file_problem", "")
+"""What was wrong with the last file."""
 
 
 def session_limits(megabytes: str) -> Limits:
@@ -98,7 +115,7 @@ class HeldFile:
     @property
     def by_person(self) -> bool:
         """Whether a person is protected, who may have several rows."""
-        return st.session_state.get(self.unit_key) == PERSON
+        return SessionKey(self.unit_key, "").value == PERSON
 
     @property
     def counted(self) -> bool:
@@ -108,13 +125,13 @@ class HeldFile:
         """
         if not self.private:
             return True
-        return self.declares_row_count and (not self.origin.from_server or not st.session_state.get(WAITS))
+        return self.declares_row_count and (not self.origin.from_server or not WAITS.value)
 
     @property
     def declares_row_count(self) -> bool:
         """Whether the user declared that the number of private rows is public; of the server's rows a steward may."""
         may = admitted() or not self.origin.from_server
-        return may and not self.by_person and bool(st.session_state.get(f"{self.prefix}counted"))
+        return may and not self.by_person and SessionKey(f"{self.prefix}counted", False).value
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -133,26 +150,26 @@ class WaitingFile:
 
 def held_file() -> HeldFile | None:
     """The file this session holds, if any."""
-    found: HeldFile | None = st.session_state.get("file")
+    found: HeldFile | None = FILE.value
     return found
 
 
 def bring_file() -> HeldFile | None:
     """Ask whose rows they are, take a file, and say which one is held."""
     held = held_file()
-    waiting: WaitingFile | None = st.session_state.get("file_waiting")
+    waiting = WAITING.value
     answered = waiting or held
     private = answered.private if answered else _ask_whose()
     if waiting:
         _ask_first_row(waiting)
     elif held:
         card(held)
-    settings = ask_format(int(st.session_state.get("file_turn", 0)))
+    settings = ask_format(FILE_TURN.value)
     if held:
         held = _apply_format(held, settings)
     # A new key empties the uploader: its bytes were read, or were not fit to be. It takes files of any name, so that
     # all that is wrong with a file is said in one place, on the server.
-    turn = int(st.session_state.get("file_turn", 0))
+    turn = FILE_TURN.value
     kind = "private" if private else "public"
     received = st.file_uploader(
         f"{'Replace it with another' if held else 'Your'} {kind} file: CSV, TSV, TXT or Parquet",
@@ -162,24 +179,23 @@ def bring_file() -> HeldFile | None:
     )
     if received is not None:
         _take(received, private=private)
-    problem = st.session_state.get("file_problem")
-    if problem:
-        st.error(problem)
+    if FILE_PROBLEM.value:
+        st.error(FILE_PROBLEM.value)
     return None if waiting else held
 
 
 def _apply_format(held: HeldFile, settings: Format) -> HeldFile:
     """The same file with other settings for its cells; whatever was computed with the former ones is dropped."""
     chosen = cell_settings(settings)
-    before: Format = st.session_state.get("format_applied", chosen)
-    st.session_state["format_applied"] = chosen
+    before = APPLIED.setdefault(chosen)
+    APPLIED.value = chosen
     if chosen == before:
         return held
     table = held.table.with_format(settings)
     digest = f"{held.origin.digest.partition('+')[0]}+{hashlib.sha256(chosen.text.encode()).hexdigest()}"
     changed = HeldFile(origin=dataclasses.replace(held.origin, table=table, digest=digest), turn=held.turn)
     remember_upload(None)
-    st.session_state["file"] = changed
+    FILE.value = changed
     return changed
 
 
@@ -241,21 +257,21 @@ def _ask_first_row(waiting: WaitingFile) -> None:
 def _answer(waiting: WaitingFile, *, header: bool) -> None:
     """Read the file as answered; one that cannot be read so waits no longer."""
     _read(waiting.name, waiting.content, private=waiting.private, header=header)
-    if st.session_state.get("file_waiting") is waiting:
+    if WAITING.value is waiting:
         _stop_waiting()
     st.rerun()
 
 
 def _stop_waiting() -> None:
     """Let go of a file that nobody has answered for."""
-    waiting: WaitingFile | None = st.session_state.pop("file_waiting", None)
+    waiting = WAITING.pop()
     if waiting:
         waiting.forget()
 
 
 def _withdraw_steward() -> None:
     """Whoever was the steward of one file has not said so of the next. A callback: it runs before the switch."""
-    st.session_state["steward_choice"] = False
+    STEWARD_CHOICE.value = False
 
 
 def forget_file() -> None:
@@ -273,21 +289,21 @@ def _let_go() -> None:
         forget_when_idle(held.table)
 
 
-def _take(received: UploadedFile, *, private: bool) -> None:
+def _take(received: Received, *, private: bool) -> None:
     """Read what arrived, and let go of it."""
     _read(received.name, received.getvalue(), private=private, header=None)
-    _discard(received)
+    remove_own_upload(received)
     st.rerun()
 
 
 def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> None:
     """Read the file, or wait for an answer; a bad one leaves a sentence, and the former file where it was."""
-    turn = int(st.session_state.get("file_turn", 0))
+    turn = FILE_TURN.value
     problem, held, waiting = "", None, None
     with st.spinner("Reading the file.", show_time=True):
         try:
             # Of rows about people nobody but a person can tell whether the first is one.
-            settings: Format = st.session_state.get(FORMAT, Format())
+            settings = FORMAT.value
             table = read_table(content, name=name, header=header, ask=private, limits=LIMITS, settings=settings)
             read_as = hashlib.sha256(settings.text.encode()).hexdigest()
             digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{read_as}-{turn}"
@@ -300,34 +316,27 @@ def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> N
     if held:
         _keep(held)
         # The settings belong to this file until they are changed.
-        st.session_state[FORMAT] = settings
-        st.session_state["format_applied"] = cell_settings(settings)
+        FORMAT.value = settings
+        APPLIED.value = cell_settings(settings)
     elif waiting:
         _stop_waiting()
-        st.session_state["file_waiting"] = waiting
+        WAITING.value = waiting
         has_file(waiting)
-    st.session_state["file_problem"] = problem
-    st.session_state["file_turn"] = turn + 1
+    FILE_PROBLEM.value = problem
+    FILE_TURN.value = turn + 1
 
 
 def hold(table: Table, *, private: bool, digest: str) -> None:
     """Have the session hold a table that was not uploaded, in place of what it held."""
-    turn = int(st.session_state.get("file_turn", 0))
+    turn = FILE_TURN.value
     _withdraw_steward()
     _keep(HeldFile(origin=Uploaded(table=table, private=private, digest=f"{digest}-{turn}"), turn=turn))
-    st.session_state["file_problem"] = ""
-    st.session_state["file_turn"] = turn + 1
+    FILE_PROBLEM.value = ""
+    FILE_TURN.value = turn + 1
 
 
 def _keep(held: HeldFile) -> None:
     _let_go()
     end_steward()
-    st.session_state["file"] = held
+    FILE.value = held
     has_file(held.table)
-
-
-def _discard(received: UploadedFile) -> None:
-    """Let go of the file's bytes, which Streamlit would keep until the session ends."""
-    context = get_script_run_ctx()
-    if context and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
-        context.uploaded_file_mgr.remove_file(session_id=context.session_id, file_id=received.file_id)

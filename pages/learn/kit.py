@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,21 +24,22 @@ from pages.learn.pictures import veiled
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.present import may_be_shown, on_stage, presenting, spare
 from pages.shell.session import in_link
+from pages.shell.state import SessionKey, set_controls
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 WIDTHS = (30, 56, 34)
 """Of the guess with its controls, the picture and the theorem."""
-BEFORE = "lesson_before"
-"""In the session: the controls that were broken last, as they stood."""
-BROKEN = "lesson_broken"
-"""In the session: what they were set to, and the guess, which was about something else."""
-ASKED = "lesson_asked"
-"""In the session, by lesson: the guess, and the question that it was about."""
+Setting = float | str | bool
+BEFORE = SessionKey[dict[str, Setting]]("lesson_before", {})
+"""The controls that were broken last, as they stood."""
+BROKEN = SessionKey[dict[str, Setting]]("lesson_broken", {})
+"""What they were set to, and the guess, which was about something else."""
+ASKED = SessionKey[dict[str, tuple[Setting | None, str]]]("lesson_asked", {})
+"""By lesson: the guess, and the question that it was about."""
 SPARE = 26
 """Pixels that a lesson leaves to a presented chart."""
 SYSTEMS = "Systems to play with"
 """Where lessons hang on the wall that are about one system."""
-Setting = float | str | bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,9 +194,9 @@ def _before() -> bool:
 
 def _broken() -> bool:
     """Whether the reader has broken it and not guessed since."""
-    settings: dict[str, Setting] = st.session_state.get(BROKEN, {})
+    settings = BROKEN.value
     return f"{_screen.get().lesson}-guess" in settings and all(
-        st.session_state.get(key) == value for key, value in settings.items()
+        SessionKey[Setting | None](key, None).value == value for key, value in settings.items()
     )
 
 
@@ -203,7 +205,7 @@ def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: Setting
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
     _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
-    asked: dict[str, tuple[Setting | None, str]] = st.session_state.setdefault(ASKED, {})
+    asked = ASKED.setdefault({})
     if not shown or lesson not in asked or asked[lesson][0] != guess:  # whoever is shown it first has not guessed again
         asked[lesson] = guess, question
     _screen.get().old = asked[lesson][1] != question
@@ -355,22 +357,22 @@ def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
         st.markdown(f"**Break it.** {text}")
         with st.container(horizontal=True):
             st.button(label, on_click=lambda: _break(settings, guess))
-            before: dict[str, Setting] = st.session_state.get(BEFORE, {})
-            if before.keys() <= st.session_state.keys() and before:
-                st.button("Back", on_click=lambda: use(st.session_state.pop(BEFORE)))
+            before = BEFORE.value
+            if before and all(SessionKey(key, None).is_set for key in before):
+                st.button("Back", on_click=lambda: use(BEFORE.pop()))
 
 
 def _break(settings: Mapping[str, Setting], guess: str) -> None:
     """Do it, and remember what was there, and the guess, by its control's key."""
-    st.session_state[BROKEN] = {**settings, guess: st.session_state[guess]}
-    st.session_state[BEFORE] = {key: st.session_state[key] for key in settings if key in st.session_state}
+    controls = [SessionKey[Any](key, None) for key in (*settings, guess)]
+    BROKEN.value = {**settings, guess: controls[-1].value}
+    BEFORE.value = {key: key.value for key in controls[:-1] if key.is_set}
     use(settings)
 
 
 def use(settings: Mapping[str, Setting]) -> None:
     """Set controls, before they are drawn."""
-    for key, value in settings.items():
-        st.session_state[key] = value
+    set_controls(settings)
 
 
 def stop(value: float) -> str:

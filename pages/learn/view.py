@@ -13,6 +13,7 @@ from pages.learn.printed.tables import printed
 from pages.learn.wall import STYLE, in_order, teachers, wall
 from pages.shell.controls import complain
 from pages.shell.present import headline
+from pages.shell.state import SessionKey
 
 TEACHERS, PRINTED = "teachers", "printed"
 """In the place of a lesson in the link."""
@@ -60,11 +61,15 @@ def learn() -> None:
         st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
 
 
+OPENED = SessionKey("learn_opened", "")
+"""The lesson that was open last."""
+
+
 def _keep_address(chosen: str) -> None:
     """Say the address again where a link on this page was followed: Streamlit leaves the browser's as it was."""
-    if st.session_state.get("learn_opened", chosen) != chosen:
+    if OPENED.setdefault(chosen) != chosen:
         st.query_params.from_dict(st.query_params.to_dict())
-    st.session_state["learn_opened"] = chosen
+    OPENED.value = chosen
 
 
 def _back() -> None:

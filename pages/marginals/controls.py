@@ -20,6 +20,7 @@ from pages.shell.controls import choice, settings, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.twin import drawn
 from pages.shell.session import in_link
+from pages.shell.state import SessionKey
 
 GENERATED = "generated"
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -87,21 +88,24 @@ def _pick() -> Source | None:
     return source
 
 
+WIDTH, AT_LEAST = SessionKey("width", 1), SessionKey("at-least", 2)
+
+
 def _question(attributes: int) -> tuple[int, int, bool]:
     """Attributes of a query, how many must be set, and whether they may be negated."""
     most = min(MOST_WIDTH, attributes)
-    if int(st.session_state.get("width", 1)) > most:
-        st.session_state["width"] = most
-    width = whole("Attributes in a query k", 1, most, min(5, most), key="width")
+    if WIDTH.value > most:
+        WIDTH.value = most
+    width = whole("Attributes in a query k", 1, most, min(5, most), key=WIDTH)
     least = 1
     if width > 1:
         titles = {ANY: "any of them", ALL: "all of them"} | ({SOME: "some: at least r of them"} if width > 2 else {})
         kind = choice("A row counts if it has", titles, key="counts-if")
         least = {ANY: 1, ALL: width}.get(kind, 2)
         if kind == SOME and width > 3:
-            if int(st.session_state.get("at-least", 2)) > width - 1:
-                st.session_state["at-least"] = width - 1
-            least = whole("At least r", 2, width - 1, 2, key="at-least")
+            if AT_LEAST.value > width - 1:
+                AT_LEAST.value = width - 1
+            least = whole("At least r", 2, width - 1, 2, key=AT_LEAST)
     signed = st.toggle(
         "Attributes may be negated",
         key=in_link("negated"),

@@ -9,6 +9,7 @@ from dpcore.queries.counting import Packed
 from dplab.marginals import MarginalAnswers, OneAnswer, answer_one
 from dplab.measure import finish
 from pages.charts.words import percent
+from pages.shell.state import SessionKey
 
 
 def one_query(names: tuple[str, ...], shown: MarginalAnswers, packed: Packed) -> None:
@@ -21,9 +22,9 @@ def one_query(names: tuple[str, ...], shown: MarginalAnswers, packed: Packed) ->
     """
     queries, plan = shown.queries, shown.release.plan
     st.header("Ask one")
-    width, key = queries.width, f"marginal-picked-{len(names)}"
-    if len(st.session_state.get(key, [])) > width:
-        st.session_state[key] = st.session_state[key][:width]
+    width, key = queries.width, SessionKey[list[int]](f"marginal-picked-{len(names)}", [])
+    if len(key.value) > width:
+        key.value = key.value[:width]
     picked = st.multiselect(
         f"{width} of {len(names)} attributes",
         range(len(names)),

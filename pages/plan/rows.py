@@ -17,8 +17,9 @@ from dplab import advice
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
 from dprelease.requests.coverage import coverage
 from pages.charts.words import suggested
-from pages.plan.table import Declared, kept_questions, version
+from pages.plan.table import QUESTIONS, VERSION, Declared, kept_questions, version
 from pages.shell.controls import read_target
+from pages.shell.state import SessionKey
 
 MOST_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))
@@ -40,9 +41,9 @@ def questions_of(declared: Declared) -> tuple[PlannedQuestion, ...]:
 
 def keep(declared: Declared, questions: Sequence[PlannedQuestion], *, anew: bool) -> None:
     """Remember the questions; ``anew`` where their controls have to show something else than they do."""
-    st.session_state["plan_questions"] = {**kept_questions(), declared.key: tuple(questions)}
+    QUESTIONS.value = {**QUESTIONS.value, declared.key: tuple(questions)}
     if anew:
-        st.session_state["plan_version"] = version() + 1
+        VERSION.value += 1
 
 
 def beginning(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
@@ -117,7 +118,7 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
     entries = plan.proved(question)
     about, named = f"{version()}_{declared.key}_{place}", f"of question {place + 1}"
     keys = list(entries)
-    moved = float(st.session_state.get(f"plan_epsilon_{about}", question.epsilon))  # the control below, as it is now
+    moved = SessionKey(f"plan_epsilon_{about}", question.epsilon).value  # the control below, as it is now
     mean = question.quantity == "mean"
     advised = advice.usual(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
     chosen = st.selectbox(

@@ -23,11 +23,25 @@ from pages.shell.controls import choice, neighbours, stops
 from pages.shell.doors import is_public_demo
 from pages.shell.private.chip import escaped
 from pages.shell.private.twin import declared_rows, registered_rows
-from pages.shell.session import carried, keep_plan, remember_upload, upload
+from pages.shell.session import DATA, carried, keep_plan, remember_upload, upload
+from pages.shell.state import SessionKey
 
 OPENED, FIRST = "plan-file", "adult"
-OFFERED = "plan_offered"
-"""In the session: the last file whose table was put in front."""
+OFFERED = SessionKey[int | None]("plan_offered", None)
+"""The last file whose table was put in front."""
+TABLE = SessionKey("table", "")
+"""The control that picks the table."""
+PLAN_OPENED = SessionKey[Plan | None]("plan_opened", None)
+FILE_ID = SessionKey("plan_file_id", "")
+"""The plan that was opened from a file, and Streamlit's name for that file."""
+NOTE = SessionKey("plan_told", "")
+"""What the next run says above the plan."""
+QUESTIONS = SessionKey[dict[str, tuple[PlannedQuestion, ...]]]("plan_questions", {})
+"""Questions of every table that was planned for in this session."""
+VERSION = SessionKey("plan_version", 0)
+"""Counts changes of the plan that no control of it made."""
+WANTED_TABLE = SessionKey("plan_wanted", "")
+"""The table that the next run puts in front."""
 NEEDS_A_PERSON = "Your table is planned for once the Data page knows the column that says whose row it is."
 MOST_BYTES = 200_000
 
@@ -62,8 +76,8 @@ def pick_table() -> Declared:
     titles = {each.key: each.title for each in SAMPLES}
     if held and own and own.used:
         titles = {OWN_FILE: "Your table", **titles}
-        if st.session_state.get(OFFERED) != held.turn:  # a file that is new here is what somebody came to plan for
-            st.session_state.update({OFFERED: held.turn, "table": OWN_FILE})
+        if OFFERED.value != held.turn:  # a file that is new here is what somebody came to plan for
+            OFFERED.value, TABLE.value = held.turn, OWN_FILE
     if opened is not None:
         titles = {OPENED: "The opened plan's table", **titles}
     key = choice(
@@ -112,8 +126,8 @@ def use_table(declared: Declared) -> None:
     if declared.key == OWN_FILE and held is not None and upload() is None:
         remember_upload(Source(origin=counted(held.origin, declared.table), reading=declared.table.reading(first)))
     if declared.key != OPENED:
-        st.session_state["data"] = OWN_FILE if declared.key == OWN_FILE else f"{declared.key}.{first}"
-        carried()["data"] = st.session_state["data"]
+        DATA.value = OWN_FILE if declared.key == OWN_FILE else f"{declared.key}.{first}"
+        carried()[DATA] = DATA.value
 
 
 def to_release(declared: Declared, plan: Plan) -> None:
@@ -125,16 +139,15 @@ def to_release(declared: Declared, plan: Plan) -> None:
 
 def opened_plan() -> Plan | None:
     """The plan that was opened from a file, if any."""
-    found: Plan | None = st.session_state.get("plan_opened")
-    return found
+    return PLAN_OPENED.value
 
 
 def open_file() -> None:
     """The control that opens a plan's file; what is no plan gets its sentence."""
     file = st.file_uploader("Open a plan", type="json", key="plan_file", max_upload_size=1, disabled=is_public_demo())
-    if file is None or st.session_state.get("plan_file_id") == file.file_id:
+    if file is None or FILE_ID.value == file.file_id:
         return
-    st.session_state["plan_file_id"] = file.file_id
+    FILE_ID.value = file.file_id
     text = file.getvalue()
     if len(text) > MOST_BYTES:
         st.error(f"A plan has at most {MOST_BYTES:,} bytes.")
@@ -144,11 +157,11 @@ def open_file() -> None:
     except ParameterError as problem:
         st.error(escaped(str(problem)))  # it quotes the file, and is shown as Markdown
         return
-    st.session_state["plan_opened"] = plan
-    st.session_state["plan_told"] = " ".join(_exchanged(text, plan))
-    st.session_state["plan_questions"] = {**kept_questions(), OPENED: plan.questions}
-    st.session_state["plan_version"] = version() + 1
-    st.session_state["plan_wanted"] = OPENED
+    PLAN_OPENED.value = plan
+    NOTE.value = " ".join(_exchanged(text, plan))
+    QUESTIONS.value = {**QUESTIONS.value, OPENED: plan.questions}
+    VERSION.value += 1
+    WANTED_TABLE.value = OPENED
     st.rerun()
 
 
@@ -165,10 +178,9 @@ def _exchanged(text: bytes, plan: Plan) -> Iterator[str]:
 
 def kept_questions() -> dict[str, tuple[PlannedQuestion, ...]]:
     """Questions of every table that was planned for in this session."""
-    found: dict[str, tuple[PlannedQuestion, ...]] = st.session_state.get("plan_questions", {})
-    return found
+    return QUESTIONS.value
 
 
 def version() -> int:
     """Counts changes of the plan that no control of it made."""
-    return int(st.session_state.get("plan_version", 0))
+    return VERSION.value

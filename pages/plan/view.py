@@ -22,20 +22,23 @@ from pages.plan.frontier import frontier
 from pages.plan.preview import preview
 from pages.plan.rows import edited, keep, questions_of, title
 from pages.plan.since import since_release
-from pages.plan.table import OPENED, Declared, open_file, pick_table, to_release
+from pages.plan.table import NOTE, OPENED, TABLE, WANTED_TABLE, Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
 from pages.shell.asked import show_code
 from pages.shell.private.chip import escaped, named
 from pages.shell.server.jobs import in_background, stop
 from pages.shell.session import keep_plan, remembered
+from pages.shell.state import SessionKey
 from pages.shell.theorem import all_digits
 
 BADGE = "theory and made-up rows: nothing of your data"
-WISH = "plan_wish"
-"""In the session: what a button asked for, of which plan and which total; and its place on the page."""
+WISH = SessionKey("plan_wish", ("", "", 0.0))
+"""What a button asked for, of which plan and which total; and its place on the page."""
 LEAST_TOTAL, MOST_TOTAL = 0.01, 100.0
-COSTS = "plan_costs"
-"""In the session: the loss of the plan that the typed total is for."""
+COSTS = SessionKey("plan_costs", 0.0)
+"""The loss of the plan that the typed total is for."""
+TOTAL = SessionKey("plan_total", 0.0)
+"""The control of the total."""
 FORECAST = " Of rows of nobody nothing is promised before they are made: their dot is a forecast."
 ONE_SUM = 1 - 1e-6
 """A plan that costs less than this share of what its questions cost alone is charged as one vector."""
@@ -46,6 +49,7 @@ from dplab.solve import HIGHEST
 from dprelease.plan.errors import predict
 from dprelease.plan.questions import WHOLE, Plan
 from dprelease.plan.shares import for_targets, for_total
+from pages.shell.state import SessionKey
 
 plan = Plan.read(Path("plan.json").read_text())
 print(plan.cost.sentence())
@@ -60,8 +64,8 @@ balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that all target
 def planning() -> None:
     """Read the controls, do what a button asked for, then show what the plan costs and gives."""
     head = st.container()
-    if st.session_state.pop("plan_wanted", None):
-        st.session_state["table"] = "plan-file"
+    if wanted := WANTED_TABLE.pop():
+        TABLE.value = wanted
     with st.sidebar:
         declared = pick_table()
         questions = questions_of(declared)
@@ -132,8 +136,8 @@ def _chip(declared: Declared) -> None:
 def _wishes(plan: Plan) -> DeltaGenerator:
     """The two ways to have ε worked out; gives the place beside them of the ways on: the page is one screen."""
     costs = min(max(float(f"{plan.cost.epsilon:.4g}"), LEAST_TOTAL), MOST_TOTAL)
-    if "plan_total" not in st.session_state or st.session_state.get(COSTS) != costs:
-        st.session_state.update({COSTS: costs, "plan_total": costs})
+    if not TOTAL.is_set or COSTS.value != costs:
+        COSTS.value = TOTAL.value = costs
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
             "Least ε for the targets", key="plan_targets", type="primary", on_click=_wish, args=("targets",),
@@ -141,7 +145,7 @@ def _wishes(plan: Plan) -> DeltaGenerator:
             help=f"For each target: the mechanism that keeps it on all data for the least ε, up to {HIGHEST:g}. "
             "Mechanisms with δ are tried only for tables and values that have a δ already.",
         )  # fmt: skip
-        st.number_input("Total ε", LEAST_TOTAL, MOST_TOTAL, step=None, format="%g", key="plan_total", width=110)
+        st.number_input("Total ε", LEAST_TOTAL, MOST_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(
             "Share this total", key="plan_share", on_click=_wish, args=("total",),
             help="Shares it so that all targets are met, or missed by the same factor.",
@@ -150,34 +154,34 @@ def _wishes(plan: Plan) -> DeltaGenerator:
 
 
 def _wish(what: str) -> None:
-    st.session_state[WISH] = what, "", 0.0
+    WISH.value = what, "", 0.0
 
 
 def _wished(declared: Declared, plan: Plan) -> None:
     """Do what a button asked for, without holding up the page; a plan that is changed meanwhile takes it back."""
-    told = st.session_state.pop("plan_told", "")
+    told = NOTE.pop()
     if told:
         st.info(told)
-    what, about, total = st.session_state.get(WISH, ("", "", 0.0))
+    what, about, total = WISH.value
     text = plan.text.decode()
     if what and not about:  # pressed just now
-        about, total = text, float(st.session_state.get("plan_total", plan.cost.epsilon))
-        st.session_state[WISH] = what, about, total
+        about, total = text, TOTAL.value if TOTAL.is_set else plan.cost.epsilon
+        WISH.value = what, about, total
         stop(WISH)
     if about != text:
-        st.session_state.pop(WISH, None)
+        WISH.pop()
         stop(WISH)
         return
     try:
         found = _worked_out(plan, what, total)
     except ParameterError as problem:
-        st.session_state.pop(WISH)
+        WISH.pop()
         st.error(str(problem))
         return
     if found is not None:
-        st.session_state.pop(WISH)
+        WISH.pop()
         if isinstance(found, Solved):
-            st.session_state["plan_told"] = _told(found)
+            NOTE.value = _told(found)
         keep(declared, (found.plan if isinstance(found, Solved) else found).questions, anew=True)
         st.rerun()
 

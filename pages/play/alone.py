@@ -15,10 +15,11 @@ from dplab.recipe import Recipe
 from pages.shell.kept import is_everybodys
 from pages.shell.present import presenting
 from pages.shell.session import keep_link
+from pages.shell.state import SessionKey
 
 Arguments = ParamSpec("Arguments")
-WHOLE = "play_whole"
-"""In the session: a control of a part has changed what stands outside of it."""
+WHOLE = SessionKey("play_whole", False)
+"""A control of a part has changed what stands outside of it."""
 
 
 def whole(do: Callable[Arguments, None]) -> Callable[Arguments, None]:
@@ -26,20 +27,20 @@ def whole(do: Callable[Arguments, None]) -> Callable[Arguments, None]:
 
     def then(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         do(*args, **kwargs)
-        st.session_state[WHOLE] = True
+        WHOLE.value = True
 
     return then
 
 
 def alone(recipe: Recipe, draw: Callable[[], None]) -> None:
     """Draw a part of the page, which a control inside runs again without the rest."""
-    st.session_state.pop(WHOLE, None)  # the whole page runs already
+    WHOLE.pop()  # the whole page runs already
     if presenting() or not is_everybodys(recipe):  # on the stage its parts stand apart
         draw()
         return
 
     def part() -> None:
-        if st.session_state.pop(WHOLE, False):
+        if WHOLE.pop():
             st.rerun()
         try:
             draw()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -19,10 +20,11 @@ from pages.play.alone import alone
 from pages.play.pictures import View, shown
 from pages.shell.controls import log_stops
 from pages.shell.kept import already, is_everybodys, kept
+from pages.shell.state import SessionKey
 from pages.shell.status import badge
 
-KEY, WANTED = "live_states", "live_wanted"
-"""Of the component; and, in the session, that its browser has asked for them: a page without one needs none."""
+KEY, WANTED = "live_states", SessionKey("live_wanted", False)
+"""Of the component; and that its browser has asked for them: a page without one needs none."""
 MOST_CELLS = 1 << 20
 """Releases x cells at one stop: where the page draws more, the stops have fewer of the same releases."""
 LEAST_RELEASES = 100
@@ -71,8 +73,8 @@ def send_states(stops: Stops) -> None:
     """Send what the pictures look like at each stop: of public data as soon as the browser has drawn the page."""
 
     def send() -> None:
-        if is_everybodys(stops.recipe) and not st.session_state.get(WANTED):
-            live_states(None, key=KEY, asks=lambda: st.session_state.update({WANTED: True}))
+        if is_everybodys(stops.recipe) and not WANTED.value:
+            live_states(None, key=KEY, asks=partial(WANTED.set, True))
             return
         recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
         dark = is_dark()  # of whoever asks, not of whoever does the last block

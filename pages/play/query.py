@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -20,6 +21,7 @@ from pages.charts.histogram import extent, unit_of
 from pages.charts.words import drawable, percent_up, verbatim
 from pages.shell.controls import choice
 from pages.shell.session import in_link
+from pages.shell.state import SessionKey, set_controls
 
 TRIALS = 200
 SIDES = (("x", ("ask-from", "ask-to")), ("y", ("ask-low", "ask-high")))
@@ -50,17 +52,21 @@ class Query:
         return verbatim(told) if labels or isinstance(self.queries, Cells) else told
 
 
+ASKED_OF = SessionKey("asked_of", "")
+"""The data that the query is about."""
+
+
 def ask(domain: Domain) -> Query | None:
     """The controls of a query, and what they ask; None where nothing is asked."""
     about = extent(domain)
-    if st.session_state.get("asked_of", about) != about:
+    if ASKED_OF.setdefault(about) != about:
         # What was asked of other data means nothing here.
         nothing: dict[str, str | None] = {
             **dict.fromkeys((*SIDES[0][1], *SIDES[1][1])),
             **dict.fromkeys(DATES.values(), ""),
         }
-        st.session_state.update(nothing | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
-    st.session_state["asked_of"] = about
+        set_controls(nothing | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
+        ASKED_OF.value = about
     if is_number(domain):
         ends = _ends(domain, "x", name="")
         if ends is None:
@@ -158,17 +164,19 @@ def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
     lines = [domain] if is_number(domain) else [*domain.columns] if is_map(domain) else []
 
     def type_it(brush: Mapping[str, Sequence[float]]) -> None:
+        typed: dict[str, Any] = {}
         for line, (axis, keys) in zip(lines, SIDES, strict=False):
             ends: Sequence[float] | Sequence[None] = brush.get(axis) or (None, None)
             cells = cells_between(line, *ends)
             if is_dates(line):
-                st.session_state[DATES[axis]] = " – ".join(map(line.describe, cells)) if cells else ""
+                typed[DATES[axis]] = " – ".join(map(line.describe, cells)) if cells else ""
                 continue
             if is_labels(line):
-                st.session_state[LABELS[axis]] = str(cells[0]) if cells else NO_CELL
+                typed[LABELS[axis]] = str(cells[0]) if cells else NO_CELL
                 continue
             for key, end in zip(keys, edges(line, cells) if cells else (None, None), strict=True):
-                st.session_state[key] = end
+                typed[key] = end
+        set_controls(typed)
 
     return type_it
 

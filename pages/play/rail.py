@@ -22,7 +22,8 @@ from pages.data.picker import OWN_FILE, pick_source
 from pages.play.weights import ask_weights
 from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
 from pages.shell.private.twin import registered_rows
-from pages.shell.session import in_link, to_link
+from pages.shell.session import DATA, in_link, to_link
+from pages.shell.state import set_controls
 
 
 def rail() -> Recipe | None:
@@ -113,7 +114,7 @@ def _epsilon(parameter: Parameter, *, default: float) -> float:
                 value=value,
                 stops=log_stops(parameter),
                 ends=("← more private", "more accurate →"),
-                on_rest=lambda stop: st.session_state.update(epsilon=stop),
+                on_rest=lambda stop: set_controls({"epsilon": stop}),
             )
     return value
 
@@ -129,7 +130,7 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
             st.caption(f"n = {nominal:,}, as registered.")
         elif relation is Neighbours.ADD_REMOVE_ONE:
             # Of other data the figure is another; a source's key may hold the digest of a file, and no link does.
-            about = st.session_state["data"]
+            about = DATA.value
             asked = partial(
                 st.number_input, "Public n", 1, 10**9, source.public_rows, help="Here the number of rows is itself "
                 "private, so shares are of a number you name: a round figure that was public before.",

@@ -23,6 +23,7 @@ from pages.play.pictures import LOWER_HEIGHT
 from pages.shell.controls import SHARED, Value
 from pages.shell.kept import in_parts, kept, part
 from pages.shell.session import first_pictures_seen, in_link
+from pages.shell.state import set_controls
 
 MOST_CELLS = 1 << 21
 """Trials x cells of every mechanism at every privacy loss of the trade-off."""
@@ -146,10 +147,9 @@ def _left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None
 
 def choose_point(point: Mapping[str, Any]) -> None:
     """Set the controls to a mechanism and an ε that were clicked, and to the error it was made to aim at."""
-    st.session_state["mechanism"] = point["key"]
-    st.session_state["epsilon"] = float(point["epsilon"])
+    set_controls({"mechanism": point["key"], "epsilon": float(point["epsilon"])})
     if "alpha" in point:
-        st.session_state["alpha"] = float(point["alpha"])
+        set_controls({"alpha": float(point["alpha"])})
 
 
 def besides_epsilon(entry: Entry, problem: Problem, values: Mapping[str, Value]) -> str:

@@ -21,6 +21,7 @@ from pages.play.strip import asked, besides_epsilon, choose_point, private_param
 from pages.shell.controls import read_target
 from pages.shell.kept import kept
 from pages.shell.session import in_link
+from pages.shell.state import set_controls
 
 
 def ask_target(n: int) -> float | None:
@@ -47,7 +48,7 @@ def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[st
 
 
 def _no_target() -> None:
-    st.session_state["target"] = ""
+    set_controls({"target": ""})
 
 
 def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:

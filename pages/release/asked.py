@@ -24,10 +24,11 @@ from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.shell.controls import number
 from pages.shell.ledger.held import rows_of
-from pages.shell.session import OnPage, on_page, planned, shown
+from pages.shell.session import SHOWN_LAST, OnPage, on_page, planned, shown
+from pages.shell.state import SessionKey
 
-AGAIN = "release_again"
-"""In the session: a request that is to be drawn once more, with the number of the draw."""
+AGAIN = SessionKey[tuple[str, int] | None]("release_again", None)
+"""A request that is to be drawn once more, with the number of the draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ def elsewhere() -> OnPage | None:
     found = on_page()
     if found is None:
         return None
-    last, there = str(st.session_state.get("shown_last")), f"What {found.place} shows"
+    last, there = str(SHOWN_LAST.value), f"What {found.place} shows"
     options = [there, "What Play or Plan shows"]
     chosen = st.radio("Release", options, int(last != "elsewhere"), key=f"release_place-{found.place}-{last}")
     return found if chosen == there else None
@@ -72,7 +73,7 @@ def request_of(source: Source, registration: Registration, found: OnPage | None 
     plan = _plan(source)
     if plan is not None:
         many = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
-        last = str(st.session_state.get("shown_last"))
+        last = str(SHOWN_LAST.value)
         what = st.radio("What", [many, "What Play shows"], int(last == "play"), key=f"release_what-{last}")
         if what == many:
             # A row's unit, relation and n are those of the registration, whatever is planned for.
@@ -159,7 +160,7 @@ def asked(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> Fo
         first: the request, at its first draw.
         dead: digests of requests whose draw died and is not booked yet.
     """
-    wanted: tuple[str, int] | None = st.session_state.get(AGAIN)
+    wanted = AGAIN.value
     found = Found(request=first, outcome=None)
     while True:
         outcome = ledger.find(dataset_id, found.request.digest)
@@ -174,4 +175,4 @@ def asked(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> Fo
 
 def once_more(first: Request, draw: int) -> None:
     """A callback: the next draw of a request is wanted."""
-    st.session_state[AGAIN] = (first.digest, draw)
+    AGAIN.value = (first.digest, draw)

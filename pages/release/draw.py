@@ -21,6 +21,7 @@ from pages.release.worker import Outcome, submit
 from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import PATIENT
 from pages.shell.server.jobs import in_background, stop
+from pages.shell.state import SessionKey
 
 DRAWING = "Charge and result are stored together, or not at all. You may close this page."
 PREVIEW = (
@@ -30,8 +31,9 @@ LOOK_EVERY = 0.5
 """Seconds."""
 ANOTHER = "Who is logged in here has changed since this button was shown. Nothing was charged."
 CLOSED = "Its steward has closed these rows to analysts. Nothing was charged."
-HELD, LAST, REHEARSED = "release_drawing", "release_last", "release_rehearsed"
-"""In the session: what is being drawn, what a draw that is over said, and which request is rehearsed."""
+HELD = SessionKey["Drawing | None"]("release_drawing", None)
+LAST, REHEARSED = SessionKey("release_last", ("", "")), SessionKey("release_rehearsed", "")
+"""What is being drawn, what a draw that is over said, and which request is rehearsed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ class Drawing:
 
 def rehearsed(request: Request) -> Rehearsal | None:
     """What the rehearsal of a request said; before, its button, or how far it is. Its draws have one rehearsal."""
-    if st.session_state.get(REHEARSED) != request.digest:
+    if REHEARSED.value != request.digest:
         stop(REHEARSED)
         st.button(
             "Rehearse, free", key="release_rehearse", type="primary", on_click=_rehearse, args=(request.digest,),
@@ -59,7 +61,7 @@ def rehearsed(request: Request) -> Rehearsal | None:
 
 
 def _rehearse(digest: str) -> None:
-    st.session_state[REHEARSED] = digest
+    REHEARSED.value = digest
 
 
 def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, left: Price) -> None:
@@ -84,27 +86,27 @@ def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: 
     """
     gone = lent and not admitted() and lent_rows(dataset_id) is not table
     if by.role is None or actor() != by or gone:
-        st.session_state[PROBLEM] = CLOSED if gone else ANOTHER
+        PROBLEM.value = CLOSED if gone else ANOTHER
         return
     future = submit(ledger, dataset_id, request, table, by)
     kept_for(future, table)
-    st.session_state[HELD] = Drawing(dataset_id=dataset_id, request=request, future=future)
+    HELD.value = Drawing(dataset_id=dataset_id, request=request, future=future)
 
 
 def drawing() -> Drawing | None:
     """What this session is waiting for; a draw that is over says once what came of it."""
-    held: Drawing | None = st.session_state.get(HELD)
+    held = HELD.value
     if held is None or not held.future.done():
         return held
     outcome = held.future.result()
-    st.session_state[LAST] = (held.request.digest, sentence_of(outcome))
-    st.session_state.pop(HELD, None)
+    LAST.value = (held.request.digest, sentence_of(outcome))
+    HELD.pop()
     return None
 
 
 def said_last(request: Request) -> str:
     """What the last draw of this session came to, if it was of this request."""
-    last: tuple[str, str] = st.session_state.get(LAST, ("", ""))
+    last = LAST.value
     return last[1] if last[0] == request.digest else ""
 
 
@@ -162,4 +164,4 @@ def _machine_failed(ledger: Ledger, dataset_id: str, attempt: int) -> None:
     try:
         ledger.machine_failed(dataset_id, attempt, actor(), patience=PATIENT)
     except LedgerError as problem:
-        st.session_state[PROBLEM] = str(problem)
+        PROBLEM.value = str(problem)

@@ -12,16 +12,17 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.data.reading.tables import Table
 from dprelease.ledger.records import LedgerError, Registration, Role
 from dprelease.release import most_rows
 from pages.release.register import PROBLEM
 from pages.shell.ledger.door import actor, person, role_of
+from pages.shell.server.streamlit_internals import session_id
 from pages.shell.session import wait_for
+from pages.shell.state import SessionKey
 
-LENT = "release_lent"
+LENT = SessionKey["dict[str, Lent]"]("release_lent", {})
 """In the steward's session, which alone keeps them alive: what it lent, by data set."""
 TOO_MANY = (
     "With this public n, files of at most {most:,} rows are opened to analysts: of more, what fits the memory would "
@@ -68,16 +69,15 @@ def _lend(dataset_id: str, table: Table) -> None:
     try:
         actor().must_be_steward("open rows to analysts")
     except LedgerError as problem:
-        st.session_state[PROBLEM] = str(problem)
+        PROBLEM.value = str(problem)
         return
-    context = get_script_run_ctx()
-    made = Lent(table=table, session_id=context.session_id if context else "", by=person())
-    st.session_state.setdefault(LENT, {})[dataset_id] = _lent[dataset_id] = made
+    made = Lent(table=table, session_id=session_id(), by=person())
+    LENT.setdefault({})[dataset_id] = _lent[dataset_id] = made
 
 
 def withdraw() -> None:
     """A callback: whatever this session opened is closed to analysts."""
-    for dataset_id, made in st.session_state.pop(LENT, {}).items():
+    for dataset_id, made in LENT.pop().items():
         if _lent.get(dataset_id) is made:
             del _lent[dataset_id]
 

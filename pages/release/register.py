@@ -18,6 +18,7 @@ from pages.shell.ledger.looks import tell_of_unheard
 from pages.shell.ledger.odometer import spent_words
 from pages.shell.private.chip import escaped
 from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
+from pages.shell.state import SessionKey
 from pages.shell.status import say_neighbours
 
 NO_LEDGER = "There is no ledger on this machine. Without one nothing can be released."
@@ -27,8 +28,8 @@ COUNT_IS_PRIVATE = (
 )
 NEW_PEOPLE = "No, these are other people"
 USUAL_EPSILON = 2.0
-PROBLEM = "release_problem"
-"""In the session: the sentence of a button that did not do what it says, until another is pressed."""
+PROBLEM = SessionKey("release_problem", "")
+"""The sentence of a button that did not do what it says, until another is pressed."""
 PRIVATE_NAME = "A private table"
 
 
@@ -47,7 +48,7 @@ def _start() -> None:
         actor().must_be_steward("start a ledger")
         Ledger.open(default_folder())
     except LedgerError as problem:
-        st.session_state[PROBLEM] = str(problem)
+        PROBLEM.value = str(problem)
 
 
 def register(ledger: Ledger, source: Source) -> None:
@@ -93,7 +94,7 @@ def register(ledger: Ledger, source: Source) -> None:
                     actor(),
                 )  # fmt: skip
         except (LedgerError, ParameterError) as problem:
-            st.session_state[PROBLEM] = str(problem)
+            PROBLEM.value = str(problem)
         st.rerun()
 
 
@@ -137,7 +138,7 @@ def _rows(source: Source, neighbours: Neighbours, person: str, about: str) -> in
         rows = rows_of(source).row_count
         st.markdown(f"n = **{rows:,}**, which is public")
         return rows
-    usual = int(st.session_state.get(NAMED) or USUAL_ROWS) if private or person else rows_of(source).row_count
+    usual = (NAMED.value or USUAL_ROWS) if private or person else rows_of(source).row_count
     return int(
         st.number_input(
             "Public n", 1, 10**9, usual, key=f"release_n-{about}",

@@ -89,7 +89,7 @@ def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
         with ledger.turn(dataset_id, patience=PATIENT):  # whoever draws has it, and may for long
             ledger.publish(dataset_id, entry, actor())
     except LedgerError as problem:
-        st.session_state[PROBLEM] = str(problem)
+        PROBLEM.value = str(problem)
 
 
 def others(ledger: Ledger, dataset_id: str, shown: int) -> None:

@@ -51,7 +51,7 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def releasing() -> None:
     """Find the state that the ledger is in, and show it."""
     st.title("Release")
-    problem = st.session_state.pop(PROBLEM, "")
+    problem = PROBLEM.pop()
     if problem:
         st.error(problem)
     if role() is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import streamlit as st
@@ -47,3 +48,12 @@ def browser_tools(*, file: bool) -> None:
         on_left_change=end,
         on_shown_change=start,
     )
+
+
+@st.fragment(run_every=timedelta(days=1))
+def come_back() -> None:
+    """Draw nothing, once a day: a browser that is connected again runs only a page that refreshes itself.
+
+    So a page whose server was started anew does not go on showing what that server does not hold.
+    """
+    st.empty()

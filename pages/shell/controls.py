@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Entry, Neighbours, Parameter, exactly
 from pages.shell.present import on_stage
 from pages.shell.session import chosen_anew, in_link, linked, to_link
+from pages.shell.state import SessionKey
 from pages.shell.status import say_neighbours
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
@@ -29,8 +30,8 @@ ROUND = tuple(float(f"{mark * 10.0**power:.3g}") for power in range(-15, 16) for
 """Stops of logarithmic sliders."""
 
 
-AGAIN = "complaints_again"
-"""In the session: what a run said that nobody saw."""
+AGAIN = SessionKey[dict[str, str]]("complaints_again", {})
+"""What a run said that nobody saw."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ def with_complaints(page: Callable[[], None]) -> None:
     """
     found = Complaints(place=st.container())
     _complaints.set(found)
-    unseen = st.session_state.pop(AGAIN, {})
+    unseen = AGAIN.pop()
     asked = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
     page()
     for key, text in asked.items():
@@ -71,7 +72,7 @@ def with_complaints(page: Callable[[], None]) -> None:
 def say_again() -> None:
     """Have the next run say what was wrong with the link in this one, of which nothing stays on the screen."""
     found = _complaints.get(None)
-    st.session_state[AGAIN] = found.said if found else {}
+    AGAIN.value = found.said if found else {}
 
 
 def complain(key: str, sentence: str) -> None:

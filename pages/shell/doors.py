@@ -9,9 +9,9 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
+import streamlit as st
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import config
 
 HOST = re.compile(r"(\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]*[a-z0-9_-])\.?)(:\d{1,5})?")
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -82,7 +82,7 @@ class Doors:
         found = [(name, value.decode("latin-1")) for name, value in scope["headers"] if name in (b"host", b"origin")]
         hosts = [value for name, value in found if name == b"host"]
         origins = [value for name, value in found if name == b"origin"]
-        reason = refusal(hosts, origins, ["*"] if self.demo else config.get_option("server.allowedHosts"))
+        reason = refusal(hosts, origins, ["*"] if self.demo else st.get_option("server.allowedHosts"))
         if self.demo and UPLOADS in scope["path"]:
             reason = NO_FILES
         if METRICS in scope["path"]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.file_util import get_static_dir
 
 from pages.charts.script import LIBRARY, LIVE, MODULE
 from pages.shell.doors import is_public_demo
+from pages.shell.server.streamlit_internals import STATIC_FOLDER
 
 PRELOAD = f"</{LIBRARY}>; rel=preload; as=script, </{MODULE}>; rel=modulepreload, </{LIVE}>; rel=modulepreload"
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -56,7 +55,7 @@ class Headers:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.policy = content_policy((Path(get_static_dir()) / "index.html").read_text(encoding="utf-8"))
+        self.policy = content_policy((STATIC_FOLDER / "index.html").read_text(encoding="utf-8"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on the answer with the headers."""

@@ -12,11 +12,8 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
-from urllib.parse import parse_qs
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.core import Blocks, Entry, Queries, stoppable
 from dpcore.data.reading.tables import TooLarge
@@ -24,25 +21,51 @@ from dpcore.data.sources import Source
 from dplab.recipe import Recipe
 from dprelease.plan.questions import Plan
 from pages.shell.present import presentation_requested
+from pages.shell.server import streamlit_internals
 from pages.shell.server.upload_limits import sessions_with_uploads
+from pages.shell.state import SessionKey, drop, set_controls
 
 Result = TypeVar("Result")
 Input = str | float | None
-UNTOLD, UNHEARD = "looks_untold", "looks_unheard"
-"""In the session: keyed digests of rows looked at that no ledger was told of; and whether there was none to tell."""
+UNTOLD, UNHEARD = SessionKey[set[tuple[str, str]]]("looks_untold", set()), SessionKey("looks_unheard", False)
+"""Keyed digests of rows looked at that no ledger was told of; and whether there was none to tell."""
+GATE, OPENED_AT = SessionKey("gate", False), SessionKey("opened_at", 0.0)
+"""The router ran; and when it first did."""
+PAGE, LINKED = SessionKey[str | None]("page", None), SessionKey[set[str]]("linked", set())
+CARRIED = SessionKey[dict[str, Any]]("carried", {})
+"""The page that is shown, the keys of controls that stood in links, and what they held."""
+FILE, FILE_TURN = SessionKey[Any]("file", None), SessionKey("file_turn", 0)
+"""The held file (`pages.data.upload.HeldFile`), and the number of files that were brought."""
+DATA = SessionKey("data", "")
+"""The control that picks the data."""
+STEWARD_CHOICE, STEWARD_ENDED = SessionKey("steward_choice", False), SessionKey("steward_ended", False)
+STEWARD_SAW, PRESENTED = SessionKey("steward_saw", False), SessionKey("presented", False)
+"""The steward's switch; whether the next run turns it off, the last run had it on, or a presentation was asked for."""
+SAW_TRUE_VALUES = SessionKey("saw_true_values", False)
+"""True values of the private file were on this session's screen."""
+UPLOAD, MEMORY = SessionKey[Source | None]("upload", None), SessionKey[dict[str, Any]]("memory", {})
+"""What was uploaded and declared; and what is remembered."""
+SHOWN, ELSEWHERE = SessionKey[Recipe | None]("shown", None), SessionKey["OnPage | None"]("shown_elsewhere", None)
+PLAN_SHOWN, SHOWN_LAST = (
+    SessionKey[tuple[str, Plan] | None]("plan_shown", None),
+    SessionKey[str | None]("shown_last", None),
+)
+"""What may be released of Play, of a page beside it, and of Plan; and which of them was shown last."""
 OWN_NOTES = {
-    "gate", "opened_at", "page", "carried", "linked", "file_turn",
-    "steward_choice", "steward_ended", "steward_admitted", "presented", UNTOLD, UNHEARD,
+    GATE, OPENED_AT, PAGE, CARRIED, LINKED, FILE_TURN,
+    STEWARD_CHOICE, STEWARD_ENDED, "steward_admitted", PRESENTED, UNTOLD, UNHEARD,
 }  # fmt: skip
 """What a session keeps besides the controls in its links when a file is forgotten: nothing that a file could be in."""
 
-FILLED_PUBLIC, CHOICES = "filled_public", "choices"
-"""In the session: what was read from public rows into inputs. Nobody takes it back, but it is told apart. And
-keys of choices that are not bound to the link."""
-WAITS, BARRED = "steward_waits", "steward_barred"
-"""In the session: why the steward's word does not count in this run; and whether it never does, by role."""
-FIT_ASKED = "fit_asked"
-"""In the session: which counts of cells were asked for; ``tell_of_looks`` notes it before a page is made."""
+FILLED = SessionKey[dict[str, tuple[Input, Input]]]("filled", {})
+FILLED_PUBLIC = SessionKey[dict[str, tuple[Input, Input]]]("filled_public", {})
+"""What was read from private rows into inputs, and from public rows: nobody takes that back, but it is told apart."""
+CHOICES = SessionKey[set[str]]("choices", set())
+"""Keys of choices that are not bound to the link."""
+WAITS, BARRED = SessionKey("steward_waits", ""), SessionKey("steward_barred", False)
+"""Why the steward's word does not count in this run; and whether it never does, by role."""
+FIT_ASKED = SessionKey[set[str]]("fit_asked", set())
+"""Which counts of cells were asked for; ``tell_of_looks`` notes it before a page is made."""
 REMEMBERED = 12
 """Computed things kept a session; the oldest goes first."""
 OPENING, BREATH = 1.5, 0.25
@@ -66,8 +89,8 @@ _awaited: weakref.WeakValueDictionary[tuple[str, int], Future[Any]] = weakref.We
 
 def open_gate() -> None:
     """Called by the router alone, on every run; pages check it."""
-    st.session_state["gate"] = True
-    st.session_state.setdefault("opened_at", time.monotonic())
+    GATE.value = True
+    OPENED_AT.setdefault(time.monotonic())
 
 
 def first_pictures_seen() -> Generator[float, None, None]:
@@ -75,14 +98,14 @@ def first_pictures_seen() -> Generator[float, None, None]:
 
     A session without a browser does not wait, nor one that was there before.
     """
-    while st.context.headers and time.monotonic() - st.session_state["opened_at"] < OPENING:
+    while st.context.headers and time.monotonic() - OPENED_AT.value < OPENING:
         yield 0.0
         time.sleep(BREATH)
 
 
 def require_gate() -> None:
     """Stop unless the router ran: a page entered any other way shows nothing."""
-    if not st.session_state.get("gate"):
+    if not GATE.value:
         st.error("This page must be opened through the app's own address.")
         st.stop()
 
@@ -100,39 +123,38 @@ def to_link(key: str) -> None:
 
 def linked() -> set[str]:
     """Keys of the controls that stood in this session's links."""
-    keys: set[str] = st.session_state.setdefault("linked", set())
-    return keys
+    return LINKED.setdefault(set())
 
 
 def carried() -> dict[str, Any]:
     """What the controls in the link held when they were last shown, but for those that held what is usual."""
-    found: dict[str, Any] = st.session_state.setdefault("carried", {})
-    return found
+    return CARRIED.setdefault({})
+
+
+def control_value(key: str, default: Any) -> Any:
+    """The value of a control that stands in the link, here or on the last page that had it."""
+    return SessionKey(key, carried().get(key, default)).value
 
 
 def carry_link(page: str) -> None:
     """On a new page, give controls what the link said on the last: Streamlit drops what nobody has touched."""
-    if st.session_state.get("page") != page:
-        _drop_received()
-        st.session_state["page"] = page
+    if PAGE.value != page:
+        streamlit_internals.remove_own_uploads()  # of files that the last page received and did not read to the end
+        PAGE.value = page
         _hear_link()
-        for key, value in carried().items():
-            if key not in st.query_params:
-                st.session_state[key] = value
+        set_controls({key: value for key, value in carried().items() if key not in st.query_params})
     elif came_by_history():
-        for key in st.session_state.get(CHOICES, ()):
-            st.session_state.pop(key, None)
+        drop(*CHOICES.value)
 
 
 def chosen_anew(key: str) -> None:
     """A choice that is not bound to the link: after Back or Forward on its page, it is read from there again."""
-    st.session_state.setdefault(CHOICES, set()).add(key)
+    CHOICES.setdefault(set()).add(key)
 
 
 def came_by_history() -> bool:
     """Whether Back or Forward began this run."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
+    return streamlit_internals.is_history_navigation()
 
 
 def _hear_link() -> None:
@@ -140,22 +162,12 @@ def _hear_link() -> None:
 
     Streamlit strikes such names out, as remnants of that page; here they are what was asked when this one was left.
     """
-    context = get_script_run_ctx()
-    if context is None or not context.is_history_navigation:
+    if not came_by_history():
         return
-    asked = parse_qs(context.query_string, keep_blank_values=True)
+    asked = streamlit_internals.requested_parameters()
     struck = {key: asked[key] for key in linked() & set(asked) if key not in st.query_params}
     if struck:
-        st.query_params.update(struck)
-        with context.session_state.query_params() as heard:
-            heard.set_initial_query_params_from_current()  # what controls are made from
-
-
-def _drop_received() -> None:
-    """Let go of files that the last page received and did not read to the end, which Streamlit would keep."""
-    context = get_script_run_ctx()
-    if context is not None:
-        context.uploaded_file_mgr.remove_session_files(context.session_id)
+        streamlit_internals.restore_parameters(struck)
 
 
 def keep_link() -> None:
@@ -175,31 +187,27 @@ def keep_link() -> None:
 
 def upload() -> Source | None:
     """What this session uploaded and declared, if anything."""
-    found: Source | None = st.session_state.get("upload")
-    return found
+    return UPLOAD.value
 
 
 def remember_upload(source: Source | None) -> None:
     """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
-    for key in ("upload", "memory", "shown", "shown_elsewhere"):
-        st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run
-    st.session_state["upload"] = source
+    drop(UPLOAD, MEMORY, SHOWN, ELSEWHERE)  # first: a new value would leave the old one alive until the next run
+    UPLOAD.value = source
 
 
 def forget_all() -> None:
     """Forget all that may have come of a file: everything but what links may hold and the session's own notes."""
     keys = set(st.session_state) - linked() - OWN_NOTES
-    for key in (*(keys - {"file"}), "file"):  # the file last: until then, whoever is interrupted can ask again
-        st.session_state.pop(key, None)
+    drop(*map(str, keys - {FILE}), FILE)  # the file last: until then, whoever is interrupted can ask again
 
 
 def has_file(file: File) -> None:
     """Remember that this session took a file, so that its end is noticed."""
-    context = get_script_run_ctx()
-    if context is not None:
-        _, before = _last_seen.get(context.session_id, (0.0, ()))
+    if mine := streamlit_internals.session_id():
+        _, before = _last_seen.get(mine, (0.0, ()))
         alive = tuple(each for each in before if each() is not None)
-        _last_seen[context.session_id] = time.monotonic(), (*alive, weakref.ref(file))
+        _last_seen[mine] = time.monotonic(), (*alive, weakref.ref(file))
 
 
 async def end_abandoned_sessions() -> None:
@@ -215,16 +223,15 @@ async def end_abandoned_sessions() -> None:
 
 def end_abandoned(now: float) -> None:
     """End the sessions that were last seen too long ago."""
-    server = runtime.get_instance()
     for session_id in sessions_with_uploads():  # also files that no page asked for, or lived to read
         _last_seen.setdefault(session_id, (now, ()))
     for session_id, (seen, files) in list(_last_seen.items()):
-        if server.is_active_session(session_id) or _waits(session_id):
+        if streamlit_internals.is_connected(session_id) or _waits(session_id):
             _last_seen[session_id] = now, files
         elif now - seen > GRACE:
             del _last_seen[session_id]
-            server.close_session(session_id)
-            server.uploaded_file_mgr.remove_session_files(session_id)
+            streamlit_internals.close_session(session_id)
+            streamlit_internals.remove_uploads(session_id)
             for each in files:
                 file = each()
                 if file is not None:  # the server's loop still holds the last session it served
@@ -233,8 +240,7 @@ def end_abandoned(now: float) -> None:
 
 def wait_for(work: Future[Any], *, session_id: str = "") -> None:
     """A closed tab keeps its file as long as this work needs it, and so does one that is forgotten; here, or there."""
-    context = get_script_run_ctx()
-    if named := session_id or (context.session_id if context is not None else ""):
+    if named := session_id or streamlit_internals.session_id():
         _awaited[named, id(work)] = work
 
 
@@ -246,8 +252,7 @@ def _waits(session_id: str) -> list[Future[Any]]:
 
 def forget_when_idle(file: File) -> None:
     """Let go of a file, once the draws that this session asked for are over: they would fail, and be charged."""
-    context = get_script_run_ctx()
-    works = _waits(context.session_id) if context is not None else []
+    works = _waits(streamlit_internals.session_id())
     for work in works:
         work.add_done_callback(lambda _: file.forget() if all(each.done() for each in works) else None)
     if not works:
@@ -256,24 +261,23 @@ def forget_when_idle(file: File) -> None:
 
 def wants_to_look() -> bool:
     """Whether the person said that they are the steward, and nothing bars that, as a presentation does."""
-    barred = bool(st.session_state.get(BARRED)) or presentation_requested()
-    return bool(st.session_state.get("steward_choice")) and not barred
+    barred = BARRED.value or presentation_requested()
+    return STEWARD_CHOICE.value and not barred
 
 
 def is_steward() -> bool:
     """Whether the person may see true values of their private data: they said so, and a ledger was told."""
-    return wants_to_look() and not st.session_state.get(WAITS)
+    return wants_to_look() and not WAITS.value
 
 
 def keep_shown(recipe: Recipe) -> None:
     """Play shows this: what may be released."""
-    st.session_state["shown"], st.session_state["shown_last"] = recipe, "play"
+    SHOWN.value, SHOWN_LAST.value = recipe, "play"
 
 
 def shown() -> Recipe | None:
     """What Play showed last, if anything."""
-    found: Recipe | None = st.session_state.get("shown")
-    return found
+    return SHOWN.value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,29 +301,27 @@ class OnPage:
 
 def keep_on_page(found: OnPage) -> None:
     """This page was the last to show something that may be asked for on Release."""
-    st.session_state["shown_elsewhere"], st.session_state["shown_last"] = found, "elsewhere"
+    ELSEWHERE.value, SHOWN_LAST.value = found, "elsewhere"
 
 
 def on_page() -> OnPage | None:
     """What a page beside Play showed last, if anything."""
-    found: OnPage | None = st.session_state.get("shown_elsewhere")
-    return found
+    return ELSEWHERE.value
 
 
 def keep_plan(table: str, plan: Plan) -> None:
     """Plan shows this, of a table by its key: what may be released in one press."""
-    st.session_state["plan_shown"], st.session_state["shown_last"] = (table, plan), "plan"
+    PLAN_SHOWN.value, SHOWN_LAST.value = (table, plan), "plan"
 
 
 def planned() -> tuple[str, Plan] | None:
     """What Plan showed last, and of which table, if anything."""
-    found: tuple[str, Plan] | None = st.session_state.get("plan_shown")
-    return found
+    return PLAN_SHOWN.value
 
 
 def saw_true_values() -> bool:
     """Whether true values of the private file were on this session's screen."""
-    return bool(st.session_state.get("saw_true_values"))
+    return SAW_TRUE_VALUES.value
 
 
 def end_steward() -> None:
@@ -328,8 +330,8 @@ def end_steward() -> None:
     Counts of cells that were asked for go too. Called before the new file is there. The switch itself may have been
     drawn already, and cannot be set then.
     """
-    st.session_state["steward_ended"] = True
-    st.session_state.pop(FIT_ASKED, None)
+    STEWARD_ENDED.value = True
+    FIT_ASKED.pop()
 
 
 def ask_again_after_presentation() -> None:
@@ -338,10 +340,10 @@ def ask_again_after_presentation() -> None:
     Called by the router alone, before access to true values is recorded. Counts that were asked for go too.
     """
     if presentation_requested():
-        st.session_state["presented"] = True
-    elif st.session_state.pop("presented", False):
-        st.session_state["steward_choice"] = False
-        st.session_state.pop(FIT_ASKED, None)
+        PRESENTED.value = True
+    elif PRESENTED.pop():
+        STEWARD_CHOICE.value = False
+        FIT_ASKED.pop()
 
 
 def fill_in(found: Mapping[str, Input], *, usual: Mapping[str, Input], private: bool) -> None:
@@ -350,22 +352,20 @@ def fill_in(found: Mapping[str, Input], *, usual: Mapping[str, Input], private: 
     That it was read is kept of public rows as well: called private, the same rows may be registered.
     ``usual`` is what each input held before anything was asked.
     """
-    filled = st.session_state.setdefault("filled" if private else FILLED_PUBLIC, {})
+    filled = (FILLED if private else FILLED_PUBLIC).setdefault({})
     filled.update({key: (value, usual[key]) for key, value in found.items()})
-    st.session_state.update(found)  # last: what is not recorded would never be taken back
+    set_controls(found)  # last: what is not recorded would never be taken back
 
 
 def typed_in(key: str) -> None:
     """Somebody said what is in an input: it is no longer what was read, even if it says the same."""
-    for name in ("filled", FILLED_PUBLIC):
-        st.session_state.get(name, {}).pop(key, None)
+    for filled in (FILLED, FILLED_PUBLIC):
+        filled.value.pop(key, None)
 
 
 def still_filled(prefix: str) -> bool:
     """Whether what was read from the data is still in an input whose key starts so, as a whole or in part."""
-    filled: dict[str, tuple[Input, Input]] = st.session_state.get("filled", {}) | st.session_state.get(
-        FILLED_PUBLIC, {}
-    )
+    filled = FILLED.value | FILLED_PUBLIC.value
     return any(_holds(st.session_state.get(key), found) for key, (found, _) in filled.items() if key.startswith(prefix))
 
 
@@ -383,13 +383,13 @@ def take_back() -> None:
 
     That is what was read from private data into inputs, the domain made of it, and all that is remembered.
     """
-    if st.session_state.get("steward_ended"):
-        st.session_state["steward_choice"] = False
-        st.session_state.pop("steward_ended", None)
+    if STEWARD_ENDED.value:
+        STEWARD_CHOICE.value = False
+        STEWARD_ENDED.pop()
     if is_steward():
-        st.session_state["steward_saw"] = True
+        STEWARD_SAW.value = True
         return
-    for key, (found, usual) in st.session_state.get("filled", {}).items():
+    for key, (found, usual) in FILLED.value.items():
         if _holds(st.session_state.get(key), found):
             st.session_state.pop(key, None)
             # Emptied, not only removed: the browser would keep, and send again, what it shows.
@@ -397,14 +397,13 @@ def take_back() -> None:
     own = upload()
     if own is not None and own.bounds_from_data and own.provenance.is_private:
         remember_upload(None)
-    if st.session_state.get("steward_saw"):
-        for key in ("filled", "memory", "steward_saw"):  # in this order, should the run be interrupted
-            st.session_state.pop(key, None)
+    if STEWARD_SAW.value:
+        drop(FILLED, MEMORY, STEWARD_SAW)  # in this order, should the run be interrupted
 
 
 def remembered(key: str, compute: Callable[[], Result]) -> Result:
     """This session's value under a key, computed at most once while it is remembered."""
-    memory: dict[str, Any] = st.session_state.setdefault("memory", {})
+    memory = MEMORY.setdefault({})
     if key not in memory:
         try:
             value = compute()
@@ -422,6 +421,11 @@ def remembered(key: str, compute: Callable[[], Result]) -> Result:
     return result
 
 
+def forget_remembered(key: str) -> None:
+    """Remember no longer what was computed under a key."""
+    MEMORY.value.pop(key, None)
+
+
 def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], *, label: str = "") -> Result:
     """Remembered work in blocks, with a progress bar if it has a label.
 
@@ -433,7 +437,7 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], 
 
     def run() -> Result:
         begun = remembered(name, lambda: Blocks(work()))
-        memory, share = st.session_state["memory"], 0.0  # not looked up when it is over: a stopped run is stopped there
+        memory, share = MEMORY.value, 0.0  # not looked up when it is over: a stopped run is stopped there
 
         def tell(share: float) -> None:  # where the run may be interrupted
             if label:

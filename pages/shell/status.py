@@ -17,7 +17,7 @@ from pages.data.upload import HeldFile, held_file
 from pages.shell.browser import browser_tools
 from pages.shell.ledger.door import admitted
 from pages.shell.present import exclude_from_presentation
-from pages.shell.session import BARRED, WAITS, in_link, is_steward, upload
+from pages.shell.session import BARRED, SAW_TRUE_VALUES, STEWARD_CHOICE, WAITS, in_link, is_steward, upload
 
 HERE = Path(__file__).resolve().parent
 STYLE, RAIL = ((HERE / name).read_text(encoding="utf-8") for name in ("frame.css", "rail.css"))
@@ -71,10 +71,10 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     with right:
         browser_tools(file=any(each is not None for each in held))
     with middle:
-        if private and not st.session_state.get(BARRED):
+        if private and not BARRED.value:
             st.toggle(
                 "I am the data's steward",
-                key="steward_choice",
+                key=STEWARD_CHOICE,
                 persist_state="session",
                 help="Shows true values and errors of your private data, on your screen only. Whoever sees them has "
                 "seen your data: no guarantee covers what you saw, and nothing made this way should be passed on.",
@@ -89,7 +89,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
         )
         bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
     say("Nothing private is shown." if private else "")
-    if waits := st.session_state.get(WAITS):
+    if waits := WAITS.value:
         st.warning(waits)
 
 
@@ -121,7 +121,7 @@ def may_show(data: Source | HeldFile) -> bool:
     if isinstance(data.origin, Uploaded) and data.origin.from_server and not admitted():
         return False
     exclude_from_presentation()
-    st.session_state["saw_true_values"] = True
+    SAW_TRUE_VALUES.value = True
     warn_of_true_values()
     return True
 

@@ -17,6 +17,7 @@ from pages.charts.worst import Called
 from pages.marginals.promise import Promised, beside, heading
 from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
+from pages.shell.state import SessionKey
 from pages.shell.status import views
 from pages.tables.controls import ask
 from pages.tables.figures import Distances, cell_counts, cell_errors, sorted_dots
@@ -103,10 +104,10 @@ def _one_table(shown: Shown) -> None:
     """A table of the reader's: its cells, true and released, and their errors."""
     st.subheader("One table")
     asked, domain, ways = shown.asked, shown.domain, shown.asked.queries.ways
-    key = f"tables-picked-{asked.source.origin.key}-{set(domain.sizes) == {2}}"
-    kept = [name for name in st.session_state.get(key, []) if name in domain.names][:ways]
-    if key in st.session_state:
-        st.session_state[key] = kept
+    key = SessionKey[list[str]](f"tables-picked-{asked.source.origin.key}-{set(domain.sizes) == {2}}", [])
+    kept = [name for name in key.value if name in domain.names][:ways]
+    if key.is_set:
+        key.value = kept
     names = st.multiselect(
         f"{ways} of {len(domain.names)} attributes",
         domain.names,

@@ -11,6 +11,7 @@ from pages.learn import kit
 from pages.learn.attackme import figure
 from pages.shell.controls import choice, stops
 from pages.shell.session import with_progress
+from pages.shell.state import SessionKey
 
 PEOPLE = tuple(range(1, typed_bits.PEOPLE + 1))
 BEFORE = (2, 3, 5, 8, 13)
@@ -47,7 +48,7 @@ def lesson() -> None:
     epsilon = stops(
         "Privacy loss ε of all counts together", typed_bits.LOSSES, 1.0, key="attack-me-epsilon", help_text=EPSILON
     )
-    if st.session_state.setdefault("attack-me-before", epsilon) != epsilon:  # whoever moves ε wants to see it work
+    if SessionKey("attack-me-before", epsilon).setdefault(epsilon) != epsilon:  # whoever moves ε wants to see it work
         kit.use({"attack-me-before": epsilon, "attack-me-counts": "noisy"})
     with place:
         noisy = choice("The counts are", {"exact": "exact", "noisy": "private"}, key="attack-me-counts") == "noisy"

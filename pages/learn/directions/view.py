@@ -21,6 +21,7 @@ from pages.learn.directions.show import show
 from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
 from pages.shell.session import remembered, with_progress
+from pages.shell.state import set_controls
 from pages.shell.status import may_show
 from pages.shell.theorem import lead
 
@@ -165,7 +166,7 @@ def _pictures(asked: DirectionsAsked, found: Previewed) -> None:
 
 def _turn(x: float, y: float) -> None:
     """The arrow was let go: the direction is where it points."""
-    st.session_state["angle"] = degrees_of(x, y)
+    set_controls({"angle": degrees_of(x, y)})
 
 
 def _clicked(place: tuple[float, float]) -> None:
@@ -175,7 +176,7 @@ def _clicked(place: tuple[float, float]) -> None:
 
 def _picked(place: tuple[float, float]) -> None:
     """A click on the circle's chart turns the direction there."""
-    st.session_state["angle"] = round(place[0]) % 360
+    set_controls({"angle": round(place[0]) % 360})
 
 
 def in_words(asked: DirectionsAsked) -> str:

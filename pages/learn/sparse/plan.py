@@ -12,9 +12,12 @@ from dpcore.privacy.composition import compose
 from dplab.sparse import LossFigure
 from pages.charts.words import percent
 from pages.shell.session import in_link
+from pages.shell.state import SessionKey
 from pages.shell.theorem import lead
 
 MOST_PLANNED = 6
+SEEN, MORE = SessionKey("sparse_seen", ""), SessionKey("sparse_more", "")
+"""The plan whose releases were seen, and the one to which another was then to be added."""
 
 
 def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, gamma: float, condition: str) -> None:
@@ -41,9 +44,9 @@ def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, ga
     # A plan that changes is a new one; what is seen here are previews, so nothing has been spent.
     fixed = f"{key}|{one!r}|{planned}"
     if st.button("Draw the planned releases", key="sparse_draw"):
-        st.session_state["sparse_seen"] = fixed
-    if st.session_state.get("sparse_seen") != fixed:
-        st.session_state["sparse_more"] = None
+        SEEN.value = fixed
+    if SEEN.value != fixed:
+        MORE.value = ""
         return
     lines = ["| release | cells shown with rows | L1 loss, share of n |", "|---|---|---|"]
     for place in range(planned):
@@ -52,8 +55,8 @@ def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, ga
     st.markdown("\n".join(lines))
     st.markdown("Seen. Would one more help? :blue-badge[simulated]")
     if st.button("Choose one more, now that these are seen", key="sparse_again"):
-        st.session_state["sparse_more"] = fixed
-    if st.session_state.get("sparse_more") == fixed:
+        MORE.value = fixed
+    if MORE.value == fixed:
         _one_more(one, planned=planned, epsilon=epsilon)
 
 

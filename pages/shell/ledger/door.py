@@ -18,12 +18,13 @@ from dprelease.ledger.records import Actor, Role
 from pages.shell.doors import is_public_demo
 from pages.shell.server.access import STEWARD_KEYS, USER
 from pages.shell.session import BARRED
+from pages.shell.state import SessionKey
 
 VARIABLE = "DPSCOPE_TOKEN"
 """Of the server's environment: a fixed token, as an office has it."""
-ADMITTED, REFUSED = "steward_admitted", "steward_refused"
-"""In the session: whether it is the steward's; and whether the last token that was typed was wrong."""
-TYPED = "steward_token"
+ADMITTED, REFUSED = SessionKey("steward_admitted", False), SessionKey("steward_refused", False)
+"""Whether the session is the steward's; and whether the last token that was typed was wrong."""
+TYPED = SessionKey("steward_token", "")
 """The field for the token."""
 NO_TOKEN = (
     "This app was started without a steward. End it, and start it with `python3 run.py`, which opens the steward's "
@@ -44,9 +45,9 @@ WRONG = "That is not this server's token."
 
 def admit() -> None:
     """Called by the router alone, on every run: give the steward's browser the steward's rights."""
-    st.session_state[BARRED] = has_login() and role() is not Role.STEWARD
+    BARRED.value = has_login() and role() is not Role.STEWARD
     if not is_public_demo() and STEWARD_KEYS.know(str(st.user.to_dict().get(USER, ""))):
-        st.session_state[ADMITTED] = True
+        ADMITTED.value = True
 
 
 def fixed_token() -> str:
@@ -62,12 +63,12 @@ def draw_token_field() -> None:
 
 def compare_token() -> None:
     """A callback: admit this session if the right token was typed, and empty the field."""
-    token, expected = str(st.session_state[TYPED]), fixed_token()
-    st.session_state[TYPED] = ""
+    token, expected = TYPED.value, fixed_token()
+    TYPED.value = ""
     # The whole token is compared, however early it differs, so that the time reveals nothing about it.
     right = bool(expected) and hmac.compare_digest(token.encode(), expected.encode())
-    st.session_state[ADMITTED] = right or bool(st.session_state.get(ADMITTED))
-    st.session_state[REFUSED] = not right
+    ADMITTED.value = right or ADMITTED.value
+    REFUSED.value = not right
 
 
 def has_login() -> bool:
@@ -89,7 +90,7 @@ def person() -> str:
 def role() -> Role | None:
     """What this session may do; None where it may only see what is published, or nothing."""
     if not has_login():
-        return Role.STEWARD if st.session_state.get(ADMITTED) else None
+        return Role.STEWARD if ADMITTED.value else None
     return role_of(person())
 
 
@@ -112,7 +113,7 @@ def why_closed() -> str:
     if is_public_demo():
         return DEMONSTRATION
     if fixed_token():
-        return f"{WRONG if st.session_state.get(REFUSED) else ''} {TYPE_TOKEN}".strip()
+        return f"{WRONG if REFUSED.value else ''} {TYPE_TOKEN}".strip()
     return CLOSED if STEWARD_KEYS.has_code else NO_TOKEN
 
 

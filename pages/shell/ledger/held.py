@@ -21,13 +21,12 @@ from dprelease.ledger.records import Registration, Spent
 from dprelease.ledger.store import Ledger
 from pages.shell.ledger.watched import Watched
 from pages.shell.session import remembered
+from pages.shell.state import SessionKey
 
 Data = Source | Uploaded | Bundled
 """Rows: a table's, or those of a source."""
 PATIENT = 1.0
 """Seconds that a page waits for whoever draws; a draw may take far longer."""
-PRINTS, LOOKED, HALTED = "ledger_prints", "ledger_looked", "ledger_halted"
-"""In the session: digests of rows, the account they led to, and the rows that somebody stopped comparing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +44,12 @@ class Account:
     registration: Registration
     spent: Spent
     wrong: str
+
+
+PRINTS = SessionKey[dict[tuple[str, str], str]]("ledger_prints", {})
+LOOKED = SessionKey[tuple[object, Account | None] | None]("ledger_looked", None)
+HALTED = SessionKey[tuple[str, str] | None]("ledger_halted", None)
+"""Digests of rows, the account they led to, and the rows that somebody stopped comparing."""
 
 
 def ledger() -> Ledger | None:
@@ -87,19 +92,19 @@ def account_of(data: Data, *, look: bool = True) -> Account | None:
         return None
     key = key_of(found.folder)
     name = _print_name(data, key)
-    if name not in st.session_state.get(PRINTS, {}) and (not look or st.session_state.get(HALTED) == name):
+    if name not in PRINTS.value and (not look or HALTED.value == name):
         return None
     stamp = (name, str(found.folder), found.store.changed())
-    looked: tuple[object, Account | None] | None = st.session_state.get(LOOKED)
+    looked = LOOKED.value
     if looked is None or looked[0] != stamp:
         looked = (stamp, _account(found, print_of(data, key, stop=partial(_halt, name))))
-        st.session_state[LOOKED] = looked
+        LOOKED.value = looked
     return looked[1]
 
 
 def print_of(data: Data, key: bytes, *, stop: Callable[[], None] | None = None) -> str:
     """The keyed digest of the rows, worked out once a session; ``stop`` is what a button for that does."""
-    prints: dict[tuple[str, str], str] = st.session_state.setdefault(PRINTS, {})
+    prints = PRINTS.setdefault({})
     name = _print_name(data, key)
     if name not in prints:
         prints[name] = fingerprint(watched_rows(data, stop=stop), key=key)
@@ -112,9 +117,9 @@ def compared(data: Data) -> Account | None:
     Raises:
         LedgerError: the ledger cannot be read.
     """
-    known = len(st.session_state.get(PRINTS, {}))
+    known = len(PRINTS.value)
     found = account_of(data)
-    if found is not None and len(st.session_state[PRINTS]) > known:
+    if found is not None and len(PRINTS.value) > known:
         st.rerun()
     return found
 
@@ -128,19 +133,19 @@ def watched_rows(data: Data, *, stop: Callable[[], None] | None = None) -> Watch
 def halted(data: Data) -> bool:
     """Whether somebody stopped comparing these rows with the ledger."""
     found = ledger()
-    held: tuple[str, str] | None = st.session_state.get(HALTED)
-    if held is None or held in st.session_state.get(PRINTS, {}):  # known after all: it was at its end
+    held = HALTED.value
+    if held is None or held in PRINTS.value:  # known after all: it was at its end
         return False
     return found is not None and held == _print_name(data, key_of(found.folder))
 
 
 def _halt(name: tuple[str, str]) -> None:
-    st.session_state[HALTED] = name
+    HALTED.value = name
 
 
 def go_on() -> None:
     """A callback: rows are compared after all."""
-    st.session_state.pop(HALTED, None)
+    HALTED.pop()
 
 
 def mark_of(key: bytes) -> str:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import streamlit as st
-
 from dpcore.core import DataError
 from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.tables import CountedTable, EngineTable
@@ -22,26 +20,27 @@ from pages.data.upload import held_file
 from pages.shell.ledger.door import admitted
 from pages.shell.ledger.held import ledger, mark_of, print_of
 from pages.shell.session import UNHEARD, UNTOLD, WAITS, saw_true_values, upload, wants_to_look
+from pages.shell.state import SessionKey
 
 NO_LEDGER = (
     "Access to true values of this server's table is recorded in a ledger, and there is none: start one on the page "
     "Release. Until then none of its values is shown."
 )
-NOTED = "ledger_noted"
-"""In the session: the files whose look is noted, or kept to be."""
+NOTED = SessionKey[set[tuple[str, str]]]("ledger_noted", set())
+"""The files whose look is noted, or kept to be."""
 CANNOT = "The ledger could not be told that true values are seen; of private rows none is shown. The next step retries."
 
 
 def tell_of_looks() -> None:
     """Called by the router before every page: note what it may show; where that fails, the steward's word waits."""
-    st.session_state.pop(WAITS, None)
+    WAITS.pop()
     held = held_file()
     origins = [each.origin for each in (held, upload()) if each is not None]
     from_server = held is not None and held.origin.from_server
     # A steward who declares the number of the server's rows public sees it.
     sees_row_count = held is not None and from_server and held.declares_row_count
     if from_server and (sees_row_count or wants_to_look()) and ledger() is None:
-        st.session_state[WAITS] = NO_LEDGER
+        WAITS.value = NO_LEDGER
         return
     looked = [
         each
@@ -53,7 +52,7 @@ def tell_of_looks() -> None:
         try:
             step()
         except (LedgerError, DataError, OSError):
-            st.session_state[WAITS] = CANNOT
+            WAITS.value = CANNOT
 
 
 def tell_of_unheard(source: Source) -> None:
@@ -62,7 +61,7 @@ def tell_of_unheard(source: Source) -> None:
     Which those were nobody knows any more. Raises LedgerError where it cannot be noted.
     """
     found = ledger()
-    if found is not None and st.session_state.get(UNHEARD) and isinstance(source.origin, Uploaded):
+    if found is not None and UNHEARD.value and isinstance(source.origin, Uploaded):
         note_look(found.folder, print_of(source, key_of(found.folder)))
 
 
@@ -70,12 +69,11 @@ def _keep(origin: Uploaded) -> None:
     """Keep the digests of rows that are looked at, once for each ledger's key."""
     found = ledger()
     if found is None:
-        st.session_state[UNHEARD] = True
+        UNHEARD.value = True
         return
     key = key_of(found.folder)
     mark = mark_of(key)
-    noted: set[tuple[str, str]] = st.session_state.setdefault(NOTED, set())
-    untold: set[tuple[str, str]] = st.session_state.setdefault(UNTOLD, set())
+    noted, untold = NOTED.setdefault(set()), UNTOLD.setdefault(set())
     if (mark, origin.key) not in noted:
         if isinstance(origin.table, CountedTable):
             untold.add((mark, print_of_name(origin.table.name, key=key)))
@@ -86,8 +84,7 @@ def _keep(origin: Uploaded) -> None:
 
 def _tell() -> None:
     """Note what was kept, if this is the steward's session; of a ledger that is gone, that there was one to tell."""
-    untold: set[tuple[str, str]] = st.session_state.get(UNTOLD, set())
-    found = ledger()
+    untold, found = UNTOLD.value, ledger()
     if not untold or found is None or not admitted():
         return
     mark = mark_of(key_of(found.folder))
@@ -95,5 +92,5 @@ def _tell() -> None:
         if each[0] == mark:
             note_look(found.folder, each[1])
         else:
-            st.session_state[UNHEARD] = True
+            UNHEARD.value = True
         untold.discard(each)

@@ -16,8 +16,11 @@ from pages.data.upload import held_file
 from pages.shell.addresses import PageSpec
 from pages.shell.ledger.door import actor, admitted, role
 from pages.shell.ledger.held import Account, Data, account_of, halted, ledger
-from pages.shell.session import carried, saw_true_values, upload
+from pages.shell.session import DATA, control_value, saw_true_values, upload
+from pages.shell.state import SessionKey
 
+TOLD = SessionKey[set[str]]("ledger_told", set())
+"""Data sets whose ledger has been told that true values were seen."""
 UNKNOWN = "**What is spent cannot be told:** the page Release says why. "
 QUICK_ROWS = 200_000
 """A private table with more, and numbers made on a grid, are looked up when somebody opens Release."""
@@ -60,7 +63,7 @@ def tell_what_was_seen(found: Account, data: Data) -> None:
 
     A note of it is there since before they were shown; while somebody draws, this is for a later run.
     """
-    told: set[str] = st.session_state.setdefault("ledger_told", set())
+    told = TOLD.setdefault(set())
     book = ledger()
     if book is None or found.dataset_id in told or not data.provenance.is_private or not saw_true_values():
         return
@@ -83,10 +86,10 @@ def _data(page: PageSpec) -> Data | None:
         key = chosen or st.query_params.get(page.choice, "") or page.opens_with
         return Bundled(sample_key=key) if key in {each.key for each in SAMPLES} else None
     linked = st.query_params.get("data", "")
-    first = "data" not in st.session_state and linked in options(pairs=True)  # no control has read the link yet
+    first = not DATA.is_set and linked in options(pairs=True)  # no control has read the link yet
     source = public_source(linked) if first else in_use()
     return source.origin if isinstance(source.origin, Bundled) else source
 
 
 def _left(key: str) -> str:
-    return str(st.session_state.get(key, carried().get(key, "")))
+    return str(control_value(key, ""))

@@ -82,7 +82,7 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     if (registered := registered_rows(source.origin)) is not None:
         number.markdown(f"n = **{registered:,}**, as registered")
     elif named is not None:
-        st.session_state[NAMED] = named
+        NAMED.value = named
     elif not is_public(source, neighbours):
         with number:
             st.number_input(

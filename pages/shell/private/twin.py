@@ -11,15 +11,16 @@ from dprelease.ledger.records import LedgerError
 from pages.data.upload import held_file
 from pages.shell.ledger.door import admitted, role
 from pages.shell.ledger.held import account_of
-from pages.shell.session import carried, upload
+from pages.shell.session import DATA, carried, to_link, upload
+from pages.shell.state import SessionKey
 
-NAMED, TWIN, USUAL_ROWS = "declared_n", "twin", 10_000
-"""Keys of the number of rows that somebody named, and of whether the twin is in use; and a round number of rows."""
+NAMED, TWIN, USUAL_ROWS = SessionKey("declared_n", 0), SessionKey("twin", False), 10_000
+"""The number of rows that somebody named, and whether the twin is in use; and a round number of rows."""
 
 
 def relation() -> Neighbours:
     """Which data sets are neighbours, as the control that stands in the link has it: by its key, or in its words."""
-    told = st.session_state.get("neighbours") or st.query_params.get("neighbours") or carried().get("neighbours")
+    told = SessionKey("neighbours", "").value or st.query_params.get("neighbours") or carried().get("neighbours")
     return next((each for each in Neighbours if told in (each, each.words)), Neighbours.REPLACE_ONE)
 
 
@@ -33,7 +34,7 @@ def declared_rows(source: Source, neighbours: Neighbours) -> int:
     """The public number of rows: the registered one, else the file's own where that is public, else the one named."""
     if (registered := registered_rows(source.origin)) is not None:
         return registered
-    return source.origin.rows if is_public(source, neighbours) else int(st.session_state.get(NAMED) or USUAL_ROWS)
+    return source.origin.rows if is_public(source, neighbours) else NAMED.value or USUAL_ROWS
 
 
 def registered_rows(origin: Origin) -> int | None:
@@ -52,7 +53,7 @@ def registered_rows(origin: Origin) -> int | None:
 
 def drawn(source: Source) -> Source:
     """What pages draw for a source: its twin, where that is in use for private rows; else itself."""
-    if not st.session_state.get(TWIN) or not source.provenance.is_private or source.bounds_from_data:
+    if not TWIN.value or not source.provenance.is_private or source.bounds_from_data:
         return source
     return twin(source, n=declared_rows(source, relation()))
 
@@ -76,7 +77,7 @@ def is_twin(source: Source) -> bool:
 
 def use_twin(use: bool) -> None:
     """Have pages draw the twin, or no longer."""
-    st.session_state[TWIN] = use
-    for key in ("data", "cube"):
-        if key in st.session_state:  # set again, so that the browser shows the choice by its other name
-            st.session_state[key] = st.session_state[key]
+    TWIN.value = use
+    for key in (DATA, SessionKey("cube", "")):
+        if key.is_set:  # set again, so that the browser shows the choice by its other name
+            to_link(key)

@@ -19,10 +19,12 @@ import threading
 from collections.abc import Iterable, MutableMapping
 from urllib.parse import parse_qsl, quote, urlencode
 
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import config, runtime
+
+from pages.shell.server.streamlit_internals import compare_on_resume, session_cookies
 
 CODE_VARIABLE = "DPSCOPE_CODE"
 """Of the server's environment."""
@@ -85,18 +87,12 @@ STEWARD_KEYS = StewardKeys(take_code())
 
 def cookie_name() -> str:
     """Return the name of this server's cookie: servers on other ports of this machine have their own."""
-    return f"{COOKIE}-{config.get_option('server.port')}"
+    return f"{COOKIE}-{st.get_option('server.port')}"
 
 
 def bind_sessions_to_keys() -> None:
-    """Have Streamlit compare the browser's key when a session is resumed, besides what a deployment has it compare.
-
-    Called for each socket: Streamlit reads its settings again when their file changes, and forgets what was set.
-    """
-    given = config.get_option("server.trustedUserHeaders")
-    mapping = given if isinstance(given, dict) else {}
-    if HEADER.decode() not in mapping:
-        config.set_option("server.trustedUserHeaders", {**mapping, HEADER.decode(): USER})
+    """Have Streamlit compare the browser's key when a session is resumed, besides what a deployment has it compare."""
+    compare_on_resume(HEADER.decode(), USER)
 
 
 def key_of(headers: Headers) -> str:
@@ -173,7 +169,5 @@ class BrowserKeys:
 def began_with(key: str, path: str) -> bool:
     """Return whether the session that an upload's path names is connected, by a socket that brought this key."""
     session_id = path.partition(UPLOADS)[2].partition("/")[0]
-    client = runtime.get_instance().get_client(session_id)
-    context = client.client_context if client is not None else None
-    known = str(context.cookies.get(cookie_name(), "")) if context is not None else ""
+    known = str(session_cookies(session_id).get(cookie_name(), ""))
     return bool(key) and hmac.compare_digest(known.encode(), key.encode())

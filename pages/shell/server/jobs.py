@@ -12,19 +12,20 @@ from threading import Event
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.core import stoppable
-from pages.shell.session import remembered
+from pages.shell.server.streamlit_internals import has_server, is_connected, session_id
+from pages.shell.session import MEMORY, remembered
+from pages.shell.state import SessionKey
 
 Result = TypeVar("Result")
 _pool = ThreadPoolExecutor(4, thread_name_prefix="plan")
 AT_ONCE = 0.4
 """Seconds that a page waits for work that may be quick."""
 LOOK_EVERY = 0.5
-JOBS, STOPPED = "plan_jobs", "plan_stopped"
-"""In the session: the work under way, and the key of work that somebody stopped, both by its place on the page."""
+JOBS = SessionKey["dict[str, Job[Any]]"]("plan_jobs", {})
+STOPPED = SessionKey[dict[str, str]]("plan_stopped", {})
+"""The work under way, and the key of work that somebody stopped, both by its place on the page."""
 
 
 class _Left(BaseException):
@@ -42,8 +43,7 @@ class Job(Generic[Result]):
 
     def __init__(self, key: str, work: Callable[[], Generator[float, None, Result]]) -> None:
         self.key, self.share, self._stopped = key, 0.0, Event()
-        context = get_script_run_ctx()
-        self._session = context.session_id if context is not None else ""
+        self._session = session_id()
         self.future: Future[Result | None] = _pool.submit(self._run, work)
 
     @property
@@ -84,7 +84,7 @@ class Job(Generic[Result]):
 
     def _is_watched(self) -> bool:
         """Whether somebody's tab is still open."""
-        return not runtime.exists() or runtime.get_instance().is_active_session(self._session)
+        return not has_server() or is_connected(self._session)
 
 
 def in_background(
@@ -103,7 +103,7 @@ def in_background(
     Raises:
         DataError, ParameterError: as the work does.
     """
-    memory = st.session_state.setdefault("memory", {})
+    memory = MEMORY.setdefault({})
     if key in memory:
         found: Result = memory[key]
         return remembered(key, lambda: found)
@@ -152,10 +152,8 @@ def _go_on(place: str) -> None:
 
 
 def _jobs() -> dict[str, Job[Any]]:
-    found: dict[str, Job[Any]] = st.session_state.setdefault(JOBS, {})
-    return found
+    return JOBS.setdefault({})
 
 
 def _stopped() -> dict[str, str]:
-    found: dict[str, str] = st.session_state.setdefault(STOPPED, {})
-    return found
+    return STOPPED.setdefault({})

@@ -5,11 +5,10 @@ From disk each is read in pieces, every piece by another thread: a page's files 
 
 from __future__ import annotations
 
-from pathlib import Path
-
+import streamlit as st
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import config
-from streamlit.file_util import get_static_dir
+
+from pages.shell.server.streamlit_internals import STATIC_FOLDER
 
 SLICE = 1 << 18
 """Bytes sent at once: a browser that does not read holds up no more."""
@@ -24,7 +23,7 @@ class KeptFiles:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        folder, base = Path(get_static_dir()), config.get_option("server.baseUrlPath").strip("/")
+        folder, base = STATIC_FOLDER, st.get_option("server.baseUrlPath").strip("/")
         files = [each for each in (folder / "static").rglob("*") if each.is_file()]
         prefix = f"/{base}/" if base else "/"
         self.sizes = {prefix + each.relative_to(folder).as_posix(): each.stat().st_size for each in files}

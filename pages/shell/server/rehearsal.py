@@ -12,12 +12,9 @@ import os
 import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import runtime
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.session_manager import SessionClient
 
 from pages.shell.addresses import PAGES
+from pages.shell.server.streamlit_internals import NullClient, begin_page, close_session
 
 REHEARSED = tuple(page.address for page in PAGES if not page.looks_in_ledger)
 """By address."""
@@ -67,21 +64,6 @@ class Hearing:
             await self.app(scope, received, sent)
 
 
-class Nobody(SessionClient):
-    """Takes what a page would send to its browser.
-
-    Attributes:
-        finished: the page has run to its end.
-    """
-
-    def __init__(self) -> None:
-        self.finished = False
-
-    def write_forward_msg(self, msg: ForwardMsg) -> None:
-        """Let it go."""
-        self.finished |= msg.WhichOneof("type") == "script_finished"
-
-
 async def rehearse(heard: Heard) -> None:
     """Run all pages, one after the other; what a visitor interrupts is begun again when it is quiet."""
     if os.environ.get(VARIABLE) == "0":
@@ -96,13 +78,11 @@ async def _ran(page: str, heard: Heard) -> bool:
     """Wait until nobody is being served, and run a page; whether it came to its end before somebody was."""
     while not heard.nobody():
         await asyncio.sleep(LOOK_EVERY)
-    server, client, asks = runtime.get_instance(), Nobody(), BackMsg()
-    asks.rerun_script.page_name = page
-    session = server.connect_session(client, {})
+    client = NullClient()
+    session = begin_page(client, page)
     try:
-        server.handle_backmsg(session, asks)
         while not client.finished and heard.nobody():
             await asyncio.sleep(LOOK_EVERY)
     finally:
-        server.close_session(session)
+        close_session(session)
     return client.finished

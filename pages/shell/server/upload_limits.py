@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+import streamlit as st
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import config, runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from pages.shell.server.access import UPLOADS
+from pages.shell.server.streamlit_internals import is_connected, remove_uploads, upload_sizes
 
 SESSION_FILES = 16
 """Files that a session may have at a time. A page asks for one, reads it, and lets go of it."""
@@ -45,7 +45,7 @@ class UploadLimits:
         session_id = scope["path"].partition(UPLOADS)[2].partition("/")[0]
         announced = Headers(scope=scope).get("content-length", "")
         reason = self._refusal(session_id, int(announced) if announced.isascii() and announced.isdecimal() else 0)
-        if self.requests[session_id] + len(_sizes().get(session_id, ())) >= SESSION_FILES:
+        if self.requests[session_id] + len(upload_sizes().get(session_id, ())) >= SESSION_FILES:
             reason = TOO_MANY_FILES
         if reason:
             return await PlainTextResponse(reason, status_code=413)(scope, receive, send)
@@ -70,14 +70,13 @@ class UploadLimits:
                 counter[session_id] -= part
                 if not counter[session_id]:
                     del counter[session_id]
-            server = runtime.get_instance()
-            if not server.is_active_session(session_id):  # it ended meanwhile, and will not end again
-                server.uploaded_file_mgr.remove_session_files(session_id)
+            if not is_connected(session_id):  # it ended meanwhile, and will not end again
+                remove_uploads(session_id)
 
     def _refusal(self, session_id: str, more: int) -> str:
         """Return why so many more bytes of a session are not taken; empty if they are."""
-        largest = config.get_option("server.maxUploadSize") << 20
-        sizes = _sizes()
+        largest = st.get_option("server.maxUploadSize") << 20
+        sizes = upload_sizes()
         of_session = self.arriving[session_id] + sum(sizes.get(session_id, ()))
         if of_session + more > SESSION_SIZES * largest:
             return TOO_MANY_BYTES
@@ -87,14 +86,4 @@ class UploadLimits:
 
 def sessions_with_uploads() -> set[str]:
     """Return the ids of the sessions of which Streamlit holds a file, whether or not a page ever asked for it."""
-    return {session_id for session_id, sizes in _sizes().items() if sizes}
-
-
-def _sizes() -> dict[str, list[int]]:
-    """Return the sizes of the files that Streamlit holds for each session."""
-    manager = runtime.get_instance().uploaded_file_mgr
-    assert isinstance(manager, MemoryUploadedFileManager)
-    return {
-        session_id: [len(file.data) for file in list(files.values())]
-        for session_id, files in list(manager.file_storage.items())
-    }
+    return {session_id for session_id, sizes in upload_sizes().items() if sizes}

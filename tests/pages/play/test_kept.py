@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from threading import Barrier, Event, Thread, get_ident
 from time import sleep
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -278,7 +277,8 @@ class Slot:
 @pytest.mark.parametrize("label", ["", "Working."])
 def test_who_moves_a_control_finds_work_where_it_was_left(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
     state, done = dict[str, object](), list[int]()
-    monkeypatch.setattr(session, "st", SimpleNamespace(session_state=state, empty=Slot))
+    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr("streamlit.empty", Slot)
 
     def blocks() -> Generator[float, None, str]:
         for place in range(4):
@@ -300,7 +300,8 @@ def test_who_moves_a_control_within_a_long_step_waits_for_no_end_of_it(
     label: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state, done = Stopped(), list[str]()
-    monkeypatch.setattr(session, "st", SimpleNamespace(session_state=state, empty=Slot))
+    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr("streamlit.empty", Slot)
     monkeypatch.setattr(session, "stoppable", partial(stoppable, every=0))
 
     def blocks() -> Generator[float, None, str]:
@@ -320,7 +321,8 @@ def test_who_moves_a_control_within_a_long_step_waits_for_no_end_of_it(
 
 def test_work_that_failed_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     state, fails = dict[str, dict[str, object]](), [True, False]
-    monkeypatch.setattr(session, "st", SimpleNamespace(session_state=state, empty=Slot))
+    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr("streamlit.empty", Slot)
 
     def blocks() -> Generator[float, None, str]:
         yield 0.5

@@ -29,6 +29,7 @@ from pages.shell import session
 from pages.shell.ledger.door import ADMITTED, TYPE_TOKEN
 from pages.shell.ledger.held import account_in
 from pages.shell.ledger.odometer import tell_what_was_seen
+from pages.shell.server import streamlit_internals
 from tests.kit.ledgers import STEWARD, request_of
 from tests.kit.sources import own
 from tests.pages.opening import file_of, sound
@@ -62,7 +63,7 @@ def test_a_file_that_is_forgotten_while_it_is_drawn_from_goes_after_the_draw(
     source = own(rows, "age", on=ON, private=True)
     state: dict[str, Any] = {"file": file_of(source, turn=1)}
     monkeypatch.setattr("streamlit.session_state", state)
-    monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
+    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
 
     def held_up(*parts: Any) -> Any:
         begun.set()

@@ -20,7 +20,7 @@ def test_only_a_browser_that_has_just_come_is_waited_for(
     def sleep(seconds: float) -> None:
         now[0] += seconds
 
-    shown = SimpleNamespace(context=SimpleNamespace(headers=headers), session_state={"opened_at": 100.0})
-    monkeypatch.setattr(session, "st", shown)
+    monkeypatch.setattr("streamlit.context", SimpleNamespace(headers=headers))
+    monkeypatch.setattr("streamlit.session_state", {session.OPENED_AT: 100.0})
     monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     assert list(session.first_pictures_seen()) == [0.0] * waits

@@ -19,6 +19,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import session
+from pages.shell.server import streamlit_internals
 from tests import ROOT
 from tests.pages.data.test_page import (
     OWN,
@@ -288,7 +289,7 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
         uploaded_file_mgr=MemoryUploadedFileManager("/files"),
     )  # fmt: skip
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
-    monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
+    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
     monkeypatch.setattr(session, "_last_seen", {})
     session.has_file(one)
     session.has_file(two)  # waits while the first is held
@@ -321,7 +322,7 @@ def test_a_file_stays_while_something_is_drawn_from_it(monkeypatch: pytest.Monke
         uploaded_file_mgr=MemoryUploadedFileManager("/files"),
     )  # fmt: skip
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
-    monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
+    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
     monkeypatch.setattr(session, "_last_seen", {"tab": (0.0, ())})
     draw: Future[None] = Future()
     session.wait_for(draw)

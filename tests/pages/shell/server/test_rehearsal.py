@@ -13,7 +13,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.shell.server import rehearsal
-from pages.shell.server.rehearsal import REHEARSED, Heard, Hearing, Nobody, rehearse
+from pages.shell.server.rehearsal import REHEARSED, Heard, Hearing, rehearse
+from pages.shell.server.streamlit_internals import NullClient
 from tests import ROOT
 from tests.kit import ran
 from tests.pages.opening import FILES
@@ -27,10 +28,10 @@ class Stage:
 
     def __init__(self, heard: Heard, *, disturbed: tuple[str, ...] = ()) -> None:
         self.heard, self.disturbed = heard, list(disturbed)
-        self.clients: dict[str, Nobody] = {}
+        self.clients: dict[str, NullClient] = {}
         self.asked: list[str] = []
 
-    def connect_session(self, client: Nobody, _: dict[str, Any]) -> str:
+    def connect_session(self, client: NullClient, _: dict[str, Any]) -> str:
         """One at a time, and only in front of nobody."""
         assert not self.clients and self.heard.nobody()
         self.clients["session"] = client

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterable
 
 import pytest
+import streamlit as st
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
-from streamlit import config, runtime
+from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
@@ -68,7 +69,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
-    monkeypatch.setattr(config, "get_option", {"server.maxUploadSize": LARGEST >> 20}.__getitem__)
+    monkeypatch.setattr("streamlit.get_option", {"server.maxUploadSize": LARGEST >> 20}.__getitem__)
     found = Server()
     monkeypatch.setattr(runtime, "get_instance", lambda: found)
     return found
@@ -122,7 +123,7 @@ def test_a_file_whose_session_ended_meanwhile_goes_with_it(server: Server) -> No
 
 
 def test_the_readme_has_these_numbers() -> None:
-    largest = int(config.get_option("server.maxUploadSize"))
+    largest = int(st.get_option("server.maxUploadSize"))
     told = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     session, everybody = SESSION_SIZES * largest, SERVER_SIZES * largest
     assert f"take {SESSION_FILES} files and {session:,} MB of a session, and {everybody:,} MB of all sessions" in told
