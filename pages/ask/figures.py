@@ -126,6 +126,7 @@ def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
     says = promise < 1
     reach, role = (promise, "theory") if says else (max(1.0, worst), "vacuous")
     name = f"promised: at most {percent(promise)}" if says else "no guarantee"
+    off = f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)})"
     return Picture(
         title="Errors over the conversation",
         x=_asked(len(truth)),
@@ -136,8 +137,7 @@ def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
             Rule(role=role, y=-reach, dash="dash"),
             *(mark for mark in turns.dots(errors, n=n) if mark.name != REFUSED),
         ],
-        sentence=f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)}); "
-        f"{f'promised is at most {percent(promise)}' if says else 'nothing is promised'}.",
+        sentence=f"{off}; promised is at most {percent(promise)}." if says else f"{off}; nothing is promised.",
         table=turns.table,
     )
 

@@ -139,7 +139,7 @@ def _sentence(
         text = f"{at}, what {title} promises, {percent(promised)}, says nothing"
     else:
         kept = f"{confidence(beta)} of releases of {title} keep their {what} within {percent_up(promised)}"
-        text = f"{at}, {IF_N if chosen in found.if_n else 'whatever the data are'}, {kept}"
+        text = f"{at}, {IF_N}, {kept}" if chosen in found.if_n else f"{at}, whatever the data are, {kept}"
     here = int(np.argmin(np.abs(np.log(found.epsilons / epsilon))))
     predicted = found.predicted[found.keys.index(chosen), here]
     if np.isfinite(predicted):
