@@ -83,7 +83,7 @@ class Recipe:
 
     def code(self) -> str:
         """Python that computes the page's numbers with dpcore alone."""
-        imports = ["from dplab.measure import finish, measure"]
+        imports = ["from dpcore.core import describe_error", "from dplab.measure import finish, measure"]
         if self.weights is not None:
             asked = self.weights.code
             imports += ["import numpy as np", "from dpcore.queries.linear import LinearQueries, generated"]
@@ -99,8 +99,9 @@ class Recipe:
             "report = finish(work)",
             "",
             f'print("guarantee:", {told}.sentence())',
-            'print("promised worst error:", report.bound.value)',
-            'print("observed failures:", report.failures, "of", report.trials)',
+            "print(describe_error(report.bound, n=problem.n))",
+            "if report.bound.guaranteed:",
+            '    print("observed failures:", report.failures, "of", report.trials)',
             "",
             f"released = mechanism.run(state, dpcore.Preview(seed={self.seed})).frame()  # simulated: not private",
             "print(released)",

@@ -225,8 +225,8 @@ def _mechanism(question: AskedQuestion) -> dict[str, Any]:
 def _accuracy(question: AskedQuestion) -> dict[str, Any]:
     """The guaranteed worst error over the question's class, as a number in its unit and as a sentence."""
     bound = question.mechanism.accuracy(question.problem, BETA)
-    # A bound of the whole or more is a number that says nothing; the theorem's words, in which it stands, are left out.
-    words = "" if bound.vacuous else bound.statement
+    # The theorem's words state its number as a fact: they stand only where that number is guaranteed.
+    words = bound.statement if bound.guaranteed else ""
     return {
         "guaranteed_error": question.guaranteed_error(BETA),
         "unit": bound.unit.value,

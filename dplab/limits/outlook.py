@@ -53,6 +53,7 @@ class Outlook:
         promised: the promised worst error, (K, E); inf where nothing is promised.
         predicted: a worst error that half of all releases keep to, (K, E); NaN where it depends on the data.
         wall: losses (I,) and the worst errors (I,) below which nobody can promise to stay; None where nothing is known.
+        if_n: keys of the mechanisms that promise something only if n is the number of rows, which nothing checks.
     """
 
     n: int
@@ -61,6 +62,7 @@ class Outlook:
     promised: Floats
     predicted: Floats
     wall: tuple[Floats, Floats] | None
+    if_n: frozenset[str] = frozenset()
 
 
 def promised_error(mechanism: Mechanism, problem: Problem, *, beta: float) -> float:
@@ -74,10 +76,18 @@ def promised_error(mechanism: Mechanism, problem: Problem, *, beta: float) -> fl
     return bound.value if met and proved else math.inf
 
 
+def depends_on_n(mechanism: Mechanism, problem: Problem, *, beta: float) -> bool:
+    """Whether ``promised_error`` took n for granted: unless it is the number of rows, nothing is promised."""
+    if not problem.unchecked_n:
+        return False
+    return any(each in problem.unchecked_n for each in mechanism.accuracy(problem, beta).assumptions)
+
+
 def predicted_error(mechanism: Mechanism, problem: Problem, *, seed: int = 0) -> float:
     """A worst error that half of all releases keep to, a share of n; NaN where it depends on data, or takes long."""
     if isinstance(mechanism, PolynomialMarginals | DecisionListMarginals):
-        return mechanism.accuracy(problem, 0.5).value
+        error = promised_error(mechanism, problem, beta=0.5)
+        return error if error < math.inf else math.nan
     before, each = mechanism.preview_seconds(problem)
     if not mechanism.data_independent or before + TRIALS * each > BLOCK_SECONDS:
         return math.nan
@@ -134,8 +144,19 @@ def outlook(
         wall = lower_curve(problem, makers[chosen](epsilons[0]), epsilons=epsilons, beta=beta, questions=questions)
     except ParameterError:
         wall = None
+    if_n = frozenset(
+        key
+        for row, (key, make) in enumerate(makers.items())
+        if np.isfinite(promised[row]).any() and depends_on_n(make(epsilons[0]), problem, beta=beta)
+    )
     return Outlook(
-        n=problem.n, keys=tuple(makers), epsilons=np.array(epsilons), promised=promised, predicted=predicted, wall=wall
+        n=problem.n,
+        keys=tuple(makers),
+        epsilons=np.array(epsilons),
+        promised=promised,
+        predicted=predicted,
+        wall=wall,
+        if_n=if_n,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpcore.core import Dataset, Entry, Floats
+from dplab.limits.outlook import depends_on_n
 from dplab.measure import BLOCK_SECONDS
 from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.answers import MOST_MADE
@@ -109,9 +110,11 @@ def _cell(
     mechanism = entry.make(**asked.values, epsilon=question.epsilon if by_rows else place)
     trials = max(FEWEST, min(MOST, MOST_CELLS // there.problem(question).domain.size))
     errors = simulated(there, asked, mechanism, twins[there.n], seed=seed, trials=trials)
-    nothing = np.full(3, math.nan)
+    nothing, promise = np.full(3, math.nan), promised(there, asked, mechanism)
+    if promise < math.inf and depends_on_n(mechanism, there.problem(asked), beta=there.beta):
+        promise = math.inf  # a curve has no room for the condition that n is right
     return Cell(
         worst=np.quantile(errors.worst, LEVELS) if len(errors.worst) else nothing,
         typical=np.quantile(errors.typical, LEVELS) if len(errors.typical) else nothing,
-        promised=promised(there, asked, mechanism),
+        promised=promise,
     )

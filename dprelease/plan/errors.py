@@ -18,7 +18,7 @@ from dpcore.data.declared import Capped
 from dpcore.data.twin import twin
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.randomness import Preview
-from dplab.limits.outlook import promised_error
+from dplab.limits.outlook import depends_on_n, promised_error
 from dplab.measure import FRAMES, finish, measure
 from dprelease.plan.answers import MOST_MADE, Errors, answer_errors, most_summed, told_of_lines
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
@@ -48,6 +48,7 @@ class Prediction:
         promised: what the theorem promises of the worst error, except with chance beta; infinity for nothing.
         impossible: below this nobody with the same guarantee can promise to stay; 0 where nothing is known.
         on_all_data: whether the errors hold whatever the true rows are.
+        if_n: whether what is promised is so only if n is the number of rows, which nothing checks.
     """
 
     worst: float
@@ -56,6 +57,7 @@ class Prediction:
     promised: float
     impossible: float
     on_all_data: bool
+    if_n: bool = False
 
 
 Predictions = MutableMapping[str, Prediction]
@@ -111,11 +113,13 @@ def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Predictio
     errors = simulated(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
     counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE
     wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta) if counts else None
+    promise = promised(plan, question, mechanism)
     return Prediction(
         worst=_middle(errors.worst),
         mean_square=_root_mean_square(errors.worst),
         typical=_middle(errors.typical),
-        promised=promised(plan, question, mechanism),
+        promised=promise,
+        if_n=promise < math.inf and depends_on_n(mechanism, problem, beta=plan.beta),
         impossible=wall.value if wall else 0.0,
         on_all_data=mechanism.data_independent or tables,
     )
@@ -158,7 +162,7 @@ def simulated(
 
 
 def promised(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:
-    """What the theorem promises of the worst error, except with chance beta; infinity for nothing.
+    """What the theorem promises of the worst error if n is right, except with chance beta; infinity for nothing.
 
     Of a line every cell that it sums may be off by as much as any; of rows made of tables nothing is promised
     before, and a bound of the whole or more promises nothing.

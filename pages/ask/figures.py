@@ -117,7 +117,7 @@ def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
     Args:
         transcript: one conversation (its first trial is drawn).
         truth: true answers as fractions of n, (k,); public data only.
-        promise: the promised worst error, a fraction of n.
+        promise: the promised worst error, a fraction of n; infinity where nothing is promised.
     """
     n, turns = transcript.problem.n, _turns(transcript, truth)
     errors = turns.answer - truth
@@ -125,7 +125,8 @@ def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
     # A promise of more than all rows says nothing, and would press what happened flat.
     says = promise < 1
     reach, role = (promise, "theory") if says else (max(1.0, worst), "vacuous")
-    name = f"promised: at most {percent(promise)}" if says else "vacuous promise"
+    name = f"promised: at most {percent(promise)}" if says else "no guarantee"
+    off = f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)})"
     return Picture(
         title="Errors over the conversation",
         x=_asked(len(truth)),
@@ -136,8 +137,7 @@ def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
             Rule(role=role, y=-reach, dash="dash"),
             *(mark for mark in turns.dots(errors, n=n) if mark.name != REFUSED),
         ],
-        sentence=f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)}); promised is at most "
-        f"{percent(promise)}{'' if says else ', which says nothing'}.",
+        sentence=f"{off}; promised is at most {percent(promise)}." if says else f"{off}; nothing is promised.",
         table=turns.table,
     )
 

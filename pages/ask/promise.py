@@ -52,7 +52,7 @@ def both(chosen: Setting, dataset: Dataset) -> None:
         errors = np.abs(transcript.errors(dataset.histogram))
         worst = percent(float(np.nanmax(errors))) if (~transcript.declined).any() else "none"
         bound = mechanism.accuracy(problem, BETA)
-        error = percent(bound.value) if bound.value < 1 else "no guarantee"
+        error = percent(bound.value) if bound.guaranteed else "no guarantee"
         lines.append(
             f"| {entry.title} | {int(transcript.free.sum()):,} | {int(transcript.paid.sum()):,} | "
             f"{int(transcript.declined.sum()):,} | {worst} | {error} |"

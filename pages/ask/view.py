@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -164,7 +166,8 @@ def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         )
     with right:
         st.subheader("How wrong it was")
-        chosen.draw(wrong(transcript, truth=truth, promise=bound.value), key="ask_wrong", title="how wrong it was")
+        promise = bound.value if bound.guaranteed else math.inf
+        chosen.draw(wrong(transcript, truth=truth, promise=promise), key="ask_wrong", title="how wrong it was")
 
 
 def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:

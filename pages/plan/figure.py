@@ -22,6 +22,8 @@ SMALL = 100
 """Rows of a count that is small."""
 SIDE = 20
 """Letters beside the picture that leave it half of a phone."""
+IF_N = "promised if n is right"
+"""The tick of a promise whose n nothing checks: a certificate of the release gives no such number."""
 TALL = 0.62
 """Of a line: its bar of what is impossible."""
 
@@ -54,7 +56,8 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         )  # fmt: skip
     for role, name, shape, errors in (
         ("ink", "target", "diamond-open", [question.target for question in plan.questions]),
-        ("theory", "promised", "line-ns-open", [told.promised for told in predictions]),
+        ("theory", "promised", "line-ns-open", [None if told.if_n else told.promised for told in predictions]),
+        ("theory", IF_N, "line-ne-open", [told.promised if told.if_n else None for told in predictions]),
         ("released", "predicted", "circle", [told.worst for told in predictions]),
     ):
         known = [(place, each) for place, each in enumerate(errors) if each is not None and 0 < each <= TOP]
@@ -117,6 +120,9 @@ def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str
     )
     missed = missing(plan, predictions)
     text = f"Worst errors to be expected (at most half of all releases err by more): {told}."
+    if any(each.if_n for each in predictions):
+        on_n = ", ".join(name for name, each in zip(names, predictions, strict=True) if each.if_n)
+        text += f" Promised only if n is the number of rows, which nothing checks: {on_n}."
     if missed:
         text += f" Not promised to keep the target: {', '.join(names[place] for place in missed)}."
     if not all(each.on_all_data for each in predictions):
@@ -145,6 +151,7 @@ def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) 
             for asked, each in zip(plan.questions, predictions, strict=True)
         ],
         "worst error, promised": [each.promised if each.promised < math.inf else None for each in predictions],
+        "promised only if n is right": [each.if_n for each in predictions],
         "impossible below": [each.impossible for each in predictions],
         "holds on all data": [each.on_all_data for each in predictions],
     }

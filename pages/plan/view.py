@@ -54,7 +54,7 @@ from pages.shell.state import SessionKey
 plan = Plan.read(Path("plan.json").read_text())
 print(plan.cost.sentence())
 for question, errors in zip(plan.questions, finish(predict(plan))):
-    print(question.columns, question.queries, errors.worst, errors.promised)
+    print(question.columns, question.queries, errors.worst, errors.promised, "if n is right" * errors.if_n)
 
 cheapest = finish(for_targets(plan)).plan    # the least ε for the targets
 balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that all targets are met or missed alike

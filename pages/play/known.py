@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, exactly
 from dpcore.mechanisms import serving
-from dplab.limits.outlook import Outlook
+from dplab.limits.outlook import Outlook, depends_on_n
 from dplab.recipe import Recipe
 from dplab.solve import HIGHEST, impossible_below, promising
 from pages.charts.component import is_dark
@@ -19,6 +19,7 @@ from pages.charts.words import percent
 from pages.play.strip import asked, private_parameters, proved, shared_values
 from pages.play.target import ask_target, weakest_delta
 from pages.shell.controls import log_stops
+from pages.shell.private.figure import IF_N
 from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, known, picture_at, promises
 from pages.shell.session import remembered
 
@@ -86,7 +87,11 @@ def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, fl
             ),
         ),
     )
-    named = [f"{offer.titles[key]} **ε = {exactly(epsilon)}**" for key, epsilon in found[:MOST_NAMED]]
+    named = [
+        f"{offer.titles[key]} **ε = {exactly(epsilon)}**"
+        + (f" ({IF_N})" if depends_on_n(offer.makers[key](epsilon), offer.problem, beta=offer.beta) else "")
+        for key, epsilon in found[:MOST_NAMED]
+    ]
     text = f"ε that a promise of {percent(target)} needs: {', '.join(named)}." if named else NOBODY.format(HIGHEST)
     return text + (f" Below ε = {exactly(wall)} nobody can promise it." if wall else "") + " :orange-badge[theory]"
 

@@ -51,7 +51,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
     """The mechanism, the theorem with the error that was aimed at, what is impossible, and a tour for newcomers."""
     st.markdown(recipe.entry.story)
     bound, seen = report.bound, []
-    if len(report.answered) and bound.guaranteed:
+    if len(report.answered):
         private = recipe.source.provenance.is_private
         seen = [observed(report.failures, len(report.answered), bound, private=private)]
     aim = dict(recipe.values).get("alpha")
@@ -61,7 +61,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
         report.guarantee,
         n=report.problem.n,
         seen=seen,
-        needs=needs if bound.applies and not bound.vacuous else "",
+        needs=needs,
         mechanism=recipe.entry.references,
         covers="for each single release",
         opened=True,

@@ -29,7 +29,7 @@ from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this
 from pages.shell.present import on_stage, presenting
 from pages.shell.status import may_show, views
-from pages.shell.theorem import all_digits
+from pages.shell.theorem import all_digits, conditions
 
 SALARIES = ("Real salaries", "Rows off")
 BETA = 0.05
@@ -87,6 +87,7 @@ def _theorem(bound: Bound, problem: Problem) -> None:
         st.markdown(f"{said} :orange-badge[theory]")
         if not bound.vacuous:
             st.markdown(bound.statement)
+            conditions(bound)
         if bound.formula:
             st.latex(bound.formula)
 

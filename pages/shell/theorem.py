@@ -33,7 +33,17 @@ def all_digits(guarantee: Guarantee) -> str | None:
 
 
 def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str = "") -> str:
-    """How often previews broke the promise, and the chance of it; ``on`` says what was looked at, if not everything."""
+    """How often previews broke the promise, and the chance of it; empty where there is no promise to break.
+
+    Args:
+        broken: previews that erred by more than the bound.
+        trials: all previews.
+        bound: that they are held against.
+        private: whether the data are.
+        on: what was looked at, if not everything.
+    """
+    if not bound.guaranteed:
+        return ""
     low, high = (float(each) for each in binomial_interval(broken, trials))
     seen = " :orange-badge[not protected]" if private else ""
     return (
@@ -41,6 +51,12 @@ def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str =
         f"between {low:.3g} and {high:.3g} (exact 95% interval), the theorem allows {bound.beta:g}. "
         f":blue-badge[simulated]{seen}"
     )
+
+
+def conditions(bound: Bound) -> None:
+    """What the theorem assumes, each with whether it is met here: its words are never shown without them."""
+    for assumption in bound.assumptions:
+        st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
 
 
 def theorem_card(
@@ -66,8 +82,8 @@ def theorem_card(
         covers: what the guarantee is for, after a comma: "for each single release".
         said: the promise in one sentence, where a page has its own.
         statement: the same in more words, where a page has its own.
-        seen: sentences on what was observed here.
-        needs: what takes ``bound.rows_needed`` rows: "To promise α = 0.1"; empty where it is not to be told.
+        seen: sentences on what was observed here; empty ones are left out.
+        needs: what takes ``bound.rows_needed`` rows: "To promise α = 0.1"; told only of a bound that is guaranteed.
         note: what a reader must know besides, if not the bound's own note.
         mechanism: whom the mechanism is from.
         opened: whether the reader has asked for all of it already.
@@ -84,11 +100,11 @@ def theorem_card(
         st.markdown(statement or bound.statement)
         if bound.formula:
             st.latex(bound.formula)
-        for assumption in bound.assumptions:
-            st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
-        for sentence in seen:
+        conditions(bound)
+        for sentence in filter(None, seen):
             st.markdown(sentence)
-        if needs and bound.rows_needed:
+        # Enough rows mend nothing else that is not met; how many a vacuous bound needs is said above.
+        if needs and bound.rows_needed and bound.guaranteed:
             enough = "✓ enough" if n >= bound.rows_needed else "✗ **too few**"
             st.markdown(f"{needs} it needs n = {bound.rows_needed:,} rows; here n = {n:,}: {enough}.")
         if note or bound.note:

@@ -109,11 +109,12 @@ def _shown(asked: Asked[RangeBoxes], head: DeltaGenerator) -> None:
     with head:
         half = float(np.median(errors.worst))
         needed = f"a promise below 100% takes **{bound.rows_needed:,} rows**" if bound.rows_needed else TOO_COARSE
+        why = f": {needed}" if bound.applies else ", as nothing checks their number"
         heading(
             f"The worst of {queries.count:,} boxes errs by about {percent(half)}: {rows(half, problem.n)}",
             guarantee,
             of="boxes",
-            before=f"Nothing is promised for {problem.n:,} rows: {needed}. " if bound.vacuous else "",
+            before="" if bound.guaranteed else f"Nothing is promised for {problem.n:,} rows{why}. ",
         )
     every, one, more = views(*VIEWS, key="boxes-seen")
     with every:

@@ -13,6 +13,8 @@ from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Regio
 from pages.charts.words import confidence, drawable, percent, percent_up, rows, shortened
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
+IF_N = "if n is as you name it"
+"""The condition of a promise whose n nothing checks."""
 TOP = 2.0
 """Errors up to twice n are drawn: from 1 on a promise says nothing."""
 
@@ -78,7 +80,7 @@ def known_before(
             ticks=tuple(10.0**power for power in range(-9, 1)),
         ),
         marks=marks,
-        sentence=f"{said}{_wall(found, epsilon=epsilon, nobody=nobody)}.",
+        sentence=f"{said}{_wall(found, epsilon=epsilon, nobody=nobody)}.{_conditional(found, names, chosen=chosen)}",
         table=_table(found, names) if tabled else {},
         height=330,
         beside=True,
@@ -137,7 +139,7 @@ def _sentence(
         text = f"{at}, what {title} promises, {percent(promised)}, says nothing"
     else:
         kept = f"{confidence(beta)} of releases of {title} keep their {what} within {percent_up(promised)}"
-        text = f"{at}, whatever the data are, {kept}"
+        text = f"{at}, {IF_N}, {kept}" if chosen in found.if_n else f"{at}, whatever the data are, {kept}"
     here = int(np.argmin(np.abs(np.log(found.epsilons / epsilon))))
     predicted = found.predicted[found.keys.index(chosen), here]
     if np.isfinite(predicted):
@@ -151,6 +153,12 @@ def _wall(found: Outlook, *, epsilon: float, nobody: str) -> str:
         return ""
     place = int(np.argmin(np.abs(np.log(found.wall[0] / epsilon))))
     return f"; {nobody} can promise less than about {percent(float(found.wall[1][place]))} (hatched)"
+
+
+def _conditional(found: Outlook, names: Mapping[int, str], *, chosen: str) -> str:
+    """Which of the other curves are promises only if n is right."""
+    others = [name for row, name in names.items() if found.keys[row] in found.if_n and found.keys[row] != chosen]
+    return f" Promised only {IF_N}: {', '.join(others)}." if others else ""
 
 
 def _table(found: Outlook, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:

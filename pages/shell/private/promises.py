@@ -12,11 +12,11 @@ from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError,
 from dpcore.data.sources import Source
 from dpcore.data.twin import MOST_ROWS
 from dpcore.limits.bounds.applicable import lower_bound
-from dplab.limits.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
+from dplab.limits.outlook import Outlook, depends_on_n, outlook, predicted_error, promised_error, rows_needed
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import confidence, percent, percent_up, rows
-from pages.shell.private.figure import known_before
+from pages.shell.private.figure import IF_N, known_before
 from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, registered_rows, use_twin
 from pages.shell.session import with_progress
 from pages.shell.theorem import theorem_card
@@ -112,12 +112,14 @@ def known(offer: Offer) -> Outlook:
 
 def headline(offer: Offer, epsilon: float) -> str:
     """The page in one sentence."""
-    promised = promised_error(offer.makers[offer.chosen](epsilon), offer.problem, beta=offer.beta)
+    mechanism = offer.makers[offer.chosen](epsilon)
+    promised = promised_error(mechanism, offer.problem, beta=offer.beta)
     at = f"At ε = {epsilon:g}"
     if promised >= 1:
         return f"{at}, nothing is promised for {offer.problem.n:,} rows"
     n = offer.problem.n
     within = f"errs by at most {percent_up(promised)}: {rows(promised, n)}"
+    at += f", {IF_N}" if depends_on_n(mechanism, offer.problem, beta=offer.beta) else ""
     return f"{at}, in {confidence(offer.beta)} of releases the worst {offer.of} {within}"
 
 
@@ -153,7 +155,7 @@ def promises(offer: Offer, *, key: str) -> None:
     )
     promised, said = promised_error(mechanism, problem, beta=offer.beta), ""
     if not bound.applies and promised < 1:
-        said = describe_error(bound, n=problem.n, given="If n is as you name it", bold=True)
+        said = describe_error(bound, n=problem.n, given=f"{IF_N[0].upper()}{IF_N[1:]}", bold=True)
     theorem_card(bound, protects, n=problem.n, covers=offer.covers, said=said, mechanism=offer.references)
 
 
@@ -165,8 +167,9 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
     lower = lower_bound(problem, guarantee, beta=offer.beta, questions=offer.questions)
     target = offer.target or USUAL_TARGET
     needed = rows_needed(mechanism, problem, target=target, beta=offer.beta)
+    on_n = depends_on_n(mechanism, problem, beta=offer.beta)
     told = {
-        "Promised worst error": _share(promised),
+        "Promised if n is right" if on_n else "Promised worst error": _share(promised),
         "Half of releases keep within": "" if math.isnan(predicted) else percent(predicted),
         offer.nobody[1]: percent(lower.value) if lower is not None else "",
         f"Rows for a promise of {percent(target)}": f"{needed:,}" if needed else "no n is enough",

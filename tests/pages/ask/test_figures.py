@@ -78,10 +78,11 @@ def test_the_worst_error_is_told_and_the_band_is_the_promise() -> None:
 
 def test_a_vacuous_promise_does_not_press_the_errors_flat() -> None:
     transcript, truth = conversation(Thresholds(domain=Number(bits=4)))
-    picture = wrong(transcript, truth=truth, promise=690.0)
-    assert picture.one(Region, role="vacuous").y == (-1.0, 1.0)
-    assert picture.find(Rule)[0].label == "vacuous promise" and not picture.find(Rule, role="theory")
-    assert picture.sentence.endswith("promised is at most 690 times n, which says nothing.")
+    for promise in (690.0, float("inf")):
+        picture = whole(wrong(transcript, truth=truth, promise=promise))
+        assert picture.one(Region, role="vacuous").y == (-1.0, 1.0)
+        assert picture.find(Rule)[0].label == "no guarantee" and not picture.find(Rule, role="theory")
+        assert picture.sentence.endswith("; nothing is promised.")
 
 
 def test_beliefs_beside_the_truth() -> None:

@@ -274,7 +274,8 @@ def test_the_code_on_the_page_computes_the_page_s_numbers(source: Source, querie
     with redirect_stdout(printed):
         exec(compile(recipe.code(), "snippet", "exec"), names)  # the page's promise is that this runs
     assert np.array_equal(names["report"].worst, report.worst)
-    assert f"promised worst error: {report.bound.value}" in printed.getvalue()
+    assert describe_error(report.bound, n=report.problem.n) in printed.getvalue()
+    assert ("observed failures: " in printed.getvalue()) is report.bound.guaranteed
 
 
 def test_the_code_for_an_upload_reads_the_reader_s_own_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -214,6 +214,8 @@ def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on
     assert headline(app).endswith("of 5,000 rows")
     assert not app.number_input(key="nominal-my-file").proto.query_param_key, "a link would give it to another's file"
     assert ("If n is as you name it: with" in texts(app)) == hangs_on_n
+    assert (", if n is as you name it, " in headline(app)) == hangs_on_n
+    assert app.metric[0].label == ("Promised if n is right" if hangs_on_n else "Promised worst error")
     app.button(key="twin_on").click().run()
     assert chip(sound(app)).endswith("n = 5,000") and headline(app).endswith("of 5,000 rows")
 

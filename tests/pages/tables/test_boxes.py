@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from dpcore import Preview, Problem
+from dpcore import Neighbours, Preview, Problem
 from dpcore.data.bundled import ranges_of
 from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
@@ -51,6 +51,13 @@ def test_the_page_tells_the_core_s_errors_beside_the_promise_and_the_rows_it_nee
     printed = printed_by_code(app, key="boxes_code_open").strip().split("\n")
     assert len(printed) == 6 and printed[-1].startswith("ε = 3 ")
     assert all(re.search(r"age .* to .*: -?\d", line) for line in printed[:5])
+
+
+def test_where_rows_come_and_go_no_number_of_them_is_enough() -> None:
+    app = opened(view="Boxes", boxes_of="census", epsilon="3")
+    text = texts(sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run()))
+    assert "rows, as nothing checks their number. Privacy:" in text
+    assert "a promise below 100%" not in text and "Observed:" not in text
 
 
 def test_fewer_than_two_columns_are_too_few_and_two_are_promised_more() -> None:
