@@ -79,6 +79,13 @@ class Release(ABC):
             kept[name] = cut if isinstance(value, tuple) else cut[0]
         return dataclasses.replace(self, **kept)
 
+    def may_show(self, numbers: Floats) -> bool:
+        """Whether a release of the same public problem may show these numbers, in the order of ``frame``'s last column.
+
+        For releases whose table follows from fewer numbers than it has; here nothing is ruled out.
+        """
+        return True
+
     def frame(self) -> pd.DataFrame:
         """One row per trial and published number: trial, refused, place among the outcomes, value."""
         import pandas as pd

@@ -34,10 +34,12 @@ from dpcore.core import (
     PointsRelease,
     Problem,
     PureMechanism,
+    Release,
     alpha_param,
     epsilon_param,
     rounded_up,
 )
+from dpcore.mechanisms.net.databases import is_database
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -101,6 +103,11 @@ class AnchoredIntervals(PureMechanism):
             high = np.where(reached, middle, high)
         points, weights = np.sort(low, axis=1), np.full((trials, m), 1 / m)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
+
+    def possible(self, release: Release) -> bool:
+        """A point for each search, in order, of one share."""
+        m = self.searches
+        return isinstance(release, PointsRelease) and is_database(release, points=m, share=1 / m)
 
 
 ENTRIES = (

@@ -46,13 +46,14 @@ from dpcore.core import (
     PointsRelease,
     Problem,
     PureMechanism,
+    Release,
     State,
     epsilon_param,
     param,
     rounded_up,
     rows_up,
 )
-from dpcore.mechanisms.net.databases import candidates
+from dpcore.mechanisms.net.databases import candidates, is_database
 from dpcore.mechanisms.net.listed import ListedNet, listable_points
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.randomness import DatabaseChoice, NoisyCounts, Sampler
@@ -191,6 +192,13 @@ class LinearNet(PureMechanism):
             share = np.clip(noisy, 0, n) / n
         weights = np.repeat(share / m, m, axis=1)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
+
+    def possible(self, release: Release) -> bool:
+        """So many points in order, each with the same share: of n rows where n is public, else of any number up to n."""
+        assert isinstance(release, PointsRelease)
+        m, n = self.size(release.problem), release.problem.n
+        rows = round(float(release.weights[0, 0]) * m * n) if self.shares(release.problem)[1] else n
+        return 0 < rows <= n and is_database(release, points=m, share=rows / n / m)
 
 
 ENTRIES = (
