@@ -193,7 +193,7 @@ def _same(found: Any, expected: Any, *, rounded: Callable[[], Sequence[str]]) ->
     Args:
         found: of a certificate.
         expected: the same, recomputed.
-        rounded: the text with a sigma that is as much smaller or larger as arithmetic may make it; asked if they differ.
+        rounded: the text with a sigma as much smaller or larger as arithmetic may make it; asked where they differ.
     """
     if type(found) is not type(expected) or found == expected or not isinstance(found, str):
         return type(found) is type(expected) and bool(found == expected)

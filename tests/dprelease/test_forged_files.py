@@ -61,7 +61,7 @@ def request_for(key: str) -> Request:
     """A small request of a mechanism, on the table that ``stored`` reads."""
     values: dict[str, Any] = {**entry(key).tiny, **FIXED.get(key, {})}
     reading, queries = problem_readings(entry(key))
-    if key == "whole-table":
+    if key in ("whole-table", "residual-planner"):
         reading, values = TABLE.whole(), {"epsilon": 2.0, "delta": 0.001}
         assert is_table(reading.domain)
         queries = Marginals(domain=reading.domain, ways=2)
@@ -164,6 +164,7 @@ SPELLED: dict[str, Callable[[str], str]] = {
     "huge": lambda x: "1e300",
     "thousands": lambda x: "1,000",
     "truth value": lambda x: "true",
+    "zero with a sign": lambda x: "-0.0",
 }
 
 
@@ -187,6 +188,25 @@ def test_a_number_that_is_spelled_otherwise_or_cannot_be_is_refused(
             forged = with_cell(contents, column, change)
             if forged != with_cell(contents, column, str):
                 assert said_of(stored, name, forged), (key, name, header[column], what)
+
+
+def moved(rows: list[list[str]], amount: float, *, into: int | None = 2) -> None:
+    """Take an amount from the first line, and give it to another."""
+    rows[1][-1] = repr(float(rows[1][-1]) - amount)
+    if into is not None:
+        rows[into][-1] = repr(float(rows[into][-1]) + amount)
+
+
+def told(line: list[str], answer: str, *, paid: bool = False, declined: bool = False) -> None:
+    """Another answer of a conversation."""
+    line[3], line[5], line[6] = answer, str(paid), str(declined)
+
+
+def guessed(line: list[str], rows: int) -> None:
+    """Another guess, which is the answer where it was free."""
+    line[4] = str(rows)
+    if line[5:] == ["False", "False"]:
+        line[3] = f"{rows}.0"
 
 
 CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
@@ -217,6 +237,38 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "half a row in a table": ("direct-tables", "answers.csv", lambda r: r[1].__setitem__(-1, "3.5")),
     "a sign of two": ("halfspaces", "answers.csv", lambda r: r[1].__setitem__(-1, "2.0")),
     "a cut outside of its column": ("boxes", "answers.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
+    "less than no rows": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "-50.0")),
+    "less than no rows, n in all": ("projected_histogram", "counts.csv", lambda r: moved(r, float(r[1][-1]) + 50.0)),
+    "more rows than n": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "500.0")),
+    "a database of other shares": (
+        "net", "synthetic.csv", lambda r: [x.__setitem__(-1, y) for x, y in zip(r[1:], ("0.5", "0.3", "0.1"), strict=True)],
+    ),
+    "a database of small shares": ("net", "synthetic.csv", lambda r: [x.__setitem__(-1, "0.001") for x in r[1:]]),
+    "a fourth point of three": (
+        "net", "synthetic.csv", lambda r: (r.append(list(r[3])), [x.__setitem__(-1, "0.25") for x in r[1:]]),
+    ),
+    "a net of half the rows": ("net-alpha", "synthetic.csv", lambda r: r[1].__setitem__(-1, "0.5")),
+    "weighted sums of a point less": (
+        "linear-net", "synthetic.csv", lambda r: (r.pop(), r[1].__setitem__(-1, "1.0")),
+    ),
+    "a search less": ("intervals-anchored", "synthetic.csv", lambda r: r.pop()),
+    "a block of another share": ("intervals-printed", "synthetic.csv", lambda r: r[1].__setitem__(-1, "0.125")),
+    "quantiles without an end": ("intervals-recursive", "synthetic.csv", lambda r: r.pop()),
+    "a mean that no counters have": ("counted-mean", "value.csv", lambda r: r[1].__setitem__(1, "43.123456789")),
+    "more paid for than is allowed": ("weights", "answers.csv", lambda r: [told(x, "9.0", paid=True) for x in r[1:]]),
+    "as much paid for in another conversation": (
+        "median", "answers.csv", lambda r: [told(x, "9.0", paid=True) for x in r[1:]],
+    ),
+    "a first guess of seven": ("weights", "answers.csv", lambda r: guessed(r[1], 7)),
+    "a first median of seven": ("median", "answers.csv", lambda r: guessed(r[1], 7)),
+    "a guess that does not follow": ("weights", "answers.csv", lambda r: guessed(r[2], int(r[2][4]) + 1)),
+    "a median that does not follow": ("median", "answers.csv", lambda r: guessed(r[2], int(r[2][4]) + 1)),
+    "declined too soon": ("weights", "answers.csv", lambda r: [told(x, "", declined=True) for x in r[1:]]),
+    "a cell that other tables do not know": ("residual-planner", "answers.csv", lambda r: moved(r, -50.0, into=None)),
+    "two cells that other tables do not know": ("residual-planner", "answers.csv", lambda r: moved(r, -50.0)),
+    "parts that are not whole": ("residual-planner", "answers.csv", lambda r: moved(r, 0.001)),
+    "an uneven box": ("rectangles", "synthetic.csv", lambda r: moved(r, 0.5 * float(r[1][-1]))),
+    "an uneven slab": ("rectangles", "synthetic.csv", lambda r: moved(r, 0.5 * float(r[1][-1]), into=-1)),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 

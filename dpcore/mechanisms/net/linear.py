@@ -194,7 +194,7 @@ class LinearNet(PureMechanism):
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
     def possible(self, release: Release) -> bool:
-        """So many points in order, each with the same share: of n rows where n is public, else of any number up to n."""
+        """So many points in order, of one share: of n where that is public, else of a whole number of rows up to it."""
         assert isinstance(release, PointsRelease)
         m, n = self.size(release.problem), release.problem.n
         rows = round(float(release.weights[0, 0]) * m * n) if self.shares(release.problem)[1] else n

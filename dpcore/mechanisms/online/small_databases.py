@@ -53,7 +53,8 @@ class SmallDatabases(ABC):
 
     def may_guess(self, told: Integers) -> Booleans:
         """See Belief."""
-        return np.rint(self._rows * self._median / self._levels) == told
+        same: Booleans = np.rint(self._rows * self._median / self._levels) == told
+        return same
 
     def learn(self, rows: Integers, where: Booleans) -> None:
         """See Belief."""
