@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from dpcore.core import Neighbours, exactly, is_visible
+from dpcore.core import Neighbours, exactly
 from dpcore.privacy.composition import zcdp_delta
 from dprelease.ledger.canonical import digest, digest_of_bytes
 from dprelease.ledger.chain import folded
-from dprelease.ledger.records import MOST_WORDS
+from dprelease.ledger.records import is_words
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
 FORMAT = "dpscope-certificate/5"
@@ -47,13 +47,11 @@ def is_hex(value: Any, digits: int) -> bool:
 
 
 def _is_words(value: Any) -> bool:
-    return (
-        isinstance(value, str)
-        and is_visible(value)
-        and len(value) <= MOST_WORDS
-        and value.isprintable()
-        and value == value.strip()
-    )
+    return isinstance(value, str) and is_words(value) and value == value.strip()
+
+
+def _is_column(value: Any) -> bool:
+    return value == "" or (isinstance(value, str) and is_words(value))
 
 
 def _is_date(value: Any) -> bool:
@@ -97,8 +95,8 @@ FORMS: dict[str, tuple[Check, str]] = {
     **{name: (lambda x: isinstance(x, str), "a decimal") for name in ("guarantee.epsilon", "guarantee.delta")},
     "data.relation": (lambda x: isinstance(x, str) and x in set(Neighbours), f"one of {', '.join(Neighbours)}"),
     "data.public_n": (lambda x: type(x) is int and x > 0, "a whole number above 0"),
-    "data.person_column": (lambda x: x == "" or _is_words(x), "a name, or empty"),
-    "request.person": (lambda x: x == "" or _is_words(x), "a name, or empty"),
+    "data.person_column": (_is_column, "a column's name, or empty"),
+    "request.person": (_is_column, "a column's name, or empty"),
     "data.unit.rows_a_person": (lambda x: is_count(x, least=1), "a whole number above 0"),
 }
 """Fields that are compared with what is recomputed, and what they must be for that."""

@@ -191,6 +191,11 @@ class PointsRelease(DataRelease):
         object.__setattr__(self, "points", np.where(self.refused[:, None], 0, self.points))
         object.__setattr__(self, "weights", np.where(self.refused[:, None], 0.0, self.weights))
 
+    def is_database(self, *, points: int, share: float) -> bool:
+        """Whether each is so many points, in order, all with this share of n."""
+        order, alike = (np.diff(self.points, axis=1) >= 0).all(), (self.weights == share).all()
+        return self.points.shape[1] == points and bool(order and alike)
+
     def histogram(self) -> Floats:
         """Mass per cell times n, shape (T, size)."""
         trials, size = self.trials, self.problem.domain.size

@@ -241,7 +241,7 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "less than no rows, n in all": ("projected_histogram", "counts.csv", lambda r: moved(r, float(r[1][-1]) + 50.0)),
     "more rows than n": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "500.0")),
     "a database of other shares": (
-        "net", "synthetic.csv", lambda r: [x.__setitem__(-1, y) for x, y in zip(r[1:], ("0.5", "0.3", "0.1"), strict=True)],
+        "net", "synthetic.csv", lambda r: [r[x].__setitem__(-1, y) for x, y in ((1, "0.5"), (2, "0.3"), (3, "0.1"))],
     ),
     "a database of small shares": ("net", "synthetic.csv", lambda r: [x.__setitem__(-1, "0.001") for x in r[1:]]),
     "a fourth point of three": (

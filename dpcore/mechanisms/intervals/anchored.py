@@ -39,7 +39,6 @@ from dpcore.core import (
     epsilon_param,
     rounded_up,
 )
-from dpcore.mechanisms.net.databases import is_database
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -107,7 +106,7 @@ class AnchoredIntervals(PureMechanism):
     def possible(self, release: Release) -> bool:
         """A point for each search, in order, of one share."""
         m = self.searches
-        return isinstance(release, PointsRelease) and is_database(release, points=m, share=1 / m)
+        return isinstance(release, PointsRelease) and release.is_database(points=m, share=1 / m)
 
 
 ENTRIES = (

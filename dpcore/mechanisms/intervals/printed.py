@@ -57,7 +57,6 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.mechanisms.net.databases import is_database
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import FairSplit, NoisyComparisons, Sampler
 from dpcore.randomness.counts import NEVER
@@ -180,7 +179,7 @@ class PrintedIntervals(PureMechanism):
         """Up to so many bounds of blocks, in order, of one share."""
         assert isinstance(release, PointsRelease)
         found = release.points.shape[1]
-        return found <= self.blocks and is_database(release, points=found, share=1 / found)
+        return found <= self.blocks and release.is_database(points=found, share=1 / found)
 
 
 class Bisections:

@@ -52,7 +52,7 @@ from dpcore.core import (
     rounded_up,
     rows_up,
 )
-from dpcore.mechanisms.net.databases import ScoredNet, candidates, is_database, listable
+from dpcore.mechanisms.net.databases import ScoredNet, candidates, listable
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import DatabaseChoice, Sampler
 from dpcore.randomness.choices import RULES
@@ -150,7 +150,7 @@ class NetMechanism(PureMechanism):
     def possible(self, release: Release) -> bool:
         """So many points of one share, in order."""
         m = self.size(release.problem)
-        return isinstance(release, PointsRelease) and is_database(release, points=m, share=1 / m)
+        return isinstance(release, PointsRelease) and release.is_database(points=m, share=1 / m)
 
 
 ENTRIES = (

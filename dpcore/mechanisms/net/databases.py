@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcore.core import Integers, ParameterError, PointsRelease, Queries
+from dpcore.core import Integers, ParameterError, Queries
 from dpcore.mechanisms.net.bands import Bands, TwoSidedBands
 from dpcore.mechanisms.net.exact import ExactLayers
 from dpcore.mechanisms.net.heights import Heights
@@ -46,12 +46,6 @@ def multisets(*, size: int, points: int) -> Integers:
         following = np.arange(int(repeats.sum())) - before + np.repeat(last, repeats)
         rows = np.concatenate([np.repeat(rows, repeats, axis=0), following[:, None].astype(rows.dtype)], axis=1)
     return rows
-
-
-def is_database(release: PointsRelease, *, points: int, share: float) -> bool:
-    """Whether it is one database of so many points, each with this share of n, in order."""
-    order = bool((np.diff(release.points, axis=1) >= 0).all())
-    return order and release.points.shape[1] == points and bool((release.weights == share).all())
 
 
 def listable(queries: Queries, *, points: int) -> bool:

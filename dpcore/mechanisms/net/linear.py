@@ -53,7 +53,7 @@ from dpcore.core import (
     rounded_up,
     rows_up,
 )
-from dpcore.mechanisms.net.databases import candidates, is_database
+from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.listed import ListedNet, listable_points
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.randomness import DatabaseChoice, NoisyCounts, Sampler
@@ -198,7 +198,7 @@ class LinearNet(PureMechanism):
         assert isinstance(release, PointsRelease)
         m, n = self.size(release.problem), release.problem.n
         rows = round(float(release.weights[0, 0]) * m * n) if self.shares(release.problem)[1] else n
-        return 0 < rows <= n and is_database(release, points=m, share=rows / n / m)
+        return 0 < rows <= n and release.is_database(points=m, share=rows / n / m)
 
 
 ENTRIES = (
