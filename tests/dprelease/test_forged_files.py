@@ -6,6 +6,7 @@ import copy
 import csv
 import io
 import os
+import re
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +27,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.mechanisms import entry
 from dpcore.queries.marginals import Marginals
-from dpcore.queries.ranges import Cells
+from dpcore.queries.ranges import Cells, Intervals
 from dprelease.certificate import body_of, certificate, price_of, verify
 from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest_of_bytes
@@ -291,6 +292,71 @@ def test_a_line_end_in_a_label_is_no_other_spelling() -> None:
     contents = frame_csv(table).encode()
     assert read_rows(contents) == [["job", "rows"], ["e\rf", "1.0"], ['b"', "2.0"], ["5", "3.0"]]
     assert read_rows(contents.replace(b"\n", b"\r\n")) == [] == read_rows(contents.replace(b"\n", b"\r"))
+
+
+FINE = Number(high=100.0, bits=8)
+MANY = 5000
+
+
+@pytest.fixture(scope="module")
+def of_many(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]:
+    """A release of Gaussian noise about enough rows that its error is guaranteed, drawn when it is asked for."""
+    table = read_table("\n".join(["age", *(str(i % 100) for i in range(MANY))]).encode(), name="ages.csv", header=True)
+    kept = dict[str, Stored]()
+
+    def drawn(key: str) -> Stored:
+        if key not in kept:
+            reading, queries = problem_readings(entry(key))
+            if key == "gaussian":
+                reading, queries = Columns(names=("age",), on=FINE), Intervals(domain=FINE)
+            told: dict[str, Any] = {"neighbours": Neighbours.ADD_REMOVE_ONE}
+            asked = request_of(reading=reading, queries=queries, n=MANY, entry_key=key, values={}, **told)
+            told |= {"epsilon": 9.0, "delta": 0.1, "public_n": MANY}
+            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **told)
+            came = release(ledger, dataset_id, asked, table, ANALYST)
+            assert isinstance(came, Stored), came
+            kept[key] = came
+        return kept[key]
+
+    return drawn
+
+
+OF_SIGMA: dict[str, tuple[str, str, str, int | float]] = {
+    "another year of a reference": ("marginals-polynomial-gaussian", "reference", r"\((\d{4})\)", 1),
+    "another number of cells": ("gaussian", "statement", r"each of (\d+) cells", 1),
+    "another chance": ("gaussian", "statement", r"chance 0\.0(5)", 1),
+    "a row less": ("gaussian", "statement", r"at most (\d+) rows", -1),
+    "a row more": ("gaussian", "statement", r"at most (\d+) rows", 1),
+    "a smaller sigma": ("gaussian", "statement", r"σ = \d\.\d(\d)", -1),
+    "another chance that it fails": ("gaussian", "guaranteed_error", r"confidence (\d+)%", 1),
+    "an error less": ("gaussian", "guaranteed_error", r"than (\d+) rows", -1),
+    "a share less": ("gaussian", "worst_error", r"(.*)", -1e-5),
+}
+
+
+@pytest.mark.parametrize("what", OF_SIGMA)
+def test_a_number_that_no_sigma_gives_is_caught(of_many: Callable[[str], Stored], what: str) -> None:
+    """Any whole number of three digits was let pass where it was one more or less."""
+    key, name, pattern, more = OF_SIGMA[what]
+    stored = of_many(key)
+    forged = copy.deepcopy(certificate(stored))
+    said = forged["parts"][0]["accuracy"]
+    found = re.search(pattern, said[name])
+    assert found, said
+    changed = type(more)(found[1]) + more
+    said[name] = f"{said[name][: found.start(1)]}{changed!r}{said[name][found.end(1) :]}"
+    [fault] = verify(rebooked(forged), stored.files)
+    assert f"accuracy.{name} is" in fault
+
+
+@pytest.mark.parametrize("share", [1 - 5e-6, 1 + 1e-12, 1 + 5e-6])
+def test_an_error_that_another_computer_finds_is_the_same(of_many: Callable[[str], Stored], share: float) -> None:
+    stored = of_many("gaussian")
+    other = copy.deepcopy(certificate(stored))
+    said = other["parts"][0]["accuracy"]
+    assert said["worst_error"] != repr(float(said["worst_error"]) * share)
+    said["worst_error"] = repr(float(said["worst_error"]) * share)
+    assert verify(rebooked(other), stored.files) == []
 
 
 LINE = Number(high=100.0, bits=5)
