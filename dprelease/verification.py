@@ -106,9 +106,14 @@ OF_THE_CHAIN = (
 )
 OF_THE_REQUEST = (
     "whose rows were counted together, how many of a person, which columns were read, whether cells may be missing, "
-    "what becomes of numbers out of bounds, their unit, the order of labels, how fine the line of a mean or of a "
-    "question without an answer was, the number of the draw and, where another request has files of the same form, "
-    "the class of queries, n, relation, mechanism and parameters"
+    "what becomes of numbers out of bounds, their unit, the order of labels, which values of a column are a label, "
+    "how fine the line of a mean or of a question without an answer was, the number of the draw and, where another "
+    "request has files of the same form, the class of queries, n, relation, mechanism and parameters"
+)
+OF_THE_NUMBERS = (
+    "whether the estimates of windows, trees and strategies and the rounds of MWEM follow from whole measured numbers, "
+    "where cuts of rectangles lie that share a column, and a difference of one row between two guesses that are "
+    "equally near to a belief"
 )
 OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was made up"
 
@@ -119,6 +124,7 @@ def unverifiable() -> list[str]:
     return [
         f"Files alone cannot tell: {fields}.",
         f"Of the request they cannot tell {OF_THE_REQUEST}.",
+        f"Of the released numbers they cannot tell {OF_THE_NUMBERS}.",
         f"Nor can they tell {OF_THE_CHAIN}; {OF_THE_WHOLE}. Ask for: run.py ledger check --against certificate.json.",
     ]
 

@@ -61,6 +61,7 @@ KEYS = (
 def request_for(key: str) -> Request:
     """A small request of a mechanism, on the table that ``stored`` reads."""
     values: dict[str, Any] = {**entry(key).tiny, **FIXED.get(key, {})}
+    values |= {"named": 2} if key == "named-queries" else {}
     reading, queries = problem_readings(entry(key))
     if key in ("whole-table", "residual-planner"):
         reading, values = TABLE.whole(), {"epsilon": 2.0, "delta": 0.001}
@@ -270,6 +271,8 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "parts that are not whole": ("residual-planner", "answers.csv", lambda r: moved(r, 0.001)),
     "an uneven box": ("rectangles", "synthetic.csv", lambda r: moved(r, 0.5 * float(r[1][-1]))),
     "an uneven slab": ("rectangles", "synthetic.csv", lambda r: moved(r, 0.5 * float(r[1][-1]), into=-1)),
+    "a group of named cells that is uneven": ("named-queries", "synthetic.csv", lambda r: moved(r, 1.0)),
+    "weights that no round gives": ("mwem", "synthetic.csv", lambda r: moved(r, 1.0)),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 
@@ -285,6 +288,18 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     contents = out.getvalue().encode()
     said = said_of(stored, name, contents)
     assert said == [f"The columns, lines, labels or numbers of {name} are not those of the request."]
+
+
+@pytest.mark.parametrize(("key", "told"), [("windows", "windows"), ("tree-windows", "trees"), ("root", "strategies")])
+def test_numbers_that_no_structure_gives_away_are_named(releases: Callable[[str], Stored], key: str, told: str) -> None:
+    stored = releases(key)
+    [name] = stored.files
+    rows = list(csv.reader(io.StringIO(stored.files[name].decode(), newline="")))
+    moved(rows, 1.0)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    assert said_of(stored, name, out.getvalue().encode()) == []
+    assert any("released numbers" in each and told in each for each in unverifiable())
 
 
 def test_a_line_end_in_a_label_is_no_other_spelling() -> None:
@@ -373,10 +388,10 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "how many of a person": ("identity", {"person": "who", "rows_a_person": 2}),
     "how fine the line of a mean": ("counted-mean", {"reading": Columns(names=("age",), on=replace(LINE, bits=9))}),
     "whether cells may be missing": (
-        "intervals-recursive", {"reading": Columns(names=("age",), on=replace(LINE, missing=True))},
+        "intervals-anchored", {"reading": Columns(names=("age",), on=replace(LINE, missing=True))},
     ),
     "what becomes of numbers out of bounds": (
-        "intervals-recursive", {"reading": Columns(names=("age",), on=replace(LINE, missing=True, clamp=False))},
+        "intervals-anchored", {"reading": Columns(names=("age",), on=replace(LINE, missing=True, clamp=False))},
     ),
 }  # fmt: skip
 

@@ -206,6 +206,8 @@ def shares_of_pieces(mass: Floats, *, pieces: int, parts: int) -> Floats | None:
     if not (np.isfinite(mass).all() and (mass > 0).all()):
         return None
     reached = np.concatenate([[0.0], np.cumsum(mass)])
+    if abs(reached[-1] - pieces) > APART * pieces:
+        return None
     ends = np.arange(pieces + 1.0)
     low, high = np.maximum(reached[:-1, None], ends[:-1]), np.minimum(reached[1:, None], ends[1:])
     shares: Floats = np.maximum(high - low, 0.0)
