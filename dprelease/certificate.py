@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printable
@@ -29,6 +33,7 @@ from dprelease.requests.vector import total
 from dprelease.requests.work import too_much_work
 from dprelease.verification import (
     FORMAT,
+    ROUNDING,
     budget_implies_claim,
     claim_faults,
     claim_of,
@@ -336,10 +341,30 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
     yield from file_faults(body["files"], files)
 
 
-def _rounded(asked: Request) -> frozenset[str]:
-    """What is said of the error of Gaussian noise: its sigma, and so every number of it, is found by iteration."""
-    gaussian = (bool(part.mechanism.gaussians(part.problem)) for part in asked.parts)
-    return frozenset(f"parts.{place}.accuracy" for place, each in enumerate(gaussian, 1) if each)
+def _rounded(asked: Request) -> Callable[[str], list[str]]:
+    """Of a field, what is said of the error of Gaussian noise with a sigma that is a little smaller and larger.
+
+    Sigma is found by iteration, and another computer may find the next one; all that is no number of it stays.
+    """
+
+    @cache
+    def accuracies(place: int) -> list[dict[str, Any]]:
+        part = asked.parts[place - 1]
+        return [_accuracy(each) for each in _beside(part)] if part.mechanism.gaussians(part.problem) else []
+
+    def texts(name: str) -> list[str]:
+        found = re.fullmatch(r"parts\.([0-9]+)\.accuracy\.(guaranteed_error|statement|worst_error)", name)
+        return [said[found[2]] for said in accuracies(int(found[1]))] if found else []
+
+    return texts
+
+
+def _beside(part: AskedQuestion) -> Iterator[AskedQuestion]:
+    """The question at an epsilon slightly above and below: sigma falls with its root at least."""
+    for factor in (1 - 2 * ROUNDING, 1 + 2 * ROUNDING):
+        values = {**part.values, "epsilon": factor * float(part.parameters["epsilon"])}
+        with suppress(ParameterError):  # beyond the least or the largest epsilon
+            yield replace(part, values=values)
 
 
 def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:

@@ -10,13 +10,14 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from dpcore.core import Neighbours, exactly, is_visible
+from dpcore.core import Neighbours, exactly
 from dpcore.privacy.composition import zcdp_delta
 from dprelease.ledger.canonical import digest, digest_of_bytes
 from dprelease.ledger.chain import folded
-from dprelease.ledger.records import MOST_WORDS
+from dprelease.ledger.records import is_words
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
 FORMAT = "dpscope-certificate/5"
@@ -46,13 +47,11 @@ def is_hex(value: Any, digits: int) -> bool:
 
 
 def _is_words(value: Any) -> bool:
-    return (
-        isinstance(value, str)
-        and is_visible(value)
-        and len(value) <= MOST_WORDS
-        and value.isprintable()
-        and value == value.strip()
-    )
+    return isinstance(value, str) and is_words(value) and value == value.strip()
+
+
+def _is_column(value: Any) -> bool:
+    return value == "" or (isinstance(value, str) and is_words(value))
 
 
 def _is_date(value: Any) -> bool:
@@ -96,7 +95,8 @@ FORMS: dict[str, tuple[Check, str]] = {
     **{name: (lambda x: isinstance(x, str), "a decimal") for name in ("guarantee.epsilon", "guarantee.delta")},
     "data.relation": (lambda x: isinstance(x, str) and x in set(Neighbours), f"one of {', '.join(Neighbours)}"),
     "data.public_n": (lambda x: type(x) is int and x > 0, "a whole number above 0"),
-    "data.person_column": (lambda x: isinstance(x, str), "a text"),
+    "data.person_column": (_is_column, "a column's name, or empty"),
+    "request.person": (_is_column, "a column's name, or empty"),
     "data.unit.rows_a_person": (lambda x: is_count(x, least=1), "a whole number above 0"),
 }
 """Fields that are compared with what is recomputed, and what they must be for that."""
@@ -106,9 +106,14 @@ OF_THE_CHAIN = (
 )
 OF_THE_REQUEST = (
     "whose rows were counted together, how many of a person, which columns were read, whether cells may be missing, "
-    "what becomes of numbers out of bounds, their unit, the order of labels, how fine the line of a mean or of a "
-    "question without an answer was, the number of the draw and, where another request has files of the same form, "
-    "the class of queries, n, relation, mechanism and parameters"
+    "what becomes of numbers out of bounds, their unit, the order of labels, which values of a column are a label, "
+    "how fine the line of a mean or of a question without an answer was, the number of the draw and, where another "
+    "request has files of the same form, the class of queries, n, relation, mechanism and parameters"
+)
+OF_THE_NUMBERS = (
+    "whether the estimates of windows, trees and strategies and the rounds of MWEM follow from whole measured numbers, "
+    "where cuts of rectangles lie that share a column, and a difference of one row between two guesses that are "
+    "equally near to a belief"
 )
 OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and whether the whole chain was made up"
 
@@ -119,6 +124,7 @@ def unverifiable() -> list[str]:
     return [
         f"Files alone cannot tell: {fields}.",
         f"Of the request they cannot tell {OF_THE_REQUEST}.",
+        f"Of the released numbers they cannot tell {OF_THE_NUMBERS}.",
         f"Nor can they tell {OF_THE_CHAIN}; {OF_THE_WHOLE}. Ask for: run.py ledger check --against certificate.json.",
     ]
 
@@ -149,7 +155,12 @@ def form_faults(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def differences(
-    found: Any, expected: Any, *, name: str = "", skip: Callable[[str], bool], rounded: frozenset[str] = frozenset()
+    found: Any,
+    expected: Any,
+    *,
+    name: str = "",
+    skip: Callable[[str], bool],
+    rounded: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> Iterator[str]:
     """Sentences about every field that differs from the certificate that this program would write.
 
@@ -158,7 +169,7 @@ def differences(
         expected: the same, recomputed.
         name: of the part.
         skip: which fields are compared elsewhere.
-        rounded: mappings whose texts have numbers that another computer may round otherwise.
+        rounded: of a field that differs, its text with a sigma that is slightly smaller or larger; mostly none.
     """
     if skip(name):
         return
@@ -176,38 +187,38 @@ def differences(
     elif isinstance(expected, list | tuple) and isinstance(found, list | tuple) and len(expected) == len(found):
         for place, (each, other) in enumerate(zip(found, expected, strict=True), 1):
             yield from differences(each, other, name=f"{name}.{place}", skip=skip, rounded=rounded)
-    elif not _same(found, expected, rounded=any(name.startswith(f"{each}.") for each in rounded)):
+    elif not _same(found, expected, rounded=partial(rounded, name)):
         yield f"The certificate's {name[:SHOWN]} is {_shown(found)}; recomputed, it is {_shown(expected)}."
 
 
-def _same(found: Any, expected: Any, *, rounded: bool) -> bool:
-    """Whether two values are equal; where they may be rounded otherwise, but for the numbers in their texts."""
-    if type(found) is not type(expected):
+def _same(found: Any, expected: Any, *, rounded: Callable[[], Sequence[str]]) -> bool:
+    """Whether two values are equal; or the texts but for numbers that lie where another computer's sigma puts them.
+
+    Args:
+        found: of a certificate.
+        expected: the same, recomputed.
+        rounded: the text with a sigma as much smaller or larger as arithmetic may make it; asked where they differ.
+    """
+    if type(found) is not type(expected) or found == expected or not isinstance(found, str):
+        return type(found) is type(expected) and bool(found == expected)
+    if found in (ends := rounded()):
+        return True
+    alike = [NUMBERS.findall(each) for each in ends if NUMBERS.sub("#", each) == NUMBERS.sub("#", expected)]
+    if not alike or NUMBERS.sub("#", found) != NUMBERS.sub("#", expected):
         return False
-    if found == expected or not rounded or not isinstance(found, str):
-        return bool(found == expected)
-    if _is_decimal(found) and _is_decimal(expected):
-        return _near(found, expected)
-    numbers, others = NUMBERS.findall(found), NUMBERS.findall(expected)
-    return (
-        NUMBERS.sub("#", found) == NUMBERS.sub("#", expected)
-        and [len(each) for each in numbers] == [len(each) for each in others]
-        and all(_near(*pair) for pair in zip(numbers, others, strict=True))
-    )
+    return all(map(_is_between, NUMBERS.findall(found), zip(NUMBERS.findall(expected), *alike, strict=True)))
 
 
-def _is_decimal(text: str) -> bool:
-    try:
-        return len(text) <= 40 and exactly(float(text)) == text
-    except ValueError:
-        return False
+def _is_between(text: str, others: Sequence[str]) -> bool:
+    """Whether a number is one of the others or, where it has all its digits, between them and spelled as they are.
 
-
-def _near(text: str, other: str) -> bool:
-    """Whether two numbers differ by rounding: of a whole number of three digits or more by one unit at most."""
-    one, two = (text.replace(",", ""), other.replace(",", ""))
-    whole = one.isdecimal() and two.isdecimal() and min(len(one), len(two)) > 2
-    return math.isclose(float(one), float(two), rel_tol=ROUNDING, abs_tol=1.0 if whole else 0.0)
+    A number that is rounded to few digits has no other value between its ends.
+    """
+    if text in others:
+        return True
+    low, *_, high = sorted(float(each.replace(",", "")) for each in others)
+    number = float(text.replace(",", ""))
+    return low <= number <= high and text in (f"{number:,.0f}", exactly(number))
 
 
 def _shown(value: Any) -> str:

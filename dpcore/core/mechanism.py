@@ -166,6 +166,13 @@ class Mechanism(ABC):
     def run(self, state: Any, sampler: Any, trials: int = 1) -> Release:
         """T independent releases. Every coin comes from the sampler (randomness.Sampler)."""
 
+    def possible(self, release: Release) -> bool:
+        """Whether one release, which its file shows in full, may be this mechanism's: what its structure rules out.
+
+        By public numbers alone: whoever checks a file of a stranger asks it. Here nothing is ruled out.
+        """
+        return True
+
     def release(self, kind: type[Let], state: State, sampler: Any, trials: int, **published: Any) -> Let:
         """A release of this kind with what it publishes; nothing is refused unless ``refused`` (T,) is given."""
         shared = {"refused": np.zeros(trials, dtype=np.bool_), "sampler": sampler.name, "problem": state.problem}

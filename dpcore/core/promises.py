@@ -119,8 +119,8 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
 
 
 def exactly(number: float) -> str:
-    """A number with all its digits and no more: 1, 0.1, 1e-6."""
-    return repr(float(number)).removesuffix(".0").replace("e-0", "e-")
+    """A number with all its digits and no more: 1, 0.1, 1e-6; zero has no sign."""
+    return repr(float(number) + 0.0).removesuffix(".0").replace("e-0", "e-")
 
 
 def rounded_up(number: float) -> str:

@@ -79,6 +79,13 @@ class Release(ABC):
             kept[name] = cut if isinstance(value, tuple) else cut[0]
         return dataclasses.replace(self, **kept)
 
+    def may_show(self, numbers: Floats) -> bool:
+        """Whether a release of the same public problem may show these numbers, in the order of ``frame``'s last column.
+
+        For releases whose table follows from fewer numbers than it has; here nothing is ruled out.
+        """
+        return True
+
     def frame(self) -> pd.DataFrame:
         """One row per trial and published number: trial, refused, place among the outcomes, value."""
         import pandas as pd
@@ -183,6 +190,11 @@ class PointsRelease(DataRelease):
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", np.where(self.refused[:, None], 0, self.points))
         object.__setattr__(self, "weights", np.where(self.refused[:, None], 0.0, self.weights))
+
+    def is_database(self, *, points: int, share: float) -> bool:
+        """Whether each is so many points, in order, all with this share of n."""
+        order, alike = (np.diff(self.points, axis=1) >= 0).all(), (self.weights == share).all()
+        return self.points.shape[1] == points and bool(order and alike)
 
     def histogram(self) -> Floats:
         """Mass per cell times n, shape (T, size)."""

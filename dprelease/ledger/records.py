@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from dpcore.core import Neighbours
+from dpcore.core import Neighbours, is_visible
 from dpcore.core.problem import MOST_ROWS
 from dpcore.data.declared import MOST_PERSON_ROWS
 from dprelease.ledger.units import Price, Tally
@@ -24,6 +24,11 @@ RELEASE = "release"
 DAMAGED = "The ledger cannot be read. Restore a backup."
 MOST_WORDS = 200
 """Characters of a name or a reason."""
+
+
+def is_words(text: str) -> bool:
+    """Whether it is a name or a reason that shows: visible, printable and of a bounded length."""
+    return len(text) <= MOST_WORDS and is_visible(text) and text.isprintable()
 
 
 class LedgerError(ValueError):
@@ -103,6 +108,8 @@ class Registration:
         """Why nobody may register this, in a sentence; empty if it may be registered."""
         if self.person_column and self.neighbours is not Neighbours.ADD_REMOVE_ONE:
             return "Persons with several rows are protected where rows are added or removed."
+        if self.person_column and not is_words(self.person_column):
+            return f"The person column's name must be 1 to {MOST_WORDS} printable characters."
         rows_of_a_row = self.rows_a_person > 1 and not self.person_column
         if not 1 <= self.public_n <= MOST_ROWS or rows_of_a_row:
             return "A registration names a public n, and rows a person only beside a person column."

@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpcore.core import is_visible
 from dprelease.ledger.canonical import digest, fresh_salt
 from dprelease.ledger.chain import ATTEMPT, FAILED, MACHINE_FAILED, OUTCOMES, PUBLISHED, REGISTERED, STORED, VERSION
 from dprelease.ledger.checks import wrong_inside
@@ -46,6 +45,7 @@ from dprelease.ledger.records import (
     Registration,
     Spent,
     Stored,
+    is_words,
 )
 from dprelease.ledger.stores.chosen import note_store, store_of
 from dprelease.ledger.stores.files import file_of
@@ -58,7 +58,7 @@ COUNTED = "Counts of this engine's table are registered already: register these 
 
 
 def _words(text: str, what: str) -> str:
-    if not is_visible(text) or len(text.strip()) > MOST_WORDS or not text.isprintable():
+    if not is_words(text.strip()):
         raise LedgerError(f"The {what} must be 1 to {MOST_WORDS} printable characters.")
     return text.strip()
 

@@ -29,6 +29,7 @@ from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
+from dprelease.ledger.records import MOST_WORDS, is_words
 
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
@@ -42,6 +43,10 @@ KINDS: Mapping[str, type] = {
 """What a request may be made of; another is a line here, if every field of it is public."""
 FREE_TEXTS = {"code"}
 """Fields that say nothing about what is released."""
+
+
+NAMES = {"column", "name", "names", "otherwise", "person", "rules", "unit", "variables"}
+"""Fields with what somebody called something, which no file may repeat; labels are values of the data, as they are."""
 
 
 def _fields(kind: type) -> tuple[tuple[dataclasses.Field[Any], Any], ...]:
@@ -118,7 +123,12 @@ def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
         if domain is None or not found.fits(domain):
             raise ParameterError(f"{named} cannot be asked on this domain.")
         values["domain"] = domain
-    return found(**values)
+    made = found(**values)
+    of_its_value = isinstance(made, Predicate) and made == dataclasses.replace(made, name="")
+    for name in NAMES & set(values):
+        if not of_its_value and not all(each == "" or is_words(each) for each in _texts(values[name])):
+            raise ParameterError(f"{named}'s {name} must be at most {MOST_WORDS} printable characters.")
+    return made
 
 
 def _read(value: Any, hint: Any, what: str) -> Any:
@@ -141,6 +151,15 @@ def _read(value: Any, hint: Any, what: str) -> Any:
             raise ParameterError(f"{what} must be {words[hint]}.")
         return value
     return decoded(value, hint)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts of a field: one, or a tuple of them or of tuples."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _texts(each)
 
 
 def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
@@ -206,7 +225,7 @@ def number(value: Any, what: str) -> float:
         except (ValueError, OverflowError):
             found = math.nan
         if math.isfinite(found):
-            return found
+            return found + 0.0  # one spelling of zero, without a sign
     raise ParameterError(f"{what} must be a finite number.")
 
 

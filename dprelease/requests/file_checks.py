@@ -25,7 +25,7 @@ from dpcore.mechanisms.intervals.boxes import BoxRelease, asked, sub_cells
 from dpcore.mechanisms.intervals.rectangles import RectanglesRelease
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.mwem import RoundsRelease
-from dpcore.mechanisms.robust.counted_mean import MeanRelease, weight
+from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import DISTANCES, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
@@ -57,6 +57,7 @@ def table_faults(question: AskedQuestion, files: Mapping[str, bytes], *, prefix:
     try:
         drawn = preview_of(question)
         expected = csv_files(drawn)
+        drawn = replace(drawn, problem=question.problem)  # mock rows may be fewer
     except Exception:  # mock data on which this mechanism cannot run, or for which there is no memory
         yield f"The files {', '.join(files)} cannot be compared with the request: no mock data can be drawn of it."
         return
@@ -113,13 +114,13 @@ def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release, 
     if not refused and refusals != {"False"}:
         return False
     if isinstance(drawn, MeanRelease):
-        return len(found) == 2 and _mean_fits(found[1], drawn.domain, bounds=expected[1][3:], refused=refused)
+        return len(found) == 2 and _mean_fits(found[1], drawn, bounds=expected[1][3:], refused=refused)
     if isinstance(drawn, ValueRelease | PointsRelease | Transcript):
         try:
             built = _built(drawn, found, refused=refused)
         except (ValueError, OverflowError, LookupError):
             return False
-        return built is not None and read_rows(next(iter(csv_files(built).values()))) == found
+        return built is not None and _is_written(built, found) and (refused or question.mechanism.possible(built))
     kept = [place for place in range(len(names)) if place not in _drawn_places(names)]
     same = [[row[place] for place in kept] for row in found] == [[row[place] for place in kept] for row in expected]
     return same and _numbers_fit(question, found, drawn)
@@ -153,27 +154,34 @@ def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
     return replace(drawn, values=np.array(cells), refused=flags)
 
 
-def _mean_fits(row: Sequence[str], line: Number, *, bounds: Sequence[str], refused: bool) -> bool:
-    """Whether a line has a mean between the bounds, or none, a number of rows, and these bounds."""
+def _is_written(built: Release, found: Rows) -> bool:
+    """Whether a release has these lines in its file, spelled alike."""
+    return read_rows(next(iter(csv_files(built).values()))) == found
+
+
+def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str], refused: bool) -> bool:
+    """Whether a line has a mean between the bounds, or none, a number of rows, and these bounds: some counters tell."""
     _, mean, rows, *ends = row
     if refused or ends != list(bounds):
         return refused and not mean and not rows and ends == list(bounds)
-    if not (
-        _is_number(rows, low=0) and float(rows) > 0 and round(float(rows) * weight(line)) / weight(line) == float(rows)
-    ):
+    line = drawn.domain
+    low, high = int(line.low), int(line.high)
+    units = {written(unit, line.step): unit for unit in range(low, high)} if is_dates(line) else {}
+    if not _is_number(rows, low=0, high=MAX_NUMBER / weight(line)) or not (mean in units or _is_number(mean)):
         return False
-    if is_dates(line):
-        return mean in {written(unit, line.step) for unit in range(int(line.low), int(line.high))}
-    return _is_number(mean, low=line.low, high=line.high)
+    counters = may_count(line, mean=float(units.get(mean, mean)), rows=float(rows))
+    flags = np.zeros(len(counters), dtype=np.bool_)
+    built = replace(drawn, values=flags * 0, counters=counters, refused=flags)
+    return list(row) in read_rows(next(iter(csv_files(built).values())))[1:]
 
 
 def _is_number(text: str, *, low: float = -MAX_NUMBER, high: float = MAX_NUMBER, whole: bool = False) -> bool:
-    """Whether it is a number within these bounds, spelled as this program does."""
+    """Whether it is a number within these bounds, spelled as this program does: zero has no sign."""
     try:
         number = float(text)
     except ValueError:
         return False
-    return low <= number <= high and text == repr(number) and (not whole or text == f"{int(number):.1f}")
+    return low <= number <= high and text == repr(number + 0.0) and (not whole or text == f"{int(number):.1f}")
 
 
 def _is_whole(text: str, *, low: float, high: float) -> bool:
@@ -205,7 +213,11 @@ def _numbers_fit(question: AskedQuestion, found: Rows, drawn: Release) -> bool:
             return False
         if of_n and not math.isclose(sum(map(float, column)), question.n, rel_tol=ROUNDING):
             return False
-    return True
+    numbers = np.array([float(row[-1]) for row in found[1:]])
+    if isinstance(drawn, HistogramRelease):
+        counts = numbers.astype(np.int64)[None, :]
+        return question.mechanism.possible(replace(drawn, counts=counts))
+    return drawn.may_show(numbers)
 
 
 def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from dpcore.core import DataRelease, HistogramRelease, Release, ValueRelease
 from dpcore.core.safe_csv import frame_csv
@@ -10,6 +11,9 @@ from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY, RowsRelease
 from dpcore.randomness import Preview
 from dprelease.requests.parts import AskedQuestion
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAMES: dict[type[Release], str] = {
     HistogramRelease: "counts",
@@ -29,7 +33,17 @@ def csv_files(drawn: Release) -> dict[str, bytes]:
     else:
         name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), "answers")
         tables = {name: drawn.frame().iloc[:, 1:]}  # without the number of the trial; a column may have that name
-    return {f"{name}.csv": frame_csv(table).encode() for name, table in tables.items()}
+    return {f"{name}.csv": frame_csv(_unsigned(table)).encode() for name, table in tables.items()}
+
+
+def _unsigned(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with every zero as 0.0: a sum may come out as -0.0, and a number has one spelling."""
+    table = table.copy(deep=False)
+    for place in range(table.shape[1]):
+        column = table.iloc[:, place]
+        if column.dtype.kind == "f":
+            table.isetitem(place, column + 0.0)
+    return table
 
 
 def preview_of(question: AskedQuestion) -> Release:

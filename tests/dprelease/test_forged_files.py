@@ -6,6 +6,7 @@ import copy
 import csv
 import io
 import os
+import re
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +27,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.mechanisms import entry
 from dpcore.queries.marginals import Marginals
-from dpcore.queries.ranges import Cells
+from dpcore.queries.ranges import Cells, Intervals
 from dprelease.certificate import body_of, certificate, price_of, verify
 from dprelease.commands import main
 from dprelease.ledger.canonical import canonical, digest_of_bytes
@@ -60,8 +61,9 @@ KEYS = (
 def request_for(key: str) -> Request:
     """A small request of a mechanism, on the table that ``stored`` reads."""
     values: dict[str, Any] = {**entry(key).tiny, **FIXED.get(key, {})}
+    values |= {"named": 2} if key == "named-queries" else {}
     reading, queries = problem_readings(entry(key))
-    if key == "whole-table":
+    if key in ("whole-table", "residual-planner"):
         reading, values = TABLE.whole(), {"epsilon": 2.0, "delta": 0.001}
         assert is_table(reading.domain)
         queries = Marginals(domain=reading.domain, ways=2)
@@ -164,6 +166,7 @@ SPELLED: dict[str, Callable[[str], str]] = {
     "huge": lambda x: "1e300",
     "thousands": lambda x: "1,000",
     "truth value": lambda x: "true",
+    "zero with a sign": lambda x: "-0.0",
 }
 
 
@@ -187,6 +190,25 @@ def test_a_number_that_is_spelled_otherwise_or_cannot_be_is_refused(
             forged = with_cell(contents, column, change)
             if forged != with_cell(contents, column, str):
                 assert said_of(stored, name, forged), (key, name, header[column], what)
+
+
+def moved(rows: list[list[str]], amount: float, *, into: int | None = 2) -> None:
+    """Take an amount from the first line, and give it to another."""
+    rows[1][-1] = repr(float(rows[1][-1]) - amount)
+    if into is not None:
+        rows[into][-1] = repr(float(rows[into][-1]) + amount)
+
+
+def told(line: list[str], answer: str, *, paid: bool = False, declined: bool = False) -> None:
+    """Another answer of a conversation."""
+    line[3], line[5], line[6] = answer, str(paid), str(declined)
+
+
+def guessed(line: list[str], rows: int) -> None:
+    """Another guess, which is the answer where it was free."""
+    line[4] = str(rows)
+    if line[5:] == ["False", "False"]:
+        line[3] = f"{rows}.0"
 
 
 CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
@@ -217,6 +239,40 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "half a row in a table": ("direct-tables", "answers.csv", lambda r: r[1].__setitem__(-1, "3.5")),
     "a sign of two": ("halfspaces", "answers.csv", lambda r: r[1].__setitem__(-1, "2.0")),
     "a cut outside of its column": ("boxes", "answers.csv", lambda r: r[1].__setitem__(-1, "-1.0")),
+    "less than no rows": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "-50.0")),
+    "less than no rows, n in all": ("projected_histogram", "counts.csv", lambda r: moved(r, float(r[1][-1]) + 50.0)),
+    "more rows than n": ("projected_histogram", "counts.csv", lambda r: r[1].__setitem__(-1, "500.0")),
+    "a database of other shares": (
+        "net", "synthetic.csv", lambda r: [r[x].__setitem__(-1, y) for x, y in ((1, "0.5"), (2, "0.3"), (3, "0.1"))],
+    ),
+    "a database of small shares": ("net", "synthetic.csv", lambda r: [x.__setitem__(-1, "0.001") for x in r[1:]]),
+    "a fourth point of three": (
+        "net", "synthetic.csv", lambda r: (r.append(list(r[3])), [x.__setitem__(-1, "0.25") for x in r[1:]]),
+    ),
+    "a net of half the rows": ("net-alpha", "synthetic.csv", lambda r: r[1].__setitem__(-1, "0.5")),
+    "weighted sums of a point less": (
+        "linear-net", "synthetic.csv", lambda r: (r.pop(), r[1].__setitem__(-1, "1.0")),
+    ),
+    "a search less": ("intervals-anchored", "synthetic.csv", lambda r: r.pop()),
+    "a block of another share": ("intervals-printed", "synthetic.csv", lambda r: r[1].__setitem__(-1, "0.125")),
+    "quantiles without an end": ("intervals-recursive", "synthetic.csv", lambda r: r.pop()),
+    "a mean that no counters have": ("counted-mean", "value.csv", lambda r: r[1].__setitem__(1, "43.123456789")),
+    "more paid for than is allowed": ("weights", "answers.csv", lambda r: [told(x, "9.0", paid=True) for x in r[1:]]),
+    "as much paid for in another conversation": (
+        "median", "answers.csv", lambda r: [told(x, "9.0", paid=True) for x in r[1:]],
+    ),
+    "a first guess of seven": ("weights", "answers.csv", lambda r: guessed(r[1], 7)),
+    "a first median of seven": ("median", "answers.csv", lambda r: guessed(r[1], 7)),
+    "a guess that does not follow": ("weights", "answers.csv", lambda r: guessed(r[2], int(r[2][4]) + 1)),
+    "a median that does not follow": ("median", "answers.csv", lambda r: guessed(r[2], int(r[2][4]) + 1)),
+    "declined too soon": ("weights", "answers.csv", lambda r: [told(x, "", declined=True) for x in r[1:]]),
+    "a cell that other tables do not know": ("residual-planner", "answers.csv", lambda r: moved(r, -50.0, into=None)),
+    "two cells that other tables do not know": ("residual-planner", "answers.csv", lambda r: moved(r, -50.0)),
+    "parts that are not whole": ("residual-planner", "answers.csv", lambda r: moved(r, 0.001)),
+    "an uneven box": ("rectangles", "synthetic.csv", lambda r: moved(r, 0.5 * float(r[1][-1]))),
+    "an uneven slab": ("rectangles", "synthetic.csv", lambda r: moved(r, 0.5 * float(r[1][-1]), into=-1)),
+    "a group of named cells that is uneven": ("named-queries", "synthetic.csv", lambda r: moved(r, 1.0)),
+    "weights that no round gives": ("mwem", "synthetic.csv", lambda r: moved(r, 1.0)),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 
@@ -234,11 +290,88 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     assert said == [f"The columns, lines, labels or numbers of {name} are not those of the request."]
 
 
+@pytest.mark.parametrize(("key", "told"), [("windows", "windows"), ("tree-windows", "trees"), ("root", "strategies")])
+def test_numbers_that_no_structure_gives_away_are_named(releases: Callable[[str], Stored], key: str, told: str) -> None:
+    stored = releases(key)
+    [name] = stored.files
+    rows = list(csv.reader(io.StringIO(stored.files[name].decode(), newline="")))
+    moved(rows, 1.0)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    assert said_of(stored, name, out.getvalue().encode()) == []
+    assert any("released numbers" in each and told in each for each in unverifiable())
+
+
 def test_a_line_end_in_a_label_is_no_other_spelling() -> None:
     table = pd.DataFrame({"job": ["e\rf", 'b"', "5"], "rows": [1.0, 2.0, 3.0]})
     contents = frame_csv(table).encode()
     assert read_rows(contents) == [["job", "rows"], ["e\rf", "1.0"], ['b"', "2.0"], ["5", "3.0"]]
     assert read_rows(contents.replace(b"\n", b"\r\n")) == [] == read_rows(contents.replace(b"\n", b"\r"))
+
+
+FINE = Number(high=100.0, bits=8)
+MANY = 5000
+
+
+@pytest.fixture(scope="module")
+def of_many(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]:
+    """A release of Gaussian noise about enough rows that its error is guaranteed, drawn when it is asked for."""
+    table = read_table("\n".join(["age", *(str(i % 100) for i in range(MANY))]).encode(), name="ages.csv", header=True)
+    kept = dict[str, Stored]()
+
+    def drawn(key: str) -> Stored:
+        if key not in kept:
+            reading, queries = problem_readings(entry(key))
+            if key == "gaussian":
+                reading, queries = Columns(names=("age",), on=FINE), Intervals(domain=FINE)
+            told: dict[str, Any] = {"neighbours": Neighbours.ADD_REMOVE_ONE}
+            asked = request_of(reading=reading, queries=queries, n=MANY, entry_key=key, values={}, **told)
+            told |= {"epsilon": 9.0, "delta": 0.1, "public_n": MANY}
+            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **told)
+            came = release(ledger, dataset_id, asked, table, ANALYST)
+            assert isinstance(came, Stored), came
+            kept[key] = came
+        return kept[key]
+
+    return drawn
+
+
+OF_SIGMA: dict[str, tuple[str, str, str, int | float]] = {
+    "another year of a reference": ("marginals-polynomial-gaussian", "reference", r"\((\d{4})\)", 1),
+    "another number of cells": ("gaussian", "statement", r"each of (\d+) cells", 1),
+    "another chance": ("gaussian", "statement", r"chance 0\.0(5)", 1),
+    "a row less": ("gaussian", "statement", r"at most (\d+) rows", -1),
+    "a row more": ("gaussian", "statement", r"at most (\d+) rows", 1),
+    "a smaller sigma": ("gaussian", "statement", r"σ = \d\.\d(\d)", -1),
+    "another chance that it fails": ("gaussian", "guaranteed_error", r"confidence (\d+)%", 1),
+    "an error less": ("gaussian", "guaranteed_error", r"than (\d+) rows", -1),
+    "a share less": ("gaussian", "worst_error", r"(.*)", -1e-5),
+}
+
+
+@pytest.mark.parametrize("what", OF_SIGMA)
+def test_a_number_that_no_sigma_gives_is_caught(of_many: Callable[[str], Stored], what: str) -> None:
+    """Any whole number of three digits was let pass where it was one more or less."""
+    key, name, pattern, more = OF_SIGMA[what]
+    stored = of_many(key)
+    forged = copy.deepcopy(certificate(stored))
+    said = forged["parts"][0]["accuracy"]
+    found = re.search(pattern, said[name])
+    assert found, said
+    changed = type(more)(found[1]) + more
+    said[name] = f"{said[name][: found.start(1)]}{changed!r}{said[name][found.end(1) :]}"
+    [fault] = verify(rebooked(forged), stored.files)
+    assert f"accuracy.{name} is" in fault
+
+
+@pytest.mark.parametrize("share", [1 - 5e-6, 1 + 1e-12, 1 + 5e-6])
+def test_an_error_that_another_computer_finds_is_the_same(of_many: Callable[[str], Stored], share: float) -> None:
+    stored = of_many("gaussian")
+    other = copy.deepcopy(certificate(stored))
+    said = other["parts"][0]["accuracy"]
+    assert said["worst_error"] != repr(float(said["worst_error"]) * share)
+    said["worst_error"] = repr(float(said["worst_error"]) * share)
+    assert verify(rebooked(other), stored.files) == []
 
 
 LINE = Number(high=100.0, bits=5)
@@ -255,10 +388,10 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "how many of a person": ("identity", {"person": "who", "rows_a_person": 2}),
     "how fine the line of a mean": ("counted-mean", {"reading": Columns(names=("age",), on=replace(LINE, bits=9))}),
     "whether cells may be missing": (
-        "intervals-recursive", {"reading": Columns(names=("age",), on=replace(LINE, missing=True))},
+        "intervals-anchored", {"reading": Columns(names=("age",), on=replace(LINE, missing=True))},
     ),
     "what becomes of numbers out of bounds": (
-        "intervals-recursive", {"reading": Columns(names=("age",), on=replace(LINE, missing=True, clamp=False))},
+        "intervals-anchored", {"reading": Columns(names=("age",), on=replace(LINE, missing=True, clamp=False))},
     ),
 }  # fmt: skip
 

@@ -45,6 +45,7 @@ from dpcore.core import (
     ParameterError,
     Problem,
     PureMechanism,
+    Release,
     epsilon_param,
     param,
     rounded_up,
@@ -109,6 +110,11 @@ class ProjectedHistogram(PureMechanism):
         draw = NoisyCounts(state.histogram[None, noisy], epsilon=self.epsilon, sensitivity=sensitivity)
         counts[:, noisy] = project_counts(sampler.draw(draw, trials), total=problem.n)
         return self.release(HistogramRelease, state, sampler, trials, counts=counts)
+
+    def possible(self, release: Release) -> bool:
+        """Counts of n rows, none below 0."""
+        assert isinstance(release, HistogramRelease)
+        return bool((release.counts >= 0).all() and (release.counts.sum(axis=1) == release.problem.n).all())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ from dpcore.core import (
     PointsRelease,
     Problem,
     PureMechanism,
+    Release,
     alpha_param,
     epsilon_param,
     rounded_up,
@@ -101,6 +102,11 @@ class AnchoredIntervals(PureMechanism):
             high = np.where(reached, middle, high)
         points, weights = np.sort(low, axis=1), np.full((trials, m), 1 / m)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
+
+    def possible(self, release: Release) -> bool:
+        """A point for each search, in order, of one share."""
+        m = self.searches
+        return isinstance(release, PointsRelease) and release.is_database(points=m, share=1 / m)
 
 
 ENTRIES = (

@@ -52,6 +52,7 @@ from dpcore.core import (
     PointsRelease,
     Problem,
     PureMechanism,
+    Release,
     alpha_param,
     epsilon_param,
     param,
@@ -173,6 +174,12 @@ class PrintedIntervals(PureMechanism):
             points[:, block] = np.where(search.done, 0, search.next_bound())
         weights: Floats = found / found.sum(axis=1, keepdims=True)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
+
+    def possible(self, release: Release) -> bool:
+        """Up to so many bounds of blocks, in order, of one share."""
+        assert isinstance(release, PointsRelease)
+        found = release.points.shape[1]
+        return found <= self.blocks and release.is_database(points=found, share=1 / found)
 
 
 class Bisections:

@@ -106,6 +106,12 @@ def share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
     return share
 
 
+APART = 1e-9
+"""Share of a slab by which sums may differ from one computer to another: far more than they do."""
+LEAST_SHARE = 1e-3
+"""Share of a slab in a column from which its rows are computed: of less they would not be exact."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RectanglesRelease(DataRelease):
     """Cells of equal mass by their cuts, ends left out.
@@ -140,6 +146,82 @@ class RectanglesRelease(DataRelease):
             histogram = np.concatenate([histogram, rows[:, -1].sum(axis=1, keepdims=True)], axis=1)
         histogram[self.refused] = np.nan
         return histogram
+
+    def may_show(self, numbers: Floats) -> bool:
+        """Whether rows per cell are spread evenly over boxes, as far as columns tell the slabs apart."""
+        domain, slabs = self.problem.domain, self.across.shape[1] + 1
+        assert is_map(domain)
+        plan = RectangleSizes(domain=domain, levels=slabs.bit_length() - 1)
+        masses = numbers * slabs / self.problem.n
+        columns = masses[: domain.ordered].reshape(domain.shape)
+        inside = shares_of_pieces(
+            np.concatenate([columns.sum(axis=1), masses[domain.ordered :]]), pieces=slabs, parts=plan.across
+        )
+        if inside is None:
+            return False
+        known = _Slabs(plan=plan, along={})
+        # Columns of one slab first: they tell most of the others.
+        order = np.argsort(np.count_nonzero(inside[: len(columns)], axis=1), kind="stable").tolist()
+        return all(known.fits(columns[place], inside[place]) for place in order)
+
+
+@dataclass
+class _Slabs:
+    """Slabs whose rows along the second axis are known, from columns that are all theirs or nearly.
+
+    Attributes:
+        plan: the public sizes.
+        along: by slab, its mass in each row of the grid, 1 together.
+    """
+
+    plan: RectangleSizes
+    along: dict[int, Floats]
+
+    def fits(self, column: Floats, shares: Floats) -> bool:
+        """Whether a column's rows are those of its slabs; one slab that is not known yet becomes known by it.
+
+        Args:
+            column: mass of each cell.
+            shares: mass of each slab in this column, (s,).
+        """
+        inside = np.flatnonzero(shares).tolist()
+        unknown = [slab for slab in inside if slab not in self.along]
+        left = column - sum((shares[slab] * self.along[slab] for slab in inside if slab in self.along), 0.0 * column)
+        if not unknown:
+            return bool(np.abs(left).max() <= APART * self.plan.slabs)
+        if len(unknown) > 1 or shares[unknown[0]] < LEAST_SHARE:  # files do not tell these slabs apart
+            return bool((left >= -APART * self.plan.slabs).all())
+        along = left / shares[unknown[0]]
+        self.along[unknown[0]] = along
+        pieces, parts = self.plan.slabs, self.plan.up
+        return shares_of_pieces(pieces * along, pieces=pieces, parts=parts) is not None
+
+
+def shares_of_pieces(mass: Floats, *, pieces: int, parts: int) -> Floats | None:
+    """How much of each place lies in each piece (places, pieces); None if mass (places,) is of no pieces of mass 1.
+
+    The pieces follow each other, each spread evenly over whole parts of places, of which every place has so many: so
+    a piece has as much in each place that is all its own, and whole parts of that in a place that it shares.
+    """
+    if not (np.isfinite(mass).all() and (mass > 0).all()):
+        return None
+    reached = np.concatenate([[0.0], np.cumsum(mass)])
+    if abs(reached[-1] - pieces) > APART * pieces:
+        return None
+    ends = np.arange(pieces + 1.0)
+    low, high = np.maximum(reached[:-1, None], ends[:-1]), np.minimum(reached[1:, None], ends[1:])
+    shares: Floats = np.maximum(high - low, 0.0)
+    shares[shares < APART] = 0.0
+    for piece in shares.T:
+        whole = piece[(piece > 0) & (mass - piece < APART)]
+        if not len(whole) or len(whole) == np.count_nonzero(piece) == 1:
+            continue  # it may be spread over less than a place
+        counted = parts * piece / whole.mean()
+        if np.abs(whole - whole.mean()).max() > APART or counted.max() > parts + parts * APART / whole.mean():
+            return None
+        if np.abs(counted - np.rint(counted)).max() > parts * APART / whole.mean():
+            return None
+    return shares
 
 
 def with_ends(cuts: Integers, last: int) -> Integers:

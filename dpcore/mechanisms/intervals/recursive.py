@@ -38,6 +38,7 @@ from dpcore.core import (
     PointsRelease,
     Problem,
     PureMechanism,
+    Release,
     alpha_param,
     epsilon_param,
     rounded_up,
@@ -136,6 +137,16 @@ class RecursiveIntervals(PureMechanism):
         # A cut between two cells counts for the left one: all rows of that cell lie left of it.
         points = np.maximum(ends - 1, 0) // s
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
+
+    def possible(self, release: Release) -> bool:
+        """Both ends of the line, with half a share each, and the cuts between them in order."""
+        assert isinstance(release, PointsRelease)
+        points, pieces = release.points[0], 2**self.levels
+        shares = np.full(pieces + 1, 1 / pieces)
+        shares[[0, -1]] /= 2
+        in_order = bool((np.diff(points) >= 0).all())
+        whole_line = points[0] == 0 and points[-1] == release.problem.domain.size - 1
+        return in_order and bool(whole_line) and release.weights[0].tolist() == shares.tolist()
 
 
 ENTRIES = (

@@ -45,6 +45,7 @@ from dpcore.core import (
     PointsRelease,
     Problem,
     PureMechanism,
+    Release,
     State,
     epsilon_param,
     param,
@@ -145,6 +146,11 @@ class NetMechanism(PureMechanism):
         m = state.net.kernel.points
         points = sampler.draw(DatabaseChoice(state.net, epsilon=self.epsilon, sensitivity=m, rule=self.rule), trials)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=np.full(points.shape, 1 / m))
+
+    def possible(self, release: Release) -> bool:
+        """So many points of one share, in order."""
+        m = self.size(release.problem)
+        return isinstance(release, PointsRelease) and release.is_database(points=m, share=1 / m)
 
 
 ENTRIES = (

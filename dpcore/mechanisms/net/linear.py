@@ -46,6 +46,7 @@ from dpcore.core import (
     PointsRelease,
     Problem,
     PureMechanism,
+    Release,
     State,
     epsilon_param,
     param,
@@ -191,6 +192,13 @@ class LinearNet(PureMechanism):
             share = np.clip(noisy, 0, n) / n
         weights = np.repeat(share / m, m, axis=1)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
+
+    def possible(self, release: Release) -> bool:
+        """So many points in order, of one share: of n where that is public, else of a whole number of rows up to it."""
+        assert isinstance(release, PointsRelease)
+        m, n = self.size(release.problem), release.problem.n
+        rows = round(float(release.weights[0, 0]) * m * n) if self.shares(release.problem)[1] else n
+        return 0 < rows <= n and release.is_database(points=m, share=rows / n / m)
 
 
 ENTRIES = (

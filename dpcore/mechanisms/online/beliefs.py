@@ -10,12 +10,18 @@ from dpcore.core import Booleans, Floats, Integers, ParameterError, Queries
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
+HALFWAY = 1e-6
+"""Rows by which sums of weights may differ from one computer to another: far more than they do."""
+
 
 class Belief(Protocol):
     """A guess at every question, on T trials at once."""
 
     def guess(self, asked: Integers) -> Integers:
         """Rows guessed for one question a trial, (T,) to (T,)."""
+
+    def may_guess(self, told: Integers) -> Booleans:
+        """Whether the guess just made may be these rows where another computer adds up, (T,) to (T,)."""
 
     def learn(self, rows: Integers, where: Booleans) -> None:
         """Take in the noisy rows (T,) of the question just guessed, in the trials where it was paid for."""
@@ -85,6 +91,11 @@ class Weights:
         self._inside = weights_of(self._queries, asked)
         self._believed = (self._inside * self.shares).sum(axis=1)
         return np.rint(self._rows * self._believed).astype(np.int64)
+
+    def may_guess(self, told: Integers) -> Booleans:
+        """See Belief. A belief halfway between two whole numbers may be rounded to either."""
+        near: Booleans = np.abs(told - self._rows * self._believed) <= 0.5 + HALFWAY
+        return near
 
     def learn(self, rows: Integers, where: Booleans) -> None:
         """See Belief. An answer outside 0..n is noise for certain: it is moved to the nearest end first."""

@@ -7,12 +7,15 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from dpcore.core import (
     Bound,
     BoundKind,
     HistogramState,
     Problem,
     PureMechanism,
+    Release,
     alpha_param,
     epsilon_param,
     param,
@@ -161,3 +164,23 @@ class Interactive(PureMechanism):
         for _ in range(self.questions):
             asks.hear(conversation.ask(asks.question()))
         return conversation.close()
+
+    def possible(self, release: Release) -> bool:
+        """Whether each guess follows from what was paid for before, and all is declined once the updates are used up.
+
+        As much work as a run: the belief learns what is told instead of what is drawn.
+        """
+        assert isinstance(release, Transcript)
+        said, belief = release.part(0, 1), self.belief(release.problem, 1)
+        left = self.updates
+        for turn in range(said.asked.shape[1]):
+            asked, rows, guess, paid, declined = (getattr(said, name)[:, turn] for name in said.published)
+            unpaid = rows == np.where(declined, 0, guess)
+            if declined[0] != (left == 0) or (paid & declined).any() or not (unpaid | paid).all():
+                return False
+            belief.guess(asked)
+            if not belief.may_guess(guess)[0]:
+                return False
+            belief.learn(rows, paid)
+            left -= int(paid[0])
+        return True

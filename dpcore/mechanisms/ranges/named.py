@@ -19,6 +19,7 @@ References:
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -45,6 +46,8 @@ from dpcore.randomness.laws import laplace_quantile
 
 MOST_NAMED = 1 << 16
 """Queries that may be named."""
+SUMS_APART = 1e-9
+"""Share of the largest number by which sums may differ from one computer to another: far more than they do."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +66,14 @@ class NamedRelease(DataRelease):
         widths = np.diff(self.ends, prepend=-1)
         cells = np.repeat(counts / widths, widths, axis=1)
         return np.pad(cells, ((0, 0), (0, self.problem.domain.size - cells.shape[1])))
+
+    def may_show(self, numbers: Floats) -> bool:
+        """Whether each group has whole rows, spread evenly over its cells."""
+        starts = np.concatenate([[0], np.asarray(self.ends[:-1], dtype=np.int64) + 1])
+        counts = np.rint(np.add.reduceat(numbers[: self.ends[-1] + 1], starts)).astype(np.int64)[None, :]
+        answers = counts if isinstance(self.problem.queries, Cells) else np.cumsum(counts, axis=1)
+        again = dataclasses.replace(self, answers=answers, refused=self.refused[:1])
+        return bool(np.allclose(again.histogram()[0], numbers, rtol=0, atol=SUMS_APART * np.abs(numbers).max()))
 
 
 @dataclass(frozen=True, kw_only=True)

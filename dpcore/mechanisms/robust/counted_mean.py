@@ -112,6 +112,17 @@ class MeanRelease(ValueRelease):
         return pd.DataFrame({**trials, "mean": told.pop("mean"), "rows": self.rows, **told})
 
 
+def may_count(line: Number, *, mean: float, rows: float) -> Integers:
+    """Pairs of counters that may have told a mean and its rows, (few, 2): whole numbers around the one B that fits.
+
+    Of a date, whose mean is the first moment of its unit, B lies at or above it, and few numbers may lie in the unit.
+    """
+    total = round(rows * weight(line))
+    first = math.floor((mean - line.low) / (line.high - line.low) * total)
+    found = np.arange(max(0, first - 1), min(total, first + 2) + 1, dtype=np.int64)
+    return np.stack([total - found, found], axis=1)
+
+
 def shares(found: Integers) -> Floats:
     """How far along the line a mean lies, (T, 2) to (T,), from 0 to 1; NaN where no rows are counted."""
     total = found.sum(axis=1)

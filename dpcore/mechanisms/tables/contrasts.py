@@ -61,6 +61,17 @@ def centred(values: NDArray[Any], sizes: tuple[int, ...]) -> Floats:
     return out
 
 
+def whole_contrasts(table: Floats, sizes: tuple[int, ...]) -> Integers:
+    """Whole contrasts (rows,) whose centred table has the contrasts of this one (*sizes), if there are any.
+
+    Centring takes the mean along each axis with more than two rows away, so that those of the first cell may be 0.
+    """
+    out = table
+    for axis, size in enumerate(sizes):
+        out = -np.diff(out, axis=axis) if size == 2 else size * (out - np.take(out, [0], axis=axis))
+    return np.rint(out).astype(np.int64).reshape(-1)
+
+
 def record_contrasts(cells: tuple[int, ...], sizes: tuple[int, ...]) -> Integers:
     """The contrasts of one record with these cells: B's column of its cell, (rows,)."""
     column = np.ones(1, dtype=np.int64)

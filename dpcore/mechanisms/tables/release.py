@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import abstractmethod
 from collections.abc import Generator
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Floats, Integers, Neighbours, ParameterError, Problem, Release, State, check_memory
 from dpcore.data.product import Product
-from dpcore.mechanisms.tables.contrasts import centred
+from dpcore.mechanisms.tables.contrasts import centred, whole_contrasts
 from dpcore.mechanisms.tables.counting import SMALLER, count_contrasts, count_tables
 from dpcore.mechanisms.tables.fitting import consistent, on_simplex, unbiased
 from dpcore.mechanisms.tables.plan import ResidualPlan, kinds_of
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 TAKEN = {"trial", "refused", "rows"}
 """Columns of a table of released counts that are no attributes."""
+SUMS_APART = 1e-9
+"""Rows, or share of the largest number, by which sums of parts may differ between computers: far more than they do."""
 FITS = ("consistent", "simplex", "unbiased")
 Tables = dict[Set, Floats]
 """Rows in each cell (*sizes) by set of attributes."""
@@ -165,6 +168,31 @@ class ContrastsRelease(TablesRelease):
                 spread = math.prod(sizes[a] for a in table if a not in inside)
                 total += part.reshape(-1, *(sizes[a] if a in inside else 1 for a in table)) / spread
         return total
+
+    def may_show(self, numbers: Floats) -> bool:
+        """Whether all tables are put together from whole contrasts, which those that share attributes have in common.
+
+        The contrasts of a set are those of any table that has it: all other parts of that table add nothing to them.
+        """
+        sets, sizes = list(asked(self.problem).sets()), self.domain.sizes
+        ends = np.cumsum([0] + [math.prod(sizes[a] for a in table) for table in sets]).tolist()
+        shelves, parts = shelves_of(self.plan.kinds), {part.key: part for part in self.plan.parts}
+        values, known = np.zeros_like(self.values[:1]), set[Set]()
+        for place, table in enumerate(sets):
+            cells = numbers[ends[place] : ends[place + 1]].reshape([sizes[a] for a in table])
+            for inside in (each for order in range(len(table) + 1) for each in combinations(table, order)):
+                shape = tuple(sizes[a] for a in inside)
+                shelf = shelves.shelves[shape]
+                if inside in known or shelf.kind not in parts:
+                    continue
+                known.add(inside)
+                margin = cells.sum(axis=tuple(axis for axis, a in enumerate(table) if a not in inside))
+                rows = parts[shelf.kind].rows
+                start = self._slices[shelf.kind].start + int(shelf.places[shelves.place[inside]]) * rows
+                values[0, start : start + rows] = whole_contrasts(margin, shape)
+        again = dataclasses.replace(self, values=values, refused=self.refused[:1])
+        shown = np.concatenate([again.unbiased(table).reshape(-1) for table in sets])
+        return bool(np.allclose(shown, numbers, rtol=0, atol=SUMS_APART * max(1.0, float(np.abs(numbers).max()))))
 
     def residuals(self, trial: int) -> Stacks:
         """Centred noisy tables of one release, by shape."""

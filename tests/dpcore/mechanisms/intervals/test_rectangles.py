@@ -240,3 +240,26 @@ def test_the_release_has_one_law_however_slabs_are_lined_up(seed: int) -> None:
     for outcome, chance in zip(*law, strict=True):
         found = (alone == outcome).all(axis=1).mean()
         assert abs(found - chance) < 5 * np.sqrt(chance * (1 - chance) / 3_000) + 3e-3
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_boxes_of_any_data_are_known_for_what_they_are_and_uneven_ones_are_not(seed: int) -> None:
+    """Cells of crowded and of empty data, on grids finer and coarser than the boxes."""
+    random = np.random.default_rng(seed)
+    bits, missing = random.integers(2, 7, 2).tolist(), bool(seed % 2)
+    domain = Product.map(Number(bits=bits[0], missing=missing), Number(bits=bits[1], missing=missing))
+    histogram = random.multinomial(900, random.dirichlet(np.full(domain.size, 10.0 ** random.uniform(-2, 1))))
+    if seed < 2:
+        histogram = 900 * (np.arange(domain.size) == random.integers(domain.size))
+    state = HistogramState(problem=problem_of(900, domain=domain), histogram=histogram)
+    for levels in (1, 2, 3, 4):
+        mechanism = RectangleRelease(epsilon=float(10.0 ** random.uniform(-2, 1)), levels=levels)
+        release = mechanism.run(state, Preview(seed), 1)
+        rows = release.histogram()[0]
+        assert release.may_show(rows)
+        assert not release.may_show(-rows) and not release.may_show(1.01 * rows)
+        if levels == 1:  # of more slabs than columns a file does not tell all
+            for one, other in random.integers(0, domain.ordered, (20, 2)).tolist():
+                part = 0.3 * rows[one] * (one != other)
+                moved = rows + part * ((np.arange(len(rows)) == other) * 1.0 - (np.arange(len(rows)) == one))
+                assert release.may_show(moved) is (one == other)
