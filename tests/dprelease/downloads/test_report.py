@@ -93,6 +93,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
         "ε = 1.5 and δ = 0",
         "at most 4.49 times as likely",  # e^1.5
         "of a budget of ε = 2",
+        "Somebody with several rows is protected less.",
         "Intervals: how many lie between a and b? Answered by: Identity histogram.",
         "With confidence 95%, no interval errs by more than",
         "0 to 5",
