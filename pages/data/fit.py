@@ -81,4 +81,4 @@ def _show(found: Sequence[Unfit]) -> None:
         else:
             st.caption(f"{name}: {each.wrong:,} of {cells} do not fit and count as missing; {each.empty:,} are empty.")
     if len(found) > MOST_COLUMNS:
-        st.caption(f"And {so_many(len(found) - MOST_COLUMNS, 'column')} of which more fits.")
+        st.caption(f"And {so_many(len(found) - MOST_COLUMNS, 'column')} with as few such cells or fewer.")

@@ -16,12 +16,17 @@ from dpcore import Cells, Intervals, Labels, Neighbours, Number, Problem, Thresh
 from dpcore.core import Queries
 from dpcore.data.lists import DecisionLists
 from dpcore.data.product import Product
+from dpcore.mechanisms.ranges.root import Triangle
+from dpcore.mechanisms.ranges.strategy import strategy
+from dpcore.mechanisms.robust.stable_median import stability
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.inputs import Inputs
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Rectangles
+from dpcore.randomness import Preview
+from tests.kit.halfspaces import dataset_of, problem_of
 
 BETA = 0.05
 LINE = Number(bits=6)
@@ -152,3 +157,78 @@ def test_fewer_queries_need_less_noise() -> None:
     asked = [AtLeast(domain=Product.yes_no([f"a{each}" for each in range(d)]), width=2, least=2) for d in (3, 6, 12)]
     assert [queries.count for queries in asked] == [3, 15, 66]
     assert rises([entry("marginals-direct").make(epsilon=1.0).plan(problem(each, 10_000)).deviation for each in asked])
+
+
+@pytest.mark.parametrize("key", ["windows", "tree-windows"])
+@pytest.mark.parametrize("prefixes", [True, False])
+def test_more_steps_follow_the_weights_of_windows_more_closely(key: str, prefixes: bool) -> None:
+    assert "steps" in entry(key).controls()
+    plans = [strategy(64, prefixes=prefixes, known=True, steps=steps) for steps in (64, 1024, 16_384)]
+    exact = strategy(64, prefixes=prefixes, known=True, steps=1 << 20)
+    wanted = exact.windows / exact.steps
+    assert falls([float(np.abs(plan.windows / plan.steps - wanted).max()) for plan in plans])
+
+
+def test_more_steps_follow_the_weights_of_a_root_more_closely() -> None:
+    made = [Triangle(64, spare=0, prefixes=False, known=True, steps=steps) for steps in (16, 256, 4096)]
+    exact = Triangle(64, spare=0, prefixes=False, known=True, steps=1 << 14)
+    wanted = exact.whole / exact.steps
+    assert falls([float(np.abs(each.whole / each.steps - wanted).max()) for each in made])
+
+
+def test_the_more_rows_a_median_takes_to_change_the_likelier_it_is_given() -> None:
+    mechanism = entry("stable_median").make(epsilon=1.0, delta=1e-6)
+    chances = [float(mechanism.chance(rows)) for rows in (1, 5, 10, 14, 20)]
+    assert rises(chances) and chances[-1] > 0.9
+
+
+def test_what_brings_an_answer_of_the_stable_median_nearer_does() -> None:
+    make = entry("stable_median").make
+    assert falls([make(epsilon=epsilon, delta=1e-6).stability_needed(BETA) for epsilon in (0.1, 0.5, 1.0, 2.0)])
+    assert falls([make(epsilon=1.0, delta=delta).stability_needed(BETA) for delta in (1e-12, 1e-9, 1e-6, 1e-3)])
+    rows = np.random.default_rng(1).normal(0.53, 0.1, 4000).clip(0, 0.999)
+    stable = [stability_of(rows[:n], bits=6) for n in (100, 1000, 4000)]
+    assert rises(stable), "of more rows"
+    assert rises([stability_of(rows, bits=bits) for bits in (10, 7, 4)]), "on a coarser grid"
+
+
+def stability_of(rows: Any, *, bits: int) -> float:
+    line = Number(low=0, high=1, bits=bits)
+    return float(stability(np.bincount((rows * (1 << bits)).astype(int), minlength=1 << bits), domain=line)[1])
+
+
+def test_more_projections_add_noise_and_even_out_what_they_say() -> None:
+    """The bias of a mean over random matrices varies less the more of them there are; each takes a share of epsilon."""
+    asked = problem_of(12, 400)
+    rows = np.random.default_rng(2).normal(size=(400, 12))
+    dataset, towards = dataset_of(asked, rows), np.eye(12)[:1]
+    spread, noise = list[float](), list[float]()
+    for projections in (1, 4, 32):
+        mechanism = entry("halfspaces").make(epsilon=20.0, projected=2, projections=projections, directions=4)
+        state = mechanism.prepare(dataset, asked)
+        answers = [mechanism.run(state, Preview(seed), 1).answer(towards)[0, 0] for seed in range(60)]
+        noise.append(mechanism.noise_deviation(asked))
+        spread.append(math.sqrt(max(0.0, float(np.var(answers)) - noise[-1] ** 2)))
+    assert falls(spread) and rises(noise)
+
+
+def test_rows_of_more_dimensions_are_projected_to_so_many() -> None:
+    mechanism = entry("halfspaces").make(projected=3)
+    shapes = [mechanism.net(problem_of(dimensions, 100)).shape[1] for dimensions in (2, 3, 4, 12)]
+    assert shapes == [2, 3, 3, 3]
+
+
+def test_a_larger_margin_or_a_finer_net_brings_the_promise() -> None:
+    def met(margin: float, directions: int) -> bool:
+        mechanism = entry("halfspaces").make(projected=3, directions=directions)
+        return mechanism.accuracy(problem_of(3, 1000, margin=margin), BETA).assumptions[0].met
+
+    assert [met(0.1, 46), met(0.5, 46), met(0.1, 20), met(0.3, 10), met(0.3, 200)] == [False, True, False, False, True]
+
+
+def test_a_further_column_puts_more_rows_at_the_boundary_and_adds_errors() -> None:
+    two, three = Product.coded({"a": 8, "b": 8}), Product.coded({"a": 8, "b": 8, "c": 8})
+    (few, noise), (many, more) = (
+        parts("boxes", RangeBoxes(domain=each, marks=8), epsilon=1.0) for each in (two, three)
+    )
+    assert few < many and noise < more
