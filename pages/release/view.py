@@ -213,7 +213,7 @@ def together(budget: Price) -> str:
     """What the whole ledger promises of these data."""
     told = budget.private.document
     amount = f"({told['epsilon']}, {_power(told['delta'])})-private" if budget.delta else f"{told['epsilon']}-private"
-    return f"Everything this ledger lets out of them is together {amount}."
+    return f"Everything that this ledger holds of them is together {amount}."
 
 
 def _power(text: str) -> str:

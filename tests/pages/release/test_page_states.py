@@ -205,6 +205,7 @@ def test_the_page_says_that_a_copy_was_put_back_beside_every_total(no_ledger: Pa
     app = came()
     assert "A copy of the ledger was put back once: what was charged after it was made is not in the total" in said(app)
     assert "Spent at least ε 1 of 2, left" in said(app)
+    assert "Everything that this ledger holds of them is together (2, 10⁻⁶)-private. A copy of the ledger" in said(app)
     account = ledger.account(dataset_id)
     assert spent_sentence(account) == "Spent **at least ε 1 of 2**. "
     assert spent_sentence(replace(account, copies_put_back=0)) == "Spent **ε 1 of 2**. "
