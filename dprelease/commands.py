@@ -30,7 +30,17 @@ from dprelease.downloads import MADE, downloads_of, zipped
 from dprelease.ledger.canonical import MOST_CHARACTERS, parsed
 from dprelease.ledger.checks import check
 from dprelease.ledger.copies import backup, restore
-from dprelease.ledger.records import Actor, Busy, Failed, LedgerError, Refused, Registration, Role, Stored
+from dprelease.ledger.records import (
+    Actor,
+    Busy,
+    Failed,
+    LedgerError,
+    Refused,
+    Registration,
+    Role,
+    Stored,
+    restored_sentence,
+)
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price, Tally
 from dprelease.plan.questions import FORMAT as PLAN
@@ -164,7 +174,7 @@ def _read_document(path: Path, *, what: str) -> bytes:
 def _asked(options: argparse.Namespace) -> Request:
     """The request of a file, or that of all questions of a plan."""
     text = _read_document(options.request, what="request")
-    if parsed(text, what="request").get("format") == PLAN:
+    if str(parsed(text, what="request").get("format")).startswith(PLAN.partition("/")[0] + "/"):
         return Plan.read(text).request(draw=options.draw)
     if options.draw != 1:
         raise ParameterError("The number of a request's draw stands in its file: --draw is for plans.")
@@ -293,6 +303,8 @@ def _shown(ledger: Ledger, dataset_id: str) -> Iterator[str]:
     yield f"  Spent {account.spent} of {account.budget}, left {account.left}."
     if registration.measure is Tally.RHO:
         yield f"  All of it is together within {account.budget.private}."
+    if account.copies_put_back:
+        yield f"  {restored_sentence(account.copies_put_back)}"
     for attempt in account.begun:
         yield f"  Attempt {attempt.number} of {attempt.at} has no outcome; {attempt.price} is held."
 

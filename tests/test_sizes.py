@@ -9,7 +9,8 @@ import re
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import comb
 from typing import Any
 
@@ -29,8 +30,10 @@ from dpcore.mechanisms import catalogue
 from dpcore.mechanisms.marginals.plans import direct_plan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import direct_answers
-from dpcore.mechanisms.tables.counting import count_tables
+from dpcore.mechanisms.tables.counting import SMALLER, count_tables
+from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.mechanisms.tables.plan import kinds_of
+from dpcore.mechanisms.tables.whole_table import check_rows
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MOST_WIDTH
 from dpcore.queries.marginals import Marginals
@@ -368,3 +371,39 @@ def test_the_ceiling_of_the_walk_ends_what_takes_more() -> None:
     script = f"from tests.pages.largest import limit_memory; limit_memory({MEGABYTES}); bytes({MEGABYTES} << 20)"
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode != 0 and "MemoryError" in ran.stderr
+
+
+def refused(make: Callable[[], object], advice: str) -> bool:
+    """Whether it takes too much memory, in a sentence that advises this."""
+    try:
+        make()
+    except ParameterError as problem:
+        assert str(problem).endswith(f": {advice}.")
+        return True
+    return False
+
+
+def test_what_is_advised_where_memory_is_short_takes_less() -> None:
+    table = Product.coded({f"a{place}": 4 for place in range(64)})
+    few, coarse = Product.coded({f"a{place}": 4 for place in range(10)}), [2] * 60
+    bytes_of = {len(domain.names): bytes_a_row(domain) for domain in (table, few)}
+    assert bytes_of[10] < bytes_of[64], "a twin of fewer columns"
+
+    def rows(domain: Product, n: int) -> None:
+        check_rows(Problem(domain=domain, queries=Marginals(domain=domain, ways=2), n=n))
+
+    advice = "take a smaller n or fewer columns"
+    assert refused(lambda: rows(table, 10**6), advice)
+    assert not refused(lambda: rows(table, 10**3), advice) and not refused(lambda: rows(few, 10**6), advice)
+    advice = "take smaller tables or fewer columns"
+    assert refused(lambda: Kinds(sizes=(2,) * 64, ways=5), advice)
+    assert not refused(lambda: Kinds(sizes=(2,) * 64, ways=2), advice)
+    assert not refused(lambda: Kinds(sizes=(2,) * 12, ways=5), advice)
+
+    def tables(sizes: Sequence[int], ways: int) -> None:
+        for _ in count_tables(np.zeros((1, len(sizes)), dtype=np.uint16), tuple(sizes), ways=ways):
+            pass
+
+    assert refused(lambda: tables([256] * 60, 3), SMALLER)
+    for sizes, ways in (([256] * 60, 1), ([256] * 3, 2), (coarse, 3)):
+        assert not refused(partial(tables, sizes, ways), SMALLER)

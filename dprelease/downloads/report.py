@@ -16,7 +16,7 @@ from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY
-from dprelease.ledger.records import Stored
+from dprelease.ledger.records import Stored, restored_sentence
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
 
@@ -100,9 +100,10 @@ def _promise(body: Mapping[str, Any]) -> Iterator[str]:
         + (f", plus a chance of {claim['delta']}" if claim["delta"] != "0" else "")
         + f". The smaller that factor, the less can be concluded about one {one} that could not be concluded without "
         "it. What is true of many stays visible: that is what the release is for.",
-        f"Everything that this ledger has let out of these data up to this release is together at "
+        f"All charges that this ledger holds of these data up to this release are together "
         f"{_amount(whole['spent'])}, of a budget of {_amount(whole['budget'])} ({whole['scope']}).",
         f"All of that budget is together at {_amount(whole['private'])}." if "rho" in whole["budget"] else "",
+        restored_sentence(whole["copies_put_back"]),
         "The steward saw true values of these data." if claim["steward_saw_true_values"] else "",
         _counted(whole["machine_failures_declared"], "draw", "was declared failed by the machine and not charged"),
         _counted(
@@ -163,8 +164,8 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     if ROWS_OF_NOBODY in name:
         many = f"{len(contents.splitlines()) - 1:,}"
         yield from _paragraphs(
-            f"Released: {many} rows in the file {name}, with the table's own columns. They are nobody's: made of what "
-            "was released, they have nearly its tables."
+            f"Released: {many} rows in the file {name}, with the table's own columns. They are synthetic: made of what "
+            "was released and of nothing else."
         )
         return
     if DISTANCES in name:
@@ -291,7 +292,7 @@ def _for_the_record(stored: Stored) -> Iterator[str]:
         ("Release", body["release_id"]),
         ("Entry of the ledger", stored.entry),
         ("Drawn", f"on {body['at']}, by {body['by']}"),
-        ("Noise from", "the operating system's random numbers, by exact samplers"),
+        ("Randomness", "the operating system's random numbers, by exact samplers"),
         ("Software", ", ".join(f"{name} {version}" for name, version in sorted(body["software"].items()))),
         *((f"SHA-256 of {name}", digest) for name, digest in sorted(body["files"].items())),
     ]

@@ -31,6 +31,16 @@ def is_words(text: str) -> bool:
     return len(text) <= MOST_WORDS and is_visible(text) and text.isprintable()
 
 
+def restored_sentence(times: int) -> str:
+    """Return what a total of charges leaves out where copies of the ledger were put back; empty where none was."""
+    if not times:
+        return ""
+    return (
+        f"A copy of the ledger was put back {'once' if times == 1 else f'{times:,} times'}: what was charged after it "
+        "was made is not in the total, though its results may have been seen."
+    )
+
+
 class LedgerError(ValueError):
     """A sentence that can be shown; it holds no value of the data."""
 

@@ -2,7 +2,7 @@
 
 As a file it is JSON, versioned; what it does not know it refuses in one sentence:
 
-    {"format": "dpscope-plan/1",
+    {"format": "dpscope-plan/2",
      "table": {"type": "DeclaredTable",
                "columns": [{"type": "DeclaredColumn", "name": "age", "on": {"type": "Number", "bits": 7}}]},
      "relation": "add_remove_one", "n": 5000, "beta": "0.05",
@@ -54,6 +54,7 @@ from dprelease.ledger.canonical import canonical, parsed
 from dprelease.plan.predicates import cut_at
 from dprelease.requests.codec import (
     canonical_format,
+    check_format,
     decoded,
     decoded_format,
     encoded,
@@ -65,7 +66,7 @@ from dprelease.requests.codec import (
 from dprelease.requests.parts import MOST_PARTS, AskedQuestion, Request, parameters_read, parameters_told
 from dprelease.requests.vector import total
 
-FORMAT = "dpscope-plan/1"
+FORMAT = "dpscope-plan/2"
 MOST_QUESTIONS = MOST_PARTS
 RELEASED = ("data", "value", "answers")
 """What a question's mechanism may release: counts, one value, or tables."""
@@ -287,8 +288,7 @@ class Plan:
     def read(cls, text: str | bytes) -> Self:
         """From a file; raises ParameterError, in one sentence, for whatever is not known or out of range."""
         document = parsed(text, what="plan")
-        if document.get("format") != FORMAT:
-            raise ParameterError(f"A plan's format must be “{FORMAT}”.")
+        check_format(document, "plan", FORMAT)
         known(document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"})
         if not isinstance(document["questions"], list):
             raise ParameterError("The plan's questions must be a list.")

@@ -200,6 +200,18 @@ def canonical_format(settings: Format) -> Format:
     return USUAL if settings in DEFAULT_FORMATS else settings
 
 
+def check_format(document: Mapping[str, Any], what: str, expected: str) -> None:
+    """Check the format that a document names; raises ParameterError for another, in a sentence of its own if older."""
+    found, (name, _, version) = document.get("format"), expected.partition("/")
+    if found in [f"{name}/{number}" for number in range(1, int(version))]:
+        raise ParameterError(
+            f"This {what} has the format “{found}” of an older program, whose types were others: make it again, as "
+            f"“{expected}”."
+        )
+    if found != expected:
+        raise ParameterError(f"A {what}'s format must be “{expected}”.")
+
+
 def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()) -> None:
     """Check a mapping's fields; raises ParameterError for one that is missing or unknown."""
     if not isinstance(document, Mapping):

@@ -3,7 +3,7 @@
 Its questions are its parts, most often one. They are one digest, one charge, one draw that is stored, one certificate.
 As a file it is JSON:
 
-    {"format": "dpscope-request/1",
+    {"format": "dpscope-request/2",
      "data": {"relation": "add_remove_one", "n": 5000},
      "person": "patient", "rows_a_person": 3, "draw": 1,
      "parts": [{"reading": {"type": "Columns", "names": ["age"], "on": {"type": "Number", "high": 128, "bits": 7}},
@@ -29,6 +29,7 @@ from dpcore.mechanisms import entry as entry_of
 from dprelease.ledger.canonical import canonical, digest, parsed
 from dprelease.requests.codec import (
     canonical_format,
+    check_format,
     decoded,
     decoded_format,
     encoded,
@@ -38,7 +39,7 @@ from dprelease.requests.codec import (
     relation,
 )
 
-FORMAT = "dpscope-request/1"
+FORMAT = "dpscope-request/2"
 MOST_DRAWS = 10**6
 MOST_PARTS = 64
 
@@ -200,8 +201,7 @@ class Request:
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
         """From a file's contents; raises ParameterError as ``read`` does."""
-        if document.get("format") != FORMAT:
-            raise ParameterError(f"A request's format must be “{FORMAT}”.")
+        check_format(document, "request", FORMAT)
         known(document, "request", {"format", "data", "parts"}, optional={"person", "rows_a_person", "draw"})
         data, person, parts = document["data"], document.get("person", ""), document["parts"]
         known(data, "request's data", {"relation", "n"}, optional={"file_format"})

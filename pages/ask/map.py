@@ -47,7 +47,7 @@ def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
         if not st.toggle(
             f"Simulate all {questions:,} questions {TRIALS} times",
             key="ask_long",
-            help="Any control stops it. A larger α, or fewer questions, takes less time.",
+            help="Any control stops it.",
         ):
             st.caption(f"{TRIALS} such conversations take longer than {PATIENCE:g} seconds: they wait for your word.")
             return

@@ -129,8 +129,10 @@ def _last_answer(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     n, words = dataset.n, verbatim(chosen.queries.describe(index))
     truth = float(chosen.queries.answer(dataset.histogram[None], np.array([index]))[0, 0]) / n
     if answer.refused[0]:
+        updates = int(chosen.values["updates"])
+        used = "The only update is" if updates == 1 else f"All {updates:,} updates are"
         st.error(
-            f"**Refused.** All {int(chosen.values['updates']):,} updates are used up, so question {talk.asked:,} "
+            f"**Refused.** {used} used up, so question {talk.asked:,} "
             f"({words}) gets no answer, nor does any later one: whether a guess is good enough could no longer be "
             "checked without spending more. Start over, or begin with more updates."
         )

@@ -13,7 +13,10 @@ from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.tables import CountedTable
 from pages.charts.words import verbatim
 from pages.data.upload import so_many
+from pages.shell.ledger.door import admitted
+from pages.shell.ledger.held import ledger
 from pages.shell.present import presentation_requested
+from pages.shell.private.chip import escaped
 from pages.shell.session import BARRED, FIT_ASKED, SAW_TRUE_VALUES, WAITS, remembered
 from pages.shell.status import warn_of_true_values
 
@@ -22,10 +25,9 @@ NOT_FITTING = (
     "that is written otherwise, another label."
 )
 COUNT = "Count the cells that do not fit"
-HELP = (
-    "Reads the true values of these columns, for your screen alone. The ledger notes it as access to true values, and "
-    "every later certificate says so."
-)
+HELP = "Reads the true values of these columns, for your screen alone."
+NOTED = "The ledger notes it as access to true values, and every later certificate says so."
+"""Of a data owner's session with a ledger: only there it is noted at once."""
 MOST_COLUMNS = 12
 
 
@@ -34,7 +36,9 @@ def say_format(source: Source) -> None:
     origin = source.origin
     if isinstance(origin, Uploaded):
         table = origin.table
-        told = "" if isinstance(table, CountedTable) else format_sentence(table.format, header=table.header)
+        counted = isinstance(table, CountedTable)
+        # Codes for missing and a separator are the user's texts.
+        told = "" if counted else escaped(format_sentence(table.format, header=table.header))
         st.caption(f"{told} {NOT_FITTING}".strip())
 
 
@@ -54,7 +58,8 @@ def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
     asked = about in FIT_ASKED.value
     if origin.private and (not asked or WAITS.value or presentation_requested()):
         if not BARRED.value:
-            st.button(COUNT, key=key, on_click=_ask, args=(about,), help=HELP)
+            noted = admitted() and ledger() is not None
+            st.button(COUNT, key=key, on_click=_ask, args=(about,), help=f"{HELP} {NOTED}" if noted else HELP)
         return
     if origin.private:
         warn_of_true_values()
@@ -76,4 +81,4 @@ def _show(found: Sequence[Unfit]) -> None:
         else:
             st.caption(f"{name}: {each.wrong:,} of {cells} do not fit and count as missing; {each.empty:,} are empty.")
     if len(found) > MOST_COLUMNS:
-        st.caption(f"And {so_many(len(found) - MOST_COLUMNS, 'column')} of which more fits.")
+        st.caption(f"And {so_many(len(found) - MOST_COLUMNS, 'column')} with as few such cells or fewer.")

@@ -76,7 +76,7 @@ def whole_table(declared: Declared, questions: Sequence[PlannedQuestion]) -> Non
             pair_errors(found), key="plan_whole_pairs", badge=BADGE, title="pairs of columns", download=True
         )
         st.dataframe(escape_frame(found.rows.head(SHOWN)), hide_index=True)
-        st.caption("Made of made-up rows: nothing of your data. A release has your columns' own pairs, nearly.")
+        st.caption(f"Made of made-up rows: nothing of your data. {_released(found)}")
         rows_of_nobody = PlannedQuestion(
             columns=tuple(picked), queries=Marginals.key, ways=PAIRS, entry_key=KEY, epsilon=epsilon,
             values={"delta": delta},
@@ -99,6 +99,13 @@ def _measured(found: WholeRehearsal) -> str:
     if found.ways > 1:
         return "All pairs of columns are measured, single columns most exactly."
     return "At this ε and n pairs would drown in noise: single columns are measured, and rows made as if independent."
+
+
+def _released(found: WholeRehearsal) -> str:
+    """Return what a release of the true rows would be made of."""
+    if found.ways > 1:
+        return "A release is made of noisy counts of your own columns' pairs."
+    return "A release is made of noisy counts of your single columns: it does not show which values go together."
 
 
 def pair_errors(found: WholeRehearsal) -> Picture:

@@ -23,7 +23,10 @@ from pages.shell.ledger.held import PATIENT
 from pages.shell.server.jobs import in_background, stop
 from pages.shell.state import SessionKey
 
-DRAWING = "Charge and result are stored together, or not at all. You may close this page."
+DRAWING = (
+    "No result is stored without its charge. A draw that dies keeps its charge and has no result. "
+    "You may close this page."
+)
 PREVIEW = (
     "Until its data owner publishes it, what is drawn is a private preview: charged all the same, and seen again free."
 )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.data.sources import Source, Uploaded
 from dprelease.commands import default_folder
-from dprelease.ledger.records import Failed, Stored
+from dprelease.ledger.records import Failed, Stored, restored_sentence
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import cost, missing_column, other_format, refusal, too_wide
@@ -127,7 +127,9 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
         return
     dataset_id = account.dataset_id
     st.header(f"Spent {spent_words(account.spent)}, left {account.spent.left.amount}")
-    st.caption(f"{together(account.spent.budget)} {_named(account)} {'' if source.provenance.is_private else PUBLIC}")
+    restored = restored_sentence(account.spent.copies_put_back)
+    told = (together(account.spent.budget), restored, _named(account), "" if source.provenance.is_private else PUBLIC)
+    st.caption(" ".join(filter(None, told)))
     fixed = account.registration
     say_neighbours(fixed.neighbours, fixed.rows_a_person if fixed.person_column else 0)
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
@@ -211,7 +213,7 @@ def together(budget: Price) -> str:
     """What the whole ledger promises of these data."""
     told = budget.private.document
     amount = f"({told['epsilon']}, {_power(told['delta'])})-private" if budget.delta else f"{told['epsilon']}-private"
-    return f"Everything this ledger lets out of them is together {amount}."
+    return f"Everything that this ledger holds of them is together {amount}."
 
 
 def _power(text: str) -> str:

@@ -42,7 +42,7 @@ def real_salaries(*, epsilon: float, seed: int, ranked: DeltaGenerator) -> None:
             "**clipped mean** cuts salaries off at 0 and 100 USD and adds noise for all of that range; it answers "
             "another question, so its error is from the mean.",
         )
-    told = "A seeded draw of so many rows. More rows make the median more stable and the noise less."
+    told = "A seeded draw of so many rows. More rows make the noise less and, on average, the median more stable."
     with rows_used:
         n = int(stops("Salaries used", ROWS, ROWS[-1], key="salaries", help_text=told))
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc
 
-from dpcore import Dataset, Number, Problem, Provenance, ProvenanceKind, Thresholds
+from dpcore import Dataset, Number, Problem, Provenance, ProvenanceKind, Thresholds, entry
+from dpcore.data.bundled import bundled
 from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dplab.salaries import (
     CURVE,
@@ -113,3 +114,13 @@ def test_hard_data_are_exact() -> None:
 
 def test_the_nearest_loss_is_so_by_its_factor() -> None:
     assert [EPSILONS[nearest(epsilon)] for epsilon in (1e-4, 0.03, 0.7, 0.72, 99.0)] == [0.01, 0.02, 0.5, 1.0, 5.0]
+
+
+def test_more_salaries_are_on_average_more_stable_and_their_mean_has_less_noise() -> None:
+    salaries, counts = bundled("earnings", "earnings").dataset(), (300, 1000, 3000, 10_000, 30_000, 61_395)
+    used = [some_rows(salaries, n=n, seed=1) for n in counts]
+    draws = [[some_rows(salaries, n=n, seed=seed) for seed in range(40)] for n in counts]
+    stable = [np.mean([stability(each.histogram, domain=each.domain)[1] for each in same]) for same in draws]
+    problems = [Problem(domain=each.domain, queries=Thresholds(domain=each.domain), n=each.n) for each in used]
+    noise = [entry("clipped_mean").make(epsilon=1.0).accuracy(each, 0.05).value for each in problems]
+    assert stable == sorted(set(stable)) and noise == sorted(set(noise), reverse=True)

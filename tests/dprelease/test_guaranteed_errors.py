@@ -294,6 +294,7 @@ def test_rows_are_said_to_be_as_far_from_the_truth_as_they_are(tmp_path: Path) -
     assert "no cell of the released tables errs by more than" in text
     assert "No error is guaranteed for synthetic rows fitted to them." in text
     assert "What is known of these rows: in tables of as many columns as were released" in text
+    assert "They are synthetic: made of what was released and of nothing else." in text and "nearly" not in text
     told = came.files["distances.csv"].decode().splitlines()
     assert told[0] == "table,apart,within" and len(told) == 1 + 3
     assert "For other statistics of the rows no such number is given." in text

@@ -108,8 +108,9 @@ class RecursiveIntervals(PureMechanism):
             value=resolution + rounding + rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"{pieces} pieces resolve the worst {problem.queries.one} to {rounded_up(resolution)} of n, {s} "
-            f"sub-cells a cell add at most {rounded_up(rounding)} (where cells hold many rows), and {pieces - 1} "
-            f"private cuts {rows_up(rows)} rows, except with chance {beta:g}.",
+            f"sub-cell{'s a cell add' if s > 1 else ' a cell adds'} at most {rounded_up(rounding)} (where cells hold "
+            f"many rows), and {pieces - 1} private cut{'s' if pieces > 2 else ''} {rows_up(rows)} rows, except with "
+            f"chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{sides}}}{{2^{{L+1}}}}+\frac{{{times}D_L}}{{2s}}+\frac{{{times}D_L}}{{2n}}"
             r"\cdot\frac{2\Delta L}{\varepsilon}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",

@@ -104,7 +104,7 @@ class NetMechanism(PureMechanism):
         return Bound(
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{m} point{'s' if m > 1 else ''} resolve the worst {problem.queries.one} to "
+            statement=f"{m} point{'s resolve' if m > 1 else ' resolves'} the worst {problem.queries.one} to "
             f"{rounded_up(resolution)} of n, and choosing among {many} databases costs at most {rows_up(rows)} rows, "
             f"except with chance {beta:g}.",
             formula=(r"\alpha\le\frac1{2m}" if isinstance(problem.queries, Thresholds) else r"\alpha\le\frac1m")

@@ -156,9 +156,9 @@ class LinearNet(PureMechanism):
         return Bound(
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{m} point{'s' if m > 1 else ''} resolve the worst of {problem.queries.count:,} weighted sums "
-            f"to {rounded_up(resolution)} of n, and choosing among {number:,} databases costs at most {rows_up(rows)} "
-            f"rows, except with chance {beta:g}.",
+            statement=f"{m} point{'s resolve' if m > 1 else ' resolves'} the worst of {problem.queries.count:,} "
+            f"weighted sums to {rounded_up(resolution)} of n, and choosing among {number:,} databases costs at most "
+            f"{rows_up(rows)} rows, except with chance {beta:g}.",
             formula=r"\alpha\le\min\Bigl(t,\tfrac{|X|}{4m}\Bigr)"
             r"+\frac{2\Delta}{\varepsilon' n}\ln\frac{\binom{|X|+m-1}{m}}{\beta'}"
             + (r"+\frac Jn" if count else "")

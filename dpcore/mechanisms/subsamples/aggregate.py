@@ -99,7 +99,7 @@ class SubsampleAggregate(Mechanism):
     delta: float = delta_param()
     rows: int = param(
         25, 1, 100_000, label="Rows of a subsample", symbol="m", log=True, stops=(5, 10, 25, 50, 100, 250, 1000),
-        help="More rows answer more surely; fewer rows let more subsamples escape any one person.",
+        help="In more rows a subsample is surer of its answer; fewer rows let more subsamples escape any one person.",
     )  # fmt: skip
     subsamples: int = param(
         4096, 1, 1 << 20, label="Subsamples", symbol="k", log=True, stops=tuple(4**power for power in range(3, 11)),

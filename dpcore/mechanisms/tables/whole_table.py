@@ -301,8 +301,8 @@ ENTRIES = (
         key="whole-table",
         mechanism=WholeTable,
         title="Whole table",
-        story="Release tables of a few columns at a time with the noise each deserves, then make rows of nobody that "
-        "nearly fit all of them.",
+        story="Release tables of a few columns at a time with the noise each deserves, then make synthetic rows "
+        "and move them towards all of these tables.",
         domains=(DomainKind.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Zhang et al. (2021), PrivSyn"),

@@ -117,7 +117,7 @@ def lesson() -> None:
         f"0 and 1 that says who is in which group.{nothing}",
     )
     kit.break_it(
-        f"Noise well beyond √n stops this attack with {questions:,} questions; more questions take more noise.",
+        f"Noise well beyond √n hides many bits from {questions:,} questions; more questions take more noise.",
         "±40 people",
         {"subset-noise": 40},
     )

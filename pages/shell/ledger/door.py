@@ -28,7 +28,7 @@ TYPED = SessionKey("steward_token", "")
 """The field for the token."""
 NO_TOKEN = (
     "This app was started without a steward. End it, and start it with `python3 run.py`, which opens the steward's "
-    "browser. Everything but this page works without one."
+    "browser. The other pages open without one."
 )
 DEMONSTRATION = "This is a public demonstration: it keeps no ledger. On your own machine the app does."
 ROLES = {"stewards": Role.STEWARD, "analysts": Role.ANALYST}

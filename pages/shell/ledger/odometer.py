@@ -49,13 +49,14 @@ def odometer(page: PageSpec) -> str:
 
 
 def spent_sentence(spent: Spent) -> str:
-    """Spent **ε 0.6 of 2**."""
+    """Return the line: Spent **ε 0.6 of 2**; at least, where a copy of the ledger was put back."""
     return f"Spent **{spent_words(spent)}**. "
 
 
 def spent_words(spent: Spent) -> str:
-    """ε 0.6 of 2."""
-    return f"{spent.budget.measure.letter} {spent.spent.amount} of {spent.budget.amount}"
+    """Return ε 0.6 of 2, or at least ε 0.6 of 2 where charges may be forgotten."""
+    least = "at least " if spent.copies_put_back else ""
+    return f"{least}{spent.budget.measure.letter} {spent.spent.amount} of {spent.budget.amount}"
 
 
 def tell_what_was_seen(found: Account, data: Data) -> None:

@@ -19,7 +19,7 @@ from tests.kit.browser import comes_true, own_port, type_token, watched_page
 from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
-DRAWING = "Charge and result are stored together, or not at all."
+DRAWING = "No result is stored without its charge. A draw that dies keeps its charge and has no result."
 pytestmark = pytest.mark.harness
 
 

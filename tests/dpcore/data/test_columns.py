@@ -95,6 +95,7 @@ def test_neighbouring_cells_read_differently(low: float) -> None:
 
 
 def test_depth_is_the_length_of_a_binary_search() -> None:
+    assert [Number(bits=bits).size for bits in (1, 2, 16)] == [2, 4, 1 << 16]
     assert [Number(bits=bits).depth for bits in (1, 2, 16)] == [1, 2, 16]
     assert [Number(bits=bits, missing=True).depth for bits in (1, 2, 16)] == [2, 3, 17]
     assert Labels(labels=("a",), missing=False).depth == 1

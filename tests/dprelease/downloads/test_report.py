@@ -93,10 +93,12 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
         "ε = 1.5 and δ = 0",
         "at most 4.49 times as likely",  # e^1.5
         "of a budget of ε = 2",
+        "Somebody with several rows is protected less.",
         "Intervals: how many lie between a and b? Answered by: Identity histogram.",
         "With confidence 95%, no interval errs by more than",
         "0 to 5",
         "run.py verify certificate.json counts.csv",
+        "Randomness the operating system's random numbers, by exact samplers",
     ):
         assert told in words, told
     assert "number of rows" not in words and "steward saw" not in words
@@ -129,6 +131,12 @@ def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path:
         "The steward saw true values" in words
         and "other charged draw of these data was not published when this one was drawn." in words
     )
+
+
+def test_a_net_is_not_said_to_have_noise(tmp_path: Path) -> None:
+    """A net is chosen at random: nothing is added to it."""
+    words = page(released(tmp_path, request_of(key="net", values={"epsilon": 1.0}))).words
+    assert "Answered by: " in words and "Randomness" in words and "Noise" not in words
 
 
 def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:

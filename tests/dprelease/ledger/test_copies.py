@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from dprelease.certificate import against, certificate, verify
+from dprelease.commands import main
+from dprelease.downloads.report import report
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import OLDER, RESTORES
 from dprelease.ledger.copies import backup, restore
@@ -55,6 +57,29 @@ def test_a_copy_takes_the_place_of_a_damaged_or_lost_file_and_certificates_say_s
     assert "not genuine" in against(certificate(second), ledger.lines(dataset_id))[0]
     path.unlink()
     assert restore(ledger, copy, STEWARD) is None and ledger.account(dataset_id).spent == Price.allowed(epsilon=0.5)
+
+
+def test_wherever_the_total_stands_it_is_said_that_a_copy_was_put_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was charged after the copy was made is in no total: 1.5 went out, and the ledger holds 1."""
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    first = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    assert isinstance(first, Stored) and "put back" not in report(first).decode()
+    show = ["ledger", "show", "--ledger", str(tmp_path / "ledger")]
+    assert main(show) == 0 and "put back" not in capsys.readouterr().out
+    copy = backup(ledger, dataset_id, tmp_path / "copy")
+    release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    for times, said in ((1, "once"), (2, "2 times")):
+        ledger.path(dataset_id).unlink()
+        restore(ledger, copy, STEWARD)
+        last = release(ledger, dataset_id, request_of(draw=2 + times), few_rows(), ANALYST)
+        assert isinstance(last, Stored)
+        sentence = f"A copy of the ledger was put back {said}: what was charged after it was made is not in the total,"
+        assert sentence in report(last).decode() and "All charges that this ledger holds" in report(last).decode()
+        assert main(show) == 0
+        shown = capsys.readouterr().out
+        assert "Spent ε 1 of ε 2" in shown and sentence in shown
 
 
 def test_a_copy_that_does_not_add_up_or_is_none_is_not_put_back(tmp_path: Path) -> None:

@@ -147,6 +147,8 @@ def test_a_certificate_holds_where_another_computer_finds_another_sigma(
     assert verify(certificate(came), came.files) == []
     monkeypatch.setattr(kind, "sigma", lambda *arguments: usual(*arguments) * (1 - 1e-4))
     assert verify(certificate(came), came.files) == ["Less was charged than is claimed."]
+    monkeypatch.setattr(kind, "sigma", lambda *arguments: usual(*arguments) * (1 + 1e-4))
+    assert verify(certificate(came), came.files) == ["More was charged than is claimed."]
 
 
 def test_a_draw_with_less_noise_than_was_charged_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,9 @@ def change(document: dict[str, Any], path: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("format", "dpscope-plan/2", "format"),
+        ("format", "dpscope-plan/1", "of an older program, whose types were others: make it again"),
+        ("format", "dpscope-plan/3", "A plan's format must be “dpscope-plan/2”"),
+        ("format", ["dpscope-plan/1"], "A plan's format must be"),
         ("extra", 1, "no field “extra”"),
         ("relation", "none", "relation"),
         ("n", 0, "whole number"),

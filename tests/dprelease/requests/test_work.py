@@ -50,6 +50,17 @@ def test_many_questions_that_take_long_are_refused_before_any_is_prepared(which:
     assert too_much_work(Request(parts=asked.parts[:4])) == "" == too_much_work(Request(parts=asked.parts[:1]))
 
 
+def test_fewer_cells_or_several_requests_take_less_work() -> None:
+    """As the refusal advises."""
+    whole = Request(parts=tuple(ranges_of("hierarchy", {"branches": 16 + place}) for place in range(MOST_PARTS)))
+    assert "take fewer cells, or ask in several requests" in too_much_work(whole)
+    coarse = Number(high=100.0, bits=8)
+    fewer = {"reading": Columns(names=("pay",), on=coarse), "queries": Thresholds(domain=coarse)}
+    assert too_much_work(Request(parts=tuple(replace(part, **fewer) for part in whole.parts))) == ""
+    several = [Request(parts=whole.parts[place : place + 4]) for place in range(0, MOST_PARTS, 4)]
+    assert [too_much_work(each) for each in several] == [""] * len(several)
+
+
 def test_a_strategy_that_all_questions_share_counts_once() -> None:
     parts = tuple(ranges_of("hierarchy", {"epsilon": 0.1 + place / 100}) for place in range(MOST_PARTS))
     assert sum(part.mechanism.preview_seconds(part.problem)[0] for part in parts) > MAX_SECONDS

@@ -151,7 +151,7 @@ def test_when_updates_run_out_it_refuses_clearly() -> None:
     press(app, "ask_50")
     assert metrics(app)[1] == "1 of 1"
     assert int(metrics(app)[2]) > 0
-    assert app.error[0].value.startswith("**Refused.** All 1 updates are used up")
+    assert app.error[0].value.startswith("**Refused.** The only update is used up, so question ")
     press(app, "ask_again")
     assert metrics(app) == ["0", "0 of 1", "0", "ε = 1"]
     assert not app.error

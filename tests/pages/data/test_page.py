@@ -23,6 +23,7 @@ from dpcore.data.sources import Source, generated_rows
 from pages.data.grid import TITLES, split_labels
 from pages.data.picker import OWN_FILE, in_use
 from pages.data.sparkline import small_map
+from pages.data.summary import cells_sentence
 from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated
 from tests.kit.hostile import hostile
@@ -636,3 +637,16 @@ def test_a_link_to_no_kind_of_data_says_so() -> None:
     app = opened(way="magic")
     assert len(app.warning) == 1
     assert set(drawn(app)) == {f"sample-{SAMPLES[0].key}-summary_chart"}
+
+
+def test_where_values_go_that_do_not_fit_is_where_they_are_counted() -> None:
+    """Each sentence about the one cell more, and the domain's own reading."""
+    numbers = np.array([5.0, -1.0, 99.0, np.nan])
+    for clamp, words, cells in (
+        (True, "Values out of bounds count as the nearest bound; one more cell holds missing values.", [2, 0, 3, 4]),
+        (False, "One more cell holds missing values and values out of bounds.", [2, 4, 4, 4]),
+    ):
+        line = Number(low=0, high=8, bits=2, missing=True, clamp=clamp)
+        assert cells_sentence(line).endswith(words) and line.encode(numbers).tolist() == cells
+    grid = Product.map(Number(high=8, bits=1, missing=True), Number(high=8, bits=1))
+    assert cells_sentence(grid).endswith("One more cell holds rows that lack either.") and grid.size == 2 * 2 + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -163,3 +165,21 @@ def test_attacks_work_where_nothing_is_promised_only_if_all_of_them_beat_the_com
     found = seen.by_noise[seen.errors.tolist().index(error)]
     assert subset_sum.wrong_at_most(masks, error=np.array([float(error)]))[0] >= 200
     assert len(found) == 6 and bool(found.min() > max(truth.mean(), 1 - truth.mean())) is said
+
+
+def test_noise_well_beyond_the_root_of_n_hides_many_bits_and_more_questions_take_more() -> None:
+    """As the lesson says of 200 people; a bit that is guessed is right half of the time."""
+    sampler, people = Preview(5), 200
+    truth = np.random.default_rng(5).integers(0, 2, people).astype(bool)
+
+    def share(questions: int, error: int) -> float:
+        masks = subset_sum.random_groups(sampler, people=people, groups=questions)
+        return float(np.mean([found_by(masks, truth, error, seed) for seed in range(4)]))
+
+    few, many, quiet = share(1000, 40), share(2000, 40), share(1000, 7)
+    assert few < 0.7 and quiet > 0.9 and many > few + 0.03
+
+
+def found_by(masks: Any, truth: Any, error: int, seed: int) -> float:
+    found, _ = in_blocks(subset_sums.attack(masks, truth, error=error, method="squares", seed=seed))
+    return float(((found.estimates[0] > 0.5) == truth).mean())

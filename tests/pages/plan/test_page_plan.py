@@ -167,7 +167,7 @@ def test_a_file_that_is_no_plan_gets_one_sentence(content: bytes) -> None:
 
 def test_a_sentence_about_a_file_obeys_nothing_in_it() -> None:
     app = sound(opened(PAGE))
-    content = json.dumps({"format": "dpscope-plan/1", "![x](http://a.b) :red[x] <b>": 1}).encode()
+    content = json.dumps({"format": "dpscope-plan/2", "![x](http://a.b) :red[x] <b>": 1}).encode()
     app.file_uploader[0].set_value(("plan.json", content, "application/json"))
     (error,) = sound(app.run()).error
     assert "no field" in error.value and not any(each in error.value for each in ("](", " :red", " <b>"))

@@ -21,7 +21,7 @@ from dplab.measure import finish
 from dprelease.plan.whole import WholeRehearsal, rehearsed_table
 from pages.charts.picture import Dots
 from pages.plan.table import Declared
-from pages.plan.whole import _measured, code, pair_errors
+from pages.plan.whole import _measured, _released, code, pair_errors
 from tests.kit.attribute_tables import problem_of
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound, texts
@@ -71,6 +71,16 @@ def test_pairs_that_are_not_measured_are_not_promised() -> None:
     assert [mark.role for mark in picture.marks] == ["released"]
     assert "nothing is promised" in picture.sentence
     assert found.guarantee == Guarantee(epsilon=0.1, delta=1e-6, neighbours=Neighbours.REPLACE_ONE)
+
+
+def test_what_a_release_is_made_of_is_said_as_it_is_measured() -> None:
+    app = opened(PAGE, table="penguins")
+    app.session_state["plan_whole"] = True
+    single = "A release is made of noisy counts of your single columns: it does not show which values go together."
+    assert single in texts(sound(app.run())) and "rows made as if independent" in texts(app)
+    few, many = rehearsal(0.1), rehearsal(10.0)
+    assert (few.ways, many.ways) == (1, 2) and _released(few) == single
+    assert _released(many) == "A release is made of noisy counts of your own columns' pairs."
 
 
 def test_persons_cost_what_their_rows_cost() -> None:

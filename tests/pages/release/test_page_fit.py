@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,10 @@ from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.release import OTHER_FORMAT
 from pages.data import fit
-from pages.data.fit import COUNT, NOT_FITTING, offer_fit
+from pages.data.fit import COUNT, HELP, MOST_COLUMNS, NOT_FITTING, NOTED, offer_fit
 from pages.shell.ledger import looks as shown
 from pages.shell.ledger.door import ADMITTED
+from pages.shell.private.chip import escaped
 from pages.shell.session import FIT_ASKED
 from tests import ROOT
 from tests.kit.ledgers import STEWARD
@@ -60,7 +62,9 @@ def noted(folder: Path) -> bool:
 
 def test_the_format_and_what_does_not_fit_stand_before_the_charge_and_tell_no_value(no_ledger: Path) -> None:
     app = before_the_charge(no_ledger)
-    for told in ("fields between semicolons, first row of names, decimal sign “", NOT_FITTING):
+    read = "fields between semicolons, first row of names, decimal sign “,”, dates as 2024-02-29."
+    zone = "A time with an offset counts on its day in UTC. Empty cells count as missing."
+    for told in (escaped(read), escaped(zone), NOT_FITTING):
         assert told in said(app)
     assert not noted(no_ledger) and "none of" not in said(app) and "Bayern" not in said(app)
     assert f"of {ROWS}" not in said(app)
@@ -94,6 +98,31 @@ def test_the_owner_has_the_cells_counted_and_that_is_noted_first(no_ledger: Path
     assert COUNT not in [each.label for each in app.button]
     (dataset_id,) = Ledger(no_ledger).dataset_ids()
     assert not Ledger(no_ledger).outcomes(dataset_id), "nothing is charged"
+
+
+def test_that_the_access_is_noted_is_said_where_it_is_noted_alone(no_ledger: Path) -> None:
+    def help_of(app: AppTest) -> str:
+        return next(each for each in app.button if each.label == COUNT).help
+
+    owner = before_the_charge(no_ledger)
+    assert help_of(owner) == f"{HELP} {NOTED}"
+    page = AppTest.from_function(_an_offer)
+    assert help_of(page.run()) == HELP, "a session that is not the data owner's"
+    page.session_state[ADMITTED] = True
+    assert help_of(page.run()) == f"{HELP} {NOTED}"
+    shutil.rmtree(no_ledger)
+    assert help_of(page.run()) == HELP, "there is no ledger"
+
+
+def _an_offer() -> None:
+    """A page of private rows whose cells may be counted."""
+    from dpcore.data.columns import Number
+    from pages.data.fit import offer_fit
+    from tests.kit.sources import own
+    from tests.pages.release.test_page_fit import wages
+
+    source = own(wages(), "Bundesland", on=Number(high=100, bins=10, missing=True), private=True)
+    offer_fit(source, [source.reading], key="k")
 
 
 def test_what_was_counted_is_on_no_wall(no_ledger: Path) -> None:
@@ -157,3 +186,12 @@ def test_cells_of_every_kind_of_column_are_counted() -> None:
     assert found["day"] == Unfit(column="day", cells=3, empty=0, wrong=2)
     assert found["member"] == Unfit(column="member", cells=3, empty=0, wrong=1)
     assert found["pay"] == Unfit(column="pay", cells=3, empty=1, wrong=1)
+
+
+def test_of_many_columns_those_with_most_cells_that_do_not_fit_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    captions = list[str]()
+    monkeypatch.setattr("streamlit.caption", captions.append)
+    wrong = [*range(14), 0, 0]
+    fit._show([Unfit(column=f"c{place}", cells=50, wrong=each, empty=0) for place, each in enumerate(wrong)])
+    assert captions[-1] == "And 4 columns with as few such cells or fewer." and len(captions) == MOST_COLUMNS + 1
+    assert [int(each.partition(": ")[2].partition(" of ")[0]) for each in captions[:-1]] == [*range(13, 1, -1)]

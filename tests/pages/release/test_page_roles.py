@@ -11,10 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dprelease.release as releases
+from dpcore.core import Neighbours
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded
 from dprelease.ledger.checks import check
-from dprelease.ledger.records import LedgerError, Role
+from dprelease.ledger.records import LedgerError, Registration, Role
 from dprelease.release import TOO_WIDE
 from pages.data.upload import HeldFile
 from pages.release import guests, lent
@@ -26,7 +27,7 @@ from pages.release.view import NONE_OPEN
 from pages.shell.ledger import door
 from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
 from pages.shell.ledger.watched import STOPPED
-from tests.kit.ledgers import ANALYST
+from tests.kit.ledgers import ANALYST, FewRows
 from tests.pages.drawn import drawn
 from tests.pages.opening import STEWARD, sound, visitor
 from tests.pages.release.test_page_states import PAGE, press, said, the, token
@@ -271,3 +272,17 @@ def test_who_has_no_role_is_no_analyst(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_section_of_secrets_the_token_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamlit.session_state", {door.ADMITTED: True})
     assert not door.has_login() and door.role() is Role.STEWARD and door.person() == ""
+
+
+def test_a_file_of_more_rows_than_a_public_number_allows_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    captions, buttons = list[str](), list[str]()
+    monkeypatch.setattr("streamlit.caption", captions.append)
+    monkeypatch.setattr("streamlit.button", lambda label, **_: buttons.append(label))
+    registration = Registration(name="n", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=60_000)
+    table: Any = FewRows()
+    for rows in (120_000, 120_001):
+        table.row_count = rows
+        lent.opening(registration, table)
+    assert len(buttons) == 1 and captions[-1].startswith(
+        "With this public n, files of at most 120,000 rows are opened to analysts: of more, what fits the memory would "
+    )

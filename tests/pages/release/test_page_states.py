@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from concurrent.futures import wait
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -16,13 +17,16 @@ from streamlit.testing.v1 import AppTest
 from dpcore.data.bundled import bundled
 from dplab.recipe import Recipe
 from dprelease.ledger.checks import check
+from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.records import RAISED, TAKEN, UNWRITABLE, LedgerError
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from pages.release import worker
+from pages.release.draw import DRAWING
 from pages.release.register import COUNT_IS_PRIVATE
 from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, TYPE_TOKEN, VARIABLE, WRONG
+from pages.shell.ledger.odometer import spent_sentence
 from pages.shell.server.access import PARAMETER, STEWARD_KEYS, USER
 from tests.kit import ledgers
 from tests.kit.chance.numbers import has_number
@@ -178,7 +182,7 @@ def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch
     for each in (app, other):
         next(button for button in each.button if button.label.startswith("Charge ε")).click()
         sound(each.run())
-        assert "Charge and result are stored together, or not at all. You may close this page." in said(each)
+        assert DRAWING in said(each)
     app.number_input(key="epsilon").set_value(0.5)
     app = sound(app.run())
     assert "Drawing …" in said(app)
@@ -190,6 +194,21 @@ def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch
     app, other = sound(app.run()), sound(other.run())
     assert "Spent ε 1 of 2" in said(app) and "Entry 1, charged ε 1. Not published." in said(other)
     assert app.number_input(key="epsilon").value == 0.5, "what was moved meanwhile stays moved"
+
+
+def test_the_page_says_that_a_copy_was_put_back_beside_every_total(no_ledger: Path, tmp_path: Path) -> None:
+    assert "put back" not in said(released())
+    ledger, dataset_id = the(no_ledger)
+    copy = backup(ledger, dataset_id, tmp_path / "copy")
+    ledger.path(dataset_id).unlink()
+    restore(ledger, copy, ledgers.STEWARD)
+    app = came()
+    assert "A copy of the ledger was put back once: what was charged after it was made is not in the total" in said(app)
+    assert "Spent at least ε 1 of 2, left" in said(app)
+    assert "Everything that this ledger holds of them is together (2, 10⁻⁶)-private. A copy of the ledger" in said(app)
+    account = ledger.account(dataset_id)
+    assert spent_sentence(account) == "Spent **at least ε 1 of 2**. "
+    assert spent_sentence(replace(account, copies_put_back=0)) == "Spent **ε 1 of 2**. "
 
 
 def test_a_draw_that_raises_keeps_its_charge_and_says_so(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:

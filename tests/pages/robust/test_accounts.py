@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,12 +13,14 @@ from dpcore.core import rounded_down, rounded_up
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms.subsamples.subsampling import (
     MOST_TRIED,
+    SubsamplingPlan,
+    answer_chance,
     calibrated_plan,
     fewest_subsamples,
     paper_plan,
 )
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
-from pages.robust.accounts import _saved
+from pages.robust.accounts import _needed, _saved
 from pages.robust.salaries import SALARIES
 from pages.shell.private.twin import NAMED
 from tests.pages.opening import opened, sound, texts, visitor
@@ -99,3 +102,10 @@ def test_where_the_promise_of_a_mean_is_its_range_nothing_is_promised(epsilon: f
         else "Cut off at your bounds, the mean errs in 95"
     )
     assert [each for each in told if each.startswith(start)]
+
+
+def test_a_threshold_that_no_noise_reaches_is_more_than_there_can_be() -> None:
+    plan = SubsamplingPlan(subsamples=64, cap=64, threshold=1 << 62, delta=1.0)
+    assert _needed(plan) == "more than there can be"
+    assert answer_chance(plan, epsilon=1.0, agreement=1.0) == 0
+    assert _needed(replace(plan, threshold=32)) == "32 (0.5 of k)"

@@ -319,3 +319,9 @@ def test_without_tie_breaking_bits_nothing_is_promised(alpha: float, rows: int) 
     parted = PrintedIntervals(alpha=alpha, epsilon=10.0, tie_bits=recommended_tie_bits(alpha))
     enough = replace(asked, n=parted.accuracy(asked, BETA).rows_needed or 0)
     assert parted.accuracy(enough, BETA).guaranteed
+
+
+def test_a_single_cut_and_a_single_sub_cell_are_said_in_the_singular() -> None:
+    problem = problem_on(Number(bits=6), n=1000)
+    assert ", and 1 private cut " in RecursiveIntervals(epsilon=1.0, alpha=1.0).accuracy(problem, BETA).statement
+    assert ", and 3 private cuts " in RecursiveIntervals(epsilon=1.0, alpha=0.5).accuracy(problem, BETA).statement
