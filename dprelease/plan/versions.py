@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
 from dprelease.requests.parts import AskedQuestion, Request
-
-
-def last_release(stored: Sequence[Stored], *, alone: bool = False) -> Stored | None:
-    """The last entry that a plan is compared with; None where there is none.
-
-    Args:
-        stored: entries, in order.
-        alone: whether the plan has one question. One of several is compared with the last release of several: what
-            other pages release is one question.
-    """
-    plans = [each for each in stored if alone or len(each.body["parts"]) > 1]
-    return plans[-1] if plans else None
 
 
 def changes(before: Stored, after: Request) -> tuple[str, ...]:

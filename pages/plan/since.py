@@ -1,4 +1,4 @@
-"""What changed in the plan since its table's ledger released one, for whoever may know of the ledger."""
+"""What changed in the plan since its table's last release, for whoever may know of the ledger."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled
 from dprelease.ledger.records import LedgerError, Stored
 from dprelease.plan.questions import Plan
-from dprelease.plan.versions import changes, last_release
+from dprelease.plan.versions import changes
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.plan.table import Declared
@@ -20,9 +20,9 @@ from pages.shell.session import remembered
 
 
 def since_release(declared: Declared, plan: Plan) -> None:
-    """One line, with every difference behind its question mark; nothing where no plan of these rows was released."""
+    """One line, with every difference behind its question mark; nothing where nothing of these rows was released."""
     try:
-        before = _before(declared, alone=len(plan.questions) == 1)
+        before = _before(declared)
         told = changes(before, plan.request()) if before else ()
     except (DataError, LedgerError):  # the page Release says it
         return
@@ -36,8 +36,8 @@ def since_release(declared: Declared, plan: Plan) -> None:
     st.caption(f"Since the release of {entry}: {many}.", help="\n\n".join(map(escaped, told)))
 
 
-def _before(declared: Declared, *, alone: bool) -> Stored | None:
-    """The last plan that was released of these rows; private ones are looked at on Release alone."""
+def _before(declared: Declared) -> Stored | None:
+    """The last release of these rows, whichever page drew it; private ones are looked at on Release alone."""
     held, book = held_file(), ledger()
     bundled = declared.key in {each.key for each in SAMPLES}
     if not admitted() or book is None or not (bundled or (declared.key == OWN_FILE and held)):
@@ -46,5 +46,5 @@ def _before(declared: Declared, *, alone: bool) -> Stored | None:
     if found is None or found.wrong:
         return None
     dataset_id = found.dataset_id
-    key = f"since|{dataset_id}|{found.spent!r}|{alone}"
-    return remembered(key, lambda: last_release(book.stored(dataset_id), alone=alone))
+    key = f"since|{dataset_id}|{found.spent!r}"
+    return remembered(key, lambda: next(reversed(book.stored(dataset_id)), None))

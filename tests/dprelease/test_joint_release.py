@@ -29,7 +29,6 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.records import RAISED, Failed, Refused, Registration, Stored
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
-from dprelease.plan.versions import last_release
 from dprelease.release import cost, rehearse, release
 from dprelease.requests.parts import Request
 from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
@@ -245,17 +244,6 @@ def test_a_plan_keeps_every_person_of_every_tiny_table_within_its_charge() -> No
     less = cost(ASKED, replace(REGISTERED, rows_a_person=1))
     assert worst(less, CAP) > less.delta / 10**18 + ROUNDING, "the charge of single rows would not do"
     assert worst(price, MOST) > price.delta / 10**18 + ROUNDING, "without the cap it would not do"
-
-
-def test_a_plan_is_compared_with_what_was_released_of_a_plan(tmp_path: Path) -> None:
-    """What other pages release is one question; so may a plan be, which is then compared with whatever was last."""
-    ledger, dataset_id = registered(tmp_path)
-    several, one = (
-        release(ledger, dataset_id, asked, few_rows(), ANALYST) for asked in (plan_of().request(), request_of())
-    )
-    stored = ledger.stored(dataset_id)
-    assert (last_release(stored), last_release(stored, alone=True)) == (several, one)
-    assert last_release(stored[1:]) is None is last_release([], alone=True)
 
 
 # Forgeries of what is said of several questions.

@@ -141,7 +141,7 @@ def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypa
     ledger, dataset_id = ledgers.the(no_ledger)
     [stored] = ledger.stored(dataset_id)
     assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.first == 10**9
-    made = pd.read_csv(io.BytesIO(stored.files["01-rows_of_nobody.csv"]))
+    made = pd.read_csv(io.BytesIO(stored.files["rows_of_nobody.csv"]))
     assert list(made) == [column.name for column in sample("penguins").columns] and len(made) == 344
     app.switch_page(PAGE)  # on which the plan is another again
     app = sound(app.run())
