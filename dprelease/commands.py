@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     rows.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     rows.add_argument("--format", default="", help=FORMAT_HELP)
     amounts = argparse.ArgumentParser(add_help=False)
-    amounts.add_argument("--epsilon", type=float, required=True, help="all that may be spent")
+    amounts.add_argument("--epsilon", type=float, required=True, help="the most that all releases may cost together")
     amounts.add_argument("--delta", type=float, default=0.0)
 
     each = commands.add_parser("release", parents=[shared], help="charge, draw and store one release")

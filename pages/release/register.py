@@ -68,7 +68,8 @@ def register(ledger: Ledger, source: Source) -> None:
         n = _rows(source, neighbours, person, about)
         epsilon = st.number_input(
             "Budget ε", 0.001, 1000.0, USUAL_EPSILON, step=None, format="%g", key=f"release_budget-{about}",
-            help="All that may ever be spent of these data. Releases add up.",
+            help="The most that releases of these data may cost together. The command `ledger budget` sets another, "
+            "with a reason.",
         )  # fmt: skip
         delta = st.number_input(
             "Budget δ", 0.0, 0.1, 1e-6, step=None, format="%g", key=f"release_delta-{about}",

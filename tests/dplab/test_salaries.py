@@ -8,6 +8,7 @@ from scipy.special import bdtr, bdtrc
 
 from dpcore import Dataset, Number, Problem, Provenance, ProvenanceKind, Thresholds, entry
 from dpcore.data.bundled import bundled
+from dpcore.data.columns import is_number
 from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dplab.salaries import (
     CURVE,
@@ -121,6 +122,8 @@ def test_more_salaries_are_on_average_more_stable_and_their_mean_has_less_noise(
     used = [some_rows(salaries, n=n, seed=1) for n in counts]
     draws = [[some_rows(salaries, n=n, seed=seed) for seed in range(40)] for n in counts]
     stable = [np.mean([stability(each.histogram, domain=each.domain)[1] for each in same]) for same in draws]
-    problems = [Problem(domain=each.domain, queries=Thresholds(domain=each.domain), n=each.n) for each in used]
+    line = salaries.domain
+    assert is_number(line)
+    problems = [Problem(domain=line, queries=Thresholds(domain=line), n=each.n) for each in used]
     noise = [entry("clipped_mean").make(epsilon=1.0).accuracy(each, 0.05).value for each in problems]
     assert stable == sorted(set(stable)) and noise == sorted(set(noise), reverse=True)

@@ -39,10 +39,15 @@ def problem(queries: Queries, n: int, neighbours: Neighbours = Neighbours.REPLAC
     return Problem(domain=queries.domain, queries=queries, n=n, neighbours=neighbours)
 
 
+def build(key: str, **values: Any) -> Any:
+    """Return a mechanism with these values; each test knows its class."""
+    return entry(key).make(**values)
+
+
 def parts(key: str, queries: Queries, **values: Any) -> tuple[float, float]:
     """What stays of a promise whatever n is, and its noise in rows."""
     few, many = 10**4, 10**7
-    mechanism = entry(key).make(**values)
+    mechanism = build(key, **values)
     at_few, at_many = (mechanism.accuracy(problem(queries, n), BETA).value for n in (few, many))
     noise = (at_few - at_many) / (1 / few - 1 / many)
     return at_many - noise / many, noise
@@ -76,25 +81,25 @@ def test_more_cells_or_points_resolve_finer_with_more_noise(
 @pytest.mark.parametrize("key", ["mwem"])
 def test_more_rounds_learn_more_with_more_noise(key: str) -> None:
     queries = Intervals(domain=LINE)
-    made = [entry(key).make(epsilon=1.0, rounds=rounds) for rounds in (1, 2, 5, 10, 20, 50)]
-    assert falls([each.accuracy(problem(queries, 10**12), BETA).value for each in made])
-    assert rises([each.accuracy(problem(queries, 100), BETA).value for each in made])
+    built = [build(key, epsilon=1.0, rounds=rounds) for rounds in (1, 2, 5, 10, 20, 50)]
+    assert falls([each.accuracy(problem(queries, 10**12), BETA).value for each in built])
+    assert rises([each.accuracy(problem(queries, 100), BETA).value for each in built])
 
 
 def test_higher_degrees_of_decision_lists_have_less_bias_and_more_noise() -> None:
     domain = DecisionLists(names=tuple("abcdef"), rules=4)
-    made = [
-        entry("marginals-decision-lists").make(epsilon=1.0, degree=degree, noise_aware=False) for degree in (1, 2, 3, 4)
+    built = [
+        build("marginals-decision-lists", epsilon=1.0, degree=degree, noise_aware=False) for degree in (1, 2, 3, 4)
     ]
-    plans = [each.plan(problem(Inputs(domain=domain), 10_000)) for each in made]
+    plans = [each.plan(problem(Inputs(domain=domain), 10_000)) for each in built]
     assert falls([plan.gamma for plan in plans]) and rises([plan.deviation for plan in plans])
 
 
 def test_gaussian_noise_on_many_counts_is_far_less_than_laplace_noise() -> None:
     queries = AtLeast(domain=Product.yes_no([f"a{place}" for place in range(24)]), width=2, least=1, signed=False)
     values = {"epsilon": 1.0, "method": "direct"}
-    laplace = entry("marginals-polynomial").make(**values)
-    gaussian = entry("marginals-polynomial-gaussian").make(**values)
+    laplace = build("marginals-polynomial", **values)
+    gaussian = build("marginals-polynomial-gaussian", **values)
     asked = problem(queries, 10_000)
     assert not laplace.guarantee(asked).delta and gaussian.guarantee(asked).delta > 0
     assert gaussian.plan(asked).deviation < laplace.plan(asked).deviation / 3
@@ -102,13 +107,13 @@ def test_gaussian_noise_on_many_counts_is_far_less_than_laplace_noise() -> None:
 
 def test_leaning_gives_tables_of_few_attributes_less_noise() -> None:
     asked = problem(Marginals(domain=TABLES, ways=2), 1000)
-    plans = [entry("residual-planner").make(epsilon=1.0, delta=1e-6, lean=lean).plan(asked) for lean in (1, 2, 4, 8)]
+    plans = [build("residual-planner", epsilon=1.0, delta=1e-6, lean=lean).plan(asked) for lean in (1, 2, 4, 8)]
     assert falls([plan.cell_sigma((0,)) for plan in plans])
 
 
 def test_a_whole_table_leans_the_more_the_more_noise_there_is() -> None:
     asked = problem(Marginals(domain=TABLES, ways=2), 400)
-    plans = [entry("whole-table").make(epsilon=epsilon, delta=1e-6).plan(asked) for epsilon in (10.0, 5.0, 3.0)]
+    plans = [build("whole-table", epsilon=epsilon, delta=1e-6).plan(asked) for epsilon in (10.0, 5.0, 3.0)]
     assert {plan.kinds.ways for plan in plans} == {2}
     assert falls([plan.cell_sigma((0,)) / plan.cell_sigma((0, 1)) for plan in plans])
 
@@ -117,7 +122,7 @@ SUBSAMPLES: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 
 
 def needed(n: int, **values: Any) -> float:
-    mechanism = entry("subsample_commonest").make(**SUBSAMPLES | values)
+    mechanism = build("subsample_commonest", **SUBSAMPLES | values)
     queries = Cells(domain=Labels(labels=("a", "b")))
     return agreement_needed(mechanism.plan(problem(queries, n)), epsilon=mechanism.epsilon, beta=BETA)
 
@@ -131,7 +136,7 @@ def test_more_subsamples_need_less_agreement_with_less_and_less_gain() -> None:
 def test_fewer_rows_let_more_subsamples_escape_a_person_and_more_rows_are_surer() -> None:
     queries = Cells(domain=Labels(labels=("a", "b")))
     caps = [
-        entry("subsample_commonest").make(**SUBSAMPLES, rows=rows).plan(problem(queries, 20_000)).cap
+        build("subsample_commonest", **SUBSAMPLES, rows=rows).plan(problem(queries, 20_000)).cap
         for rows in (5, 25, 100, 250)
     ]
     assert rises(caps), "subsamples with one person's row"
@@ -149,14 +154,14 @@ def test_what_is_advised_where_no_data_get_an_answer_helps() -> None:
 @pytest.mark.parametrize("key", ["weights", "median"])
 def test_more_updates_share_one_epsilon_so_answers_have_more_noise(key: str) -> None:
     queries = Thresholds(domain=LINE)
-    made = [entry(key).make(epsilon=1.0, updates=updates) for updates in (1, 5, 20, 100)]
-    assert rises([each.accuracy(problem(queries, 10**6), BETA).value for each in made])
+    built = [build(key, epsilon=1.0, updates=updates) for updates in (1, 5, 20, 100)]
+    assert rises([each.accuracy(problem(queries, 10**6), BETA).value for each in built])
 
 
 def test_fewer_queries_need_less_noise() -> None:
     asked = [AtLeast(domain=Product.yes_no([f"a{each}" for each in range(d)]), width=2, least=2) for d in (3, 6, 12)]
     assert [queries.count for queries in asked] == [3, 15, 66]
-    assert rises([entry("marginals-direct").make(epsilon=1.0).plan(problem(each, 10_000)).deviation for each in asked])
+    assert rises([build("marginals-direct", epsilon=1.0).plan(problem(each, 10_000)).deviation for each in asked])
 
 
 @pytest.mark.parametrize("key", ["windows", "tree-windows"])
@@ -170,22 +175,25 @@ def test_more_steps_follow_the_weights_of_windows_more_closely(key: str, prefixe
 
 
 def test_more_steps_follow_the_weights_of_a_root_more_closely() -> None:
-    made = [Triangle(64, spare=0, prefixes=False, known=True, steps=steps) for steps in (16, 256, 4096)]
+    built = [Triangle(64, spare=0, prefixes=False, known=True, steps=steps) for steps in (16, 256, 4096)]
     exact = Triangle(64, spare=0, prefixes=False, known=True, steps=1 << 14)
     wanted = exact.whole / exact.steps
-    assert falls([float(np.abs(each.whole / each.steps - wanted).max()) for each in made])
+    assert falls([float(np.abs(each.whole / each.steps - wanted).max()) for each in built])
 
 
 def test_the_more_rows_a_median_takes_to_change_the_likelier_it_is_given() -> None:
-    mechanism = entry("stable_median").make(epsilon=1.0, delta=1e-6)
+    mechanism = build("stable_median", epsilon=1.0, delta=1e-6)
     chances = [float(mechanism.chance(rows)) for rows in (1, 5, 10, 14, 20)]
     assert rises(chances) and chances[-1] > 0.9
 
 
 def test_what_brings_an_answer_of_the_stable_median_nearer_does() -> None:
-    make = entry("stable_median").make
-    assert falls([make(epsilon=epsilon, delta=1e-6).stability_needed(BETA) for epsilon in (0.1, 0.5, 1.0, 2.0)])
-    assert falls([make(epsilon=1.0, delta=delta).stability_needed(BETA) for delta in (1e-12, 1e-9, 1e-6, 1e-3)])
+    assert falls(
+        [build("stable_median", epsilon=epsilon, delta=1e-6).stability_needed(BETA) for epsilon in (0.1, 0.5, 1.0, 2.0)]
+    )
+    assert falls(
+        [build("stable_median", epsilon=1.0, delta=delta).stability_needed(BETA) for delta in (1e-12, 1e-9, 1e-6, 1e-3)]
+    )
     rows = np.random.default_rng(1).normal(0.53, 0.1, 4000).clip(0, 0.999)
     stable = [stability_of(rows[:n], bits=6) for n in (100, 1000, 4000)]
     assert rises(stable), "of more rows"
@@ -204,7 +212,7 @@ def test_more_projections_add_noise_and_even_out_what_they_say() -> None:
     dataset, towards = dataset_of(asked, rows), np.eye(12)[:1]
     spread, noise = list[float](), list[float]()
     for projections in (1, 4, 32):
-        mechanism = entry("halfspaces").make(epsilon=20.0, projected=2, projections=projections, directions=4)
+        mechanism = build("halfspaces", epsilon=20.0, projected=2, projections=projections, directions=4)
         state = mechanism.prepare(dataset, asked)
         answers = [mechanism.run(state, Preview(seed), 1).answer(towards)[0, 0] for seed in range(60)]
         noise.append(mechanism.noise_deviation(asked))
@@ -213,14 +221,14 @@ def test_more_projections_add_noise_and_even_out_what_they_say() -> None:
 
 
 def test_rows_of_more_dimensions_are_projected_to_so_many() -> None:
-    mechanism = entry("halfspaces").make(projected=3)
+    mechanism = build("halfspaces", projected=3)
     shapes = [mechanism.net(problem_of(dimensions, 100)).shape[1] for dimensions in (2, 3, 4, 12)]
     assert shapes == [2, 3, 3, 3]
 
 
 def test_a_larger_margin_or_a_finer_net_brings_the_promise() -> None:
     def met(margin: float, directions: int) -> bool:
-        mechanism = entry("halfspaces").make(projected=3, directions=directions)
+        mechanism = build("halfspaces", projected=3, directions=directions)
         return mechanism.accuracy(problem_of(3, 1000, margin=margin), BETA).assumptions[0].met
 
     assert [met(0.1, 46), met(0.5, 46), met(0.1, 20), met(0.3, 10), met(0.3, 200)] == [False, True, False, False, True]

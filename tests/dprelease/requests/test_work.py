@@ -55,7 +55,7 @@ def test_fewer_cells_or_several_requests_take_less_work() -> None:
     whole = Request(parts=tuple(ranges_of("hierarchy", {"branches": 16 + place}) for place in range(MOST_PARTS)))
     assert "take fewer cells, or ask in several requests" in too_much_work(whole)
     coarse = Number(high=100.0, bits=8)
-    fewer = {"reading": Columns(names=("pay",), on=coarse), "queries": Thresholds(domain=coarse)}
+    fewer: dict[str, Any] = {"reading": Columns(names=("pay",), on=coarse), "queries": Thresholds(domain=coarse)}
     assert too_much_work(Request(parts=tuple(replace(part, **fewer) for part in whole.parts))) == ""
     several = [Request(parts=whole.parts[place : place + 4]) for place in range(0, MOST_PARTS, 4)]
     assert [too_much_work(each) for each in several] == [""] * len(several)
