@@ -58,7 +58,7 @@ COUNTED = "Counts of this engine's table are registered already: register these 
 
 
 def _words(text: str, what: str) -> str:
-    if not is_words(text.strip()):
+    if not is_words(text.strip()) or not text.isprintable():
         raise LedgerError(f"The {what} must be 1 to {MOST_WORDS} printable characters.")
     return text.strip()
 

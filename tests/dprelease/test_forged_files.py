@@ -199,9 +199,10 @@ def moved(rows: list[list[str]], amount: float, *, into: int | None = 2) -> None
         rows[into][-1] = repr(float(rows[into][-1]) + amount)
 
 
-def told(line: list[str], answer: str, *, paid: bool = False, declined: bool = False) -> None:
-    """Another answer of a conversation."""
-    line[3], line[5], line[6] = answer, str(paid), str(declined)
+def told(rows: list[list[str]], answer: str, *, paid: bool = False, declined: bool = False) -> None:
+    """Another answer to every question of a conversation."""
+    for line in rows[1:]:
+        line[3], line[5], line[6] = answer, str(paid), str(declined)
 
 
 def guessed(line: list[str], rows: int) -> None:
@@ -247,25 +248,25 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     ),
     "a database of small shares": ("net", "synthetic.csv", lambda r: [x.__setitem__(-1, "0.001") for x in r[1:]]),
     "a fourth point of three": (
-        "net", "synthetic.csv", lambda r: (r.append(list(r[3])), [x.__setitem__(-1, "0.25") for x in r[1:]]),
+        "net", "synthetic.csv", lambda r: r.__setitem__(slice(1, 4), [[*x[:-1], "0.25"] for x in (*r[1:4], r[3])]),
     ),
     "a net of half the rows": ("net-alpha", "synthetic.csv", lambda r: r[1].__setitem__(-1, "0.5")),
     "weighted sums of a point less": (
         "linear-net", "synthetic.csv", lambda r: (r.pop(), r[1].__setitem__(-1, "1.0")),
     ),
     "a search less": ("intervals-anchored", "synthetic.csv", lambda r: r.pop()),
-    "a block of another share": ("intervals-printed", "synthetic.csv", lambda r: r[1].__setitem__(-1, "0.125")),
+    "a block of another share": ("intervals-printed", "synthetic.csv", lambda r: r[1].__setitem__(-1, "0.37")),
     "quantiles without an end": ("intervals-recursive", "synthetic.csv", lambda r: r.pop()),
     "a mean that no counters have": ("counted-mean", "value.csv", lambda r: r[1].__setitem__(1, "43.123456789")),
-    "more paid for than is allowed": ("weights", "answers.csv", lambda r: [told(x, "9.0", paid=True) for x in r[1:]]),
+    "more paid for than is allowed": ("weights", "answers.csv", lambda r: told(r, "9.0", paid=True)),
     "as much paid for in another conversation": (
-        "median", "answers.csv", lambda r: [told(x, "9.0", paid=True) for x in r[1:]],
+        "median", "answers.csv", lambda r: told(r, "9.0", paid=True),
     ),
     "a first guess of seven": ("weights", "answers.csv", lambda r: guessed(r[1], 7)),
     "a first median of seven": ("median", "answers.csv", lambda r: guessed(r[1], 7)),
     "a guess that does not follow": ("weights", "answers.csv", lambda r: guessed(r[2], int(r[2][4]) + 1)),
     "a median that does not follow": ("median", "answers.csv", lambda r: guessed(r[2], int(r[2][4]) + 1)),
-    "declined too soon": ("weights", "answers.csv", lambda r: [told(x, "", declined=True) for x in r[1:]]),
+    "declined too soon": ("weights", "answers.csv", lambda r: told(r, "", declined=True)),
     "a cell that other tables do not know": ("residual-planner", "answers.csv", lambda r: moved(r, -50.0, into=None)),
     "two cells that other tables do not know": ("residual-planner", "answers.csv", lambda r: moved(r, -50.0)),
     "parts that are not whole": ("residual-planner", "answers.csv", lambda r: moved(r, 0.001)),
