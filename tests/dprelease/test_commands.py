@@ -91,6 +91,12 @@ def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) ->
     Path("joint.json").write_bytes(plan_of().request().text)
     assert "Entry 1" in told(capsys, "release joint.json data.csv --out first")[1], "a plan is what it asks"
     assert "Entry 2" in told(capsys, "release plan.json data.csv --draw 2 --out second")[1]
+    Path("older.json").write_bytes(plan_of().text.replace(b"dpscope-plan/2", b"dpscope-plan/1"))
+    assert told(capsys, "release older.json") == (
+        1,
+        "This plan has the format “dpscope-plan/1” of an older program, whose types were others: make it again, as "
+        "“dpscope-plan/2”.\n",
+    )
     code, sentence = told(capsys, "release joint.json data.csv --draw 2")
     assert code == 1 and "--draw is for plans" in sentence
 

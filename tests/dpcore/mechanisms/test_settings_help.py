@@ -229,7 +229,7 @@ def test_rows_of_more_dimensions_are_projected_to_so_many() -> None:
 def test_a_larger_margin_or_a_finer_net_brings_the_promise() -> None:
     def met(margin: float, directions: int) -> bool:
         mechanism = build("halfspaces", projected=3, directions=directions)
-        return mechanism.accuracy(problem_of(3, 1000, margin=margin), BETA).assumptions[0].met
+        return bool(mechanism.accuracy(problem_of(3, 1000, margin=margin), BETA).assumptions[0].met)
 
     assert [met(0.1, 46), met(0.5, 46), met(0.1, 20), met(0.3, 10), met(0.3, 200)] == [False, True, False, False, True]
 
