@@ -193,6 +193,7 @@ class Faulty(MultiplicativeWeights):
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
         problem = state.problem
         belief: Any = self.belief(problem, trials)
+        peeking: Any = Peeking(belief, state.histogram, problem)
         gate: Any = sampler.draw(SparseVector(epsilon=self.epsilon, sensitivity=1, updates=1, answers=0.25), trials)
         return Conversation(
             state,
@@ -200,7 +201,7 @@ class Faulty(MultiplicativeWeights):
             sampler=sampler.name,
             gate=Planted(gate, self.fault),
             threshold=self.threshold(problem),
-            belief=Peeking(belief, state.histogram, problem) if self.fault == "peeks" else belief,
+            belief=peeking if self.fault == "peeks" else belief,
             trials=trials,
         )
 
