@@ -345,7 +345,6 @@ def _rounded(asked: Request) -> Callable[[str], list[str]]:
 
     Sigma is found by iteration, and another computer may find the next one; all that is no number of it stays.
     """
-
     kept = dict[int, list[dict[str, Any]]]()
 
     def texts(name: str) -> list[str]:
