@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printable
@@ -346,15 +345,18 @@ def _rounded(asked: Request) -> Callable[[str], list[str]]:
 
     Sigma is found by iteration, and another computer may find the next one; all that is no number of it stays.
     """
-
-    @cache
-    def accuracies(place: int) -> list[dict[str, Any]]:
-        part = asked.parts[place - 1]
-        return [_accuracy(each) for each in _beside(part)] if part.mechanism.gaussians(part.problem) else []
+    kept = dict[int, list[dict[str, Any]]]()
 
     def texts(name: str) -> list[str]:
         found = re.fullmatch(r"parts\.([0-9]+)\.accuracy\.(guaranteed_error|statement|worst_error)", name)
-        return [said[found[2]] for said in accuracies(int(found[1]))] if found else []
+        if not found:
+            return []
+        place = int(found[1])
+        if place not in kept:
+            part = asked.parts[place - 1]
+            gaussian = part.mechanism.gaussians(part.problem)
+            kept[place] = [_accuracy(each) for each in _beside(part)] if gaussian else []
+        return [said[found[2]] for said in kept[place]]
 
     return texts
 
