@@ -483,7 +483,16 @@ def test_where_rows_are_replaced_the_file_has_the_registered_number(tmp_path: Pa
 
 
 def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
-    told = rehearse(request_of())
+    drawn, usual = list[object](), releases.draw
+
+    def noted(question: Any, problem: Any, dataset: Any) -> Any:
+        drawn.append(usual(question, problem, dataset))
+        return drawn[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(releases, "draw", noted)
+        told = rehearse(request_of())
+    assert len(drawn) == 1, "by the secure sampler, as a release is drawn"
     assert told.numbers == 4 and told.seconds > 0 and "Nothing was charged." in told.sentence
     with pytest.raises(ParameterError, match="approximate"):
         pairs = Columns(names=("age", "pay"), on=(grid := Product.map(Number(bits=5), Number(bits=5))))

@@ -40,7 +40,7 @@ PLACES = (
 CLAIM = re.compile(
     r"\d|%|\b(at most|at least|never|always|every|no|none|nobody|nothing|cannot|best|better|worse|exact|exactly|proved|"
     r"promise\w*|guarante\w*|half|twice|times|bounded|private|optimal|least|most|whatever|impossible|"
-    r"nearly|less|fewer|more|together|everything)\b",
+    r"nearly|less|fewer|more|together|everything|smallest|largest|safe|secure)\b",
     re.IGNORECASE,
 )
 PROGRAM = re.compile(r"\b(SELECT|CASE|WHEN|CAST|CREATE|FROM|AS (DATE|INTEGER|DOUBLE|VARCHAR))\b")

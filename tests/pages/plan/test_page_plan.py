@@ -376,6 +376,8 @@ def test_what_the_chosen_mechanism_promises_is_drawn_wherever_it_is_said_to_be(k
     titles = {each: entry(each).title for each in found.keys}
     shown = errors_by_rows(sweep=found, titles=titles, pure=[True, True], chosen=key, epsilon=1.0, target=None)
     assert ("Orange: what the chosen one promises." in shown.sentence) is (key == "identity")
+    least = found.keys[int(np.argmin(errors[:, 1, 1]))]  # at n = 1,000, the last place
+    assert f"near n = 1,000, {titles[least]} has the smallest worst error: " in shown.sentence
     curves = shown.find(Curve, role="theory")
     assert [numbers(each.y).tolist() for each in curves] == ([[0.4, 0.2]] if key == "identity" else [])
     assert [numbers(each.x).tolist() for each in curves] == ([[100.0, 1000.0]] if key == "identity" else [])
