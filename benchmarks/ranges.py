@@ -42,7 +42,7 @@ from dpcore.randomness import NoisyCounts
 from dplab.solve import promised_epsilon
 
 SIZES = (64, 256, 1024, 4096, 16_384, 65_536)
-MOST_EXACT = 1024
+MAX_EXACT = 1024
 QUERIES = 1000
 STARTS = 3
 STEPS = 4096
@@ -53,7 +53,7 @@ LINKS, FORGOTTEN = {64: 10_000, 256: 5000, 1024: 2000}, 300
 
 def queries(cells: int, *, prefixes: bool) -> Floats:
     """All prefixes or ranges, or some at random, as rows over the cells and the reserved one."""
-    if cells <= MOST_EXACT and prefixes:
+    if cells <= MAX_EXACT and prefixes:
         first, last = np.zeros(cells, dtype=np.int64), np.arange(cells)
     else:
         count = min(QUERIES, cells * (cells + 1) // 2)
@@ -142,7 +142,7 @@ def equalised(kind: type[Triangle | WeightedTree], cells: int, *, prefixes: bool
     move = found.shift(Neighbours.REPLACE_ONE if known else Neighbours.ADD_REMOVE_ONE) / found.steps
     if prefixes:
         first, last = np.zeros(cells, dtype=np.int64), np.arange(cells)
-    elif cells <= MOST_EXACT:
+    elif cells <= MAX_EXACT:
         first, last = np.triu_indices(cells)
     else:
         first, last = np.sort(np.random.default_rng(1).integers(0, cells, (2, MOST)), axis=0)

@@ -51,7 +51,7 @@ NUMBERS = {
     "hours_per_week": Number(high=128, bits=7),
 }
 LABELS = (*("workclass", "marital_status", "occupation", "relationship", "race", "sex", "native_country", "income"),)
-MOST_LABELS = 100
+MAX_LABELS = 100
 EIGHT = ("workclass", "education_num", "marital_status", "occupation", "relationship", "race", "sex", "income")
 
 
@@ -60,7 +60,7 @@ def declared() -> DeclaredTable:
     frame = load_sample("adult")
     columns = [DeclaredColumn(name=name, on=line) for name, line in NUMBERS.items()]
     for name in LABELS:
-        columns.append(DeclaredColumn(name=name, on=Labels(labels=tuple(sorted(frame.distinct(name, MOST_LABELS))))))
+        columns.append(DeclaredColumn(name=name, on=Labels(labels=tuple(sorted(frame.distinct(name, MAX_LABELS))))))
     return DeclaredTable(columns=tuple(columns))
 
 

@@ -41,7 +41,7 @@ from dplab.measure import finish
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 TOLD = 1.0
 """The epsilon whose seconds and numbers are printed."""
-MOST_DEGREE = 6
+MAX_DEGREE = 6
 NEIGHBOURS = Neighbours.ADD_REMOVE_ONE
 MST = {3: "0.0724 / 0.1583", 4: "0.0900 / 0.1735", 5: "0.1007 / 0.1849", 6: "0.1072 / 0.1878", 7: "0.1113 / 0.1847",
        8: "0.1139 / 0.1844"}  # fmt: skip
@@ -107,7 +107,7 @@ def paper(asked: Workload, epsilon: float, delta: float, seed: int) -> Answers:
     width = asked.sets.shape[1]
     choices = [
         PolynomialMarginals(**_told(epsilon, delta), method="chebyshev", degree=degree)
-        for degree in range(1, min(MOST_DEGREE, width) + 1)
+        for degree in range(1, min(MAX_DEGREE, width) + 1)
     ]
     best = min(choices, key=lambda mechanism: mechanism.plan(asked.on_cube).predicted)
     return _polynomial(asked, best, seed, names=("paper's polynomial",))
@@ -115,7 +115,7 @@ def paper(asked: Workload, epsilon: float, delta: float, seed: int) -> Answers:
 
 def polynomial(asked: Workload, epsilon: float, delta: float, seed: int) -> Answers:
     """The noise-aware polynomial."""
-    mechanism = PolynomialMarginals(**_told(epsilon, delta), method="noise-aware", degree=MOST_DEGREE)
+    mechanism = PolynomialMarginals(**_told(epsilon, delta), method="noise-aware", degree=MAX_DEGREE)
     return _polynomial(asked, mechanism, seed, names=("polynomial", "same, between bounds"))
 
 

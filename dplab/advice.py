@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dpcore.core import Problem
 from dpcore.data.columns import is_number
 from dpcore.mechanisms import entry, serving
-from dpcore.mechanisms.ranges.strategy import MOST_FREE
+from dpcore.mechanisms.ranges.strategy import MAX_FREE
 from dpcore.mechanisms.ranges.windows import Measured
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness.laws import laplace_variance
@@ -67,7 +67,7 @@ def for_target(problem: Problem, needs: Sequence[Need], *, epsilon: float) -> st
 
 def _least_variance(problem: Problem, epsilon: float) -> str:
     """The key with the least mean variance among those whose error is the same on all data."""
-    keys = (WINDOWS, HIERARCHY) if problem.domain.ordered <= MOST_FREE else (WINDOWS, HIERARCHY, IDENTITY)
+    keys = (WINDOWS, HIERARCHY) if problem.domain.ordered <= MAX_FREE else (WINDOWS, HIERARCHY, IDENTITY)
     return min(keys, key=lambda key: _mean_variance(key, problem, epsilon))
 
 

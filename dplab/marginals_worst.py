@@ -23,7 +23,7 @@ FEWEST, MOST = 50, 100
 """Releases previewed: a picture has 50 dots, and from 72 kept promises on a broken one is less likely than 5%."""
 DRAWS, SUMS = 2_000_000, 15_000_000
 """Draws and additions that still repaint quickly; with more of them there are fewer releases."""
-MOST_READ = 1 << 22
+MAX_READ = 1 << 22
 """Counts that the sampled queries may read together: a matrix of 50 MB."""
 AT_ONCE = 1 << 20
 """Draws of a block."""
@@ -44,7 +44,7 @@ class ReadCounts:
 
 def queries_read(plan: MarginalsPlan, indices: Integers) -> Integers:
     """Which of the sampled queries are looked at: some, drawn at random, where each adds up thousands of counts."""
-    most = MOST_READ // max(1, sum(plan.parts))
+    most = MAX_READ // max(1, sum(plan.parts))
     if len(indices) <= most:
         return np.arange(len(indices), dtype=np.int64)
     return np.random.Generator(np.random.SFC64(len(indices))).choice(len(indices), most, replace=False)

@@ -14,7 +14,7 @@ from dpcore.queries.ranges import QUERY_CLASSES
 from dpcore.randomness import Preview
 from dplab.measure import ErrorReport, measure
 
-MOST_TRIALS = 5000
+MAX_TRIALS = 5000
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ FAR = 4
 AGREEMENTS = np.linspace(0.5, 1.0, 81)
 ALIKE = 1e-3
 """Chances this close are one height on the screen."""
-MOST_VOTES = 1 << 22
+MAX_VOTES = 1 << 22
 """Numbers of votes kept at once: with very many answers, fewer runs are previewed."""
 
 
@@ -177,7 +177,7 @@ def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) ->
 def vote_runs(mechanism: SubsampleAggregate, found: Voters, *, seed: int) -> tuple[int, float, float]:
     """How many runs were previewed, and the shares of them without an answer and with a wrong one."""
     names, values = found.state.question.names, found.state.question.values
-    trials = max(20, min(TRIALS, MOST_VOTES // len(names)))
+    trials = max(20, min(TRIALS, MAX_VOTES // len(names)))
     release = mechanism.run(found.state, Preview(seed), trials)
     wrong = ~release.refused & (release.values != values[found.truth])
     return trials, float(release.refused.mean()), float(wrong.mean())

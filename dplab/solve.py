@@ -50,7 +50,7 @@ STEP = 1.03
 KAPPA = 0.05
 """Chance that a confirmed ε fails more often than β."""
 ATTEMPTS = 24
-RUNS, MOST_SECONDS = 24, 5.0
+RUNS, MAX_SECONDS = 24, 5.0
 """Runs of the pilot and of attempts that confirm, in runs of the pilot; a mechanism that says they last longer is not
 simulated.
 """
@@ -334,7 +334,7 @@ def needs(
             return made(entry, target=target, values=given, epsilon=epsilon)
 
         before, each = make(1.0).preview_seconds(problem)
-        slow = RUNS * (before + each * PILOT_FAILURES / beta) > MOST_SECONDS
+        slow = RUNS * (before + each * PILOT_FAILURES / beta) > MAX_SECONDS
         simulated: Confirmed | None = None
         if not slow and (entry.mechanism.data_independent or not on_all_data):
             work = simulated_epsilon(make, dataset, problem, target=target, beta=beta, seed=seed)

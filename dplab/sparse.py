@@ -15,7 +15,7 @@ from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import NoisyCounts, Preview
 
-MOST_CELLS = 1024
+MAX_CELLS = 1024
 """How far the number of cells grows, if there are not more already."""
 SIMULATIONS = 40
 """For each number of cells."""
@@ -165,7 +165,7 @@ def projected_losses(noise: Integers, *, cells: int, full: int, n: int) -> tuple
 
 def simulated_noise(cells: int, *, epsilon: float, seed: int, simulations: int = SIMULATIONS) -> Integers:
     """Noise for histograms of every size up to the largest shown, (simulations, size)."""
-    empty = np.zeros((1, max(MOST_CELLS, cells)), dtype=np.int64)
+    empty = np.zeros((1, max(MAX_CELLS, cells)), dtype=np.int64)
     return Preview(seed).draw(NoisyCounts(empty, epsilon=epsilon, sensitivity=2), simulations)
 
 
@@ -184,7 +184,7 @@ def growth(
         epsilon: privacy loss of both mechanisms.
         gamma: share of data without promise.
         condition: which condition spares empty cells.
-        noise: for losses after the projection, simulated noise of this epsilon, (T, MOST_CELLS or cells if more).
+        noise: for losses after the projection, simulated noise of this epsilon, (T, MAX_CELLS or cells if more).
     """
     steps = 40 if noise is None else 9
 
@@ -199,7 +199,7 @@ def growth(
             private, random = projected_losses(noise, cells=k, full=r, n=n)
         return private, random if spared(k) else private
 
-    most = max(MOST_CELLS, cells)
+    most = max(MAX_CELLS, cells)
     last, beyond = 0, most + 1
     while beyond - last > 1:
         middle = (last + beyond) // 2

@@ -27,7 +27,7 @@ from dpcore.data.reading.scratch import remove_all_when_ended
 from dpcore.data.reading.tables import FirstRowUnclear, Table, read_table
 from dprelease.certificate import against, stored_of, verify
 from dprelease.downloads import MADE, downloads_of, zipped
-from dprelease.ledger.canonical import MOST_CHARACTERS, parsed
+from dprelease.ledger.canonical import MAX_CHARACTERS, parsed
 from dprelease.ledger.checks import check
 from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.records import (
@@ -166,7 +166,7 @@ def _read_document(path: Path, *, what: str) -> bytes:
     """Return the contents of a file of JSON, which a stranger may have made: no more is read than ``parsed`` takes."""
     if path.exists() and not path.is_file():
         raise ParameterError(f"A {what} is a file, not a folder or a device.")
-    if path.stat().st_size > 4 * MOST_CHARACTERS:  # of four bytes at most
+    if path.stat().st_size > 4 * MAX_CHARACTERS:  # of four bytes at most
         raise ParameterError(f"The {what} is too long.")
     return path.read_bytes()
 

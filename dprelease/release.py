@@ -59,7 +59,7 @@ from dprelease.requests.tables import BETA, csv_files
 
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
-MOST_MADE_UP = 1_000_000
+MAX_MADE_UP = 1_000_000
 FEW = 100_000
 """Rows that a file opened to analysts may have, however few are registered."""
 TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
@@ -143,7 +143,7 @@ def rehearsing(request: Request) -> Generator[float, None, Rehearsal]:
     seconds, numbers = 0.0, 0
     for place, part in enumerate(request.parts):
         yield place / len(request.parts)
-        problem = replace(part.problem, n=min(part.problem.n, MOST_MADE_UP, rows_that_fit(part.problem.domain)))
+        problem = replace(part.problem, n=min(part.problem.n, MAX_MADE_UP, rows_that_fit(part.problem.domain)))
         dataset = twin(part.reading, n=problem.n).dataset()
         start = time.perf_counter()
         drawn = draw(part, problem, dataset)

@@ -309,7 +309,7 @@ def test_pages_declare_the_keys_of_the_state() -> None:
     assert reads_raw_state("st.session_state['data'] = 1") and not reads_raw_state("st.rerun()")
 
 
-MOST_FILES = 15
+MAX_FILES = 15
 SHAPED = (*sorted(PACKAGES), "pages", "tests", "benchmarks")
 
 
@@ -319,7 +319,7 @@ def misshapen(root: Path) -> list[str]:
     for folder in sorted(path for top in SHAPED for path in [root / top, *(root / top).rglob("*/")] if path.is_dir()):
         files = sorted(folder.glob("*.py"))
         where = folder.relative_to(root)
-        if len(files) > MOST_FILES:
+        if len(files) > MAX_FILES:
             told.append(f"{where} holds {len(files)} Python files")
         told += [f"{where}/{file.name}" for file in files if file.stem.removeprefix("test_") == folder.name]
     return told
@@ -372,10 +372,10 @@ def test_a_name_of_the_packages_is_one_class() -> None:
 
 
 def test_what_is_misshapen_is_told(tmp_path: Path) -> None:
-    build(tmp_path, HOUSE | {f"pages/shell/part{place}.py": "" for place in range(MOST_FILES)})
+    build(tmp_path, HOUSE | {f"pages/shell/part{place}.py": "" for place in range(MAX_FILES)})
     build(tmp_path, {"tests/pages/test_pages.py": "", "dpcore/data/samples.py": "class Number: ..."})
     build(tmp_path, {"dpcore/data/columns.py": "class Number: ...\nclass _Number: ..."})
-    assert misshapen(tmp_path) == [f"pages/shell holds {MOST_FILES + 2} Python files", "tests/pages/test_pages.py"]
+    assert misshapen(tmp_path) == [f"pages/shell holds {MAX_FILES + 2} Python files", "tests/pages/test_pages.py"]
     assert exported_twice(tmp_path) == {"Number": ["dpcore/data/columns.py", "dpcore/data/samples.py"]}
 
 

@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 from dpcore import Neighbours, Problem
-from dpcore.core import MAX_BYTES, MAX_PERSON_ROWS, Guarantee, ParameterError, check_memory, per_person
-from dpcore.core.problem import MOST_ROWS as MOST_NOMINAL
+from dpcore.core import MAX_BYTES, MAX_PRICED_ROWS, Guarantee, ParameterError, check_memory, per_person
+from dpcore.core.problem import MAX_ROWS as MAX_NOMINAL
 from dpcore.data.columns import Labels, Number
 from dpcore.data.predicates import correlated_domain
-from dpcore.data.product import MOST_ATTRIBUTES, Product
+from dpcore.data.product import MAX_ATTRIBUTES, Product
 from dpcore.data.readings import Columns, Measure, Vectors
-from dpcore.data.sphere import MOST_DIMENSIONS, Sphere
+from dpcore.data.sphere import MAX_DIMENSIONS, Sphere
 from dpcore.data.twin import MadeUp, bytes_a_row, made_up, rows_that_fit
 from dpcore.mechanisms import catalogue
 from dpcore.mechanisms.marginals.plans import direct_plan
@@ -35,7 +35,7 @@ from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.mechanisms.tables.plan import kinds_of
 from dpcore.mechanisms.tables.whole_table import check_rows
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.attribute_sets import MOST_WIDTH
+from dpcore.queries.attribute_sets import MAX_WIDTH
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import Account, Preview, Secure, SubsampleVotes, secure
 from dpcore.randomness.gates import EnumeratedGate, gate_budget
@@ -74,15 +74,15 @@ def test_what_fits_is_not_refused_and_what_does_not_is_in_one_sentence() -> None
 
 
 @pytest.mark.parametrize("neighbours", Neighbours, ids=str)
-@pytest.mark.parametrize("width", [7, MOST_WIDTH])
+@pytest.mark.parametrize("width", [7, MAX_WIDTH])
 def test_noise_on_marginals_takes_no_memory_for_the_counts_that_are_moved(width: int, neighbours: Neighbours) -> None:
     """The link that took 9.5 GiB: seven of 64 attributes that may be negated, answered directly."""
-    domain = correlated_domain(MOST_ATTRIBUTES)
+    domain = correlated_domain(MAX_ATTRIBUTES)
     queries = AtLeast(domain=domain, width=width, least=width, signed=True)
     problem = Problem(domain=domain, queries=queries, n=1000, neighbours=neighbours)
     mechanism = PolynomialMarginals(epsilon=1.0, delta=1e-6, noise="gaussian")
     plan, account = direct_plan(problem, mechanism.budget), Account(Preview(1))
-    moved = comb(MOST_ATTRIBUTES, width) * (2 if neighbours is REPLACE else 1)
+    moved = comb(MAX_ATTRIBUTES, width) * (2 if neighbours is REPLACE else 1)
     truth = np.zeros(10)
 
     def answer() -> None:
@@ -131,7 +131,7 @@ TOO_LARGE = {
     "lines of tables": lambda: request_for(20, 2, 10),
     "lines of direct tables": lambda: request_for(64, 16, 4, key="direct-tables"),
     "lines of Fourier tables": lambda: request_for(20, 2, 10, key="fourier-tables"),
-    "synthetic rows": lambda: request_for(4, 2, 2, key="whole-table", n=MOST_NOMINAL),
+    "synthetic rows": lambda: request_for(4, 2, 2, key="whole-table", n=MAX_NOMINAL),
 }
 
 
@@ -152,14 +152,14 @@ def test_tables_are_weighed_before_they_are_counted() -> None:
         kinds_of((2,) * 64, 5)
 
 
-WIDE = Vectors(measures=tuple(Measure(column=f"v{place}") for place in range(MOST_DIMENSIONS)))
+WIDE = Vectors(measures=tuple(Measure(column=f"v{place}") for place in range(MAX_DIMENSIONS)))
 
 
 def test_made_up_rows_are_weighed_and_a_rehearsal_takes_as_many_as_fit() -> None:
     many = MadeUp(n=1_000_000)
     assert peak_of(lambda: _refused(lambda: many.dataset(WIDE, many.provenance), "A twin of 1,000,000 rows")) < LITTLE
     domain = WIDE.domain
-    assert isinstance(domain, Sphere) and rows_that_fit(domain) == MAX_BYTES // (32 * MOST_DIMENSIONS)
+    assert isinstance(domain, Sphere) and rows_that_fit(domain) == MAX_BYTES // (32 * MAX_DIMENSIONS)
 
 
 def _refused(work: Callable[[], Any], sentence: str) -> None:
@@ -173,7 +173,7 @@ def test_made_up_rows_take_no_more_than_is_counted(domain: Any) -> None:
     assert peak_of(lambda: made_up(domain, n=n, seed=1)) <= n * bytes_a_row(domain) + 4 * MEBIBYTE
 
 
-@pytest.mark.parametrize("rows", [MAX_PERSON_ROWS + 1, 10**18, 10**400], ids=["more", "many", "no float"])
+@pytest.mark.parametrize("rows", [MAX_PRICED_ROWS + 1, 10**18, 10**400], ids=["more", "many", "no float"])
 def test_rows_of_a_person_are_bounded_before_a_sum_runs_over_them(rows: int) -> None:
     guarantee = Guarantee(epsilon=1e-9, delta=1e-18, neighbours=ADD_REMOVE)
     with pytest.raises(ParameterError, match="A person's rows must be a number of at most"):

@@ -11,7 +11,7 @@ from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
 from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
 from dpcore.core.problem import Dataset, Domain, DomainKind, Problem, Provenance, ProvenanceKind, Queries
 from dpcore.core.promises import (
-    MAX_PERSON_ROWS,
+    MAX_PRICED_ROWS,
     Guarantee,
     Neighbours,
     exactly,
@@ -35,7 +35,7 @@ from dpcore.core.sizes import MAX_BYTES, check_memory
 __all__ = [
     "EPSILON_STOPS",
     "MAX_BYTES",
-    "MAX_PERSON_ROWS",
+    "MAX_PRICED_ROWS",
     "NOTHING",
     "Assumption",
     "Blocks",

@@ -18,7 +18,7 @@ from dpcore.core.promises import Neighbours, rounded_up
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ROWS = 10**12
+MAX_ROWS = 10**12
 """The largest n: times the points and units that mechanisms multiply it with, it stays far within 64 bits."""
 
 
@@ -269,8 +269,8 @@ class Problem:
     person_rows: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 1 <= self.n <= MOST_ROWS:
-            raise ParameterError(f"n must be a whole number between 1 and {MOST_ROWS:,}, got {self.n!r}.")
+        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 1 <= self.n <= MAX_ROWS:
+            raise ParameterError(f"n must be a whole number between 1 and {MAX_ROWS:,}, got {self.n!r}.")
         # Python's own whole numbers never wrap.
         object.__setattr__(self, "n", int(self.n))
         if self.queries.domain != self.domain:

@@ -82,7 +82,7 @@ class Guarantee:
         return f"{self.neighbours.words.removesuffix(' row')} person; per person with at most {rows}"
 
 
-MAX_PERSON_ROWS = 1_000_000
+MAX_PRICED_ROWS = 1_000_000
 """Rows of a person that a guarantee is converted for: a sum runs over them."""
 
 
@@ -99,9 +99,9 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
     """
     if rows == 0:
         return guarantee
-    if not 0 < rows <= MAX_PERSON_ROWS or guarantee.person_rows:
+    if not 0 < rows <= MAX_PRICED_ROWS or guarantee.person_rows:
         raise ParameterError(
-            f"A person's rows must be a number of at most {MAX_PERSON_ROWS:,}, and a guarantee is converted for "
+            f"A person's rows must be a number of at most {MAX_PRICED_ROWS:,}, and a guarantee is converted for "
             "persons only once."
         )
     if guarantee.neighbours is not Neighbours.ADD_REMOVE_ONE:

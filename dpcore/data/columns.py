@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from dpcore.data.reading.tables import Table
 
-MOST_BITS = 16
+MAX_BITS = 16
 EDGE_DIGITS = 14
 """Decimal digits of an edge: two fewer than a double has, so that sums of two bounds have them too."""
 EXACT_POWERS = 22
@@ -114,27 +114,27 @@ class Number(Column):
 
     def __post_init__(self) -> None:
         if self.bins:
-            if not 2 <= self.bins <= 2**MOST_BITS:
-                raise ParameterError(f"Bins must lie between 2 and {2**MOST_BITS:,}, got {self.bins:,}.")
+            if not 2 <= self.bins <= 2**MAX_BITS:
+                raise ParameterError(f"Bins must lie between 2 and {2**MAX_BITS:,}, got {self.bins:,}.")
             # One number has one spelling: 64 bins are 6 bits.
             object.__setattr__(self, "bits", (self.bins - 1).bit_length())
             object.__setattr__(self, "bins", self.bins if self.bins != 2**self.bits else 0)
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ParameterError("The lower bound must be a finite number below the upper bound.")
-        if not math.isfinite(self.high - self.low) or (self.high - self.low) / 2**MOST_BITS == 0:
+        if not math.isfinite(self.high - self.low) or (self.high - self.low) / 2**MAX_BITS == 0:
             raise ParameterError("The bounds are too far apart or too close together for this grid.")
         if self.cuts:
             self._check_cuts()
-        if not 1 <= self.bits <= MOST_BITS:
-            raise ParameterError(f"Bits must lie between 1 and {MOST_BITS}, got {self.bits}.")
+        if not 1 <= self.bits <= MAX_BITS:
+            raise ParameterError(f"Bits must lie between 1 and {MAX_BITS}, got {self.bits}.")
         if not self.clamp and not self.missing:
             raise ParameterError("Values out of bounds need a cell: clamp them or keep a cell for missing values.")
 
     def _check_cuts(self) -> None:
         if any(not first < second for first, second in pairwise((self.low, *self.cuts, self.high))):
             raise ParameterError("Cuts must ascend and lie inside the bounds.")
-        if len(self.cuts) >= 2**MOST_BITS:
-            raise ParameterError(f"A number is cut into {2**MOST_BITS:,} cells at most.")
+        if len(self.cuts) >= 2**MAX_BITS:
+            raise ParameterError(f"A number is cut into {2**MAX_BITS:,} cells at most.")
         edges = [f"{edge:.{CUT_DIGITS}g}" for edge in (self.low, *self.cuts, self.high)]
         if len(set(edges)) < len(edges):
             raise ParameterError(f"Cuts and bounds must differ in their first {CUT_DIGITS} digits.")
@@ -177,7 +177,7 @@ class Number(Column):
         if not 0 <= decimals <= EXACT_POWERS:
             return 0.0
         grain = 10.0**decimals
-        return grain if self.span * grain >= FINEST * 2**MOST_BITS else 0.0
+        return grain if self.span * grain >= FINEST * 2**MAX_BITS else 0.0
 
     @property
     def edges(self) -> Floats:
@@ -275,8 +275,8 @@ class Labels(Column):
     yes_no: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.labels) <= 2**MOST_BITS:
-            raise ParameterError(f"Between 1 and {2**MOST_BITS} labels are needed, got {len(self.labels)}.")
+        if not 1 <= len(self.labels) <= 2**MAX_BITS:
+            raise ParameterError(f"Between 1 and {2**MAX_BITS} labels are needed, got {len(self.labels)}.")
         if len(set(self.labels)) != len(self.labels):
             raise ParameterError("Every label must be listed once.")
         if self.yes_no and self.labels != ("no", "yes"):

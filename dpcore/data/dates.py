@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import ParameterError
-from dpcore.data.columns import MOST_BITS, Number
+from dpcore.data.columns import MAX_BITS, Number
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
@@ -21,7 +21,7 @@ STEPS = {"day": "2024-02-29", "week": "2024-W09", "month": "2024-02", "year": "2
 """Calendar units, and how each is written."""
 RANGE = re.compile(r"\s*(?:–|—|/|\.\.)\s*|\s+(?:-|to)\s+")
 """What stands between the ends of a range."""
-MOST_LETTERS = 60
+MAX_LETTERS = 60
 """Of a range that are read."""
 EPOCH = datetime.date(1970, 1, 1)
 MONDAY = 3
@@ -55,8 +55,8 @@ class Dates(Number):
         start, end = period_of(self.first, self.step), period_of(self.last, self.step)
         if not start < end:
             raise ParameterError(f"The last {self.step} must come after the first.")
-        if end - start + 1 > 2**MOST_BITS:
-            raise ParameterError(f"There are more than {2**MOST_BITS:,} {self.step}s: choose a coarser unit.")
+        if end - start + 1 > 2**MAX_BITS:
+            raise ParameterError(f"There are more than {2**MAX_BITS:,} {self.step}s: choose a coarser unit.")
         if any(cut != int(cut) for cut in self.cuts if math.isfinite(cut)):
             raise ParameterError(f"Dates are cut where a {self.step} begins.")
         bins = 0 if self.cuts else end - start + 1
@@ -106,7 +106,7 @@ class Dates(Number):
         Raises:
             ParameterError: there are not two ends so written; the message does not show the text.
         """
-        ends = RANGE.split(text[:MOST_LETTERS].strip())
+        ends = RANGE.split(text[:MAX_LETTERS].strip())
         if len(ends) != 2:
             raise ParameterError(f"A range of dates must be written as {STEPS['day']} – 2024-03-31 is.")
         first, last = sorted(period_at(each, self.step) for each in ends)

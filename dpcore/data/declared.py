@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Domain, Integers, ParameterError, is_visible
-from dpcore.data.columns import MOST_BITS, Labels, Number, is_labels, is_number
+from dpcore.data.columns import MAX_BITS, Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import Product
 from dpcore.data.readings import Columns, Reading
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MAP_SIDE = 64
 """Cells a side of a map of two numbers whose own cells are too many together."""
-MOST_BINS = 24
+MAX_BINS = 24
 """Ranges of a number or a date among the columns of a whole table."""
 SKEWED = 1_000
 """A number that starts at 0 or above and may reach so many times its start, or 1, is cut logarithmically."""
@@ -40,7 +40,7 @@ DECADES = 3
 """Below that of the upper bound that are told apart, and 0 to 1."""
 SERIES = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
 """Where each decade is cut, from fine to coarse."""
-MOST_PERSON_ROWS = 1000
+MAX_PERSON_ROWS = 1000
 """Rows of one person; with more, epsilon means nothing for the person."""
 
 
@@ -62,8 +62,8 @@ class Capped(Reading):
     rows: int = 1
 
     def __post_init__(self) -> None:
-        if isinstance(self.rows, bool) or not 1 <= self.rows <= MOST_PERSON_ROWS:
-            raise ParameterError(f"A person may have between 1 and {MOST_PERSON_ROWS:,} rows, got {self.rows!r}.")
+        if isinstance(self.rows, bool) or not 1 <= self.rows <= MAX_PERSON_ROWS:
+            raise ParameterError(f"A person may have between 1 and {MAX_PERSON_ROWS:,} rows, got {self.rows!r}.")
 
     @property
     def domain(self) -> Domain:
@@ -190,7 +190,7 @@ class DeclaredTable:
             raise ParameterError("A side of a map needs two labels or more.")
         return self._capped(Columns(names=(first, second), on=_map((first, second), *sides)))
 
-    def whole(self, *names: str, bins: int = MOST_BINS) -> Reading:
+    def whole(self, *names: str, bins: int = MAX_BINS) -> Reading:
         """Rows of these columns, of all that may be read where none is named, as attributes; see ``ranged``."""
         names = names or tuple(column.name for column in self.used)
         kinds = [self.on(name) for name in names]
@@ -257,7 +257,7 @@ def coarser(line: Number, cells: int = MAP_SIDE) -> Number:
     return replace(line, bins=cells)
 
 
-def ranged(line: Number, *, bins: int = MOST_BINS) -> Number:
+def ranged(line: Number, *, bins: int = MAX_BINS) -> Number:
     """A line's numbers in so many ranges at most, by a public rule: its bounds alone say which.
 
     Numbers that may be 0 and may reach thousands are cut logarithmically, and have one range of all below the first
@@ -301,6 +301,6 @@ def _together(names: tuple[str, ...], kinds: list[Number | Labels]) -> Number | 
 
 def _map(names: tuple[str, str], first: Number | Labels, second: Number | Labels) -> Product:
     """Two columns, each as finely cut as both together may be."""
-    if first.ordered * second.ordered > 2**MOST_BITS:
+    if first.ordered * second.ordered > 2**MAX_BITS:
         first, second = (coarser(side) if is_number(side) else side for side in (first, second))
     return Product.map(first, second, names=names)

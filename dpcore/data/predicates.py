@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core import Booleans, ParameterError, exactly
-from dpcore.data.product import MOST_ATTRIBUTES, Product
+from dpcore.data.product import MAX_ATTRIBUTES, Product
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
 GROUPS, BLOCK = 12, 1 << 16
 """Of made-up rows: how many kinds there are, and how many are drawn at once."""
-MOST_ROWS = 2_000_000
+MAX_ROWS = 2_000_000
 
 
 KINDS = ("is", "at least", "below")
@@ -86,8 +86,8 @@ def correlated_rows(*, n: int, attributes: int, seed: int) -> Booleans:
     >>> correlated_rows(n=3, attributes=5, seed=1).shape
     (3, 5)
     """
-    if not (1 <= n <= MOST_ROWS and 1 <= attributes <= MOST_ATTRIBUTES):
-        raise ParameterError(f"Up to {MOST_ROWS:,} rows of up to {MOST_ATTRIBUTES} attributes can be made.")
+    if not (1 <= n <= MAX_ROWS and 1 <= attributes <= MAX_ATTRIBUTES):
+        raise ParameterError(f"Up to {MAX_ROWS:,} rows of up to {MAX_ATTRIBUTES} attributes can be made.")
     random = np.random.Generator(np.random.SFC64(seed))
     popular = random.uniform(0.05, 1.0, attributes) ** 2
     rates = popular * random.beta(0.4, 1.2, (GROUPS, attributes))

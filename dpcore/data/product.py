@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import DataError, Domain, DomainKind, Floats, Integers, ParameterError
-from dpcore.data.columns import MOST_BITS, NO_YES, Labels, Number, is_labels, is_number
+from dpcore.data.columns import MAX_BITS, NO_YES, Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 
-MOST_ATTRIBUTES = 64
-MOST_CELLS = 1 << 16
+MAX_ATTRIBUTES = 64
+MAX_CELLS = 1 << 16
 """Cells of one column: codes fit 16 bits."""
 
 
@@ -40,8 +40,8 @@ class Product(Domain):
     listed: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.names) <= MOST_ATTRIBUTES:
-            raise ParameterError(f"Between 1 and {MOST_ATTRIBUTES} attributes are needed, got {len(self.names)}.")
+        if not 1 <= len(self.names) <= MAX_ATTRIBUTES:
+            raise ParameterError(f"Between 1 and {MAX_ATTRIBUTES} attributes are needed, got {len(self.names)}.")
         if len(set(self.names)) != len(self.names):
             raise ParameterError("Every attribute must be named once.")
         if len(self.columns) != len(self.names):
@@ -49,10 +49,10 @@ class Product(Domain):
         if self.listed:
             if len(self.columns) != 2 or any(is_number(column) and column.cuts for column in self.columns):
                 raise ParameterError("A map has two columns, and cells of numbers of equal width.")
-            if math.prod(self.shape) > 2**MOST_BITS:
-                raise ParameterError(f"Cells of these columns together must be at most {2**MOST_BITS:,}.")
-        elif any(not 2 <= column.size <= MOST_CELLS for column in self.columns):
-            raise ParameterError(f"Every attribute needs between 2 and {MOST_CELLS} cells.")
+            if math.prod(self.shape) > 2**MAX_BITS:
+                raise ParameterError(f"Cells of these columns together must be at most {2**MAX_BITS:,}.")
+        elif any(not 2 <= column.size <= MAX_CELLS for column in self.columns):
+            raise ParameterError(f"Every attribute needs between 2 and {MAX_CELLS} cells.")
 
     @classmethod
     def map(

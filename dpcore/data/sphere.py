@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import DataError, Domain, DomainKind, Floats, ParameterError, Queries
 
-MOST_DIMENSIONS = 1024
+MAX_DIMENSIONS = 1024
 STEP = 2.0**-20
 """Coordinates are whole multiples of it.
 
@@ -35,8 +35,8 @@ class Sphere(Domain):
     dimensions: int = 3
 
     def __post_init__(self) -> None:
-        if not 1 <= self.dimensions <= MOST_DIMENSIONS:
-            raise ParameterError(f"Dimensions must lie between 1 and {MOST_DIMENSIONS}, got {self.dimensions}.")
+        if not 1 <= self.dimensions <= MAX_DIMENSIONS:
+            raise ParameterError(f"Dimensions must lie between 1 and {MAX_DIMENSIONS}, got {self.dimensions}.")
 
     @property
     def title(self) -> str:

@@ -23,7 +23,7 @@ from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
 from dpcore.data.sphere import Sphere
 
-MOST_ROWS = 5_000_000
+MAX_ROWS = 5_000_000
 BLOCK = 1 << 13
 SHARES = (0.1, 0.5)
 """Shares of rows that have a yes/no attribute lie between these."""
@@ -43,8 +43,8 @@ class MadeUp(Origin):
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.n <= MOST_ROWS:
-            raise ParameterError(f"A twin has between 1 and {MOST_ROWS:,} rows, got {self.n:,}.")
+        if not 1 <= self.n <= MAX_ROWS:
+            raise ParameterError(f"A twin has between 1 and {MAX_ROWS:,} rows, got {self.n:,}.")
 
     @property
     def key(self) -> str:
@@ -110,8 +110,8 @@ def bytes_a_row(domain: Domain) -> int:
 
 
 def rows_that_fit(domain: Domain) -> int:
-    """Number of made-up rows whose memory is within MAX_BYTES, and at most MOST_ROWS."""
-    return min(MOST_ROWS, MAX_BYTES // bytes_a_row(domain))
+    """Number of made-up rows whose memory is within MAX_BYTES, and at most MAX_ROWS."""
+    return min(MAX_ROWS, MAX_BYTES // bytes_a_row(domain))
 
 
 def made_up(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:

@@ -77,19 +77,19 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     )
 
 
-MOST_EPSILON = 1000.0
+MAX_EPSILON = 1000.0
 """The largest epsilon that Gaussian noise is worked out for; no such noise hides anything."""
 FAR = 1e100
 """Beyond it products of losses would overflow."""
-MOST_SIGMA = 1 << 16
+MAX_SIGMA = 1 << 16
 """The largest sigma that is looked for; its law has a million terms."""
 
 
 def check_gaussian(*, epsilon: float, delta: float) -> None:
     """Raise ParameterError unless Gaussian noise can have this epsilon and delta."""
-    if not (0 < epsilon <= MOST_EPSILON and 0 < delta < 1):
+    if not (0 < epsilon <= MAX_EPSILON and 0 < delta < 1):
         raise ParameterError(
-            f"Gaussian noise needs epsilon above 0 and at most {MOST_EPSILON:g}, and delta between 0 and 1."
+            f"Gaussian noise needs epsilon above 0 and at most {MAX_EPSILON:g}, and delta between 0 and 1."
         )
 
 
@@ -143,15 +143,15 @@ def gaussian_sigma(*, epsilon: float, delta: float, shift: tuple[int, ...]) -> f
     not always fall as sigma grows; the sigma returned is one at which it is within the target.
 
     Raises:
-        ParameterError: epsilon or delta is out of range, or so small that sigma would be above MOST_SIGMA.
+        ParameterError: epsilon or delta is out of range, or so small that sigma would be above MAX_SIGMA.
     """
     check_gaussian(epsilon=epsilon, delta=delta)
     low, high = 1e-3, 1.0
     while gaussian_delta(epsilon, sigma=high, shift=shift) > delta:
         low, high = high, 2 * high
-        if high > MOST_SIGMA:
+        if high > MAX_SIGMA:
             raise ParameterError(
-                f"Gaussian noise of more than {MOST_SIGMA:,} rows would be needed: take a larger epsilon or delta."
+                f"Gaussian noise of more than {MAX_SIGMA:,} rows would be needed: take a larger epsilon or delta."
             )
     while high - low > 1e-9 * high:
         middle = (low + high) / 2

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.core import Booleans, DomainKind, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product
-from dpcore.queries.attribute_sets import MOST_WIDTH, unranked
+from dpcore.queries.attribute_sets import MAX_WIDTH, unranked
 from dpcore.queries.counting import Packed, shares
 
 
@@ -38,7 +38,7 @@ class AtLeast(Queries):
     signed: bool = False
 
     def __post_init__(self) -> None:
-        most = min(MOST_WIDTH, self.domain.attributes)
+        most = min(MAX_WIDTH, self.domain.attributes)
         if not 1 <= self.width <= most:
             raise ParameterError(f"A marginal is about 1 to {most} attributes, got {self.width}.")
         if not 1 <= self.least <= self.width:

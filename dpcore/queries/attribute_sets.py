@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from dpcore.core import Integers
 
-MOST_ATTRIBUTES = 64
-MOST_WIDTH = 12
+MAX_ATTRIBUTES = 64
+MAX_WIDTH = 12
 """Numbers of sets of up to 12 of 64 attributes, with a sign each, fit 64 bits."""
 
 
 @lru_cache(maxsize=1)
 def _binomials() -> Integers:
-    """C(c, m) for c up to MOST_ATTRIBUTES and m up to MOST_WIDTH; column m."""
-    rows = [[comb(c, m) for m in range(MOST_WIDTH + 1)] for c in range(MOST_ATTRIBUTES + 1)]
+    """C(c, m) for c up to MAX_ATTRIBUTES and m up to MAX_WIDTH; column m."""
+    rows = [[comb(c, m) for m in range(MAX_WIDTH + 1)] for c in range(MAX_ATTRIBUTES + 1)]
     return np.array(rows, dtype=np.int64)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product, is_table
 
-MOST_COLUMNS = 3
-MOST_MARKS = 16
+MAX_COLUMNS = 3
+MAX_MARKS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +37,10 @@ class RangeBoxes(Queries):
     marks: int = 8
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.domain.columns) <= MOST_COLUMNS:
-            raise ParameterError(f"Boxes lie on 1 to {MOST_COLUMNS} columns, got {len(self.domain.columns)}.")
-        if not 1 <= self.marks <= MOST_MARKS:
-            raise ParameterError(f"A column is marked at 1 to {MOST_MARKS} places, got {self.marks}.")
+        if not 1 <= len(self.domain.columns) <= MAX_COLUMNS:
+            raise ParameterError(f"Boxes lie on 1 to {MAX_COLUMNS} columns, got {len(self.domain.columns)}.")
+        if not 1 <= self.marks <= MAX_MARKS:
+            raise ParameterError(f"A column is marked at 1 to {MAX_MARKS} places, got {self.marks}.")
 
     @cached_property
     def places(self) -> tuple[Integers, ...]:
@@ -61,7 +61,7 @@ class RangeBoxes(Queries):
     @classmethod
     def fits(cls, domain: Domain) -> bool:
         """Whether a domain is a table of few enough columns."""
-        return is_table(domain) and domain.attributes <= MOST_COLUMNS
+        return is_table(domain) and domain.attributes <= MAX_COLUMNS
 
     @property
     def vc_dimension(self) -> int:

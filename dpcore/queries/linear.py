@@ -19,7 +19,7 @@ from dpcore.core import DataError, Domain, DomainKind, Floats, Integers, Paramet
 
 UNITS = 1000
 """A weight of 1, in thousandths."""
-MOST_WEIGHTS = 1 << 20
+MAX_WEIGHTS = 1 << 20
 """Queries times cells that may be asked."""
 
 
@@ -46,8 +46,8 @@ class LinearQueries(Queries):
         if not self.packed or len(self.packed) % (2 * self.domain.ordered):
             raise ParameterError(f"The weights need one column for each of {self.domain.ordered:,} cells.")
         # Also of a request's file, which hands over bytes: sensitivity, and so every charge, rests on these ends.
-        if len(self.packed) > 2 * MOST_WEIGHTS:
-            raise ParameterError(f"At most {MOST_WEIGHTS:,} weights can be asked.")
+        if len(self.packed) > 2 * MAX_WEIGHTS:
+            raise ParameterError(f"At most {MAX_WEIGHTS:,} weights can be asked.")
         if not ((self.units >= 0) & (self.units <= UNITS)).all():
             raise ParameterError(f"Weights must be from 0 to {UNITS:,} thousandths.")
 
@@ -70,8 +70,8 @@ class LinearQueries(Queries):
                 f"The weights must have one column for each of {domain.ordered:,} cells and at least one row; "
                 f"these are {shape or 'a single number'}."
             )
-        if matrix.size > MOST_WEIGHTS:
-            raise DataError(f"At most {MOST_WEIGHTS:,} weights can be asked, these are {matrix.size:,}.")
+        if matrix.size > MAX_WEIGHTS:
+            raise DataError(f"At most {MAX_WEIGHTS:,} weights can be asked, these are {matrix.size:,}.")
         numbers = np.asarray(matrix, dtype=np.float64)
         wrong = np.argwhere(~((numbers >= 0) & (numbers <= 1)))
         if len(wrong):
@@ -159,9 +159,9 @@ def generated(kind: str, *, queries: int, domain: Domain, seed: int) -> LinearQu
     """A class of so many queries; the same for the same seed. Raises ParameterError for an unknown kind."""
     if kind not in GENERATED:
         raise ParameterError(f"The kind of weights must be one of {', '.join(GENERATED)}.")
-    if not 1 <= queries <= MOST_WEIGHTS // domain.ordered:
+    if not 1 <= queries <= MAX_WEIGHTS // domain.ordered:
         raise ParameterError(
-            f"On {domain.ordered:,} cells, 1 to {MOST_WEIGHTS // domain.ordered:,} queries can be asked."
+            f"On {domain.ordered:,} cells, 1 to {MAX_WEIGHTS // domain.ordered:,} queries can be asked."
         )
     name, weights = GENERATED[kind]
     random = np.random.Generator(np.random.PCG64(seed))

@@ -37,7 +37,7 @@ BITS = 128
 FACTOR_BITS = 256
 """Of the bounds of e^ε and e^-ε."""
 LEAST_DELTA = 2.0**-64
-LEAST_EPSILON, MOST_EPSILON = 1e-4, 100.0
+LEAST_EPSILON, MAX_EPSILON = 1e-4, 100.0
 PRECISE = Context(prec=160)
 """Decimal digits: its exponential is rounded correctly (Python's ``decimal``)."""
 
@@ -49,9 +49,9 @@ def answer_table(*, epsilon: float, delta: float) -> tuple[int, ...]:
     Raises:
         ParameterError: an epsilon or a delta that no table is made for.
     """
-    if not (LEAST_EPSILON <= epsilon <= MOST_EPSILON and LEAST_DELTA <= delta < 1):
+    if not (LEAST_EPSILON <= epsilon <= MAX_EPSILON and LEAST_DELTA <= delta < 1):
         raise ParameterError(
-            f"Answers need an epsilon from {LEAST_EPSILON:g} to {MOST_EPSILON:g} and a delta from 2^-64, below 1; "
+            f"Answers need an epsilon from {LEAST_EPSILON:g} to {MAX_EPSILON:g} and a delta from 2^-64, below 1; "
             f"got {epsilon!r} and {delta!r}."
         )
     one = 1 << BITS

@@ -17,7 +17,7 @@ from dpcore.randomness.sampler import Drawn, PureDraw, check_whole
 from dpcore.randomness.secure import Secure
 
 RULES = ("exponential", "permute_and_flip")
-MOST_RACED = 1 << 12
+MAX_RACED = 1 << 12
 """Candidates of a net that OpenDP's noisy max races; above, layers counted in whole numbers are faster."""
 
 
@@ -122,7 +122,7 @@ class DatabaseChoice(_Ruled[Integers]):
     def released(self, secure: Secure, trials: int) -> Integers:
         """OpenDP's noisy max on a short list, else whole numbers of any length: nothing is rounded."""
         candidates = self.net.candidates
-        if self.rule == "exponential" and (candidates is None or len(candidates.scores) > MOST_RACED):
+        if self.rule == "exponential" and (candidates is None or len(candidates.scores) > MAX_RACED):
             rate = Fraction(self.epsilon) / (2 * Fraction(self.sensitivity))
             return np.stack([self.net.draw_exactly(secrets.randbelow, rate=rate) for _ in range(trials)])
         listed = self._listed()

@@ -11,13 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError
-from dpcore.randomness.enumeration import MOST_PATHS, Enumerate
+from dpcore.randomness.enumeration import MAX_PATHS, Enumerate
 from dpcore.randomness.laws import compositions
 from dpcore.randomness.preview import Preview
 from dpcore.randomness.sampler import Draw, check_number, check_whole
 from dpcore.randomness.secure import Secure, uniform
 
-MOST_ROWS_DRAWN = 1 << 30
+MAX_ROWS_DRAWN = 1 << 30
 """Rows a release may draw into its subsamples: about two minutes."""
 BITS_AT_ONCE = 1 << 24
 
@@ -135,8 +135,8 @@ class SubsampleVotes(Draw[Integers]):
     def released(self, secure: Secure, trials: int) -> Integers:
         """Row by row, as written, in blocks: about ten million rows a second."""
         rows, times, cells = self.rows, self.times, len(self.counts)
-        if times * rows * trials > MOST_ROWS_DRAWN:
-            raise ParameterError(f"At most {MOST_ROWS_DRAWN:,} rows can be drawn: take fewer or smaller subsamples.")
+        if times * rows * trials > MAX_ROWS_DRAWN:
+            raise ParameterError(f"At most {MAX_ROWS_DRAWN:,} rows can be drawn: take fewer or smaller subsamples.")
         rows_up_to = np.cumsum(self.counts)
         block = max(1, (1 << 22) // max(rows, cells))
         answers = []
@@ -154,8 +154,8 @@ class SubsampleVotes(Draw[Integers]):
         from scipy.special import gammaln, xlogy
 
         law = self.statistic.law(self.counts, rows=self.rows)
-        if comb(self.times + len(law) - 1, len(law) - 1) > MOST_PATHS:
-            raise ParameterError(f"Too many paths to enumerate: more than {MOST_PATHS}.")
+        if comb(self.times + len(law) - 1, len(law) - 1) > MAX_PATHS:
+            raise ParameterError(f"Too many paths to enumerate: more than {MAX_PATHS}.")
         ways = compositions(self.times, len(law))
         chances = np.exp(gammaln(self.times + 1.0) + (xlogy(ways, law) - gammaln(ways + 1.0)).sum(axis=1))
         return paths.one_of(ways, chances)

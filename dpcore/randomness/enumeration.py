@@ -16,7 +16,7 @@ from dpcore.core import Floats, Mechanism, ParameterError, State, check_memory
 from dpcore.randomness.distinct import distinct_rows
 from dpcore.randomness.sampler import Draw, Drawn, Sampler
 
-MOST_PATHS = 1 << 22
+MAX_PATHS = 1 << 22
 
 
 class _Branched(Exception):
@@ -34,7 +34,7 @@ class Enumerate(Sampler):
 
     name: ClassVar[str] = "enumerate"
 
-    def __init__(self, *, window: tuple[int, int], most: int = MOST_PATHS) -> None:
+    def __init__(self, *, window: tuple[int, int], most: int = MAX_PATHS) -> None:
         if not window[0] < window[1]:
             raise ParameterError("A window needs a lowest value below its highest.")
         self.window, self.most = window, most

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpcore.core import Dataset, Floats, Mechanism, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.randomness import Enumerate
 from dpcore.randomness.distinct import distinct_rows
-from dpcore.randomness.enumeration import MOST_PATHS
+from dpcore.randomness.enumeration import MAX_PATHS
 
 Law = tuple[Floats, Floats]
 """Distinct outcomes (K, w) and their probabilities (K,)."""
@@ -130,7 +130,7 @@ class Enumerated(TypedDict, total=False):
         window: noisy values told apart, by default -4 .. n + 4.
         universe: the records that data sets are made of, by default all cells; pairs are numbered along its first axis.
         rows: rows of the data, by default n; under ADD_REMOVE_ONE any number, as n is nominal.
-        most: paths, by default MOST_PATHS.
+        most: paths, by default MAX_PATHS.
     """
 
     window: tuple[int, int] | None
@@ -147,7 +147,7 @@ def paired_laws(
     if records is None:  # some domains have no list of cells
         records = np.arange(problem.domain.size)
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
-    sampler = Enumerate(window=what.get("window") or (-4, problem.n + 4), most=what.get("most", MOST_PATHS))
+    sampler = Enumerate(window=what.get("window") or (-4, problem.n + 4), most=what.get("most", MAX_PATHS))
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(places: tuple[int, ...]) -> Law:

@@ -21,7 +21,7 @@ from dpcore.core import Floats
 Outcomes = NDArray[Any]
 """What came out of runs, (T, w): numbers of any kind, finite."""
 
-MOST_VALUES = 64
+MAX_VALUES = 64
 """Values of a column told apart one by one; where there are more they are put into as many bins of equal mass."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
 """An odd number whose multiples are spread over all 64-bit numbers."""
@@ -61,8 +61,8 @@ def table(one: NDArray[Any], other: NDArray[Any]) -> Ratios:
     """Estimated from the values of one column under both data sets, (R,) each."""
     both = np.concatenate([one, other])
     starts = np.unique(both)
-    if len(starts) > MOST_VALUES:
-        starts = np.unique(np.quantile(both, np.linspace(0, 1, MOST_VALUES + 1)[:-1], method="higher"))
+    if len(starts) > MAX_VALUES:
+        starts = np.unique(np.quantile(both, np.linspace(0, 1, MAX_VALUES + 1)[:-1], method="higher"))
     return _tallied(one, other, starts, whole=False)
 
 

@@ -10,8 +10,8 @@ from dpcore.core import Floats, Integers, Neighbours
 from dpcore.limits.attacks import worth
 from dpcore.limits.attacks.shattering import Shattering
 
-MOST_ROWS = 10**6
-REPEATS = np.unique(np.geomspace(1, MOST_ROWS, 80).round().astype(np.int64))
+MAX_ROWS = 10**6
+REPEATS = np.unique(np.geomspace(1, MAX_ROWS, 80).round().astype(np.int64))
 """Rows for each hidden point."""
 
 
@@ -20,7 +20,7 @@ class Worth:
     """Worst errors, fractions of n, (K,) each.
 
     Attributes:
-        rows: n, up to MOST_ROWS.
+        rows: n, up to MAX_ROWS.
         questions: different ones in the class.
         promised: by the net mechanism for so many questions.
         by_dimension: by the net mechanism, if all that is known is the dimension; None where that says no more.
@@ -56,7 +56,7 @@ def worth_by_rows(
     questions, points = worth.different(weights), weights.shape[1]
     hidden = worth.hidden_points(found, scale=scale)
     rows = np.maximum(1, REPEATS * hidden // 2) if hidden else REPEATS
-    rows = rows[rows <= MOST_ROWS]
+    rows = rows[rows <= MAX_ROWS]
 
     def promised(number: int) -> Floats:
         return np.array(

@@ -27,7 +27,7 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
-from dpcore.core.problem import MOST_ROWS
+from dpcore.core.problem import MAX_ROWS
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
@@ -174,9 +174,9 @@ def rows_needed(mechanism: Mechanism, problem: Problem, *, target: float, beta: 
 
     low, high = 0, 1
     while not is_enough(high):
-        if high == MOST_ROWS:
+        if high == MAX_ROWS:
             return None
-        low, high = high, min(8 * high, MOST_ROWS)
+        low, high = high, min(8 * high, MAX_ROWS)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

@@ -36,7 +36,7 @@ NOISE_FREE = "noise-free"
 """Publishes the counts as they are: private at no ε, and here so that it can be caught."""
 BETA = 0.05
 """Failure chance of the promises that bounds are about, and so the share of releases that may err by more."""
-MOST_SECONDS = 30.0
+MAX_SECONDS = 30.0
 """Of the attacks on one mechanism; one that would need longer is not offered."""
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="a secret half")
 
@@ -60,7 +60,7 @@ def fitting(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dic
         except ParameterError:
             continue
         before, each = mechanism.preview_seconds(problem)
-        if promised.gamma == 0 and len(EPSILONS) * SECRETS * (before + TRIALS * each) <= MOST_SECONDS:
+        if promised.gamma == 0 and len(EPSILONS) * SECRETS * (before + TRIALS * each) <= MAX_SECONDS:
             found[entry.key] = entry
     return found
 

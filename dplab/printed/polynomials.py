@@ -23,7 +23,7 @@ from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minim
 from dplab.printed.lines import ORDER, MethodLine, PrintedLine, PrintedTable, log10_choose
 from dplab.printed.thresholds import printed_order, threshold
 
-MOST_WIDTH = 12
+MAX_WIDTH = 12
 
 
 def least_degree(*, width: int, gamma: float) -> Polynomial:
@@ -53,8 +53,8 @@ def literal_epsilon(polynomial: Polynomial, *, norm: float, attributes: int, eps
 
 def inclusion_exclusion(*, width: int, least: int) -> float:
     """Remark 4.7: how often an error of any-of counts in at-least-r-of-k put together from any-of of its subsets."""
-    if not 1 <= least <= width <= MOST_WIDTH:
-        raise ParameterError(f"At least r of k needs 1 ≤ r ≤ k ≤ {MOST_WIDTH}.")
+    if not 1 <= least <= width <= MAX_WIDTH:
+        raise ParameterError(f"At least r of k needs 1 ≤ r ≤ k ≤ {MAX_WIDTH}.")
     held = np.arange(1, width + 1)
     sizes = [[math.comb(width, size) - math.comb(width - int(s), size) for size in held] for s in held]
     found = np.linalg.solve(np.array(sizes, dtype=np.float64), (held >= least).astype(np.float64))
@@ -94,10 +94,10 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
     """At d attributes and queries about any of k: half of α for the polynomial, half for the noise.
 
     Raises:
-        ParameterError: for queries wider than the data or than MOST_WIDTH.
+        ParameterError: for queries wider than the data or than MAX_WIDTH.
     """
-    if not 2 <= width <= min(attributes, MOST_WIDTH):
-        raise ParameterError(f"Queries are about 2 to {min(attributes, MOST_WIDTH)} attributes.")
+    if not 2 <= width <= min(attributes, MAX_WIDTH):
+        raise ParameterError(f"Queries are about 2 to {min(attributes, MAX_WIDTH)} attributes.")
     gamma = alpha / 2
     made = least_degree(width=width, gamma=gamma)
     degree, d = made.degree, attributes

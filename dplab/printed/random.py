@@ -19,7 +19,7 @@ SLACK, PAIRS_BEYOND = 1e-6, 0.05
 """δ of the remark on η(n); share of pairs that may be further apart than the noise allows for."""
 FIGURE_GAMMA, FIGURE_EPSILON = 0.1, 0.1
 """Of the paper's Figure 2, which states neither."""
-MOST_PAIRED, SAMPLES, QUANTILE = 200, 300, 0.9
+MAX_PAIRED, SAMPLES, QUANTILE = 200, 300, 0.9
 
 
 def risk_everywhere(*, n: int, epsilon: float, delta: float = 0.0) -> float:
@@ -80,7 +80,7 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
     """The histogram's least risk, and the weaker promise of random privacy."""
     pairs = minimax.best_pairs(cells=cells, rows=n, epsilon=epsilon)
     figure_rows, private, random = figure_2_losses()
-    spreads = quantile_spreads(n=min(n, MOST_PAIRED))
+    spreads = quantile_spreads(n=min(n, MAX_PAIRED))
     return PrintedTable(
         title="Random privacy",
         lines=(
@@ -145,7 +145,7 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 what="spread of the 0.9 quantile of |x − x′|: n/2 pairs, or the U-statistic of all (Section 6)",
                 printed=spreads[0],
                 holds=spreads[1],
-                why=f"measured on {min(n, MOST_PAIRED)} normal rows: all pairs tell more, though not independent ones",
+                why=f"measured on {min(n, MAX_PAIRED)} normal rows: all pairs tell more, though not independent ones",
             ),
         ),
         reference="Hall, Rinaldo and Wasserman (2013), Propositions 3.1 and 3.2, equation 5, Section 6, Figure 2; "

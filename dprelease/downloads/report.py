@@ -23,8 +23,8 @@ from dprelease.requests.tables import BETA
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_BARS = 48
-MOST_FACTOR = 1e6
+MAX_BARS = 48
+MAX_FACTOR = 1e6
 """Above this a factor protects nobody, and is not printed."""
 STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}"
@@ -131,7 +131,7 @@ def _factor(epsilon: str) -> str:
     factor = math.exp(min(float(epsilon), 50.0))
     return (
         f"at most {rounded_up(factor)} times as likely"
-        if factor < MOST_FACTOR
+        if factor < MAX_FACTOR
         else "possibly far likelier, which protects nobody"
     )
 
@@ -188,7 +188,7 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     # Of tables, the columns between the first and the last are the data's, whatever they are called.
     named = columns[1:-1] if name.endswith(TABLES_FILE) and columns[-1] == "rows" else []
     bars = [(_label(row, domain, named), float(row[numbers[0]] or "nan")) for row in rows]
-    shown = list(_together(bars) if _in_order(rows) else bars[:MOST_BARS])
+    shown = list(_together(bars) if _in_order(rows) else bars[:MAX_BARS])
     most = max([value for _, value in shown if math.isfinite(value)] + [1e-12])
     yield f"<table><tr><th>{escape(_column(named or _named(rows[0])))}</th><th>{escape(numbers[0])}</th><th></th></tr>"
     for label, value in shown:
@@ -197,7 +197,7 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
         yield f'<tr><td>{escape(label)}</td><td class="n">{value:,.6g}</td><td class="b">{bar}</td></tr>'
     yield "</table>"
     if len(shown) < len(bars):
-        told = "Neighbouring lines are added up" if _in_order(rows) else f"The first {MOST_BARS} lines are shown"
+        told = "Neighbouring lines are added up" if _in_order(rows) else f"The first {MAX_BARS} lines are shown"
         yield from _paragraphs(f"{told}; the file has them all.")
     if min(value for _, value in bars) < 0:
         yield from _paragraphs("Numbers below 0 are left as they were drawn.")
@@ -264,7 +264,7 @@ def _label(row: Mapping[str, str], domain: Domain, named: Sequence[str] = ()) ->
 
 def _in_order(rows: Sequence[Mapping[str, str]]) -> bool:
     """Whether lines follow each other on a line of numbers, and are too many for a bar each."""
-    if len(rows) <= MOST_BARS or "value" not in rows[0] or "rows" not in rows[0]:
+    if len(rows) <= MAX_BARS or "value" not in rows[0] or "rows" not in rows[0]:
         return False
     return all(_is_number(row["value"]) for row in rows if row["value"])
 
@@ -278,7 +278,7 @@ def _is_number(text: str) -> bool:
 
 def _together(bars: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
     """Neighbouring bars added up until they are few."""
-    size = -(-len(bars) // MOST_BARS)
+    size = -(-len(bars) // MAX_BARS)
     for start in range(0, len(bars), size):
         group = bars[start : start + size]
         first, last = group[0][0], group[-1][0]

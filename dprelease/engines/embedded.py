@@ -14,7 +14,7 @@ from dpcore.data.reading.duck import Connection, connect, quoted, run
 from dpcore.data.reading.intake import LIMITS, Limits
 from dprelease.engines.engine import NOT_COUNTS, Engine
 
-MOST_SECONDS = 3600.0
+MAX_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -51,7 +51,7 @@ class Embedded(Engine):
     @property
     def limits(self) -> Limits:
         """As the file reader's have it. ``Engine.answered`` keeps the time, with its own sentence."""
-        return replace(LIMITS, memory_bytes=self.allowance.memory_bytes, seconds=MOST_SECONDS)
+        return replace(LIMITS, memory_bytes=self.allowance.memory_bytes, seconds=MAX_SECONDS)
 
     @property
     def table(self) -> Sequence[str]:

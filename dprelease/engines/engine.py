@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.core import DataError, Integers
-from dpcore.core.problem import MOST_ROWS
+from dpcore.core.problem import MAX_ROWS
 from dprelease.engines.counts import Encoding, TableColumn
 
-MOST_COLUMNS = 1_000
+MAX_COLUMNS = 1_000
 NOT_COUNTS = "The engine answered with something else than counts of cells."
 
 
@@ -80,7 +80,7 @@ class Engine(ABC):
         """Those that hold numbers, text, dates or truth values; raises DataError if there is no such table."""
         questions = driver("dprelease.engines.questions", extra="engines")
         found: list[TableColumn] = self.answered(lambda: questions.columns_of(self.compiler, self.described()))
-        return found[:MOST_COLUMNS]
+        return found[:MAX_COLUMNS]
 
     def counted(self, parts: Sequence[Encoding], columns: Sequence[TableColumn]) -> tuple[Integers, Integers]:
         """The cells that hold a row, (m, parts), and how many rows, (m,).
@@ -164,6 +164,6 @@ def _checked(found: Any, sizes: Sequence[int]) -> tuple[Integers, Integers]:
     if numbers is not None:
         cells, counts = numbers[:, :-1], numbers[:, -1]
         fits = (cells >= 0).all() and (cells < np.array(sizes)).all() and (counts >= 0).all()
-        if fits and sum(counts.tolist()) <= MOST_ROWS:
+        if fits and sum(counts.tolist()) <= MAX_ROWS:
             return cells, counts
     raise DataError(NOT_COUNTS)

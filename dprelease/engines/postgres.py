@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dpcore.core import DataError
-from dprelease.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine, driver
+from dprelease.engines.engine import MAX_COLUMNS, NOT_COUNTS, Engine, driver
 
 SECONDS_TO_CONNECT = 10
 SETTINGS = (
@@ -68,7 +68,7 @@ class Postgres(Engine):
             " AND attnum > 0 AND NOT attisdropped AND atttypid <> 'money'::regtype ORDER BY attnum"
         )
         name = ".".join('"' + each.replace('"', '""') + '"' for each in self.table)
-        return [(str(name), str(kind)) for name, kind in self._stream(query, [name], most=2 * MOST_COLUMNS)]
+        return [(str(name), str(kind)) for name, kind in self._stream(query, [name], most=2 * MAX_COLUMNS)]
 
     def _stream(self, query: str, values: list[Any], *, most: int) -> list[tuple[Any, ...]]:
         """Row by row, so that an answer without end ends here."""

@@ -11,8 +11,8 @@ from typing import Any
 from dpcore.core import ParameterError
 
 Document = Mapping[str, Any]
-MOST_CHARACTERS = 1 << 24
-MOST_DEPTH = 64
+MAX_CHARACTERS = 1 << 24
+MAX_DEPTH = 64
 MAX_VALUES = 1_000_000
 """Lists, mappings and commas of a text: each takes up to a hundred bytes of memory once it is read."""
 
@@ -65,14 +65,14 @@ def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
     """The mapping that a JSON text holds.
 
     Args:
-        text: at most MOST_CHARACTERS.
+        text: at most MAX_CHARACTERS.
         what: what the text should be, for the sentence of an error.
 
     Raises:
-        ParameterError: it is no JSON mapping, names a key twice, holds NaN or infinity, is deeper than MOST_DEPTH, or
+        ParameterError: it is no JSON mapping, names a key twice, holds NaN or infinity, is deeper than MAX_DEPTH, or
             has more than MAX_VALUES.
     """
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         raise ParameterError(f"The {what} is too long.")
     if _count_marks(text) > MAX_VALUES:
         raise ParameterError(f"The {what} holds more than {MAX_VALUES:,} values.")
@@ -84,11 +84,11 @@ def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ParameterError(f"The {what} must be a JSON mapping.")
     level: list[Any] = [found]
-    for _ in range(MOST_DEPTH):
+    for _ in range(MAX_DEPTH):
         inside = (each.values() if isinstance(each, dict) else each for each in level)
         level = [value for values in inside for value in values if isinstance(value, dict | list)]
     if level:
-        raise ParameterError(f"The {what} has lists or mappings within each other more than {MOST_DEPTH} deep.")
+        raise ParameterError(f"The {what} has lists or mappings within each other more than {MAX_DEPTH} deep.")
     return found
 
 

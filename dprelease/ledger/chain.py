@@ -14,7 +14,7 @@ from typing import Any
 
 from dpcore.core import ParameterError
 from dprelease.ledger.canonical import digest
-from dprelease.ledger.units import ATTO_DIGITS, MOST_EPSILON, NANO_DIGITS, Price, Tally
+from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, Price, Tally
 
 REGISTERED, VERSION, BUDGET, ATTEMPT = "registered", "version", "budget", "attempt"
 STORED, FAILED, MACHINE_FAILED = "stored", "failed", "machine failed"
@@ -136,7 +136,7 @@ def _booked(account: Balance, line: Line) -> list[str]:
     if kind == BUDGET:
         if account.measure not in (None, amount.measure) or (account.budget and amount.measure is Tally.RHO):
             found.append("a budget in rho is fixed when it is opened")
-        if not 0 < amount.first <= MOST_EPSILON * 10**NANO_DIGITS or amount.delta >= 10**ATTO_DIGITS:
+        if not 0 < amount.first <= MAX_EPSILON * 10**NANO_DIGITS or amount.delta >= 10**ATTO_DIGITS:
             found.append("no budget is so large")
         account.budget, account.measure = amount, account.measure or amount.measure
     elif kind == ATTEMPT:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from dpcore.core import Neighbours, is_visible
-from dpcore.core.problem import MOST_ROWS
-from dpcore.data.declared import MOST_PERSON_ROWS
+from dpcore.core.problem import MAX_ROWS
+from dpcore.data.declared import MAX_PERSON_ROWS
 from dprelease.ledger.units import Price, Tally
 
 OVER = "Needs {need}; {left} is left. Nothing was drawn."
@@ -22,13 +22,13 @@ UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
 RELEASE = "release"
 """What somebody may or may not do."""
 DAMAGED = "The ledger cannot be read. Restore a backup."
-MOST_WORDS = 200
+MAX_WORDS = 200
 """Characters of a name or a reason."""
 
 
 def is_words(text: str) -> bool:
     """Whether it is a name or a reason that shows: visible, printable and of a bounded length."""
-    return len(text) <= MOST_WORDS and is_visible(text) and text.isprintable()
+    return len(text) <= MAX_WORDS and is_visible(text) and text.isprintable()
 
 
 def restored_sentence(times: int) -> str:
@@ -119,12 +119,12 @@ class Registration:
         if self.person_column and self.neighbours is not Neighbours.ADD_REMOVE_ONE:
             return "Persons with several rows are protected where rows are added or removed."
         if self.person_column and not is_words(self.person_column):
-            return f"The person column's name must be 1 to {MOST_WORDS} printable characters."
+            return f"The person column's name must be 1 to {MAX_WORDS} printable characters."
         rows_of_a_row = self.rows_a_person > 1 and not self.person_column
-        if not 1 <= self.public_n <= MOST_ROWS or rows_of_a_row:
+        if not 1 <= self.public_n <= MAX_ROWS or rows_of_a_row:
             return "A registration names a public n, and rows a person only beside a person column."
-        if not 1 <= self.rows_a_person <= MOST_PERSON_ROWS:
-            return f"A person may have between 1 and {MOST_PERSON_ROWS:,} rows."
+        if not 1 <= self.rows_a_person <= MAX_PERSON_ROWS:
+            return f"A person may have between 1 and {MAX_PERSON_ROWS:,} rows."
         return ""
 
     @property

@@ -34,7 +34,7 @@ from dprelease.ledger.reading import (
 )
 from dprelease.ledger.records import (
     DIED,
-    MOST_WORDS,
+    MAX_WORDS,
     RELEASE,
     TAKEN,
     Actor,
@@ -59,7 +59,7 @@ COUNTED = "Counts of this engine's table are registered already: register these 
 
 def _words(text: str, what: str) -> str:
     if not is_words(text.strip()) or not text.isprintable():
-        raise LedgerError(f"The {what} must be 1 to {MOST_WORDS} printable characters.")
+        raise LedgerError(f"The {what} must be 1 to {MAX_WORDS} printable characters.")
     return text.strip()
 
 

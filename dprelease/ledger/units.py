@@ -10,12 +10,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Self
 
-from dpcore.core import MAX_PERSON_ROWS, Guarantee, ParameterError
+from dpcore.core import MAX_PRICED_ROWS, Guarantee, ParameterError
 from dpcore.privacy.concentrated import epsilon_of, largest_rho, rho_of_gaussians
 
 NANO_DIGITS = 9
 ATTO_DIGITS = 18
-MOST_EPSILON = 10**6
+MAX_EPSILON = 10**6
 """Far above what anybody may spend, and far within 64 bits."""
 ROOM = Fraction(100_001, 100_000)
 """By so much more Gaussian draws are charged in rho: another computer may find a smaller sigma."""
@@ -98,8 +98,8 @@ class Price:
         Raises:
             ParameterError: the delta would be 1 or more.
         """
-        if not 1 <= rows_a_person <= MAX_PERSON_ROWS:
-            raise ParameterError(f"A person has between 1 and {MAX_PERSON_ROWS:,} rows.")
+        if not 1 <= rows_a_person <= MAX_PRICED_ROWS:
+            raise ParameterError(f"A person has between 1 and {MAX_PRICED_ROWS:,} rows.")
         first = rows_a_person * units(guarantee.epsilon, NANO_DIGITS)
         delta = guarantee.delta
         if delta and rows_a_person > 1:
@@ -118,7 +118,7 @@ class Price:
         Raises:
             ParameterError: it is no budget.
         """
-        if not (0 < epsilon <= MOST_EPSILON and 0 <= delta < 1):
+        if not (0 < epsilon <= MAX_EPSILON and 0 <= delta < 1):
             raise ParameterError("A budget needs epsilon above 0 and finite, and delta of at least 0 and below 1.")
         first, atto = (units(x, d, rounding=ROUND_FLOOR) for x, d in ((epsilon, NANO_DIGITS), (delta, ATTO_DIGITS)))
         if not first:

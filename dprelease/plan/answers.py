@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 FEWEST = 20
 """Releases at least, of however many cells."""
-MOST_NUMBERS = 1 << 25
+MAX_NUMBERS = 1 << 25
 """Of all releases together."""
-MOST_MADE = 50_000
+MAX_MADE = 50_000
 """Rows of a release that are made for a forecast; of more rows the errors are smaller."""
 ROWS_TRIALS = 2
 """Releases of which rows are made, which takes a while."""
@@ -75,7 +75,7 @@ def answer_errors(
         return Errors(worst=off, typical=off)
     if question.entry_key == WHOLE:
         trials = min(trials, ROWS_TRIALS)
-    trials = min(trials, max(FEWEST, MOST_NUMBERS // asked(problem).count))
+    trials = min(trials, max(FEWEST, MAX_NUMBERS // asked(problem).count))
     found = mechanism.run(state, Preview(seed), trials)
     assert isinstance(found, TablesRelease)
     parts = list(_off(found, rows, _sums(plan, question)))

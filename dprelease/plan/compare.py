@@ -16,7 +16,7 @@ from dpcore.core import Dataset, Entry, Floats
 from dplab.limits.outlook import depends_on_n
 from dplab.measure import BLOCK_SECONDS
 from dplab.sweep import EPSILON_GRID, Sweep
-from dprelease.plan.answers import MOST_MADE
+from dprelease.plan.answers import MAX_MADE
 from dprelease.plan.errors import promised, simulated, twin_of
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
 
@@ -25,7 +25,7 @@ N_GRID = tuple(round(10 ** (power / 2)) for power in range(4, 13))
 LEVELS = (0.05, 0.5, 0.95)
 FEWEST, MOST = 20, 60
 """Releases of a cell."""
-MOST_CELLS = 1 << 20
+MAX_CELLS = 1 << 20
 """Releases times cells of the domain."""
 
 
@@ -88,7 +88,7 @@ def _grid(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> tuple[list
     for key, entry in plan.proved(question).items():
         before, each = entry.make(**question.values_for(key)).preview_seconds(plan.problem(question))
         (kept if before + MOST * each <= BLOCK_SECONDS else left_out).append(entry)
-    most = MOST_MADE if question.entry_key == WHOLE else N_GRID[-1]
+    most = MAX_MADE if question.entry_key == WHOLE else N_GRID[-1]
     return kept, left_out, [float(n) for n in N_GRID if n <= most] if by_rows else list(EPSILON_GRID)
 
 
@@ -108,7 +108,7 @@ def _cell(
     if there.n not in twins:
         twins[there.n] = twin_of(there, question, seed=seed)
     mechanism = entry.make(**asked.values, epsilon=question.epsilon if by_rows else place)
-    trials = max(FEWEST, min(MOST, MOST_CELLS // there.problem(question).domain.size))
+    trials = max(FEWEST, min(MOST, MAX_CELLS // there.problem(question).domain.size))
     errors = simulated(there, asked, mechanism, twins[there.n], seed=seed, trials=trials)
     nothing, promise = np.full(3, math.nan), promised(there, asked, mechanism)
     if promise < math.inf and depends_on_n(mechanism, there.problem(asked), beta=there.beta):

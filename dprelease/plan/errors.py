@@ -20,14 +20,14 @@ from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.randomness import Preview
 from dplab.limits.outlook import depends_on_n, promised_error
 from dplab.measure import FRAMES, finish, measure
-from dprelease.plan.answers import MOST_MADE, Errors, answer_errors, most_summed, told_of_lines
+from dprelease.plan.answers import MAX_MADE, Errors, answer_errors, most_summed, told_of_lines
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TRIALS = 200
-MOST_SECONDS = 2.0
+MAX_SECONDS = 2.0
 """Of releases of one question at one privacy loss; fewer of them are made of a slow mechanism."""
 COARSE = 3
 """Of these losses, which are tried for rows made of tables."""
@@ -77,7 +77,7 @@ def twin_of(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Dataset:
 
     They are nobody's: where persons are protected, errors are of the rows that are left of them.
     """
-    n = min(plan.n, MOST_MADE) if question.entry_key == WHOLE else plan.n
+    n = min(plan.n, MAX_MADE) if question.entry_key == WHOLE else plan.n
     reading = plan.reading(question)
     return twin(reading.reading if isinstance(reading, Capped) else reading, n=n, seed=seed).dataset()
 
@@ -157,7 +157,7 @@ def simulated(
     if question.releases != "data":
         return answer_errors(plan, question, mechanism, rows, trials=trials, seed=seed)
     state = mechanism.prepare(rows, plan.problem(question))
-    report = finish(measure(mechanism, rows, state, Preview(seed), trials=trials, seconds=MOST_SECONDS))
+    report = finish(measure(mechanism, rows, state, Preview(seed), trials=trials, seconds=MAX_SECONDS))
     return Errors(worst=report.answered, typical=report.typical[~report.refused])
 
 

@@ -36,12 +36,12 @@ from dpcore.data.declared import DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.readings import Reading
 
-MOST_LINES = 200
-MOST_LETTERS = 400
+MAX_LINES = 200
+MAX_LETTERS = 400
 """Of a line."""
 SHOWN = 40
 """Letters of a line that a sentence repeats."""
-MOST_CELLS = 1 << 14
+MAX_CELLS = 1 << 14
 """Of the table that the lines of one question ask of."""
 NUMBER = r"[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?"
 RANGE = re.compile(rf"({NUMBER})\s*(?:-|−|–|—|\.\.|to\b)\s*({NUMBER})")
@@ -78,7 +78,7 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
     except ParameterError as problem:  # what stands below means nothing
         return Lines(lines={}, problems=(f"Line {rows[0][0]}: {problem}",))
     rows = rows[bool(header) :]
-    for number, line in rows[:MOST_LINES]:
+    for number, line in rows[:MAX_LINES]:
         try:
             if header:
                 fields = _fields(line, sign)
@@ -90,8 +90,8 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
             problems.append(f"Line {number}: {problem}")
         else:
             found.setdefault(tuple(name for name in names if name in held), []).append(line.strip())
-    if len(rows) > MOST_LINES:  # before all others, of which a page may tell the first alone
-        problems.insert(0, f"Line {rows[MOST_LINES][0]}: at most {MOST_LINES:,} lines are read.")
+    if len(rows) > MAX_LINES:  # before all others, of which a page may tell the first alone
+        problems.insert(0, f"Line {rows[MAX_LINES][0]}: at most {MAX_LINES:,} lines are read.")
     return Lines(lines={key: tuple(dict.fromkeys(lines)) for key, lines in found.items()}, problems=tuple(problems))
 
 
@@ -124,8 +124,8 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
     Raises:
         ParameterError: a line is about other columns, or there are too many cells.
     """
-    if len(lines) > MOST_LINES:
-        raise ParameterError(f"A question has at most {MOST_LINES:,} lines.")
+    if len(lines) > MAX_LINES:
+        raise ParameterError(f"A question has at most {MAX_LINES:,} lines.")
     cuts: dict[str, set[float]] = {name: set() for name in columns}
     for line in lines:
         held = conditions(line, table)
@@ -136,8 +136,8 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
             if isinstance(told, tuple) and is_number(on):
                 cuts[name] |= {end for end in told if on.low < end < on.high}
     reading = table.cut({name: tuple(sorted(places)) for name, places in cuts.items()})
-    if reading.domain.size > MOST_CELLS:
-        raise ParameterError(f"These lines cut {reading.domain.size:,} cells; at most {MOST_CELLS:,} are told apart.")
+    if reading.domain.size > MAX_CELLS:
+        raise ParameterError(f"These lines cut {reading.domain.size:,} cells; at most {MAX_CELLS:,} are told apart.")
     return reading
 
 
@@ -195,8 +195,8 @@ def _header(line: str, table: DeclaredTable) -> tuple[list[str], str]:
 
 def _fields(line: str, sign: str = ",") -> list[str]:
     """The fields of a line of CSV, or of one with another sign between them."""
-    if len(line) > MOST_LETTERS:
-        raise ParameterError(f"it has more than {MOST_LETTERS} letters.")
+    if len(line) > MAX_LETTERS:
+        raise ParameterError(f"it has more than {MAX_LETTERS} letters.")
     try:
         rows = csv.reader([line], delimiter=sign, skipinitialspace=True, strict=True)
         return [field.strip() for field in next(rows, [])]

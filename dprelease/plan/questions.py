@@ -63,11 +63,11 @@ from dprelease.requests.codec import (
     number,
     relation,
 )
-from dprelease.requests.parts import MOST_PARTS, AskedQuestion, Request, parameters_read, parameters_told
+from dprelease.requests.parts import MAX_PARTS, AskedQuestion, Request, parameters_read, parameters_told
 from dprelease.requests.vector import total
 
 FORMAT = "dpscope-plan/2"
-MOST_QUESTIONS = MOST_PARTS
+MAX_QUESTIONS = MAX_PARTS
 RELEASED = ("data", "value", "answers")
 """What a question's mechanism may release: counts, one value, or tables."""
 QUANTITIES = {
@@ -161,8 +161,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "file_format", canonical_format(self.file_format))
-        if not 1 <= len(self.questions) <= MOST_QUESTIONS:
-            raise ParameterError(f"A plan has between 1 and {MOST_QUESTIONS} questions, got {len(self.questions)}.")
+        if not 1 <= len(self.questions) <= MAX_QUESTIONS:
+            raise ParameterError(f"A plan has between 1 and {MAX_QUESTIONS} questions, got {len(self.questions)}.")
         if not 0 < self.beta < 1:
             raise ParameterError(f"A failure chance must lie between 0 and 1, got {self.beta!r}.")
         object.__setattr__(self, "questions", tuple(map(self._suited, self.questions)))

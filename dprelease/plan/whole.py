@@ -21,7 +21,7 @@ from dpcore.randomness import Preview
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_REHEARSED = 200_000
+MAX_REHEARSED = 200_000
 """Made-up rows of a rehearsal."""
 
 
@@ -67,7 +67,7 @@ def rehearsed_table(
     """
     if len(names) < 2:
         raise ParameterError("A table of rows has two columns or more.")
-    reading, n = table.whole(*names), min(n, MOST_REHEARSED)
+    reading, n = table.whole(*names), min(n, MAX_REHEARSED)
     domain = reading.domain
     assert is_table(domain)
     dataset = twin(reading, n=n, seed=seed).dataset()

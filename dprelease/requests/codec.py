@@ -29,7 +29,7 @@ from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
-from dprelease.ledger.records import MOST_WORDS, is_words
+from dprelease.ledger.records import MAX_WORDS, is_words
 
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
@@ -127,7 +127,7 @@ def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
     of_its_value = isinstance(made, Predicate) and made == dataclasses.replace(made, name="")
     for name in NAMES & set(values):
         if not of_its_value and not all(each == "" or is_words(each) for each in _texts(values[name])):
-            raise ParameterError(f"{named}'s {name} must be at most {MOST_WORDS} printable characters.")
+            raise ParameterError(f"{named}'s {name} must be at most {MAX_WORDS} printable characters.")
     return made
 
 

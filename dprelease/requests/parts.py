@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from dpcore.core import Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, describe_error, exactly
-from dpcore.data.declared import MOST_PERSON_ROWS
+from dpcore.data.declared import MAX_PERSON_ROWS
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading
 from dpcore.mechanisms import entry as entry_of
@@ -40,8 +40,8 @@ from dprelease.requests.codec import (
 )
 
 FORMAT = "dpscope-request/2"
-MOST_DRAWS = 10**6
-MOST_PARTS = 64
+MAX_DRAWS = 10**6
+MAX_PARTS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,14 +149,14 @@ class Request:
     file_format: Format = USUAL
 
     def __post_init__(self) -> None:
-        if type(self.draw) is not int or not 1 <= self.draw <= MOST_DRAWS:
-            raise ParameterError(f"A draw's number must be a whole number between 1 and {MOST_DRAWS:,}.")
-        if not 1 <= len(self.parts) <= MOST_PARTS:
-            raise ParameterError(f"A request has between 1 and {MOST_PARTS} questions, got {len(self.parts)}.")
+        if type(self.draw) is not int or not 1 <= self.draw <= MAX_DRAWS:
+            raise ParameterError(f"A draw's number must be a whole number between 1 and {MAX_DRAWS:,}.")
+        if not 1 <= len(self.parts) <= MAX_PARTS:
+            raise ParameterError(f"A request has between 1 and {MAX_PARTS} questions, got {len(self.parts)}.")
         if len({(part.neighbours, part.n) for part in self.parts}) > 1:
             raise ParameterError("The questions of a request are about one relation and one n.")
-        if type(self.rows_a_person) is not int or not 1 <= self.rows_a_person <= MOST_PERSON_ROWS:
-            raise ParameterError(f"A person may have between 1 and {MOST_PERSON_ROWS:,} rows.")
+        if type(self.rows_a_person) is not int or not 1 <= self.rows_a_person <= MAX_PERSON_ROWS:
+            raise ParameterError(f"A person may have between 1 and {MAX_PERSON_ROWS:,} rows.")
         if self.rows_a_person > 1 and not self.person:
             raise ParameterError("Several rows of a person need the column that says whose a row is.")
         object.__setattr__(self, "file_format", canonical_format(self.file_format))
@@ -209,7 +209,7 @@ class Request:
             raise ParameterError("A request's person is the name of a column, and its parts are a list.")
         neighbours = relation(data["relation"])
         return cls(
-            parts=tuple(AskedQuestion.of(each, n=data["n"], neighbours=neighbours) for each in parts[: MOST_PARTS + 1]),
+            parts=tuple(AskedQuestion.of(each, n=data["n"], neighbours=neighbours) for each in parts[: MAX_PARTS + 1]),
             person=person,
             rows_a_person=document.get("rows_a_person", 1),
             draw=document.get("draw", 1),

@@ -13,7 +13,7 @@ from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.analysts import ANALYSTS
 from dpcore.mechanisms.online.interactive import Interactive
-from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, generated
+from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
 from pages.shell.asked import Asked
@@ -21,7 +21,7 @@ from pages.shell.controls import Value, choice, control, epsilon_bar, neighbours
 from pages.shell.private.twin import untwinned
 
 FIRST = "earnings.earnings"
-MOST_SUMS = 200
+MAX_SUMS = 200
 """Weighted sums that may be asked."""
 
 
@@ -102,7 +102,7 @@ def _weighted(domain: Domain) -> LinearQueries:
     """Sums whose weights are made by chance, from 0 to 1 for each cell."""
     kinds = {key: name.capitalize() for key, (name, _) in GENERATED.items()}
     kind = choice("Weights", kinds, key="ask-weights", default="bumps", help_text="A query adds up its rows' weights.")
-    return generated(kind, queries=min(MOST_SUMS, MOST_WEIGHTS // domain.ordered), domain=domain, seed=1)
+    return generated(kind, queries=min(MAX_SUMS, MAX_WEIGHTS // domain.ordered), domain=domain, seed=1)
 
 
 def question(queries: Queries, *, key: str) -> int:

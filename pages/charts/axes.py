@@ -32,7 +32,7 @@ from pages.charts.words import minus
 
 Layout = dict[str, Any]
 
-MOST_DECADES = 3
+MAX_DECADES = 3
 """Of an axis whose powers of ten have room for other numbers between them."""
 FEW_DECADES = 2.1
 """Of an axis to which Plotly gives all ten numbers of each: twice and five times a power are enough."""
@@ -48,7 +48,7 @@ CLEAR = 0.09
 """Share of the axis that a name keeps free of numbers on either side."""
 ACROSS = 44
 """Letters in a line of a title below a picture: as many as a phone shows."""
-MOST_ACROSS, MOST_FLAT = 24, 6
+MAX_ACROSS, MAX_FLAT = 24, 6
 """Labels along a horizontal axis; so many stand upright."""
 EDGE, TICK, WORDS_BESIDE, WORDS_BELOW, LINE = 12, 5, 21, 36, 18
 """Pixels: at a picture's edges; of a tick; that a title takes beside numbers; numbers and title below the picture; a
@@ -143,19 +143,19 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
     if axis.form:
         layout["tickformat"] = axis.form
         decades = math.log10(ends[1] / ends[0]) if axis.log else 0
-        if decades > MOST_DECADES:  # Plotly would write twice and five times each power too, one over the other
+        if decades > MAX_DECADES:  # Plotly would write twice and five times each power too, one over the other
             layout["dtick"] = math.ceil(decades / (ABOUT + 2))
         elif 1 <= decades <= FEW_DECADES:  # and here three, four, six, … times each
             layout["dtick"] = "D2"
     elif axis.log:
         layout |= {"tickformat": "~g", "dtick": 1 if ends[1] / ends[0] > 20 else "D2"}
     if axis.labels:
-        places = range(0, len(axis.labels), -(-len(axis.labels) // MOST_ACROSS) if across else 1)
+        places = range(0, len(axis.labels), -(-len(axis.labels) // MAX_ACROSS) if across else 1)
         cut = ["\n".join(_cut(line, axis.letters) for line in text.split("\n")) for text in axis.labels]
         layout |= {"tickvals": list(places), "ticktext": [printed(cut[place]) for place in places]}
         if not across:
             layout["range"] = layout["range"][::-1]
-        elif len(places) > MOST_FLAT:
+        elif len(places) > MAX_FLAT:
             layout["tickangle"] = -40
     elif axis.ticks or axis.named:
         along = math.log10 if axis.log else float

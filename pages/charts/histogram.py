@@ -17,10 +17,10 @@ from pages.charts.axes import nice
 from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
 from pages.charts.words import drawable, fullest, group_names, grouped, percent, rows, shortened, significant
 
-MOST_BARS = 64
+MAX_BARS = 64
 DATES_ALONG, LONGEST = 4, 12
 """Names along an axis of dates or labels, and letters of a label there."""
-MOST_FRAMES = 20
+MAX_FRAMES = 20
 """Releases that can be played."""
 DWARFED = 20
 """Times the usual bar that one must have before shares of it are hard to see."""
@@ -97,7 +97,7 @@ def axis_along(line: Number | Labels, name: str = "value", *, most: int = DATES_
 
 def _on_a_line(line: Number) -> Layout:
     """Bars that touch, over the data's unit; one for missing values at the right, off the axis."""
-    (first, edges), names = blocks_of(line, MOST_BARS), block_names(line, MOST_BARS)
+    (first, edges), names = blocks_of(line, MAX_BARS), block_names(line, MAX_BARS)
     axis = axis_along(line)
     start, end = edges[:-1], edges[1:]
     if line.missing:
@@ -232,7 +232,7 @@ def _line(layout: Layout, row: Floats, *, log: bool) -> Curve:
     return Curve(role="released", name="released", x=x, y=y, step=not layout.across)
 
 
-def shown_releases(frames: Floats, *, n: int, clean: bool, most: int = MOST_FRAMES) -> Floats:
+def shown_releases(frames: Floats, *, n: int, clean: bool, most: int = MAX_FRAMES) -> Floats:
     """The releases that can be played, post-processed to whole counts that add up to n where asked: (F, size)."""
     shown = frames[:most].astype(np.float64)
     refused = ~np.isfinite(shown).all(axis=1)

@@ -19,7 +19,7 @@ POINTED_AT = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
 """What pointing and clicking need: nobody does either while a slider moves."""
 DRAWN, LAID_OUT = {*MOVING, "zmax"}, {"shapes", "annotations", "xaxis", "yaxis", "xaxis2", "yaxis2"}
 """What differs between the traces and between the layouts of stops."""
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 """Of the states of all stops as they are sent; larger ones are not."""
 
 
@@ -139,7 +139,7 @@ def encoded(
             charts[key].append({"data": traces, "layout": layout})
     found = json.dumps({"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}})
     sent = b64encode(zlib.compress(found.encode())).decode()
-    return {"deflated": sent} if len(sent) <= MOST_BYTES else None
+    return {"deflated": sent} if len(sent) <= MAX_BYTES else None
 
 
 def live_states(states: Any, *, key: str, asks: Callable[[], None] | None = None) -> None:

@@ -15,11 +15,11 @@ from pages.charts.histogram import axis_along, block_names, blocks_of, extent, r
 from pages.charts.picture import Frame, Heat, Mark, Outline, Picture
 from pages.charts.words import drawable, shortened, significant
 
-MOST_SIDE = 32
+MAX_SIDE = 32
 """Cells along a side of a map; finer grids are drawn in blocks."""
-MOST_FRAMES = 8
+MAX_FRAMES = 8
 """Releases that can be played: each is a number for every cell."""
-HEIGHT, MOST_UP = 360, 8
+HEIGHT, MAX_UP = 360, 8
 Asked = tuple[int, int, int, int]
 """First and last cell across, and up, of a rectangle."""
 
@@ -28,7 +28,7 @@ def blocks(counts: NDArray[Any], domain: Product) -> Floats:
     """Rows per block of cells, row by row, the reserved cell apart in a last column: (F, size) to (F, blocks + 1)."""
     plane = counts[:, : domain.ordered].astype(np.float64).reshape(-1, *domain.shape)
     for axis, line in enumerate(domain.columns, start=1):
-        plane = np.add.reduceat(plane, blocks_of(line, MOST_SIDE)[0], axis=axis)
+        plane = np.add.reduceat(plane, blocks_of(line, MAX_SIDE)[0], axis=axis)
     rest = counts[:, domain.ordered :].sum(axis=1, keepdims=True)
     return np.concatenate([plane.reshape(len(counts), -1), rest], axis=1)
 
@@ -110,8 +110,8 @@ def _map(
     """A picture over both units, and where each block lies beside its numbers."""
     across_named, up_named = drawable(domain.names)
     x = axis_along(domain.columns[0], across_named)
-    y = axis_along(domain.columns[1], up_named, most=MOST_UP, upright=True)
-    names = (block_names(line, MOST_SIDE) for line in domain.columns)
+    y = axis_along(domain.columns[1], up_named, most=MAX_UP, upright=True)
+    names = (block_names(line, MAX_SIDE) for line in domain.columns)
     places = [*itertools.product(*names)] + [(domain.describe(domain.ordered),) * 2] * domain.missing
     across, up = zip(*places, strict=True)
     return Picture(
@@ -132,7 +132,7 @@ def _map(
 
 def _shades(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
     """Rows of each block (blocks, or one more) as shades; noise below no rows is as light as none."""
-    edges = [blocks_of(line, MOST_SIDE)[1] for line in domain.columns]
+    edges = [blocks_of(line, MAX_SIDE)[1] for line in domain.columns]
     plane = row[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
     return Heat(
         role=role,

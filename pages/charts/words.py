@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Domain, Floats, Integers, rounded_down, rounded_up
 
-MOST_COUNTED = 2.0**53
+MAX_COUNTED = 2.0**53
 """Whole numbers from here on are no counts."""
 
 
@@ -33,7 +33,7 @@ def shortened(values: NDArray[Any] | Sequence[float], *, step: float = 0.0) -> l
     short = np.rint(held * up / down) * down / up
     # A count is often a share times n, and then off by its last bit.
     whole = np.rint(held)
-    count = (np.abs(held - whole) <= 1e-12 * size) & (size < MOST_COUNTED)
+    count = (np.abs(held - whole) <= 1e-12 * size) & (size < MAX_COUNTED)
     short = np.where(count, whole, short)
     return [number if known else None for number, known in zip(short.tolist(), finite.tolist(), strict=True)]
 
@@ -126,7 +126,7 @@ def verbatim(text: str) -> str:
     return "`" + "".join(letter if letter.isprintable() and letter != "`" else "'" for letter in text) + "`"
 
 
-MOST_LABELS = 40
+MAX_LABELS = 40
 LONGEST_LABEL = 40
 """Letters of a label that are shown."""
 
@@ -152,8 +152,8 @@ def drawable(labels: Iterable[str]) -> list[str]:
 
 
 def fullest(counts: Floats) -> Integers:
-    """Places of the largest counts (k,), largest first, at most MOST_LABELS; the lower place first among equals."""
-    return np.argsort(-counts, kind="stable")[:MOST_LABELS]
+    """Places of the largest counts (k,), largest first, at most MAX_LABELS; the lower place first among equals."""
+    return np.argsort(-counts, kind="stable")[:MAX_LABELS]
 
 
 def grouped(counts: Floats, domain: Domain, kept: Integers) -> Floats:

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.declared import MOST_PERSON_ROWS, DeclaredTable, coarser
+from dpcore.data.declared import MAX_PERSON_ROWS, DeclaredTable, coarser
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import verbatim
 from pages.data.engines import counted, is_kept, is_sealed, named
@@ -21,9 +21,9 @@ from pages.data.upload import PERSON, ROW, HeldFile
 from pages.shell.session import DATA, remember_upload, remembered, still_filled, upload
 from pages.shell.state import SessionKey
 
-MOST_SIDE = 64
+MAX_SIDE = 64
 """Cells of either side of a map."""
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Columns that a sentence names."""
 TARGET = "1%"
 """The error that is asked about from here; on Play it is typed."""
@@ -39,7 +39,7 @@ def declare(held: HeldFile) -> None:
     person, person_rows = _unit(held)
     rows = _counted(held, person)
     table, wrong = declared(rows, person=person, person_rows=person_rows)
-    for name in list(wrong)[:MOST_NAMED]:
+    for name in list(wrong)[:MAX_NAMED]:
         st.error(f"{verbatim(name)}: {wrong[name]}")
     _say_labels(rows)
     _say_lacking(rows)
@@ -120,8 +120,8 @@ def _say_labels(rows: list[Typed]) -> None:
 
 def _listed(parts: list[str]) -> str:
     """The first of them, and how many more there are."""
-    more = f" and {len(parts) - MOST_NAMED:,} more" if len(parts) > MOST_NAMED else ""
-    return f"{', '.join(parts[:MOST_NAMED])}{more}"
+    more = f" and {len(parts) - MAX_NAMED:,} more" if len(parts) > MAX_NAMED else ""
+    return f"{', '.join(parts[:MAX_NAMED])}{more}"
 
 
 def _say_lacking(rows: list[Typed]) -> None:
@@ -146,7 +146,7 @@ def _unit(held: HeldFile) -> tuple[str, int]:
         placeholder="Choose a column", persist_state="session", help="It is not counted itself.",
     )  # fmt: skip
     rows = cap.number_input(
-        "Rows of one person, at most", 1, MOST_PERSON_ROWS, 1, key=f"{held.prefix}rows", persist_state="session",
+        "Rows of one person, at most", 1, MAX_PERSON_ROWS, 1, key=f"{held.prefix}rows", persist_state="session",
         help="Further rows of a person are left out, by the order of the file; so are rows that do not say whose they "
         f"are. {GROUP_PRIVACY}",
     )  # fmt: skip
@@ -158,7 +158,7 @@ def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable
     names = [column.name for column in table.used]
     if not names:
         return None
-    sided = [each.name for each in table.used if is_number(each.on) or 2 <= len(each.on.labels) <= MOST_SIDE]
+    sided = [each.name for each in table.used if is_number(each.on) or 2 <= len(each.on.labels) <= MAX_SIDE]
     first, second, sides = st.columns(3)
     column = str(_one_of(first, "Column", names, key=f"{held.prefix}column"))
     others = [name for name in sided if name != column and column in sided]
@@ -167,7 +167,7 @@ def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable
     try:
         if with_:
             cells = sides.slider(
-                "Cells a side", 2, MOST_SIDE, 2**SIDE_BITS, key=f"{held.prefix}sides", persist_state="session",
+                "Cells a side", 2, MAX_SIDE, 2**SIDE_BITS, key=f"{held.prefix}sides", persist_state="session",
                 help="Of the map of both columns. A date’s cells are its units, a category’s its labels.",
             )  # fmt: skip
             table = _coarser(table, chosen, cells)
@@ -194,8 +194,8 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
     columns = []
     for column in table.columns:
         on = column.on
-        if column.name in names and is_dates(on) and on.ordered > MOST_SIDE:
-            raise ParameterError(f"A map has at most {MOST_SIDE} cells a side: give the dates a coarser unit.")
+        if column.name in names and is_dates(on) and on.ordered > MAX_SIDE:
+            raise ParameterError(f"A map has at most {MAX_SIDE} cells a side: give the dates a coarser unit.")
         if column.name in names and is_number(on):
             on = coarser(on, cells)
         columns.append(dataclasses.replace(column, on=on))

@@ -31,9 +31,9 @@ from pages.shell.session import Input, fill_in, is_steward, still_filled
 from pages.shell.state import SessionKey
 from pages.shell.status import may_show
 
-MOST_FILLED = 1000
+MAX_FILLED = 1000
 """Labels filled in from the data; where there are more, the page says how many rows are left out."""
-MOST_SENTENCES = 8
+MAX_SENTENCES = 8
 ONE_EACH = 1024
 """Whole numbers up to so many get a cell each."""
 DATE_WORDS = re.compile(
@@ -42,7 +42,7 @@ DATE_WORDS = re.compile(
 """Names of columns in which Excel's serial numbers are taken for dates."""
 SERIALS = (20_000, 60_000)
 """Excel's days of 1954 to 2064."""
-MOST_DAYS = 1000
+MAX_DAYS = 1000
 """Between the first and the last date that are filled in day by day; months otherwise."""
 SLACK = 1e-6
 """Between the bounds of a column that holds one number, as a share of it: far more than the finest grid needs."""
@@ -88,7 +88,7 @@ def _fill(held: HeldFile) -> list[str]:
             usual={cell_key(held, place, name): USUAL[name] for name in found},
             private=held.private,
         )
-    return said[:MOST_SENTENCES] + [f"And {len(said) - MOST_SENTENCES:,} more columns."] * (len(said) > MOST_SENTENCES)
+    return said[:MAX_SENTENCES] + [f"And {len(said) - MAX_SENTENCES:,} more columns."] * (len(said) > MAX_SENTENCES)
 
 
 def remark(table: Table, column: str, found: dict[str, Input], *, kind: str | None) -> str:
@@ -138,7 +138,7 @@ def suggested(table: Table, column: str, *, kind: str | None = None) -> dict[str
             return _days(table, column)
         if step:
             return {}
-    labels = [label for label in table.distinct(column, MOST_FILLED) if not {"\n", "\r"} & set(label)]
+    labels = [label for label in table.distinct(column, MAX_FILLED) if not {"\n", "\r"} & set(label)]
     return {"kind": CATEGORY, "labels": lines(labels)} if labels else {}
 
 
@@ -172,7 +172,7 @@ def _written_as_numbers(table: Table, column: str) -> bool:
 def _days(table: Table, column: str) -> dict[str, Input]:
     """First and last day of dates, or month where they are far apart."""
     days = table.periods(column, "day")
-    return _ends(table, column, "day" if np.nanmax(days) - np.nanmin(days) <= MOST_DAYS else "month")
+    return _ends(table, column, "day" if np.nanmax(days) - np.nanmin(days) <= MAX_DAYS else "month")
 
 
 def _ends(table: Table, column: str, step: str) -> dict[str, Input]:

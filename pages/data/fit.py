@@ -28,7 +28,7 @@ COUNT = "Count the cells that do not fit"
 HELP = "Reads the true values of these columns, for your screen alone."
 NOTED = "The ledger notes it as access to true values, and every later certificate says so."
 """Of a data owner's session with a ledger: only there it is noted at once."""
-MOST_COLUMNS = 12
+MAX_COLUMNS = 12
 
 
 def say_format(source: Source) -> None:
@@ -74,11 +74,11 @@ def _ask(about: str) -> None:
 
 def _show(found: Sequence[Unfit]) -> None:
     """A line for each column, first those of which little fits."""
-    for each in sorted(found, key=lambda one: -one.wrong)[:MOST_COLUMNS]:
+    for each in sorted(found, key=lambda one: -one.wrong)[:MAX_COLUMNS]:
         name, cells = verbatim(each.column), so_many(each.cells, "cell")
         if each.wrong + each.empty == each.cells:
             st.warning(f"{name}: none of {cells} fits its declaration. What is released of it would be noise alone.")
         else:
             st.caption(f"{name}: {each.wrong:,} of {cells} do not fit and count as missing; {each.empty:,} are empty.")
-    if len(found) > MOST_COLUMNS:
-        st.caption(f"And {so_many(len(found) - MOST_COLUMNS, 'column')} with as few such cells or fewer.")
+    if len(found) > MAX_COLUMNS:
+        st.caption(f"And {so_many(len(found) - MAX_COLUMNS, 'column')} with as few such cells or fewer.")

@@ -17,7 +17,7 @@ from pages.charts.roles import DASHES
 from pages.charts.words import shortened, significant
 
 IMPOSSIBLE = "impossible for a private method"
-LEAST_EPSILON, MOST_EPSILON = 0.08, 12.5
+LEAST_EPSILON, MAX_EPSILON = 0.08, 12.5
 """Usual ends of an axis of ε; the measured ones are well inside."""
 OTHERS = tuple(f"other-{place}" for place in range(len(LIGHT.others)))
 """Roles of what a picture compares."""
@@ -31,7 +31,7 @@ def epsilon_axis(epsilon: float) -> Axis:
         title="← private · privacy loss ε · accurate →",
         log=True,
         low=min(LEAST_EPSILON, epsilon * 0.8),
-        high=max(MOST_EPSILON, epsilon * 1.25),
+        high=max(MAX_EPSILON, epsilon * 1.25),
         ticks=(0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10),
     )
 

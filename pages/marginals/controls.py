@@ -11,7 +11,7 @@ from dpcore.data.samples import sample
 from dpcore.data.sources import Source, generated_attributes
 from dpcore.mechanisms import entry
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.attribute_sets import MOST_WIDTH
+from dpcore.queries.attribute_sets import MAX_WIDTH
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.marginals.upload import own_predicates
@@ -93,7 +93,7 @@ WIDTH, AT_LEAST = SessionKey("width", 1), SessionKey("at-least", 2)
 
 def _question(attributes: int) -> tuple[int, int, bool]:
     """Attributes of a query, how many must be set, and whether they may be negated."""
-    most = min(MOST_WIDTH, attributes)
+    most = min(MAX_WIDTH, attributes)
     if WIDTH.value > most:
         WIDTH.value = most
     width = whole("Attributes in a query k", 1, most, min(5, most), key=WIDTH)

@@ -23,7 +23,7 @@ SHARES = np.concatenate([np.linspace(0.01, 0.99, 50), [0.999]])
 """Shares of the queries at which curves are drawn."""
 LEAST_POWER = -7
 """The axis of errors begins here at the latest: a tenth of a row in a million. Smaller errors are at its left end."""
-MOST_TICKS = 6
+MAX_TICKS = 6
 SPENT, ADDED = "share of the privacy budget", "share of an answer's variance"
 BY_POLYNOMIAL, BETWEEN = "polynomial, observed", "between bounds, observed"
 DIRECTLY, PREDICTED = "direct, observed", "direct, predicted"
@@ -160,7 +160,7 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
     curves[PREDICTED] = error_quantiles(direct, SHARES)
     found = np.concatenate([*curves.values(), [plan.predicted, 1.0]])
     first = max(LEAST_POWER, min(-1, math.floor(math.log10(found[found > 0].min()))))
-    low, step = 10.0**first, math.ceil(-first / MOST_TICKS)
+    low, step = 10.0**first, math.ceil(-first / MAX_TICKS)
     looks = {
         BY_POLYNOMIAL: (f"mechanism:{key}", "solid"),
         BETWEEN: ("other-3", "longdash"),

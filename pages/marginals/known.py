@@ -22,7 +22,7 @@ from pages.shell.asked import Asked
 from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, promises
 
 DIRECT = "marginals-direct"
-MOST_WIDTH = 12
+MAX_WIDTH = 12
 """Attributes of a query on the map."""
 
 
@@ -62,7 +62,7 @@ def known_before(asked: Asked[AtLeast]) -> None:
         picture = level_bars(plan=plan, counts=released_counts(plan, queries), key=colour)
         _draw(picture, name="levels", title="noise of each level")
     with right:
-        widths = list(range(1, min(MOST_WIDTH, attributes) + 1))
+        widths = list(range(1, min(MAX_WIDTH, attributes) + 1))
         places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=mechanism.degree)
         here, _ = best_along(problem, budget, rows=np.array([n]), degree=mechanism.degree)
         picture = winners_map(places=places, n=n, width=queries.width, here=here[0], key=asked.entry.key)

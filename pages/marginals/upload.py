@@ -7,14 +7,14 @@ import re
 import streamlit as st
 
 from dpcore.core import ParameterError
-from dpcore.data.lists import MOST_VARIABLES, ListColumns
+from dpcore.data.lists import MAX_VARIABLES, ListColumns
 from dpcore.data.predicates import Predicate
-from dpcore.data.product import MOST_ATTRIBUTES
+from dpcore.data.product import MAX_ATTRIBUTES
 from dpcore.data.readings import YesNo
 from dpcore.data.sources import Source
 from pages.data.upload import HeldFile
 
-MOST_COLUMNS = 24
+MAX_COLUMNS = 24
 OTHERS = re.compile(r"(>|=>|<=|=<|≤)\s*[-−+]?[0-9.]+")
 """Comparisons that are no predicate; what is no number behind the sign may be a label."""
 QUOTED = re.compile(r'"(.+)"|“(.+)”')
@@ -33,7 +33,7 @@ def own_predicates(held: HeldFile) -> Source | None:
         "Columns",
         held.table.columns,
         key=f"{held.prefix}cube-columns",
-        max_selections=MOST_COLUMNS,
+        max_selections=MAX_COLUMNS,
         persist_state="session",
     )
     predicates: list[Predicate] = []
@@ -43,8 +43,8 @@ def own_predicates(held: HeldFile) -> Source | None:
     if len(unique) < 2:
         st.caption("Name at least two attributes.")
         return None
-    if len(unique) > MOST_ATTRIBUTES:
-        raise ParameterError(f"At most {MOST_ATTRIBUTES} attributes can be used; you named {len(unique)}.")
+    if len(unique) > MAX_ATTRIBUTES:
+        raise ParameterError(f"At most {MAX_ATTRIBUTES} attributes can be used; you named {len(unique)}.")
     return Source(origin=held.origin, reading=YesNo(predicates=tuple(unique.values())))
 
 
@@ -102,8 +102,8 @@ def own_lists(held: HeldFile, rules: int) -> Source | None:
     if not variables:
         st.caption("Name what conditions are about.")
         return None
-    if len(variables) > MOST_VARIABLES:
-        raise ParameterError(f"At most {MOST_VARIABLES} variables can be used; you named {len(variables)}.")
+    if len(variables) > MAX_VARIABLES:
+        raise ParameterError(f"At most {MAX_VARIABLES} variables can be used; you named {len(variables)}.")
     pairs = tuple(zip(chosen[:-1:2], chosen[1:-1:2], strict=True))
     reading = ListColumns(variables=variables, rules=pairs, otherwise=chosen[-1])
     return Source(origin=held.origin, reading=reading)

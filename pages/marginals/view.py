@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Floats
-from dpcore.mechanisms.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
+from dpcore.mechanisms.marginals.plans import BETA, MAX_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
 from dpcore.queries.at_least import AtLeast
 from pages.charts.words import percent, rows
@@ -181,7 +181,7 @@ def _promise(shown: Shown) -> None:
         f"{problem.neighbours}|{asked.seed}",
         work=answers.worst if plan.polynomial or direct_fits(queries) else None,
         why_not=f"No release is previewed: it would hold {counts_at(queries, queries.width):,} counts, more than the "
-        f"{MOST_COUNTS:,} that fit. The promise beside is what it would be.",
+        f"{MAX_COUNTS:,} that fit. The promise beside is what it would be.",
     )
 
 

@@ -13,15 +13,15 @@ from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
 from dprelease.plan.predicates import read_lines
-from dprelease.plan.questions import MOST_QUESTIONS, QUANTITIES, WHOLE, PlannedQuestion
+from dprelease.plan.questions import MAX_QUESTIONS, QUANTITIES, WHOLE, PlannedQuestion
 from pages.plan.rows import USUAL, keep, refused
 from pages.plan.table import Declared, version
 
 EPSILON = 0.25
-MOST_WAYS = 3
+MAX_WAYS = 3
 PAIRS = 2
 """Columns that are asked of together, but for tables."""
-MOST_SAID = 5
+MAX_SAID = 5
 """Sentences about lines that say nothing."""
 EXAMPLE = "age 20–34, sex = Female\nage >= 65"
 
@@ -54,7 +54,7 @@ def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, 
 def add_question(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
     """The form of a new question."""
     names = [column.name for column in declared.table.used]
-    with st.popover("Add a question", width="stretch", disabled=len(questions) >= MOST_QUESTIONS):
+    with st.popover("Add a question", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{declared.key}")
         kinds = askable(declared, columns) if columns else {}
         if not kinds:
@@ -64,7 +64,7 @@ def add_question(declared: Declared, questions: Sequence[PlannedQuestion]) -> No
         )
         new = kinds[asked][1]
         if asked == "tables":
-            most = min(MOST_WAYS, len(columns))
+            most = min(MAX_WAYS, len(columns))
             new = replace(new, ways=int(st.number_input("Columns to a table", 1, most, PAIRS, key="plan_ways")))
         if asked == "quantile":
             share = st.number_input("Share of rows below", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
@@ -75,7 +75,7 @@ def add_question(declared: Declared, questions: Sequence[PlannedQuestion]) -> No
 
 def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
     """The form of pasted lines: all of them are read, or what is wrong with each is said."""
-    with st.popover("Paste questions", width="stretch", disabled=len(questions) >= MOST_QUESTIONS):
+    with st.popover("Paste questions", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         text = st.text_area(
             "A question a line, or a CSV whose first line names columns", key=f"plan_lines_{version()}_{declared.key}",
             placeholder=EXAMPLE, help="A range of whole numbers has both its ends; of other numbers the upper end is "
@@ -84,10 +84,10 @@ def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) ->
         if not st.button("Add these lines", key="plan_lines_add", type="primary"):
             return
         found = read_lines(text, declared.table)
-        for problem in found.problems[:MOST_SAID]:
+        for problem in found.problems[:MAX_SAID]:
             st.error(problem)
-        if len(found.problems) > MOST_SAID:
-            st.error(f"Nor can {len(found.problems) - MOST_SAID:,} more be read.")
+        if len(found.problems) > MAX_SAID:
+            st.error(f"Nor can {len(found.problems) - MAX_SAID:,} more be read.")
         if not (found.lines or found.problems):
             st.error("There is no question in these lines.")
         elif not found.problems:
@@ -102,8 +102,8 @@ def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) ->
 def added(declared: Declared, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]) -> bool:
     """Put questions at the end of the plan and show it; or say why one has no place in it."""
     problems = [problem for each in new if (problem := refused(declared, each))]
-    if len(questions) + len(new) > MOST_QUESTIONS:
-        problems.append(f"A plan has at most {MOST_QUESTIONS} questions.")
+    if len(questions) + len(new) > MAX_QUESTIONS:
+        problems.append(f"A plan has at most {MAX_QUESTIONS} questions.")
     for problem in problems[:1]:
         st.error(problem)
     if not problems:

@@ -10,13 +10,13 @@ from dprelease.plan.errors import Rehearsed, rehearsed
 from dprelease.plan.questions import Plan
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, shown_releases
-from pages.charts.maps import MOST_FRAMES, released_map
+from pages.charts.maps import MAX_FRAMES, released_map
 from pages.plan.rows import title
 from pages.shell.controls import audit_link
 from pages.shell.session import remembered
 
 SEED = 1
-MOST_ROWS = 500
+MAX_ROWS = 500
 BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
 
 
@@ -33,12 +33,12 @@ def preview(plan: Plan) -> None:
         question = plan.questions[chosen]
         found = remembered(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
         if not isinstance(found, Rehearsed):
-            table = escape_frame(found.drop(columns="trial", errors="ignore").head(MOST_ROWS))
+            table = escape_frame(found.drop(columns="trial", errors="ignore").head(MAX_ROWS))
             st.dataframe(table, height=240, hide_index=True)
             st.caption(f"{BADGE}. Nothing of your data is in the table.")
             return
         domain = plan.problem(question).domain
-        most = {"most": MOST_FRAMES} if is_map(domain) else {}
+        most = {"most": MAX_FRAMES} if is_map(domain) else {}
         frames = shown_releases(found.frames, n=plan.n, clean=False, **most)
         truth = found.rows.histogram
         if is_map(domain):

@@ -21,12 +21,12 @@ from pages.plan.table import QUESTIONS, VERSION, Declared, kept_questions, versi
 from pages.shell.controls import read_target
 from pages.shell.state import SessionKey
 
-MOST_EPSILON = 20.0
+MAX_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))
 """Privacy loss and target of the first number and of the first category, when the page opens."""
 OF_A_MEAN = "The target of a mean is a share of its declared range, such as 1%."
 USUAL = "identity"
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Columns of tables that are named in a title."""
 
 
@@ -66,7 +66,7 @@ def title(table: DeclaredTable, question: PlannedQuestion) -> str:
         what = f"{len(question.asks)} line{'s' * (len(question.asks) > 1)}"
     elif question.ways:
         what = "Rows of nobody" if question.entry_key == WHOLE else f"Tables of {question.ways}"
-        columns = columns if len(question.columns) <= MOST_NAMED else f"{len(question.columns)} columns"
+        columns = columns if len(question.columns) <= MAX_NAMED else f"{len(question.columns)} columns"
     elif question.quantity:
         what = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
             question.quantity, question.quantity.capitalize()
@@ -131,7 +131,7 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
         width="stretch",
     )
     epsilon = st.number_input(
-        "ε", 0.001, MOST_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{about}", width=90,
+        "ε", 0.001, MAX_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{about}", width=90,
         help=f"Privacy loss {named}.",
     )  # fmt: skip
     typed = st.text_input(

@@ -43,7 +43,7 @@ VERSION = SessionKey("plan_version", 0)
 WANTED_TABLE = SessionKey("plan_wanted", "")
 """The table that the next run puts in front."""
 NEEDS_A_PERSON = "Your table is planned for once the Data page knows the column that says whose row it is."
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,8 +149,8 @@ def open_file() -> None:
         return
     FILE_ID.value = file.file_id
     text = file.getvalue()
-    if len(text) > MOST_BYTES:
-        st.error(f"A plan has at most {MOST_BYTES:,} bytes.")
+    if len(text) > MAX_BYTES:
+        st.error(f"A plan has at most {MAX_BYTES:,} bytes.")
         return
     try:
         plan = Plan.read(text)

@@ -34,7 +34,7 @@ from pages.shell.theorem import all_digits
 BADGE = "theory and made-up rows: nothing of your data"
 WISH = SessionKey("plan_wish", ("", "", 0.0))
 """What a button asked for, of which plan and which total; and its place on the page."""
-LEAST_TOTAL, MOST_TOTAL = 0.01, 100.0
+LEAST_TOTAL, MAX_TOTAL = 0.01, 100.0
 COSTS = SessionKey("plan_costs", 0.0)
 """The loss of the plan that the typed total is for."""
 TOTAL = SessionKey("plan_total", 0.0)
@@ -135,7 +135,7 @@ def _chip(declared: Declared) -> None:
 
 def _wishes(plan: Plan) -> DeltaGenerator:
     """The two ways to have ε worked out; gives the place beside them of the ways on: the page is one screen."""
-    costs = min(max(float(f"{plan.cost.epsilon:.4g}"), LEAST_TOTAL), MOST_TOTAL)
+    costs = min(max(float(f"{plan.cost.epsilon:.4g}"), LEAST_TOTAL), MAX_TOTAL)
     if not TOTAL.is_set or COSTS.value != costs:
         COSTS.value = TOTAL.value = costs
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -145,7 +145,7 @@ def _wishes(plan: Plan) -> DeltaGenerator:
             help=f"For each target: the mechanism that keeps it on all data for the least ε, up to {HIGHEST:g}. "
             "Mechanisms with δ are tried only for tables and values that have a δ already.",
         )  # fmt: skip
-        st.number_input("Total ε", LEAST_TOTAL, MOST_TOTAL, step=None, format="%g", key=TOTAL, width=110)
+        st.number_input("Total ε", LEAST_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(
             "Share this total", key="plan_share", on_click=_wish, args=("total",),
             help="Shares it so that all targets are met, or missed by the same factor.",

@@ -23,7 +23,7 @@ from pages.shell.private.figure import IF_N
 from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, known, picture_at, promises
 from pages.shell.session import remembered
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Mechanisms that the sentence on a target error names."""
 NOBODY = "No mechanism promises it up to ε = {:g}."
 
@@ -90,7 +90,7 @@ def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, fl
     named = [
         f"{offer.titles[key]} **ε = {exactly(epsilon)}**"
         + (f" ({IF_N})" if depends_on_n(offer.makers[key](epsilon), offer.problem, beta=offer.beta) else "")
-        for key, epsilon in found[:MOST_NAMED]
+        for key, epsilon in found[:MAX_NAMED]
     ]
     text = f"ε that a promise of {percent(target)} needs: {', '.join(named)}." if named else NOBODY.format(HIGHEST)
     return text + (f" Below ε = {exactly(wall)} nobody can promise it." if wall else "") + " :orange-badge[theory]"

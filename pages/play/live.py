@@ -25,7 +25,7 @@ from pages.shell.status import badge
 
 KEY, WANTED = "live_states", SessionKey("live_wanted", False)
 """Of the component; and that its browser has asked for them: a page without one needs none."""
-MOST_CELLS = 1 << 20
+MAX_CELLS = 1 << 20
 """Releases x cells at one stop: where the page draws more, the stops have fewer of the same releases."""
 LEAST_RELEASES = 100
 
@@ -94,7 +94,7 @@ def send_states(stops: Stops) -> None:
 
 def releases(recipe: Recipe, cells: int) -> int:
     """How many releases a stop has."""
-    return min(recipe.trials, max(LEAST_RELEASES, MOST_CELLS // cells))
+    return min(recipe.trials, max(LEAST_RELEASES, MAX_CELLS // cells))
 
 
 def reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, list[ErrorReport]]:

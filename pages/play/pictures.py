@@ -15,7 +15,7 @@ from dplab.measure import ErrorReport
 from pages.charts.axes import above, reach
 from pages.charts.component import Kept
 from pages.charts.histogram import histogram, shown_releases
-from pages.charts.maps import MOST_FRAMES, most_rows, released_map, true_map
+from pages.charts.maps import MAX_FRAMES, most_rows, released_map, true_map
 from pages.charts.picture import Axis, Outline, Picture, Region
 from pages.charts.words import percent, percent_up, rows
 from pages.charts.worst import worst_error
@@ -66,7 +66,7 @@ class Shown:
 def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> Shown:
     """Everything at the ε of a report."""
     domain, n = dataset.domain, report.problem.n
-    most = {"most": MOST_FRAMES} if is_map(domain) else {}
+    most = {"most": MAX_FRAMES} if is_map(domain) else {}
     frames = shown_releases(report.frames, n=n, clean=view.clean, **most)
     pictures = _maps(dataset, frames, view, n=n) if is_map(domain) else _bars(dataset, frames, view, n=n)
     band = error_band(report)

@@ -31,7 +31,7 @@ DATES = {"x": "ask-dates", "y": "ask-dates-up"}
 LABELS = {"x": "ask-label", "y": "ask-label-up"}
 """The same of a label, which is a number: a link holds no label."""
 NO_CELL = "none"
-MOST_CELLS = 2000
+MAX_CELLS = 2000
 """Labels that are offered: more are asked for in the trade-off's and the other pictures' tables."""
 
 
@@ -91,7 +91,7 @@ def _cell(domain: Domain) -> Query | None:
 
 def _label(domain: Domain, label: str, *, key: str) -> tuple[int, int] | None:
     """The cell of a chosen label, as both ends of a range; None where none is chosen."""
-    names = drawable(domain.describe(cell) for cell in range(min(domain.ordered, MOST_CELLS)))
+    names = drawable(domain.describe(cell) for cell in range(min(domain.ordered, MAX_CELLS)))
     titles = {NO_CELL: "—"} | {str(cell): name for cell, name in enumerate(names)}
     chosen = choice(label, titles, key=key, default=NO_CELL)
     return None if chosen == NO_CELL else (int(chosen), int(chosen))

@@ -16,7 +16,7 @@ from dpcore.mechanisms.net.linear import LinearNet
 from dpcore.mechanisms.net.sized import NetOfResolution
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
-from dplab.recipe import MOST_TRIALS, OPENING, Recipe
+from dplab.recipe import MAX_TRIALS, OPENING, Recipe
 from pages.charts.live import live_slider
 from pages.data.picker import OWN_FILE, pick_source
 from pages.play.weights import ask_weights
@@ -139,7 +139,7 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
                 nominal = int(asked(key="nominal-my-file"))
             else:
                 nominal = int(asked(key=in_link(f"public-n-{about}-{source.public_rows}"), bind="query-params"))
-        trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MOST_TRIALS), OPENING.trials, key="trials")
+        trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MAX_TRIALS), OPENING.trials, key="trials")
         beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
         drawn = seed()
     return relation, nominal, int(trials), beta, drawn

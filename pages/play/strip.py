@@ -25,7 +25,7 @@ from pages.shell.kept import in_parts, kept, part
 from pages.shell.session import first_pictures_seen, in_link
 from pages.shell.state import set_controls
 
-MOST_CELLS = 1 << 21
+MAX_CELLS = 1 << 21
 """Trials x cells of every mechanism at every privacy loss of the trade-off."""
 ABOVE_NAMES, NAME = 40, 19
 """Pixels of the trade-off above the names beside it, and of each name."""
@@ -75,7 +75,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     about = f"{recipe.source.key}|{asked(recipe, problem)}"
     entries, unproved = part(recipe, f"proved|{about}", lambda: proved(problem))
     shared = shared_values(recipe)
-    trials = max(20, min(60, MOST_CELLS // problem.domain.size))
+    trials = max(20, min(60, MAX_CELLS // problem.domain.size))
     own = {recipe.entry_key: dict(recipe.values)}
     key = f"sweep|{about}|{recipe.beta}|{recipe.seed}|{trials}"
 

@@ -34,7 +34,7 @@ from pages.shell.session import in_link, keep_shown
 from pages.shell.status import may_show
 from pages.shell.status import rail as place_of_rail
 
-MOST_SECONDS = 10.0
+MAX_SECONDS = 10.0
 """Time for the previewed releases."""
 DEMOS = {"attack-me": "Attack me", "low-bits": "Last bits"}
 """Lessons that need no word before them: two attacks, one click from here."""
@@ -91,7 +91,7 @@ def _at_epsilon(stops: Stops, target: float | None, doors: DeltaGenerator) -> No
     if report.trials < recipe.trials:
         st.caption(
             f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
-            f"{MOST_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
+            f"{MAX_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
         )
     now = part(
         recipe,
@@ -121,7 +121,7 @@ def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, N
     """The releases asked for, or as many of them as there is time for."""
     return measure(
         recipe.mechanism(), dataset, state, Preview(recipe.seed), trials=recipe.trials, beta=recipe.beta,
-        seconds=MOST_SECONDS,
+        seconds=MAX_SECONDS,
     )  # fmt: skip
 
 

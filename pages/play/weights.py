@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.core import DataError, Domain, Parameter
 from dpcore.limits.attacks.given_class import read_class
-from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, generated
+from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
 from pages.charts.component import draw, table
 from pages.play.figures.weights import weights_asked
 from pages.shell.controls import check_link, choice
@@ -17,7 +17,7 @@ from pages.shell.doors import is_public_demo
 from pages.shell.session import in_link, remembered
 
 OWN = "matrix"
-MOST_BYTES = 1 << 23
+MAX_BYTES = 1 << 23
 COUNT = Parameter(label="number of queries", low=2, high=200, integer=True)
 
 
@@ -31,7 +31,7 @@ def ask_weights(domain: Domain) -> LinearQueries | None:
     if kind == OWN:
         return _own(domain)
     check_link("weight_queries", parameter=COUNT, default=50)
-    most = min(int(COUNT.high), MOST_WEIGHTS // domain.ordered)
+    most = min(int(COUNT.high), MAX_WEIGHTS // domain.ordered)
     count = st.slider(
         "Number of queries", int(COUNT.low), int(COUNT.high), 50, key=in_link("weight_queries"), bind="query-params"
     )
@@ -56,7 +56,7 @@ def _own(domain: Domain) -> LinearQueries | None:
         type=["csv", "txt"],
         key="weights_file",
         help="Numbers between commas, without names. Weights are questions, not data: they are not private.",
-        max_upload_size=MOST_BYTES >> 20,
+        max_upload_size=MAX_BYTES >> 20,
         disabled=is_public_demo(),
     )
     if file is None:
@@ -67,7 +67,7 @@ def _own(domain: Domain) -> LinearQueries | None:
 
     def made() -> LinearQueries | str:
         try:
-            matrix = read_class(content, most_questions=MOST_WEIGHTS, most_points=domain.ordered, most_bytes=MOST_BYTES)
+            matrix = read_class(content, most_questions=MAX_WEIGHTS, most_points=domain.ordered, most_bytes=MAX_BYTES)
             between = next((sign for sign in ",;" if sign.encode() in content), None)  # else tabs or blanks
             read = f"np.loadtxt({file.name!r}, delimiter={between!r}, ndmin=2, encoding='utf-8-sig')"
             code = f"LinearQueries.of({read}, domain=dataset.domain)"

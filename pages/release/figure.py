@@ -9,7 +9,7 @@ from pages.charts.axes import nice
 from pages.charts.picture import Axis, Bars, Picture
 from pages.charts.words import drawable
 
-MOST_BARS = 2048
+MAX_BARS = 2048
 MISSING = "missing"
 """What the bar of values that are missing or do not fit is called."""
 BESIDES = {"refused", "rows"}
@@ -20,7 +20,7 @@ def released_counts(frame: pd.DataFrame) -> Picture | None:
     """A bar for each cell of one column, the last for what is missing; None where the file holds something else."""
     besides = BESIDES | ({"cell"} if list(frame.get("cell", ())) == list(range(len(frame))) else set())
     names = [str(name) for name in frame.columns if name not in besides]
-    if "rows" not in frame or len(names) != 1 or not 1 < len(frame) <= MOST_BARS:
+    if "rows" not in frame or len(names) != 1 or not 1 < len(frame) <= MAX_BARS:
         return None
     (name,) = names
     known, rest = frame[frame[name].notna()], frame[frame[name].isna()]

@@ -20,7 +20,7 @@ from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import PATIENT
 
 REFUSED = "The mechanism refused (⊥). That is its answer: stored and certified like any other."
-MOST_ROWS = 500
+MAX_ROWS = 500
 NOT_YET = "Its steward publishes it: then it stands here, and may be downloaded."
 
 
@@ -70,7 +70,7 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") 
         picture = released_counts(unescape_frame(frame))
         if picture is None:
             st.caption(f"{name}, {badge}.")
-            st.dataframe(frame.drop(columns="refused", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)
+            st.dataframe(frame.drop(columns="refused", errors="ignore").head(MAX_ROWS), height=240, hide_index=True)
         else:
             draw_with_table(picture, key=f"release_counts-{about}", badge=badge, title=f"counts of {name}")
 

@@ -43,7 +43,7 @@ from pages.shell.status import say_neighbours
 
 PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
 NONE_OPEN = "No rows are open to analysts now. A steward opens them on this page; what you asked for stays."
-MOST_LINES = 6
+MAX_LINES = 6
 """Questions that are listed."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -238,8 +238,8 @@ def _words(request: Request) -> str:
         f"**{part.entry.title}** for {part.queries.title.partition(':')[0].lower()} of {escaped(part.reading.title)}"
         for part in request.parts
     ]
-    more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
-    return "  \n".join([*lines[:MOST_LINES], *more]) + again
+    more = [f"and {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
+    return "  \n".join([*lines[:MAX_LINES], *more]) + again
 
 
 def _place() -> str:

@@ -9,8 +9,8 @@ import streamlit as st
 from dpcore.core import ParameterError, rounded_down, rounded_up
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import (
-    MOST_SUBSAMPLES,
-    MOST_TRIED,
+    MAX_SUBSAMPLES,
+    MAX_TRIED,
     SubsamplingPlan,
     calibrated_plan,
     fewest_subsamples,
@@ -86,10 +86,10 @@ def _compared(mechanism: SubsampleAggregate, plan: SubsamplingPlan, *, n: int) -
             st.markdown(_saved(paper, fewest, delta=mechanism.delta))
     else:
         asks = math.ceil(epsilon * (n / rows) ** 3)
-        why = "that is too many: take larger subsamples" if asks > MOST_SUBSAMPLES else "they promise nothing"
+        why = "that is too many: take larger subsamples" if asks > MAX_SUBSAMPLES else "they promise nothing"
         st.markdown(f"The paper's parameters, k = ε(n/m)³ = {asks:,}, cannot be used here: {why}.")
     if fewest is None:
         st.markdown(
-            f"Up to {MOST_TRIED:,} subsamples none are enough to answer in 95 of 100 runs where 3 in 4 agree: a row is "
+            f"Up to {MAX_TRIED:,} subsamples none are enough to answer in 95 of 100 runs where 3 in 4 agree: a row is "
             "in too many. Take smaller subsamples."
         )

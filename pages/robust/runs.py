@@ -13,10 +13,10 @@ from pages.charts.picture import Axis, Bars, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, shortened, significant
 from pages.robust.words import in_100, nearly_percent
 
-MOST_BARS = 60
-MOST_ANSWERS = 12
+MAX_BARS = 60
+MAX_ANSWERS = 12
 """Answers with a bar of their own; the rest share one."""
-MOST_NEEDED = 1.5
+MAX_NEEDED = 1.5
 """Votes needed, as a share of all, that are drawn."""
 WRONG = "other-4"
 """Role of answers that the whole data do not give."""
@@ -66,7 +66,7 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
     """
     unit = f" {domain.unit}" if domain.unit else ""
     low, high = min(int(values.min()), truth), max(int(values.max()), truth)
-    step = -(-(high - low + 1) // MOST_BARS)
+    step = -(-(high - low + 1) // MAX_BARS)
     starts = np.arange(low, high + 1, step)
     shares = np.bincount((values - low) // step, minlength=len(starts)) / len(values)
     edges = domain.low + np.append(starts, starts[-1] + step) * domain.width
@@ -112,7 +112,7 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
         truth: the data's answer.
         needed: share of votes, noise included, from which on the answer is given.
     """
-    shown = np.sort(np.argsort(-law, kind="stable")[:MOST_ANSWERS])
+    shown = np.sort(np.argsort(-law, kind="stable")[:MAX_ANSWERS])
     labels, shares = [names[i] for i in shown], law[shown]
     right = shown == truth
     if len(shown) < len(law):
@@ -136,9 +136,9 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
             )
         )
     marks.append(Rule(role="quiet", x=0.5, label="half", dash="dash", side="left"))
-    if needed <= MOST_NEEDED:
+    if needed <= MAX_NEEDED:
         marks.append(Rule(role="theory", x=needed, label="needed", dash="dash"))
-    end = max(0.5, float(shares.max()), needed if needed <= MOST_NEEDED else 0.0)
+    end = max(0.5, float(shares.max()), needed if needed <= MAX_NEEDED else 0.0)
     beaten = law.copy()
     beaten[truth] = -1
     rival = int(beaten.argmax())

@@ -17,7 +17,7 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.intervals.box_errors import BoxErrors, box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
-from dpcore.queries.boxes import MOST_COLUMNS, RangeBoxes
+from dpcore.queries.boxes import MAX_COLUMNS, RangeBoxes
 from dpcore.randomness import Preview
 from pages.charts.words import drawable, percent, rows
 from pages.charts.worst import Called
@@ -75,7 +75,7 @@ def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
     names = own if mine else list(sample(chosen).boxes)
     key = f"{held.prefix}boxes-columns" if held and mine else f"boxes-columns-{chosen}"
     picked = st.multiselect(
-        "Columns", names, default=names[:MOST_COLUMNS], key=key, max_selections=MOST_COLUMNS, persist_state="session"
+        "Columns", names, default=names[:MAX_COLUMNS], key=key, max_selections=MAX_COLUMNS, persist_state="session"
     )
     machine = entry("boxes")
     values, relation, coins = settings(machine, bar)

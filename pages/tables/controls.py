@@ -36,8 +36,8 @@ FITS = {
     "simplex": "Simplex: no negative counts, each table on its own",
     "unbiased": "Unbiased: as measured",
 }
-MOST_WAYS = 3
-MOST_OWN = 8
+MAX_WAYS = 3
+MAX_OWN = 8
 """Columns of one's own that it begins with."""
 
 
@@ -75,7 +75,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
             "Rows of several attributes",
             SURVEYS,
             key="tables-of",
-            own="Your table's columns" if own and len(own.used) > MOST_WAYS else "",
+            own="Your table's columns" if own and len(own.used) > MAX_WAYS else "",
             help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows with "
             "its declared columns are drawn.",
         )
@@ -86,11 +86,11 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
         else:
             every = survey_of(sample_key, answers=yes_no)
             names = every.on(Product).names
-        check_choice("tables-k", [str(ways) for ways in range(1, MOST_WAYS + 1)], label="number of attributes")
+        check_choice("tables-k", [str(ways) for ways in range(1, MAX_WAYS + 1)], label="number of attributes")
         ways = int(
             st.segmented_control(
                 "Attributes of a table k",
-                range(1, MOST_WAYS + 1),
+                range(1, MAX_WAYS + 1),
                 default=2,
                 required=True,
                 key=in_link("tables-k"),
@@ -123,7 +123,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
             if name not in ("epsilon", "delta"):
                 values[name] = control(chosen, name, parameters[name])
     if held and mine:  # the names of its columns stay out of the link
-        picked = picks.multiselect("Attributes", names, default=names[:MOST_OWN], key=f"{held.prefix}tables-attributes")
+        picked = picks.multiselect("Attributes", names, default=names[:MAX_OWN], key=f"{held.prefix}tables-attributes")
     else:
         picked = picks.multiselect(
             "Attributes", names, default=names, key=in_link(f"tables-attributes-{key}"), bind="query-params"

@@ -14,11 +14,11 @@ from pages.charts.axes import nice
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region
 from pages.charts.words import minus, percent, rows, shortened, significant
 
-MOST_CELLS = 16
+MAX_CELLS = 16
 """Cells of a table that are drawn: the fullest; all others are in its numbers."""
-MOST_LINES = 100
+MAX_LINES = 100
 """Tables whose previews are lines of their own; of more, the area from their closest to their furthest is shaded."""
-MOST_NUMBERS = 4
+MAX_NUMBERS = 4
 """Along the axis of a cell's rows."""
 LINE, GAP = 13, 9
 """Pixels for a line of a cell's name, and between cells."""
@@ -61,7 +61,7 @@ def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
         order = np.argsort(mean, kind="stable")
         middle, low, high = mean[order], each.far.min(axis=0)[order], each.far.max(axis=0)[order]
         names = [each.of[place] for place in order]
-        x, many = (np.arange(len(order)) + 0.5) / len(order), len(order) > MOST_LINES
+        x, many = (np.arange(len(order)) + 0.5) / len(order), len(order) > MAX_LINES
         if many:  # so many lines would hide each other and the dots
             marks.append(Band(role=each.role, name=name, legend=False, x=x, low=low, high=high))
         marks.append(
@@ -238,7 +238,7 @@ def cell_errors(
 def _few(low: float, high: float) -> tuple[float, ...]:
     """Numbers of rows along an axis: on a phone more would meet, beside the cells' names."""
     places = nice(low, high, whole=True)
-    return tuple(places[::2] if len(places) > MOST_NUMBERS else places)
+    return tuple(places[::2] if len(places) > MAX_NUMBERS else places)
 
 
 def tenths(counts: Floats) -> list[float]:
@@ -249,7 +249,7 @@ def tenths(counts: Floats) -> list[float]:
 
 def _fullest(truth: NDArray[Any]) -> list[int]:
     """The cells that are drawn, fullest first."""
-    places: list[int] = np.argsort(-truth, kind="stable")[:MOST_CELLS].tolist()
+    places: list[int] = np.argsort(-truth, kind="stable")[:MAX_CELLS].tolist()
     return places
 
 

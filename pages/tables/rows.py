@@ -19,7 +19,7 @@ from pages.shell.session import remembered
 from pages.tables.controls import TablesAsked
 from pages.tables.figures import Distances, sorted_dots
 
-MOST_DRAWN = 10_000
+MAX_DRAWN = 10_000
 """Rows the picture is made of; the file has as many as the data."""
 KEPT, LOST = "Pairs the rows keep", "Pairs that come through others"
 
@@ -47,7 +47,7 @@ def rows_section(*, asked: TablesAsked, dataset: Dataset, release: TablesRelease
         return
     agreeing = tables if asked.fit == "consistent" else release.tables(trial=0, fit="consistent")
     tree = widest_tree(agreeing, attributes=len(domain.names), ways=ways)
-    drawn = min(dataset.n, MOST_DRAWN)
+    drawn = min(dataset.n, MAX_DRAWN)
     rows = synthetic_rows(agreeing, tree, rows=drawn, seed=asked.seed)
     close = closeness(rows, agreeing, tree, sizes=domain.sizes, ways=ways, n=dataset.n)
     st.markdown(

@@ -30,7 +30,7 @@ LABEL = "zebrafinch"
 FILE = "".join(f"{number},{LABEL if place % 2 else 'wren'}\n" for place, number in enumerate(SECRETS))
 FROM = 3
 """The grid's column of lower bounds."""
-MOST_WORDS = 250
+MAX_WORDS = 250
 CUT = """names => names.filter(name => [...name.querySelectorAll('*')].some(part => part.clientWidth
     && part.scrollWidth > part.clientWidth + 1)).length"""
 """How many of these have words that do not fit."""
@@ -74,7 +74,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         # Ranges and cells: a full page of promises, which the slider moves.
         expect(plot(page, "promises_chart")).to_be_visible()
         expect(page.get_by_test_id("stMetric")).to_have_count(4)
-        assert len(visible_words(page)) <= MOST_WORDS
+        assert len(visible_words(page)) <= MAX_WORDS
         sound(page)
         page.set_viewport_size(PHONE)
         assert settled(page).get_by_test_id("stMetricLabel").evaluate_all(CUT) == 0

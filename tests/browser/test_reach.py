@@ -13,7 +13,7 @@ pytestmark = pytest.mark.full
 ZOOMED = ViewportSize(width=640, height=450)
 """A window of 1280 x 900 at 200%."""
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
-MOST_STOPS = 80
+MAX_STOPS = 80
 NEEDED = {"Privacy loss ε", "Exact ε", "Present", "Copy link", "Mechanism", "Question", "Attack me", "Why?", "Numbers"}
 """What the first page is used by."""
 # What has the focus, as it is called; an address of its own where it has no name.
@@ -29,7 +29,7 @@ FOCUSED = """() => {
 def tab_to(page: Page, name: str) -> list[str]:
     """Press Tab until the focus is on what is so called; what it was on before."""
     passed: list[str] = []
-    while len(passed) < MOST_STOPS:
+    while len(passed) < MAX_STOPS:
         page.keyboard.press("Tab")
         passed.append(str(page.evaluate(FOCUSED)))
         if passed[-1].startswith(name):
@@ -49,7 +49,7 @@ def test_the_first_page_is_used_by_keys_alone(page: Page, server: Server) -> Non
     page.reload()
     settled(page)
     stops: list[str] = []
-    for _ in range(MOST_STOPS):
+    for _ in range(MAX_STOPS):
         page.keyboard.press("Tab")
         stops.append(str(page.evaluate(FOCUSED)))
     assert not [stop for stop in stops if stop.startswith("no name")]

@@ -13,7 +13,7 @@ from dpcore.limits.bounds.minimax import best_pairs
 from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance
 from dpcore.randomness import NoisyCounts
 from dplab.sparse import (
-    MOST_CELLS,
+    MAX_CELLS,
     expected_noise,
     grid_example,
     growth,
@@ -41,7 +41,7 @@ def test_the_exact_mean_before_projection_is_the_simulated_one(epsilon: float) -
 def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
     found = growth(**TOLD, condition="paper")
     by_k, by_r = found.by_k, found.by_r
-    assert found.last == 25 and found.most == MOST_CELLS == by_k.cells[-1] and not found.projected
+    assert found.last == 25 and found.most == MAX_CELLS == by_k.cells[-1] and not found.projected
     met = by_k.cells <= 25
     assert {25, 26} <= set(by_k.cells.tolist()), "both sides of the edge"
     assert len(set(by_k.random[met])) == 1 and (by_k.random[~met] == by_k.private[~met]).all()
@@ -49,7 +49,7 @@ def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
     assert by_k.private == pytest.approx(expected_noise(cells=1, n=500, epsilon=1.0) * by_k.cells)
     at = np.isin(by_k.cells, found.wall_cells)
     assert (by_k.private[at] >= found.wall).all() and len(found.wall) > 20
-    assert found.wall[-1] == best_pairs(cells=MOST_CELLS, rows=500, epsilon=1.0).risk
+    assert found.wall[-1] == best_pairs(cells=MAX_CELLS, rows=500, epsilon=1.0).risk
     never = growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper")
     assert never.last == 0 and (never.by_k.private == never.by_k.random).all()
     noise = simulated_noise(25, epsilon=1.0, seed=1, simulations=20)
@@ -60,7 +60,7 @@ def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
 def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -> None:
     """Sixteen times the cells cost sixteen times the loss before it, about twice after; random privacy goes with r."""
     noise = simulated_noise(25, epsilon=1.0, seed=seed, simulations=400)
-    assert noise.shape == (400, MOST_CELLS)
+    assert noise.shape == (400, MAX_CELLS)
     found = growth(**TOLD, condition="sharper", noise=noise)
     private, random = (
         dict(zip(found.by_k.cells.tolist(), losses.tolist(), strict=True))

@@ -21,7 +21,7 @@ from dprelease.ledger.canonical import canonical, digest, digest_of_bytes
 from dprelease.ledger.chain import FIRST, details_of
 from dprelease.ledger.records import Stored, is_words
 from dprelease.release import release
-from dprelease.requests.parts import MOST_DRAWS
+from dprelease.requests.parts import MAX_DRAWS
 from dprelease.verification import CANNOT_TELL, is_hex, unverifiable
 from tests.dprelease.ledger.test_rho import asked as gaussian_request
 from tests.dprelease.ledger.test_rho import opened as in_rho
@@ -145,7 +145,7 @@ def untold(genuine: Certificate, path: Path_, value: Any) -> str:
     if path[0] == "request":
         if path[-2] == "names" and type(value) is str and (value == "" or is_words(value)):
             return "the name of a column, which no file repeats"
-        if path == ("request", "draw") and type(value) is int and 1 <= value <= MOST_DRAWS:
+        if path == ("request", "draw") and type(value) is int and 1 <= value <= MAX_DRAWS:
             return "the number of the draw"
         if path[-1] == "bits" and type(value) is int and genuine["parts"][0]["mechanism"]["key"] == "stable_median":
             return "how fine the line of a question without an answer was"

@@ -30,7 +30,7 @@ from dpcore.randomness import Draw, GaussianCounts, NoisyCounts, Sampler, Sparse
 from dpcore.randomness.gates import Gate
 
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="contract")
-MOST_OUTCOMES = 10_000
+MAX_OUTCOMES = 10_000
 
 
 def dataset_of(problem: Problem, rows: Any) -> Dataset:
@@ -105,7 +105,7 @@ def variants(entry: Entry, **values: Any) -> list[Mechanism]:
 
 def window_for(problem: Problem) -> tuple[int, int]:
     """Noisy counts told apart: up to four beyond 0..n on either side, fewer where there would be too many outcomes."""
-    margins = (m for m in (4, 3, 2, 1) if (problem.n + 1 + 2 * m) ** problem.domain.size <= MOST_OUTCOMES)
+    margins = (m for m in (4, 3, 2, 1) if (problem.n + 1 + 2 * m) ** problem.domain.size <= MAX_OUTCOMES)
     margin = next(margins, 0)
     return -margin, problem.n + margin
 

@@ -49,7 +49,7 @@ def the_trade_off_is_of_what_is_quick_at_one_privacy_loss() -> Iterator[None]:
     """It is most of the work of Play, anew for every data set; the browser's pages have all mechanisms at all ten."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strip, "sweep", partial(sweep, epsilons=(1.0,), seconds=0.05))
-        patch.setattr(strip, "MOST_CELLS", 1)
+        patch.setattr(strip, "MAX_CELLS", 1)
         yield
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from dpcore.core import DataError, Floats
 
-MOST_QUESTIONS, MOST_POINTS = 512, 32
+MAX_QUESTIONS, MAX_POINTS = 512, 32
 """A larger class would be searched in part only, and could not be drawn."""
-MOST_BYTES = 200_000
-MOST_LETTERS = 24
+MAX_BYTES = 200_000
+MAX_LETTERS = 24
 """Of a number; seventeen digits tell any two apart."""
 NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
 
@@ -22,9 +22,9 @@ NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
 def read_class(
     content: str | bytes,
     *,
-    most_questions: int = MOST_QUESTIONS,
-    most_points: int = MOST_POINTS,
-    most_bytes: int = MOST_BYTES,
+    most_questions: int = MAX_QUESTIONS,
+    most_points: int = MAX_POINTS,
+    most_bytes: int = MAX_BYTES,
 ) -> Floats:
     """The matrix (questions, points) that a text holds; numbers stand between commas, semicolons, tabs or blanks.
 
@@ -51,6 +51,6 @@ def read_class(
         if len(row) != len(rows[0]):
             raise DataError(f"Question {number} has {len(row):,} numbers, the first one has {len(rows[0])}.")
         for place, cell in enumerate(row, start=1):
-            if len(cell) > MOST_LETTERS or not NUMBER.fullmatch(cell) or float(cell) > 1:
+            if len(cell) > MAX_LETTERS or not NUMBER.fullmatch(cell) or float(cell) > 1:
                 raise DataError(f"Question {number}, point {place}: this is not a decimal number between 0 and 1.")
     return np.array(rows, dtype=np.float64)

@@ -19,7 +19,7 @@ from dpcore.core import Booleans, Floats, ParameterError
 from dpcore.limits.chance import after_steps, binomial_interval
 from dpcore.randomness import PublicCoins, Sampler
 
-MOST_SEARCHED = 16
+MAX_SEARCHED = 16
 """Points for which all halves are tried: 12,870 of them at 16."""
 
 Answers = Callable[[Booleans], Floats]
@@ -64,10 +64,10 @@ def search(answers: Answers, *, points: int) -> Halves:
 
 
 def all_halves(points: int) -> Booleans:
-    """Every half of the points, shape (C(d, d/2), d), for at most MOST_SEARCHED points."""
+    """Every half of the points, shape (C(d, d/2), d), for at most MAX_SEARCHED points."""
     check_points(points)
-    if points > MOST_SEARCHED:
-        raise ParameterError(f"All halves are tried for at most {MOST_SEARCHED} points, got {points}.")
+    if points > MAX_SEARCHED:
+        raise ParameterError(f"All halves are tried for at most {MAX_SEARCHED} points, got {points}.")
     members = np.array(list(combinations(range(points), points // 2)))
     halves = np.zeros((len(members), points), dtype=np.bool_)
     np.put_along_axis(halves, members, True, axis=1)

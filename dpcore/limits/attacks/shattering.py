@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
 
-MOST_STEPS = 20_000_000
+MAX_STEPS = 20_000_000
 """Sets of up to 1,024 questions split before the search stops: about two seconds."""
 
 
@@ -69,7 +69,7 @@ class Shattering:
         )
 
 
-def vc_dimension(matrix: ArrayLike, *, most_steps: int = MOST_STEPS) -> Shattering:
+def vc_dimension(matrix: ArrayLike, *, most_steps: int = MAX_STEPS) -> Shattering:
     """VC dimension of yes-or-no questions, a 0/1 matrix (queries, points).
 
     >>> vc_dimension([[0, 0], [0, 1], [1, 0], [1, 1]]).at_least
@@ -84,7 +84,7 @@ def vc_dimension(matrix: ArrayLike, *, most_steps: int = MOST_STEPS) -> Shatteri
     return _search(entries, gap=Fraction(1), most_steps=most_steps)
 
 
-def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, most_steps: int = MOST_STEPS) -> Shattering:
+def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, most_steps: int = MAX_STEPS) -> Shattering:
     """Fat-shattering dimension at a scale, of a matrix (queries, points) of weights in [0, 1].
 
     >>> fat_shattering_dimension([[0.1], [0.3]], scale=0.1).levels

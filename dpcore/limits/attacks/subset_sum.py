@@ -35,8 +35,8 @@ from dpcore.randomness import PublicCoins, Sampler
 Oracle = Callable[[Booleans], Floats]
 """Noisy counts of the ones in each of m groups of people: (m, n) to (T, m), T independent runs of the curator."""
 
-MOST_PEOPLE = 500
-MOST_GROUPS = 2_000
+MAX_PEOPLE = 500
+MAX_GROUPS = 2_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,8 +60,8 @@ class Guess:
 
 def random_groups(sampler: Sampler, *, people: int, groups: int) -> Booleans:
     """Groups that everyone joins on a public fair coin, masks (m, n)."""
-    if not (1 <= people <= MOST_PEOPLE and 1 <= groups <= MOST_GROUPS):
-        raise ParameterError(f"At most {MOST_PEOPLE} people and {MOST_GROUPS:,} groups, at least one of each.")
+    if not (1 <= people <= MAX_PEOPLE and 1 <= groups <= MAX_GROUPS):
+        raise ParameterError(f"At most {MAX_PEOPLE} people and {MAX_GROUPS:,} groups, at least one of each.")
     masks: Booleans = sampler.draw(PublicCoins(2, columns=people), groups) == 1
     return masks
 
@@ -148,8 +148,8 @@ def _guess(estimates: Floats, matrix: Floats, answers: Floats, *, done: float = 
 def _check(masks: Booleans, answers: Floats) -> None:
     if masks.ndim != 2 or answers.ndim != 2 or answers.shape[1] != len(masks):
         raise ParameterError(f"There must be one answer to each of {len(masks)} groups.")
-    if not (1 <= masks.shape[1] <= MOST_PEOPLE and 1 <= len(masks) <= MOST_GROUPS):
-        raise ParameterError(f"At most {MOST_PEOPLE} people and {MOST_GROUPS:,} groups, at least one of each.")
+    if not (1 <= masks.shape[1] <= MAX_PEOPLE and 1 <= len(masks) <= MAX_GROUPS):
+        raise ParameterError(f"At most {MAX_PEOPLE} people and {MAX_GROUPS:,} groups, at least one of each.")
     if not np.isfinite(answers).all():
         raise ParameterError("Every answer must be a finite number.")
 

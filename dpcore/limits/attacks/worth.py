@@ -29,7 +29,7 @@ from dpcore.core import Bound, Neighbours, ParameterError
 from dpcore.limits.attacks import fat_shattering, vc
 from dpcore.limits.attacks.shattering import Shattering
 
-MOST_SYNTHETIC = 10**7
+MAX_SYNTHETIC = 10**7
 """Rows of a small database that are considered."""
 
 
@@ -62,7 +62,7 @@ def net_promise(*, questions: int, points: int, rows: int, epsilon: float, beta:
     """The worst error the net mechanism promises for any class of so many questions, at the size m that is best."""
     if questions < 1 or points < 1 or rows < 1 or not (0 < epsilon < math.inf and 0 < beta < 1):
         raise ParameterError("A promise needs a class, rows, a privacy loss above 0 and a failure chance in (0, 1).")
-    sizes = np.unique(np.geomspace(1, MOST_SYNTHETIC, 400).round().astype(np.int64)).tolist()
+    sizes = np.unique(np.geomspace(1, MAX_SYNTHETIC, 400).round().astype(np.int64)).tolist()
     best = NetPromise(value=math.inf, synthetic=1)
     for size in sizes:
         resolution = math.sqrt(math.log(2 * questions) / (2 * size))

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from dpcore.core import Floats, Integers, ParameterError
 from dpcore.limits.chance import check_loss
 
-MOST_ROWS = 1_000_000
+MAX_ROWS = 1_000_000
 
 
 def fold(counts: ArrayLike, *, modulus: int) -> Integers:
@@ -51,8 +51,8 @@ def count_law(*, n: int, population: int | None = None) -> Floats:
         n: rows of a sample.
         population: size of the population, even and at least n; None for one without end.
     """
-    if not 1 <= n <= MOST_ROWS:
-        raise ParameterError(f"n must lie between 1 and {MOST_ROWS:,}, got {n}.")
+    if not 1 <= n <= MAX_ROWS:
+        raise ParameterError(f"n must lie between 1 and {MAX_ROWS:,}, got {n}.")
     from scipy.special import gammaln
 
     ones = np.arange(n + 1, dtype=np.float64)

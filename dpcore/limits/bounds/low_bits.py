@@ -31,7 +31,7 @@ from dpcore.randomness import NoisyCounts, Secure
 
 UNIFORMS = 2.0**53
 """Uniform doubles as generators make them: whole multiples of 2^-53."""
-MOST_CANDIDATES = 4096
+MAX_CANDIDATES = 4096
 """Uniforms tried on either side; where more could lead to an output, it is taken to be reachable."""
 
 
@@ -62,7 +62,7 @@ def reachable(outputs: Floats, value: float, *, scale: float) -> Booleans:
         centre = np.rint(np.exp(-np.abs(noise) / scale) * UNIFORMS)
     unit = np.spacing(np.maximum(np.abs(outputs), np.abs(value))) + 4 * np.spacing(np.abs(noise))
     reach = np.ceil(centre * (unit / scale + (np.abs(noise) / scale + 4) * 2.0**-51)) + 8
-    found: Booleans = reach > MOST_CANDIDATES
+    found: Booleans = reach > MAX_CANDIDATES
     sign = np.where(noise > 0, -1.0, 1.0)  # the logarithm is negative
     for offset in range(int(reach[~found].max(initial=-1)) + 1):
         todo = np.flatnonzero(~found & (reach >= offset))

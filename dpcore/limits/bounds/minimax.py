@@ -64,14 +64,14 @@ def _check(*, cells: int, rows: int, epsilon: float) -> None:
         raise ParameterError("A histogram needs at least two cells and one row.")
 
 
-MOST_SHIFT = 1 << 16
+MAX_SHIFT = 1 << 16
 """Most rows hidden in a pair that are looked at."""
 
 
 def _most_shift(*, rows: int, epsilon: float) -> int:
     """τ e^(-ετ/2) falls beyond τ = 2/ε; even and odd τ differ by a factor, so look a little further."""
-    if min(rows, 4 / epsilon) > MOST_SHIFT:
-        raise ParameterError(f"For so many rows epsilon must be at least {4 / MOST_SHIFT:.3g}, got {epsilon!r}.")
+    if min(rows, 4 / epsilon) > MAX_SHIFT:
+        raise ParameterError(f"For so many rows epsilon must be at least {4 / MAX_SHIFT:.3g}, got {epsilon!r}.")
     return math.ceil(min(rows, 4 / epsilon + 4))
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError
-from dpcore.limits.bounds.distributional import MOST_ROWS
+from dpcore.limits.bounds.distributional import MAX_ROWS
 from dpcore.limits.chance import check_loss
 
 
@@ -93,8 +93,8 @@ def draw_pairs(*, rows: int, points: int, pairs: int, seed: int) -> NetPairs:
         pairs: how many.
         seed: of the draw; samples are public, made up.
     """
-    if not (1 <= rows <= MOST_ROWS and points >= 1 and pairs >= 1):
-        raise ParameterError(f"Pairs of samples need 1 to {MOST_ROWS:,} rows, a point and a pair.")
+    if not (1 <= rows <= MAX_ROWS and points >= 1 and pairs >= 1):
+        raise ParameterError(f"Pairs of samples need 1 to {MAX_ROWS:,} rows, a point and a pair.")
     generator = np.random.Generator(np.random.SFC64(seed))
     apart = []
     for _ in range(pairs):  # one at a time: of many rows a sample is large

@@ -17,11 +17,11 @@ import numpy as np
 from dpcore.core import Floats, Integers, ParameterError
 from dpcore.data.sphere import STEP
 
-MOST_NET_DIMENSIONS = 4
+MAX_NET_DIMENSIONS = 4
 GOLDEN = (1 + np.sqrt(5.0)) / 2
 TURNS = [(0, 1, 2), (2, 0, 1), (1, 2, 0)]
 """Orders of three coordinates that turn the icosahedron into itself."""
-MOST_PAIRS = 512
+MAX_PAIRS = 512
 
 
 def _one_of_each_pair(points: Floats) -> Floats:
@@ -83,8 +83,8 @@ def directions(*, dimensions: int, most: int) -> Floats:
 
     Coordinates are whole multiples of STEP, so lengths differ from 1 by less than two steps: only signs matter.
     """
-    if not 1 <= dimensions <= MOST_NET_DIMENSIONS or most < 1:
-        raise ParameterError(f"Sets of directions exist in 1 to {MOST_NET_DIMENSIONS} dimensions.")
+    if not 1 <= dimensions <= MAX_NET_DIMENSIONS or most < 1:
+        raise ParameterError(f"Sets of directions exist in 1 to {MAX_NET_DIMENSIONS} dimensions.")
     if dimensions == 1:
         chosen = np.ones((1, 1))
     elif dimensions == 2:

@@ -51,7 +51,7 @@ from dpcore.core import (
 from dpcore.data.sphere import STEP, Halfspaces, Sphere
 from dpcore.mechanisms.halfspaces.agreement import agreement
 from dpcore.mechanisms.halfspaces.counting import Signs
-from dpcore.mechanisms.halfspaces.directions import MOST_NET_DIMENSIONS, MOST_PAIRS, directions, reach
+from dpcore.mechanisms.halfspaces.directions import MAX_NET_DIMENSIONS, MAX_PAIRS, directions, reach
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from dpcore.randomness import NoisyCounts, PublicCoins, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -67,7 +67,7 @@ class HalfspaceCounts(PureMechanism):
     projected: int = param(
         3,
         1,
-        MOST_NET_DIMENSIONS,
+        MAX_NET_DIMENSIONS,
         label="Dimensions after projection",
         symbol="T",
         help="Rows of more dimensions are projected to so many. Few dimensions keep sides badly; many need a fine net.",
@@ -86,7 +86,7 @@ class HalfspaceCounts(PureMechanism):
     directions: int = param(
         16,
         1,
-        MOST_PAIRS,
+        MAX_PAIRS,
         label="Directions measured",
         symbol="|U|/2",
         log=True,

@@ -54,7 +54,7 @@ from dpcore.mechanisms.intervals.recursive import error_growth
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import MedianCuts, Sampler
 
-MOST_CELLS = 1 << 16
+MAX_CELLS = 1 << 16
 """Combinations of cells of all columns."""
 TOGETHER = 16
 """Releases whose masses are worked out together."""
@@ -64,9 +64,9 @@ def asked(problem: Problem) -> RangeBoxes:
     """The boxes a problem asks for; raises ParameterError where it asks for something else, or on too many cells."""
     if not isinstance(problem.queries, RangeBoxes):
         raise ParameterError("This mechanism releases rows in boxes.")
-    if problem.domain.size > MOST_CELLS:
+    if problem.domain.size > MAX_CELLS:
         raise ParameterError(
-            f"The columns have {problem.domain.size:,} combinations of cells; at most {MOST_CELLS:,} can be cut."
+            f"The columns have {problem.domain.size:,} combinations of cells; at most {MAX_CELLS:,} can be cut."
         )
     return problem.queries
 

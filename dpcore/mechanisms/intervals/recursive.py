@@ -47,7 +47,7 @@ from dpcore.core import (
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import MedianCuts, Sampler
 
-MOST_SUBCELLS = 1 << 20
+MAX_SUBCELLS = 1 << 20
 """Sub-cells of the whole line: a run costs time in proportion to them."""
 
 
@@ -80,7 +80,7 @@ class RecursiveIntervals(PureMechanism):
     def subcells(self, problem: Problem) -> int:
         """Sub-cells of a cell, s: enough to cost an interval at most α/4, unless the line would have too many."""
         wanted = math.ceil(4 * error_growth(self.levels) / self.alpha)
-        return max(1, min(wanted, MOST_SUBCELLS // problem.domain.size))
+        return max(1, min(wanted, MAX_SUBCELLS // problem.domain.size))
 
     def sensitivity(self, problem: Problem) -> int:
         """Delta: how far one row moves the scores of a level together, in rows."""

@@ -19,7 +19,7 @@ from dpcore.mechanisms.marginals.noise import LevelNoise, gaussian_levels, lapla
 from dpcore.mechanisms.marginals.polynomials import BASES, Polynomial, chebyshev, minimax, noise_aware
 from dpcore.queries.at_least import AtLeast
 
-MOST_COUNTS = 1 << 20
+MAX_COUNTS = 1 << 20
 """Counts of one level that a release may hold."""
 BETA = 0.05
 """Failure chance for which plans are compared."""
@@ -94,7 +94,7 @@ def kappa(queries: AtLeast, *, beta: float = BETA) -> float:
 def most_degree(queries: AtLeast, degree: int) -> int:
     """The highest level of at most this degree whose counts are few enough to hold."""
     level = min(degree, queries.width)
-    while level > 1 and counts_at(queries, level) > MOST_COUNTS:
+    while level > 1 and counts_at(queries, level) > MAX_COUNTS:
         level -= 1
     return level
 
@@ -185,7 +185,7 @@ def direct_plan(problem: Problem, budget: Budget) -> MarginalsPlan:
 
 def direct_fits(queries: AtLeast) -> bool:
     """Whether all k-way marginals are few enough to hold."""
-    return counts_at(queries, queries.width) <= MOST_COUNTS
+    return counts_at(queries, queries.width) <= MAX_COUNTS
 
 
 def levels_counted(queries: AtLeast, *, method: str, degree: int) -> int:
@@ -193,7 +193,7 @@ def levels_counted(queries: AtLeast, *, method: str, degree: int) -> int:
     if method == "direct" and not direct_fits(queries):
         raise ParameterError(
             f"There are {counts_at(queries, queries.width):,} counts in all {queries.width}-way marginals of "
-            f"{queries.domain.attributes} attributes: more than the {MOST_COUNTS:,} a release may hold."
+            f"{queries.domain.attributes} attributes: more than the {MAX_COUNTS:,} a release may hold."
         )
     direct = method == "direct" or (method == "best" and direct_fits(queries))
     return queries.width if direct else most_degree(queries, degree)

@@ -12,7 +12,7 @@ from dpcore.mechanisms.marginals.polynomials import BASES, minimax, spread
 from dpcore.queries.at_least import AtLeast
 from dpcore.randomness import Sampler
 
-MOST_PARTS = 1 << 22
+MAX_PARTS = 1 << 22
 
 
 def direct_answers(plan: MarginalsPlan, truth: Floats, *, n: int, sampler: Sampler) -> Floats:
@@ -21,7 +21,7 @@ def direct_answers(plan: MarginalsPlan, truth: Floats, *, n: int, sampler: Sampl
     Each query's noise is its own, so this has the law of those answers in a release of every marginal. For previews
     only: it starts from true answers. Where an answer adds up several cells their noise is added up.
     """
-    noise, parts = plan.noise[0], max(1, min(plan.parts[0], MOST_PARTS // max(1, len(truth))))
+    noise, parts = plan.noise[0], max(1, min(plan.parts[0], MAX_PARTS // max(1, len(truth))))
     zeros = np.zeros((1, len(truth) * parts), dtype=np.int64)
     added = sampler.draw(noise.draw(zeros), 1).reshape(len(truth), parts).sum(axis=1) * math.sqrt(plan.parts[0] / parts)
     answers: Floats = truth + added / n

@@ -19,9 +19,9 @@ from dpcore.randomness.candidates import Candidates
 
 KERNELS: dict[type[Queries], type[Kernel]] = {Thresholds: Bands, Intervals: TwoSidedBands, Cells: Heights}
 
-MOST_LISTED = 3_000_000
+MAX_LISTED = 3_000_000
 """Candidates listed."""
-MOST_EFFORT = 1 << 25
+MAX_EFFORT = 1 << 25
 """Numbers computed to score them, at most: a second or so."""
 BLOCK = 1 << 16
 """Candidates scored at once."""
@@ -53,7 +53,7 @@ def listable(queries: Queries, *, points: int) -> bool:
     number = candidates(size=queries.domain.size, points=points)
     # Cells take a comparison of each point with each, or one for each cell; the others two gaps a point.
     effort = min(queries.domain.size, 2 * points * (points + 1)) if isinstance(queries, Cells) else 2 * points
-    return number <= MOST_LISTED and number * effort <= MOST_EFFORT
+    return number <= MAX_LISTED and number * effort <= MAX_EFFORT
 
 
 class ScoredNet:

@@ -28,11 +28,11 @@ from dpcore.core import Booleans, Floats, Integers
 from dpcore.mechanisms.net.kernel import Kernel
 from dpcore.randomness.distinct import distinct_rows
 
-MOST_KEPT = 1 << 24
+MAX_KEPT = 1 << 24
 """Doubles of the sums that databases are drawn from: 128 MB."""
-MOST_FRONT = 1 << 16
+MAX_FRONT = 1 << 16
 """Doubles that advance together in a count: what fits in the cache."""
-MOST_REMEMBERED = 1 << 18
+MAX_REMEMBERED = 1 << 18
 """Counts remembered."""
 TOGETHER = 64
 """Boxes that are counted in the time of one."""
@@ -142,12 +142,12 @@ class Layers:
     def _count(self, limits: Integers) -> Floats:
         """Natural logarithm of the number of databases within limits (k, sides); -inf where one is negative."""
         wanted = [tuple(limit) for limit in limits.tolist()]
-        if len(self._counts) > MOST_REMEMBERED:
+        if len(self._counts) > MAX_REMEMBERED:
             self._counts.clear()
         # Limits of like width share a window of values.
         new = sorted({limit for limit in wanted if min(limit) >= 0} - self._counts.keys(), key=sum)
         while new:
-            batch = max(1, MOST_FRONT // self.kernel.values(np.array(new[: MOST_FRONT >> 3])))
+            batch = max(1, MAX_FRONT // self.kernel.values(np.array(new[: MAX_FRONT >> 3])))
             logs = self.kernel.sums(np.array(new[:batch]), keep=False).logs()
             self._counts.update(zip(new[:batch], logs.tolist(), strict=True))
             del new[:batch]
@@ -180,7 +180,7 @@ class Layers:
         kept = np.zeros(tries, dtype=np.bool_)
         at = 0
         while at < len(limits):
-            batch = max(1, MOST_KEPT // (self.kernel.cells * self.kernel.values(limits[at:])))
+            batch = max(1, MAX_KEPT // (self.kernel.cells * self.kernel.values(limits[at:])))
             sums = self.kernel.sums(limits[at : at + batch], keep=True)
             mine = np.flatnonzero((which >= at) & (which < at + batch))
             mine = mine[luck[0, mine] < sums.logs()[which[mine] - at] - boxes.logs[box[mine]]]

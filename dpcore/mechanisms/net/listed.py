@@ -14,7 +14,7 @@ from dpcore.mechanisms.net.databases import candidates, multisets
 from dpcore.mechanisms.net.exact import exponential, flip
 from dpcore.randomness.candidates import Candidates
 
-MOST_EFFORT = 1 << 27
+MAX_EFFORT = 1 << 27
 """Numbers computed to score all candidates, at most: a second or so."""
 BLOCK = 1 << 20
 """Numbers computed at once."""
@@ -24,7 +24,7 @@ BITS = 64
 
 def listable_points(*, size: int, queries: int, points: int) -> int:
     """The most points, up to ``points`` and at least 1, of which all databases can be listed and scored."""
-    while points > 1 and candidates(size=size, points=points) * queries * (points + 2) > MOST_EFFORT:
+    while points > 1 and candidates(size=size, points=points) * queries * (points + 2) > MAX_EFFORT:
         points -= 1
     return points
 

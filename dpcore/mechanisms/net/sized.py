@@ -28,9 +28,9 @@ from dpcore.core import Bound, DomainKind, Entry, Problem, Queries, alpha_param,
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
-MOST_STEPS = 1 << 16
+MAX_STEPS = 1 << 16
 """Cells times points: a release, in whole numbers, takes some seconds."""
-MOST_SQUARES = 1 << 18
+MAX_SQUARES = 1 << 18
 """Of single cells: cells times the square of points."""
 
 
@@ -82,7 +82,7 @@ class NetOfResolution(NetMechanism):
     def size(self, problem: Problem) -> int:
         """Points of a database, m: those of the chosen size, as far as they are drawn in a few seconds."""
         cells = problem.domain.size
-        quick = math.isqrt(MOST_SQUARES // cells) if isinstance(problem.queries, Cells) else MOST_STEPS // cells
+        quick = math.isqrt(MAX_SQUARES // cells) if isinstance(problem.queries, Cells) else MAX_STEPS // cells
         return max(by_structure(problem.queries, self.alpha), min(self.asked(problem), quick))
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:

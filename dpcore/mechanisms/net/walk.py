@@ -47,7 +47,7 @@ from dpcore.queries.ranges import Rectangles
 from dpcore.randomness import DatabaseChoice, Sampler
 from dpcore.randomness.candidates import Candidates
 
-MOST_LISTED = 1 << 12
+MAX_LISTED = 1 << 12
 """Candidates listed."""
 STEPS = 20
 """Moves of a walk, for each point."""
@@ -112,7 +112,7 @@ class NetWalk(Mechanism):
 
     def walks(self, problem: Problem) -> bool:
         """Whether there are too many candidates to list."""
-        return candidates(size=problem.domain.size, points=self.points) > MOST_LISTED
+        return candidates(size=problem.domain.size, points=self.points) > MAX_LISTED
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """epsilon-DP, either relation, where all databases are listed; elsewhere not releasable."""

@@ -47,7 +47,7 @@ from dpcore.mechanisms.online.small_databases import Listed, SmallDatabases
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
-MOST_LISTED = 200_000
+MAX_LISTED = 200_000
 """Candidates listed: a question then takes a few milliseconds."""
 RADIUS = 0.5
 """Share of alpha by which a candidate may lie off a paid answer."""
@@ -69,7 +69,7 @@ class MedianMechanism(Interactive):
         m = self.points_needed(problem)
         if isinstance(problem.queries, Thresholds):
             return m
-        while m > 1 and candidates(size=problem.domain.size, points=m) > MOST_LISTED:
+        while m > 1 and candidates(size=problem.domain.size, points=m) > MAX_LISTED:
             m -= 1
         return m
 

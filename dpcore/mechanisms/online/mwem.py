@@ -52,7 +52,7 @@ from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import Choice, NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
-MOST_SCORED = 4096
+MAX_SCORED = 4096
 """Queries of a class among which the worst is looked for."""
 
 SUMS_APART = 1e-9
@@ -61,7 +61,7 @@ SUMS_APART = 1e-9
 
 def scored(problem: Problem) -> Integers:
     """The queries that may be chosen, evenly spread over a class with more of them; public, (K,)."""
-    return problem.queries.batch(MOST_SCORED)
+    return problem.queries.batch(MAX_SCORED)
 
 
 class Course:

@@ -10,7 +10,7 @@ from dpcore.core import ParameterError
 from dpcore.randomness.gates import GateBudget
 from dpcore.randomness.laws import laplace_quantile, laplace_tail
 
-MOST_BLOCKS = 4096
+MAX_BLOCKS = 4096
 """Values of the noise on the threshold told apart; a block of several counts as its worst."""
 
 
@@ -22,7 +22,7 @@ def stay_chance(budget: GateBudget, *, slack: int, questions: int) -> float:
     """
     scale = 1 / budget.threshold
     reach = int(np.ceil(40 * scale))
-    edges = np.unique(np.linspace(0, reach + 1, min(reach + 1, MOST_BLOCKS) + 1).astype(np.int64))
+    edges = np.unique(np.linspace(0, reach + 1, min(reach + 1, MAX_BLOCKS) + 1).astype(np.int64))
     outside = np.where(edges > 0, 2 * laplace_tail(edges, scale=scale), 1.0)  # Pr[|rho| >= edge]
     worst = edges[1:] - 1
     strays = laplace_tail(slack + 1 + worst, scale=1 / budget.comparison) + laplace_tail(

@@ -26,13 +26,13 @@ import numpy as np
 
 from dpcore.core import DomainKind, Entry, Problem, param
 from dpcore.mechanisms.ranges.nodes import levels_of, nodes
-from dpcore.mechanisms.ranges.strategy import MOST_DENSE, Strategy
+from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy
 from dpcore.mechanisms.ranges.windows import Measured
 from dpcore.queries.ranges import Intervals, Thresholds
 
-MOST_BRANCHES = 1024
+MAX_BRANCHES = 1024
 LEAST_ON_MANY = 16
-"""Branches on more than MOST_DENSE cells, at least: a worst query is looked for among as many numbers as nodes."""
+"""Branches on more than MAX_DENSE cells, at least: a worst query is looked for among as many numbers as nodes."""
 
 
 def best_branches(cells: int) -> int:
@@ -41,13 +41,13 @@ def best_branches(cells: int) -> int:
     >>> [best_branches(cells) for cells in (2, 64, 1024, 65536)]
     [2, 64, 32, 16]
     """
-    least = LEAST_ON_MANY if cells > MOST_DENSE else 2
+    least = LEAST_ON_MANY if cells > MAX_DENSE else 2
 
     def variance(branches: int) -> float:
         levels = levels_of(cells, branches=branches)
         return (branches - 1) * levels**3 - 2 * (branches + 1) * levels**2 / 3
 
-    return min(range(least, max(least, min(cells, MOST_BRANCHES)) + 1), key=variance)
+    return min(range(least, max(least, min(cells, MAX_BRANCHES)) + 1), key=variance)
 
 
 @lru_cache(maxsize=32)
@@ -55,7 +55,7 @@ def tree(cells: int, *, branches: int) -> Strategy:
     """Every cell and every node above it with weight 1; kept: sizes alone. A node of one cell is that cell again."""
     above, levels = nodes(cells, branches=branches), levels_of(cells, branches=branches)
     return Strategy(
-        own=np.ones(cells, dtype=np.int64), windows=above if cells > MOST_DENSE else above.toarray(), steps=levels
+        own=np.ones(cells, dtype=np.int64), windows=above if cells > MAX_DENSE else above.toarray(), steps=levels
     )
 
 
@@ -64,7 +64,7 @@ class Hierarchy(Measured):
     """All nodes of a tree with discrete Laplace noise, estimated by least squares."""
 
     branches: int = param(
-        0, 0, MOST_BRANCHES, label="Branches of a node", symbol="b", stops=(0, 2, 4, 8, 16, 32, 64),
+        0, 0, MAX_BRANCHES, label="Branches of a node", symbol="b", stops=(0, 2, 4, 8, 16, 32, 64),
         help="Few branches make many levels, each with little of ε; many make long sums on a level. 0 and 1: as many "
         "as the authors' formula has best for ranges. At least 16 on more than 4,096 cells.",
     )  # fmt: skip
@@ -74,7 +74,7 @@ class Hierarchy(Measured):
         cells = problem.domain.ordered
         if self.branches < 2:
             return best_branches(cells)
-        return max(self.branches, LEAST_ON_MANY) if cells > MOST_DENSE else self.branches
+        return max(self.branches, LEAST_ON_MANY) if cells > MAX_DENSE else self.branches
 
     def plan(self, problem: Problem) -> Strategy:
         """The tree on the problem's cells."""
@@ -84,7 +84,7 @@ class Hierarchy(Measured):
         """Measured on two cores: as for windows, without the search for weights."""
         cells = problem.domain.ordered
         nodes = math.ceil(cells / (self.used(problem) - 1))
-        if cells > MOST_DENSE:
+        if cells > MAX_DENSE:
             return 1e-4 * cells, 4e-7 * cells
         return 1e-8 * cells * (cells + nodes), 3e-10 * cells * (64 + nodes)
 

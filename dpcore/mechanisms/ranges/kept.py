@@ -21,9 +21,9 @@ from pathlib import Path
 VARIABLE = "DPSCOPE_CACHE"
 OFF = "0"
 ENDING, UNFINISHED = ".strategy", ".part"
-MOST_BYTES = 8 << 20
+MAX_BYTES = 8 << 20
 """Of a file; on 65,536 cells one takes 3 MB."""
-MOST_FILES, MOST_IN_ALL = 256, 64 << 20
+MAX_FILES, MAX_IN_ALL = 256, 64 << 20
 """Files, and bytes of all: the oldest go."""
 SEAL = hashlib.sha256().digest_size
 
@@ -41,7 +41,7 @@ def read(name: str) -> bytes | None:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or not _is_mine(status):
                 return None
-            told = file.read(MOST_BYTES)
+            told = file.read(MAX_BYTES)
         return told[SEAL:] if told == _sealed(name, told[SEAL:]) else None
     return None
 
@@ -109,5 +109,5 @@ def _remove_oldest(folder: int) -> None:
     held = 0
     for place, (_, size, name) in enumerate(sorted(found, reverse=True)):
         held += size
-        if place >= MOST_FILES or held > MOST_IN_ALL:
+        if place >= MAX_FILES or held > MAX_IN_ALL:
             os.unlink(name, dir_fd=folder)

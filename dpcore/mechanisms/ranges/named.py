@@ -44,7 +44,7 @@ from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
-MOST_NAMED = 1 << 16
+MAX_NAMED = 1 << 16
 """Queries that may be named."""
 SUMS_APART = 1e-9
 """Share of the largest number by which sums may differ from one computer to another: far more than they do."""
@@ -82,7 +82,7 @@ class NamedQueries(PureMechanism):
 
     epsilon: float = epsilon_param()
     named: int = param(
-        MOST_NAMED, 1, MOST_NAMED, label="Queries named beforehand", symbol="k", log=True,
+        MAX_NAMED, 1, MAX_NAMED, label="Queries named beforehand", symbol="k", log=True,
         stops=tuple(4**power for power in range(9)),
         help="Each has noise k/ε. The queries between the named ones are guesses. Never more than there are cells.",
     )  # fmt: skip

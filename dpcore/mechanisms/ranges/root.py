@@ -56,7 +56,7 @@ from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import GaussianCounts, Sampler
 
-MOST_CELLS = 4096
+MAX_CELLS = 4096
 """On which a triangle is measured."""
 BLOCK = 512
 """Columns of which products are made at a time."""
@@ -223,7 +223,7 @@ class EqualisedRoot(GaussianMechanism):
 
     def is_tree(self, problem: Problem) -> bool:
         """Whether a tree is measured: there is no room for a triangle."""
-        return problem.domain.ordered > MOST_CELLS
+        return problem.domain.ordered > MAX_CELLS
 
     def solver(self, problem: Problem) -> Triangle | WeightedTree:
         """The transform for the problem's sizes."""

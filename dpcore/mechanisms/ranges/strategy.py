@@ -41,9 +41,9 @@ from dpcore.mechanisms.ranges.nodes import nodes
 
 SPACING = {False: (16, 16), True: (64 / 3, 24)}
 """For ranges and for prefixes: cells to a spacing of the narrowest windows, and spacings of one level to the next's."""
-MOST_DENSE = 4096
+MAX_DENSE = 4096
 """Cells up to which matrices are full and the mean over the class is exact."""
-MOST_FREE = 256
+MAX_FREE = 256
 """Cells up to which every entry of the windows is searched."""
 MAX_RESTARTED = 32
 """Cells up to which the search starts from several points: on few cells it stops in local minima."""
@@ -52,7 +52,7 @@ STEPS_OF_POLISH = 300
 FEW_STEPS = 12
 NODE_WEIGHT = 0.3
 """Of a tree's nodes at the start of a search."""
-MOST_WEIGHT = 4.0
+MAX_WEIGHT = 4.0
 """Of a window in a cell, before columns are divided: cells whose own count is hardly measured solve badly."""
 SAMPLED = 16
 """Queries that stand for the class on many cells."""
@@ -96,7 +96,7 @@ class Strategy:
 
     Attributes:
         own: weight of each cell's own count, at least 1.
-        windows: weights of the windows; sparse on more than MOST_DENSE cells.
+        windows: weights of the windows; sparse on more than MAX_DENSE cells.
         steps: the sum of every column.
 
     Raises:
@@ -174,7 +174,7 @@ def read_back(told: bytes, *, cells: int, steps: int) -> Strategy:
     if (place >= cells).any() or (np.diff(row * cells + place) <= 0).any():
         raise ParameterError("Windows are of cells, each once and in order.")
     found = csr_array((weights, place, np.concatenate([[0], np.cumsum(lengths)])), shape=(count, cells))
-    if cells <= MOST_DENSE:
+    if cells <= MAX_DENSE:
         found = found.toarray()
     return Strategy(own=steps - found.sum(axis=0), windows=found, steps=steps)
 
@@ -182,13 +182,13 @@ def read_back(told: bytes, *, cells: int, steps: int) -> Strategy:
 def _found(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
     """The best windows, searched for."""
     triangles, levels = windows(cells, prefixes=prefixes, known=known)
-    if cells > MOST_DENSE:
+    if cells > MAX_DENSE:
         mean = sampled_mean(triangles, levels, prefixes=prefixes, known=known)
         measured = _rows_times(triangles, _least(mean, np.full(int(levels.max()) + 1, 0.5), FEW_STEPS)[levels])
     else:
         measured = _searched(triangles.toarray(), levels, prefixes=prefixes, known=known)
     shares = steps / (1 + measured.sum(axis=0))
-    if cells > MOST_DENSE:
+    if cells > MAX_DENSE:
         whole = (measured * shares).tocsr()
         whole.data = np.floor(whole.data)
         whole = whole.astype(np.int64)
@@ -203,7 +203,7 @@ def _found(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
 def _searched(triangles: Floats, levels: Integers, *, prefixes: bool, known: bool) -> Floats:
     """The best windows B (K, U) found by the exact mean: multiples of triangles, then, on few cells, any weights."""
     cells = triangles.shape[1]
-    group = levels if cells > MOST_DENSE // 2 else np.arange(len(levels))
+    group = levels if cells > MAX_DENSE // 2 else np.arange(len(levels))
     count = int(group.max()) + 1
 
     def by_group(weights: Floats) -> tuple[float, Floats]:
@@ -220,7 +220,7 @@ def _searched(triangles: Floats, levels: Integers, *, prefixes: bool, known: boo
 
     weights = _least(by_group, np.full(count, 0.5), STEPS_OF_SEARCH)
     measured: Floats = weights[group][:, None] * triangles
-    if cells > MOST_FREE:
+    if cells > MAX_FREE:
         return measured
     found = [polish(measured), np.zeros((1, cells))]
     if cells <= MAX_RESTARTED:
@@ -237,7 +237,7 @@ def _least(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, s
         may_stop()
         return objective(weights)
 
-    bounds = [(0, MOST_WEIGHT)] * len(start)
+    bounds = [(0, MAX_WEIGHT)] * len(start)
     found = minimize(asked, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
     best: Floats = found.x
     return best

@@ -46,7 +46,7 @@ from dpcore.core import (
 )
 from dpcore.mechanisms.ranges.estimates import Estimate, estimate
 from dpcore.mechanisms.ranges.halving import Halving, decay, edges, least_scale, levels
-from dpcore.mechanisms.ranges.strategy import MOST_DENSE, Strategy, strategy
+from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy, strategy
 from dpcore.mechanisms.ranges.windows import exceeded, spared, worst_query
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
@@ -194,7 +194,7 @@ class TreeWindows(PureMechanism):
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: as for windows on all cells, at most, and two noises a cell."""
         cells = problem.domain.ordered
-        if cells > MOST_DENSE:
+        if cells > MAX_DENSE:
             return 3e-4 * cells, 6e-7 * cells
         return 4e-7 * cells**2, 1e-7 * cells + 3e-10 * cells**2
 

@@ -45,7 +45,7 @@ from dpcore.core import (
 )
 from dpcore.mechanisms.histograms.concentration import laplace_log_moment
 from dpcore.mechanisms.ranges.estimates import Estimate, Solver, estimate, mean_squares
-from dpcore.mechanisms.ranges.strategy import MOST_DENSE, MOST_FREE, Strategy, identity_strategy, strategy
+from dpcore.mechanisms.ranges.strategy import MAX_DENSE, MAX_FREE, Strategy, identity_strategy, strategy
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_variance
@@ -100,11 +100,11 @@ def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> t
     """Over all queries: the largest sum of squared shares, and the largest share; kept: sizes alone make a strategy.
 
     The share of a prefix in each measured value is a running sum over cells; a range's is a difference of two. Sums of
-    squared shares follow from those of M along both sides. On more than MOST_DENSE cells both numbers are those of
+    squared shares follow from those of M along both sides. On more than MAX_DENSE cells both numbers are those of
     prefixes.
     """
     solver, cells = estimate(plan, spare=spare, known=known), len(plan.own)
-    if cells > MOST_DENSE:
+    if cells > MAX_DENSE:
         return worst_prefix(solver)
     turned = solver.turned(np.eye(cells, len(solver.own)))
     may_stop()
@@ -172,7 +172,7 @@ class Measured(PureMechanism):
         worst = worst_query(plan, prefixes=prefixes, **spared(problem))
         cells = problem.domain.ordered
         rows = exceeded(worst, cells=cells, prefixes=prefixes, scale=scale, beta=beta) / plan.steps
-        ends = 2 if problem.domain.ordered > MOST_DENSE and not prefixes else 1
+        ends = 2 if problem.domain.ordered > MAX_DENSE and not prefixes else 1
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
@@ -227,7 +227,7 @@ class Windows(Measured):
         """
         prefixes, cells = isinstance(problem.queries, Thresholds), problem.domain.ordered
         found = strategy(cells, prefixes=prefixes, known=spared(problem)["known"], steps=self.steps)
-        if cells > MOST_FREE:
+        if cells > MAX_FREE:
             return found
 
         def error(plan: Strategy) -> float:
@@ -240,7 +240,7 @@ class Windows(Measured):
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: the strategy is found once for a size; estimates take windows times cells each."""
         cells = problem.domain.ordered
-        if cells > MOST_DENSE:
+        if cells > MAX_DENSE:
             return 2.5e-4 * cells, 4e-7 * cells
         return 2.2e-7 * cells**2, 3e-10 * cells**2
 
@@ -265,14 +265,14 @@ def exceeded(worst: tuple[float, float], *, cells: int, prefixes: bool, scale: f
 
     Chernoff's bound for each query and a union bound over the class. With v the largest sum of squared shares and c the
     largest share, log E e^(λ error) is at most (v/c^2) times log E e^(λ c Z), as the even cumulants of Z are positive
-    and the odd ones 0. On more than MOST_DENSE cells the class is that of prefixes, and a range errs by at most twice
+    and the odd ones 0. On more than MAX_DENSE cells the class is that of prefixes, and a range errs by at most twice
     as much as the worst of them.
     """
     square, largest = worst
     if largest < NONE:  # a single cell whose rows are public
         return 0.0
-    count = cells if prefixes or cells > MOST_DENSE else cells * (cells + 1) // 2
-    ends = 2 if cells > MOST_DENSE and not prefixes else 1  # a range is the difference of two prefixes
+    count = cells if prefixes or cells > MAX_DENSE else cells * (cells + 1) // 2
+    ends = 2 if cells > MAX_DENSE and not prefixes else 1  # a range is the difference of two prefixes
     rates = np.logspace(-6, 0, 600, endpoint=False) / scale
     moments = square / largest**2 * laplace_log_moment(scale)(rates)
     return ends * largest * float(((moments + math.log(2 * count / beta)) / rates).min())

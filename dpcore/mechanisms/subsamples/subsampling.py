@@ -21,9 +21,9 @@ USUAL_BETA = 0.05
 """The chance of a refusal for which plans are made."""
 GRID = 12
 """Steps of a search."""
-MOST_SUBSAMPLES = 1 << 30
+MAX_SUBSAMPLES = 1 << 30
 """Subsamples a plan may have."""
-MOST_TRIED = 1 << 20
+MAX_TRIED = 1 << 20
 """Subsamples among which the fewest are looked for."""
 VOTES_TOLD_APART = 512
 """Numbers of votes within one standard deviation that are told apart."""
@@ -137,7 +137,7 @@ def paper_plan(*, epsilon: float, n: int, rows: int) -> SubsamplingPlan:
     Their slack by our account, which is smaller than the explicit one of the notes' proof (see paper_delta).
     """
     subsamples = math.ceil(epsilon * (n / rows) ** 3)
-    if subsamples > MOST_SUBSAMPLES:
+    if subsamples > MAX_SUBSAMPLES:
         raise ParameterError(f"The paper's parameters ask for {subsamples:,} subsamples: take larger ones.")
     cap, threshold = 2 * subsamples * rows / n, 5 * subsamples // 8 + 1
     delta = subsample_delta(epsilon=epsilon, cap=cap, threshold=threshold, subsamples=subsamples, n=n, rows=rows)
@@ -206,9 +206,9 @@ def _roughly_enough(*, epsilon: float, delta: float, share: float, agreement: fl
     noise = 1 - math.log(4 * delta * beta) / epsilon
     left = agreement - 0.5 - share * noise
     if left <= 0:
-        return MOST_TRIED
+        return MAX_TRIED
     deviations = math.sqrt(-2 * math.log(delta) * share) * noise + math.sqrt(-math.log(beta) / 8)
-    return max(1, min(MOST_TRIED, round((deviations / left) ** 2 + noise / left)))
+    return max(1, min(MAX_TRIED, round((deviations / left) ** 2 + noise / left)))
 
 
 @lru_cache(maxsize=64)
@@ -229,9 +229,9 @@ def fewest_subsamples(
     )
     low = high // 2
     while not enough(high):
-        if high >= MOST_TRIED:
+        if high >= MAX_TRIED:
             return None
-        low, high = high, min(2 * high, MOST_TRIED)
+        low, high = high, min(2 * high, MAX_TRIED)
     while low and enough(low):
         low, high = low // 2, low
     while high > 1.02 * low + 1:

@@ -44,7 +44,7 @@ from dpcore.core import (
     rows_up,
 )
 from dpcore.mechanisms.tables.fourier import fourier_gaussian, fourier_laplace
-from dpcore.mechanisms.tables.kinds import MOST_NUMBERS
+from dpcore.mechanisms.tables.kinds import MAX_NUMBERS
 from dpcore.mechanisms.tables.plan import ResidualPlan, draws_of
 from dpcore.mechanisms.tables.release import (
     ContrastsRelease,
@@ -141,8 +141,8 @@ class DirectTables(_Classic):
 
     def counting(self, dataset: Dataset, problem: Problem) -> Generator[float, None, TableState]:
         """Like prepare, and yields the share done."""
-        if asked(problem).count > MOST_NUMBERS:
-            raise ParameterError(f"These tables have {asked(problem).count:,} cells; at most {MOST_NUMBERS:,} fit.")
+        if asked(problem).count > MAX_NUMBERS:
+            raise ParameterError(f"These tables have {asked(problem).count:,} cells; at most {MAX_NUMBERS:,} fit.")
         return table_state(dataset, problem)
 
     def prepare(self, dataset: Dataset, problem: Problem) -> TableState:

@@ -24,11 +24,11 @@ from dpcore.core import Floats, Neighbours, ParameterError, check_memory
 from dpcore.mechanisms.tables.contrasts import contrast_rows, kappa
 from dpcore.queries.marginals import Set
 
-MOST_NUMBERS = 1 << 24
+MAX_NUMBERS = 1 << 24
 """Noisy numbers of one release: 128 MB."""
 KEPT_PLANS = 8
 """Plans of one server that are kept at once: each holds its sets of attributes."""
-MOST_PAIRS = 1 << 14
+MAX_PAIRS = 1 << 14
 """Kinds of differing records compared one by one; beyond, each set is taken at its own worst."""
 
 
@@ -52,9 +52,9 @@ class Kinds:
         for size in self.sizes:
             for ways in range(self.ways, 0, -1):
                 numbers[ways] += contrast_rows((size,)) * numbers[ways - 1]
-        if sum(numbers) > MOST_NUMBERS:
+        if sum(numbers) > MAX_NUMBERS:
             raise ParameterError(
-                f"These tables have {sum(numbers):,} numbers; at most {MOST_NUMBERS:,} can be released at once. "
+                f"These tables have {sum(numbers):,} numbers; at most {MAX_NUMBERS:,} can be released at once. "
                 "Take fewer attributes or coarser ones."
             )
         sets = sum(math.comb(len(self.sizes), ways) for ways in range(self.ways + 1))
@@ -138,7 +138,7 @@ class Kinds:
         """Squared length by which each kind of neighbour moves the contrasts of all sets of a kind, (pairs, kinds)."""
         if neighbours is Neighbours.ADD_REMOVE_ONE:
             return (self.kappas * self.counts * self.lengths)[None, :]
-        if self._pairs > MOST_PAIRS:
+        if self._pairs > MAX_PAIRS:
             return (self.kappas * self.counts * 2 * (self.lengths + self._furthest))[None, :]
         inner = np.ones((self._pairs, len(self.keys)))
         differing = np.array(list(self.differing()))

@@ -59,7 +59,7 @@ DISTANCES = "distances"
 """What a file of how far they are from the released tables is called."""
 LEAN = 12.0
 """Times the columns' mean size and the noise of pairs as a share of rows: how far single columns are preferred."""
-MOST_LEAN = 4.0
+MAX_LEAN = 4.0
 """Times the columns' mean size: at most so far."""
 DROWNED = 1 / 12
 """Times the columns' mean size: noise of pairs, a share of rows, beyond which columns are released singly."""
@@ -192,7 +192,7 @@ class WholeTable(ResidualPlanner):
                     raise
                 noise = math.inf
             if ways == 1 or not self.rule or noise <= size * DROWNED * TRIPLES ** (ways - 2):
-                return self._of(problem, ways, lean=max(1.0, self.lean * size * min(LEAN * noise, MOST_LEAN)))
+                return self._of(problem, ways, lean=max(1.0, self.lean * size * min(LEAN * noise, MAX_LEAN)))
             ways -= 1
 
     def _of(self, problem: Problem, ways: int, *, lean: float = 1.0) -> ResidualPlan:

@@ -23,7 +23,7 @@ CHEAT = "cheat"
 """In the place of a mechanism in the link."""
 LINE_UP = tuple((5 * place + 8) % len(SUSPECTS) for place in range(len(SUSPECTS)))
 """Which program stands at each number."""
-AT_LEAST, MOST_SECONDS = 4, 10.0
+AT_LEAST, MAX_SECONDS = 4, 10.0
 """Looks at one of the programs, and how long somebody waits."""
 ANSWERS = {"right": "It keeps its promise", "broken": "It is broken"}
 
@@ -126,9 +126,9 @@ def _audited(
     return with_progress(
         f"audit|{about}|{most}|{drawn}",
         lambda: audit(
-            draw, epsilon=epsilon, delta=delta, seed=drawn, looks=looks, at_least=at_least, seconds=MOST_SECONDS
+            draw, epsilon=epsilon, delta=delta, seed=drawn, looks=looks, at_least=at_least, seconds=MAX_SECONDS
         ),
-        label=f"Running it on both data sets, for about {MOST_SECONDS:.0f} seconds at most.",
+        label=f"Running it on both data sets, for about {MAX_SECONDS:.0f} seconds at most.",
     )
 
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from dpcore.core import Floats, Integers
 from dpcore.limits.attacks.shattering import Shattering
-from dplab.limits.class_worth import MOST_ROWS, Worth
+from dplab.limits.class_worth import MAX_ROWS, Worth
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
 from pages.charts.words import percent, significant
 from pages.learn.pictures import curves, lesson_picture, wall
 
-MOST_QUESTIONS, MOST_POINTS = 32, 32
+MAX_QUESTIONS, MAX_POINTS = 32, 32
 """That are drawn."""
 NAMED_POINTS = 16
 """Names of points that fit side by side on a phone."""
@@ -31,8 +31,8 @@ def matrix(*, weights: Floats, found: Shattering) -> Picture:
         found: its shattered set.
     """
     points, queries = found.points.tolist(), found.queries.tolist()
-    rows = _drawn(len(weights), queries, MOST_QUESTIONS)
-    columns = sorted(_drawn(weights.shape[1], points, MOST_POINTS))
+    rows = _drawn(len(weights), queries, MAX_QUESTIONS)
+    columns = sorted(_drawn(weights.shape[1], points, MAX_POINTS))
     every = math.ceil(len(columns) / NAMED_POINTS)
     names = [str(column + 1) if place % every == 0 else "" for place, column in enumerate(columns)]
     marked = np.array(
@@ -133,7 +133,7 @@ def worst_errors(worth: Worth, *, dimension: int) -> Picture:
     most = (
         f"The net mechanism promises 10% from about n = {enough[0]:,}."
         if len(enough)
-        else f"Up to n = {MOST_ROWS:,} the net mechanism promises no 10%."
+        else f"Up to n = {MAX_ROWS:,} the net mechanism promises no 10%."
     )
     known = {} if worth.by_dimension is None else {f"knowing its dimension alone, {dimension}": worth.by_dimension}
     return lesson_picture(

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import DataError, Floats, Neighbours, exactly
 from dpcore.limits.attacks import worth
-from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_class
+from dpcore.limits.attacks.given_class import MAX_POINTS, MAX_QUESTIONS, read_class
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from dplab.limits.class_worth import worth_by_rows
@@ -149,7 +149,7 @@ def _own() -> Asked | None:
         EXAMPLE,
         height=150,
         key="dimension-text",
-        help=f"Up to {MOST_QUESTIONS} questions on {MOST_POINTS} points. Zeros and ones are yes-or-no questions.",
+        help=f"Up to {MAX_QUESTIONS} questions on {MAX_POINTS} points. Zeros and ones are yes-or-no questions.",
     )
     brought = st.file_uploader(
         "Or a text file with the same (it goes before the text)",

@@ -14,7 +14,7 @@ from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.show import show
 from pages.shell.session import remembered
 
-FEWEST, MOST_WORK = 20, 1 << 21
+FEWEST, MAX_WORK = 20, 1 << 21
 """Releases followed through each step, and products of a row and a direction this may take."""
 
 
@@ -23,7 +23,7 @@ def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRel
     mechanism, problem, direction = asked.mechanism, asked.problem(len(state.records)), asked.direction
     # Enough releases for a picture, few enough for a slider.
     work = len(state.records) * mechanism.matrices(problem)
-    most = max(FEWEST, MOST_WORK // work) if mechanism.is_projected(problem) else None
+    most = max(FEWEST, MAX_WORK // work) if mechanism.is_projected(problem) else None
     found = parts(state, release, direction, most=most)
     errors = found.errors()
     theory = predicted(mechanism, state, direction, truth=found.truth)

@@ -9,8 +9,8 @@ from dplab.halfspace_parts import Sides
 from pages.charts.picture import Area, Axis, Cloud, Curve, Dots, Handle, Mark, Picture
 from pages.charts.words import percent, shortened
 
-MOST_ROWS, MOST_IN_SPACE = 800, 400
-MOST_TICKS = 64
+MAX_ROWS, MAX_IN_SPACE = 800, 400
+MAX_TICKS = 64
 """Directions and their opposites that are marked on the circle; more would run into one another."""
 CORNERS = 90
 """Corners of a drawn circle."""
@@ -41,7 +41,7 @@ def rows_in_the_plane(
         axes: what the axes mean.
         flat: whether rows have two dimensions, so that all lie on the circle.
     """
-    kept = some(len(places), MOST_ROWS)
+    kept = some(len(places), MAX_ROWS)
     shown, inside = places[kept], sides.inside[kept]
     grip = GRIP * _turned(np.array([[1.0, 0.0]]), angle)[0]
     # On the circle itself rows lie over one another: large and faint, they show where most are.
@@ -66,7 +66,7 @@ def rows_in_the_plane(
             )
         ),
     ]
-    few = 0 < len(measured) <= MOST_TICKS
+    few = 0 < len(measured) <= MAX_TICKS
     if few:
         marks.append(_line("directions measured", _ticks(measured), role="released", width=2, legend=True))
     marks += [
@@ -76,7 +76,7 @@ def rows_in_the_plane(
     ]
     seen = f"{len(shown):,} of {len(places):,} rows are drawn. " if len(shown) < len(places) else ""
     ticks = "The strokes outside the circle are the directions measured. " if few else ""
-    if len(measured) > MOST_TICKS:
+    if len(measured) > MAX_TICKS:
         ticks = f"{2 * len(measured):,} directions are measured, too close to one another to be drawn. "
     close = (
         f"{percent(sides.near)} lie nearer to the line than γ = {margin:g} (the band): of them nothing is promised. "
@@ -125,7 +125,7 @@ def rows_on_the_sphere(
         plane: two unit directions at right angles, (2, 3), of the great circle the direction turns in.
         space: what the coordinates mean.
     """
-    kept = some(len(records), MOST_IN_SPACE)
+    kept = some(len(records), MAX_IN_SPACE)
     shown, chosen = records[kept], inside[kept]
     beside = np.linalg.svd(direction[None])[2][1:]
     arrow, shares = np.outer([0.0, 1.3], direction), percent(float(inside.mean()))

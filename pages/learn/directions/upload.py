@@ -8,13 +8,13 @@ from dpcore.data.readings import Measure, Vectors
 from dpcore.data.sources import Source
 from pages.data.upload import HeldFile
 
-MOST_COLUMNS = 16
+MAX_COLUMNS = 16
 
 
 def own_columns(held: HeldFile) -> Source | None:
     """The held file's chosen columns; None until two of them have ranges."""
     columns = st.multiselect(
-        "Columns, two or more", held.table.columns, key=f"{held.prefix}vector-columns", max_selections=MOST_COLUMNS,
+        "Columns, two or more", held.table.columns, key=f"{held.prefix}vector-columns", max_selections=MAX_COLUMNS,
         persist_state="session",
         help="A row of these numbers is scaled to length 1. A row with a missing number stays in n, on no side.",
     )  # fmt: skip

@@ -26,9 +26,9 @@ from pages.shell.status import may_show
 from pages.shell.theorem import lead
 
 TRIALS, FEWEST = 200, 10
-MOST_HELD = 1 << 19
+MAX_HELD = 1 << 19
 """Noisy counts of all previewed releases together."""
-MOST_WORK = 10**9
+MAX_WORK = 10**9
 """Products of a row and a direction for all of them together: a few seconds."""
 
 
@@ -76,7 +76,7 @@ def trials_for(asked: DirectionsAsked, n: int) -> int:
     """Releases previewed: fewer where one takes long or fills much memory."""
     mechanism, problem = asked.mechanism, asked.problem(n)
     work = mechanism.measured(problem) * (n if mechanism.is_projected(problem) else 1)
-    return int(np.clip(min(MOST_WORK // work, MOST_HELD // mechanism.measured(problem)), FEWEST, TRIALS))
+    return int(np.clip(min(MAX_WORK // work, MAX_HELD // mechanism.measured(problem)), FEWEST, TRIALS))
 
 
 def _previewed(asked: DirectionsAsked) -> Previewed:

@@ -41,7 +41,7 @@ SEARCHES = {
     ),
 }
 """Of each kind of release that is searched: role, name, shape, and what was released."""
-MOST_STEPS = 240
+MAX_STEPS = 240
 """Data sets of a walk that are drawn; a longer walk is thinned."""
 
 
@@ -100,7 +100,7 @@ def _moved(n: int) -> Axis:
 
 
 def _thinned(length: int) -> Integers:
-    return np.unique(np.linspace(0, length - 1, min(length, MOST_STEPS)).round().astype(np.int64))
+    return np.unique(np.linspace(0, length - 1, min(length, MAX_STEPS)).round().astype(np.int64))
 
 
 def _line(key: str, x: Integers, y: Floats, name: str) -> Curve:

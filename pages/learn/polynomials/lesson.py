@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dpcore.data.product import MOST_ATTRIBUTES
+from dpcore.data.product import MAX_ATTRIBUTES
 from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
 from pages.charts.words import percent, significant
 from pages.learn import kit
@@ -15,7 +15,7 @@ from pages.shell.present import backstage, on_stage
 from pages.shell.session import remembered
 
 VIEWS = ("How far from the step", "The polynomial", "Who needs how many rows")
-MOST_WIDTH = 12
+MAX_WIDTH = 12
 BADGE = "theory: public numbers only, nothing drawn"
 ROWS = np.unique(np.round(np.geomspace(1e3, 1e10, 57)).astype(np.int64))
 
@@ -26,11 +26,11 @@ def lesson() -> None:
         "How many rows have **any** of these k attributes? There are astronomically many such questions. But a row's "
         "answer depends only on *how many* of the k it has."
     )
-    width = whole("Attributes of a question k", 2, MOST_WIDTH, MOST_WIDTH, key="polynomials-width")
+    width = whole("Attributes of a question k", 2, MAX_WIDTH, MAX_WIDTH, key="polynomials-width")
     with on_stage("slider"):
         bias = stops("Allowed distance γ", (0.01, 0.02, 0.05, 0.1, 0.2, 0.3), 0.1, key="polynomials-bias")
     with kit.more(), backstage():
-        attributes = whole("Attributes of the data d", MOST_WIDTH, MOST_ATTRIBUTES, 64, key="polynomials-attributes")
+        attributes = whole("Attributes of the data d", MAX_WIDTH, MAX_ATTRIBUTES, 64, key="polynomials-attributes")
         loss = kit.epsilon("polynomials", default=1.0)
         delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
     guess = kit.guess_number(
@@ -39,8 +39,8 @@ def lesson() -> None:
         f"{width} attributes it has. Of which degree must it be?",
         label="Your guess, a degree",
         low=1,
-        high=MOST_WIDTH,
-        default=MOST_WIDTH,
+        high=MAX_WIDTH,
+        default=MAX_WIDTH,
     )
     found = degrees(attributes=attributes, width=width)
     needed = found.needed(bias)

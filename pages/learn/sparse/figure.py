@@ -12,7 +12,7 @@ from pages.charts.words import significant
 from pages.learn.pictures import guessed
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES, losses
 
-MOST_CELLS = 60
+MAX_CELLS = 60
 
 
 def losses_guessed(*, found: LossFigure, guess: float) -> Picture:
@@ -32,8 +32,8 @@ def histograms(*, found: LossFigure) -> Picture:
     """True counts as bars, one release with each promise as dots; of many cells those around the full ones."""
     full = np.flatnonzero(found.histogram > 0)
     middle = int(full.mean())
-    start = max(0, min(middle - MOST_CELLS // 2, len(found.histogram) - MOST_CELLS))
-    cells = np.arange(len(found.histogram))[start : start + MOST_CELLS]
+    start = max(0, min(middle - MAX_CELLS // 2, len(found.histogram) - MAX_CELLS))
+    cells = np.arange(len(found.histogram))[start : start + MAX_CELLS]
     truth, private, random = (each[cells] for each in (found.histogram, found.private[0], found.random[0]))
     shown = int((found.private[0] > 0).sum()), int((found.random[0] > 0).sum())
     return Picture(

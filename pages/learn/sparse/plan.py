@@ -15,7 +15,7 @@ from pages.shell.session import in_link
 from pages.shell.state import SessionKey
 from pages.shell.theorem import lead
 
-MOST_PLANNED = 6
+MAX_PLANNED = 6
 SEEN, MORE = SessionKey("sparse_seen", ""), SessionKey("sparse_more", "")
 """The plan whose releases were seen, and the one to which another was then to be added."""
 
@@ -31,7 +31,7 @@ def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, ga
     n, relation = int(histogram.sum()), Neighbours.REPLACE_ONE
     spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
     one = Guarantee(epsilon=epsilon, gamma=gamma if spared else 0.0, neighbours=relation)
-    planned = st.slider("Releases planned", 1, MOST_PLANNED, 2, key=in_link("planned"), bind="query-params")
+    planned = st.slider("Releases planned", 1, MAX_PLANNED, 2, key=in_link("planned"), bind="query-params")
     try:
         together = compose([one] * planned)
     except ParameterError as problem:

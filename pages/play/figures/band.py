@@ -19,7 +19,7 @@ from pages.charts.words import drawable, fullest, percent, rows, shortened
 from pages.play.figures.interval_map import interval_map
 
 TITLE = "Error of every query"
-MOST_POINTS = 128
+MAX_POINTS = 128
 """Queries of a band: more would not be seen."""
 AROUND, LINE = 145, 16
 """Pixels: of both axes and two lines of a badge, as on a phone; that a label needs at least."""
@@ -40,7 +40,7 @@ def error_band(report: ErrorReport) -> Picture:
     # A category's name is what somebody typed: a sentence does without.
     which = described if not _is_typed(domain) else None
     if is_number(domain) and not isinstance(queries, LinearQueries):
-        places = np.linspace(0, len(report.indices) - 1, min(len(report.indices), MOST_POINTS))
+        places = np.linspace(0, len(report.indices) - 1, min(len(report.indices), MAX_POINTS))
         shown = np.unique(places.round()).astype(np.int64)
         # A threshold is at its cell's upper end, a cell at its middle.
         offset = 0.5 if queries.key == "cells" else 1.0

@@ -12,19 +12,19 @@ from pages.charts.picture import Axis, Curve, Heat, Mark, Picture
 from pages.charts.roles import DASHES
 from pages.charts.words import drawable, shortened, significant
 
-MOST_LINES = 8
+MAX_LINES = 8
 """Queries that have a line each."""
-MOST_ROWS, MOST_COLUMNS = 50, 64
+MAX_ROWS, MAX_COLUMNS = 50, 64
 """Queries and cells of a map; more cells are drawn in blocks, more queries are spread."""
 LINES_HEIGHT, ROWS_HEIGHT = 220, 300
 
 
 def weights_asked(queries: LinearQueries) -> Picture:
     """The weight of every cell in every query of a public class; lines for a few queries of numbers, else a map."""
-    domain, shown = queries.domain, queries.batch(MOST_ROWS)
-    starts = np.arange(0, domain.ordered, -(-domain.ordered // MOST_COLUMNS))
+    domain, shown = queries.domain, queries.batch(MAX_ROWS)
+    starts = np.arange(0, domain.ordered, -(-domain.ordered // MAX_COLUMNS))
     drawn = _means(queries.units[shown] / UNITS, starts)
-    few = queries.count <= MOST_LINES and is_number(domain)
+    few = queries.count <= MAX_LINES and is_number(domain)
     names = [f"query {place + 1}" for place in shown.tolist()]
     axis, edges, where = _across(domain, starts)
     marks: list[Mark]
@@ -79,8 +79,8 @@ def _means(weights: Floats, starts: Integers) -> Floats:
 def _across(domain: Domain, starts: Integers) -> tuple[Axis, Floats, list[str]]:
     """The axis of cells in the data's unit or by their labels, edges of the blocks, and what they are called."""
     if is_number(domain):
-        names = block_names(domain, MOST_COLUMNS)
-        return axis_along(domain), blocks_of(domain, MOST_COLUMNS)[1], names
+        names = block_names(domain, MAX_COLUMNS)
+        return axis_along(domain), blocks_of(domain, MAX_COLUMNS)[1], names
     sizes = np.diff(np.append(starts, domain.ordered))
     labels = drawable(
         domain.describe(start) + (f" and {size - 1:,} more" if size > 1 else "")
@@ -99,5 +99,5 @@ def _sentence(queries: LinearQueries, rows: int, columns: int) -> str:
     if rows < queries.count:
         text += f"; {rows} of the queries are drawn"
     if columns < cells:
-        text += f"; each place in the picture is the mean of up to {-(-cells // MOST_COLUMNS)} cells"
+        text += f"; each place in the picture is the mean of up to {-(-cells // MAX_COLUMNS)} cells"
     return f"{text}."

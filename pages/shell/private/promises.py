@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem, describe_error
 from dpcore.data.sources import Source
-from dpcore.data.twin import MOST_ROWS
+from dpcore.data.twin import MAX_ROWS
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.limits.outlook import Outlook, depends_on_n, outlook, predicted_error, promised_error, rows_needed
 from pages.charts.component import draw_with_table
@@ -94,8 +94,8 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     with button:
         st.button(
             "Use made-up rows like mine", key="twin_on", type="primary", width="stretch", on_click=use_twin,
-            args=(True,), disabled=n > MOST_ROWS or source.bounds_from_data,
-            help=f"Rows made from your columns, bounds, labels and n alone, up to {MOST_ROWS:,}: every preview works "
+            args=(True,), disabled=n > MAX_ROWS or source.bounds_from_data,
+            help=f"Rows made from your columns, bounds, labels and n alone, up to {MAX_ROWS:,}: every preview works "
             "on them, and nothing of your file is in them.",
         )  # fmt: skip
     return n

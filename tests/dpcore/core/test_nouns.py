@@ -46,7 +46,7 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.core.problem import MOST_ROWS
+from dpcore.core.problem import MAX_ROWS
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 
 LINE = Number(low=0, high=8, bits=3, missing=True)
@@ -319,7 +319,7 @@ def test_the_largest_nominal_n_wraps_nowhere() -> None:
     """All searched quantiles of so many rows lie beyond the few there are: every found cell is the last one."""
     wrapping: Any = np.int64(7)
     assert type(dataclasses.replace(PROBLEM, n=wrapping).n) is int
-    problem = dataclasses.replace(PROBLEM, n=MOST_ROWS, neighbours=Neighbours.ADD_REMOVE_ONE)
+    problem = dataclasses.replace(PROBLEM, n=MAX_ROWS, neighbours=Neighbours.ADD_REMOVE_ONE)
     dataset = Dataset(LINE, np.zeros(400, dtype=np.int64), PRIVATE)
     mechanism = dpcore.entry("intervals-anchored").make(alpha=0.005, epsilon=20.0)
     release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview(1), 3)

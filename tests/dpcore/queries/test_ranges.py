@@ -19,7 +19,7 @@ TINY += [Labels(labels=tuple("abc")[:k], missing=m) for k in (1, 2, 3) for m in 
 TINY += [
     Product.map(Number(bits=a, missing=a == b), Number(bits=b)) for a, b in ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3))
 ]
-MOST_CELLS = 6
+MAX_CELLS = 6
 """Of the domains on which `run.py test` answers queries by brute force."""
 
 
@@ -59,7 +59,7 @@ def members(queries: Queries) -> list[set[int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("queries", cases(full_beyond=MOST_CELLS))
+@pytest.mark.parametrize("queries", cases(full_beyond=MAX_CELLS))
 @given(data=st.data())
 def test_answers_and_worst_errors_by_brute_force(queries: Queries, data: st.DataObject) -> None:
     size = queries.domain.size

@@ -23,7 +23,7 @@ from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds
 from dprelease.certificate import certificate, verify
 from dprelease.downloads import REPORT, downloads_of, zipped
-from dprelease.downloads.report import MOST_BARS, report
+from dprelease.downloads.report import MAX_BARS, report
 from dprelease.ledger.records import Stored
 from dprelease.release import SAW_TRUE_VALUES, release
 from pages.release.figure import released_counts
@@ -161,9 +161,9 @@ def test_many_cells_are_added_up_to_few_bars(tmp_path: Path) -> None:
     asked = request_of(epsilon=2.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
     stored = released(tmp_path, asked)
     text = report(stored).decode()
-    assert text.count('class="bar') == 300 // (-(-300 // MOST_BARS)) + 1 <= MOST_BARS
+    assert text.count('class="bar') == 300 // (-(-300 // MAX_BARS)) + 1 <= MAX_BARS
     numbers = [float(row["rows"]) for row in csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))]
-    size = -(-300 // MOST_BARS)
+    size = -(-300 // MAX_BARS)
     for start in range(0, 300, size):
         assert f'<td class="n">{sum(numbers[start : start + size]):,.6g}</td>' in text
     assert "Neighbouring lines are added up" in page(stored).words

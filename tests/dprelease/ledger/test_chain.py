@@ -9,10 +9,10 @@ import pytest
 
 from dprelease.ledger.canonical import digest
 from dprelease.ledger.chain import FIRST, folded, line_of
-from dprelease.ledger.units import ATTO_DIGITS, MOST_EPSILON, NANO_DIGITS, Price, Tally
+from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, Price, Tally
 
 Lines = list[dict[str, Any]]
-MOST = MOST_EPSILON * 10**NANO_DIGITS
+MOST = MAX_EPSILON * 10**NANO_DIGITS
 OUTCOME = "it is not the outcome of its attempt"
 ABOUT = "it is about another entry than it may be"
 PLACE = "it does not follow the entry before it"

@@ -13,7 +13,7 @@ from dpcore.core.basics import MAX_MESSAGE
 from dpcore.data.reading.format import Format
 from dpcore.queries.linear import LinearQueries
 from dprelease.ledger.canonical import canonical
-from dprelease.requests.parts import FORMAT, MOST_PARTS, Request, other_unit
+from dprelease.requests.parts import FORMAT, MAX_PARTS, Request, other_unit
 from tests.kit.ledgers import plan_of, question_of, request_of
 
 FILE: dict[str, Any] = {
@@ -132,7 +132,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("draw",), "1", "draw's number"),
     (("parts", 0, "bounds_from_data"), 1, "true or false"),
     (("parts",), [], "between 1 and 64"),
-    (("parts",), FILE["parts"] * (MOST_PARTS + 1), "between 1 and 64"),
+    (("parts",), FILE["parts"] * (MAX_PARTS + 1), "between 1 and 64"),
     (("parts",), {}, "parts are a list"),
     (("parts", 0), 1, "question must be a mapping"),
     (("parts", 0), FILE, "no field “data”"),

@@ -12,7 +12,7 @@ from dpcore.data.columns import Number
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Thresholds
 from dprelease.certificate import unreleasable
-from dprelease.requests.parts import MOST_PARTS, AskedQuestion, Request
+from dprelease.requests.parts import MAX_PARTS, AskedQuestion, Request
 from dprelease.requests.work import MAX_SECONDS, too_much_work
 from tests.kit.ledgers import question_of
 
@@ -31,10 +31,10 @@ def ranges_of(key: str, values: Mapping[str, Any]) -> AskedQuestion:
 
 
 MANY: dict[str, tuple[str, list[dict[str, Any]]]] = {
-    "hierarchies of 64 numbers of branches": ("hierarchy", [{"branches": 16 + place} for place in range(MOST_PARTS)]),
-    "trees of windows of 64 steps": ("tree-windows", [{"steps": 2 + place} for place in range(MOST_PARTS)]),
+    "hierarchies of 64 numbers of branches": ("hierarchy", [{"branches": 16 + place} for place in range(MAX_PARTS)]),
+    "trees of windows of 64 steps": ("tree-windows", [{"steps": 2 + place} for place in range(MAX_PARTS)]),
     "nets of 64 amounts of noise": (
-        "net", [{"epsilon": 0.1 + place / 100} for place in range(MOST_PARTS)],
+        "net", [{"epsilon": 0.1 + place / 100} for place in range(MAX_PARTS)],
     ),
 }  # fmt: skip
 
@@ -52,17 +52,17 @@ def test_many_questions_that_take_long_are_refused_before_any_is_prepared(which:
 
 def test_fewer_cells_or_several_requests_take_less_work() -> None:
     """As the refusal advises."""
-    whole = Request(parts=tuple(ranges_of("hierarchy", {"branches": 16 + place}) for place in range(MOST_PARTS)))
+    whole = Request(parts=tuple(ranges_of("hierarchy", {"branches": 16 + place}) for place in range(MAX_PARTS)))
     assert "take fewer cells, or ask in several requests" in too_much_work(whole)
     coarse = Number(high=100.0, bits=8)
     fewer: dict[str, Any] = {"reading": Columns(names=("pay",), on=coarse), "queries": Thresholds(domain=coarse)}
     assert too_much_work(Request(parts=tuple(replace(part, **fewer) for part in whole.parts))) == ""
-    several = [Request(parts=whole.parts[place : place + 4]) for place in range(0, MOST_PARTS, 4)]
+    several = [Request(parts=whole.parts[place : place + 4]) for place in range(0, MAX_PARTS, 4)]
     assert [too_much_work(each) for each in several] == [""] * len(several)
 
 
 def test_a_strategy_that_all_questions_share_counts_once() -> None:
-    parts = tuple(ranges_of("hierarchy", {"epsilon": 0.1 + place / 100}) for place in range(MOST_PARTS))
+    parts = tuple(ranges_of("hierarchy", {"epsilon": 0.1 + place / 100}) for place in range(MAX_PARTS))
     assert sum(part.mechanism.preview_seconds(part.problem)[0] for part in parts) > MAX_SECONDS
     assert too_much_work(Request(parts=parts)) == ""
     others = tuple(replace(part, values={**part.values, "branches": 16 + place}) for place, part in enumerate(parts))

@@ -13,7 +13,7 @@ from dpcore.core import Floats, Neighbours
 from dpcore.limits.attacks import worth as core
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
-from dplab.limits.class_worth import MOST_ROWS, Worth, worth_by_rows
+from dplab.limits.class_worth import MAX_ROWS, Worth, worth_by_rows
 from pages.charts.picture import Curve, Dots, Heat, Region, Wall, numbers
 from pages.charts.words import percent
 from pages.learn.dimension import figure
@@ -63,7 +63,7 @@ def test_a_large_class_is_drawn_in_part_with_its_shattered_points() -> None:
     found = vc_dimension(weights)
     picture = figure.matrix(weights=weights, found=found)
     checked(picture)
-    assert numbers(picture.one(Heat).value).shape == (figure.MOST_QUESTIONS, figure.MOST_POINTS)
+    assert numbers(picture.one(Heat).value).shape == (figure.MAX_QUESTIONS, figure.MAX_POINTS)
     assert sum(len(numbers(dots.x)) for dots in picture.find(Dots)) == 2
     assert "268 more questions are not drawn" in picture.sentence
     assert sum(label != "" for label in picture.x.labels) <= figure.NAMED_POINTS
@@ -120,7 +120,7 @@ def test_beyond_all_rows_a_promise_is_vacuous_and_the_sentence_says_both_sides()
     assert both.forbidden is not None and f"less than {percent(float(both.forbidden[0]))} of n" in picture.sentence
     enough = int(both.rows[both.promised <= 0.1][0])
     assert f"promises 10% from about n = {enough:,}." in picture.sentence
-    assert both.rows[-1] <= MOST_ROWS and both.by_dimension is None  # every question on two points is asked already
+    assert both.rows[-1] <= MAX_ROWS and both.by_dimension is None  # every question on two points is asked already
 
 
 def test_a_class_that_hides_no_half_forbids_nothing() -> None:
@@ -146,10 +146,10 @@ def test_nothing_is_shattered_where_no_two_questions_are_two_scales_apart_on_a_p
 def test_where_no_row_count_of_the_axis_is_enough_it_is_said(least: float, promised: bool) -> None:
     weights = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.float64)
     both = worth(weights, vc_dimension(weights))
-    assert both.rows[-1] <= MOST_ROWS < 1.5 * both.rows[-1]  # the axis ends where the sentence says
+    assert both.rows[-1] <= MAX_ROWS < 1.5 * both.rows[-1]  # the axis ends where the sentence says
     both = dataclasses.replace(both, promised=np.maximum(both.promised, least))
     sentence = figure.worst_errors(both, dimension=2).sentence
-    assert (f"Up to n = {MOST_ROWS:,} the net mechanism promises no 10%." in sentence) is not promised
+    assert (f"Up to n = {MAX_ROWS:,} the net mechanism promises no 10%." in sentence) is not promised
     assert ("The net mechanism promises 10% from about n = " in sentence) is promised
 
 

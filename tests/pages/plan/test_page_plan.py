@@ -29,7 +29,7 @@ from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import chosen, play_link
 from pages.plan.growth import errors_by_rows
 from pages.plan.rows import OF_A_MEAN
-from pages.plan.table import MOST_BYTES, OPENED, Declared
+from pages.plan.table import MAX_BYTES, OPENED, Declared
 from pages.plan.view import SNIPPET
 from tests import ROOT
 from tests.pages.drawn import drawn
@@ -351,16 +351,16 @@ def test_a_question_that_does_not_fit_is_refused() -> None:
 
 
 def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(add, "MOST_QUESTIONS", 2)
+    monkeypatch.setattr(add, "MAX_QUESTIONS", 2)
     app = sound(opened(PAGE))
     app.multiselect[0].set_value(["hours_per_week"])
     app = press(sound(app.run()), "Add")
     assert "A plan has at most 2 questions." in [each.value for each in app.error]
     assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
     app = sound(opened(PAGE))
-    app.file_uploader[0].set_value(("plan.json", b" " * (MOST_BYTES + 1), "application/json"))
+    app.file_uploader[0].set_value(("plan.json", b" " * (MAX_BYTES + 1), "application/json"))
     sound(app.run())
-    assert [each.value for each in app.error] == [f"A plan has at most {MOST_BYTES:,} bytes."]
+    assert [each.value for each in app.error] == [f"A plan has at most {MAX_BYTES:,} bytes."]
     assert "2 questions of Adult" in app.header[0].value
 
 

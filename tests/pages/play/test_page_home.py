@@ -137,7 +137,7 @@ def test_maps_follow_the_slider_unless_they_are_too_large_to_be_sent(monkeypatch
     assert set(states["charts"]) >= {"true_map", "released_map", "band_chart", "worst_chart"}
     assert "data_chart" not in states["charts"]
     assert {len(each) for each in states["charts"].values()} == {len(STOPS)}
-    monkeypatch.setattr(live, "MOST_BYTES", len(component(app, "live_states")["deflated"]) // 2)
+    monkeypatch.setattr(live, "MAX_BYTES", len(component(app, "live_states")["deflated"]) // 2)
     assert asked_for_states(started(**maps | {"seed": "2"})) == {}
 
 

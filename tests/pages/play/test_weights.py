@@ -9,7 +9,7 @@ from dpcore import Labels, Number
 from dpcore.core import Domain
 from dpcore.queries.linear import LinearQueries, generated
 from pages.charts.picture import Curve, Heat, numbers
-from pages.play.figures.weights import MOST_COLUMNS, MOST_LINES, MOST_ROWS, weights_asked
+from pages.play.figures.weights import MAX_COLUMNS, MAX_LINES, MAX_ROWS, weights_asked
 from tests.pages.reports import HOSTILE, check
 
 
@@ -17,8 +17,8 @@ from tests.pages.reports import HOSTILE, check
 @pytest.mark.parametrize(
     ("domain", "queries", "lines"),
     [
-        (Number(bits=3), MOST_LINES, True),
-        (Number(low=-5, high=5, bits=3, missing=True, unit="°"), MOST_LINES + 1, False),
+        (Number(bits=3), MAX_LINES, True),
+        (Number(low=-5, high=5, bits=3, missing=True, unit="°"), MAX_LINES + 1, False),
         (Number(bits=10), 200, False),
         (Labels(labels=HOSTILE), 3, False),
         (Labels(labels=tuple(map(str, range(500)))), 60, False),
@@ -31,9 +31,9 @@ def test_pictures_are_valid_and_as_large_as_they_should_be(
 ) -> None:
     picture = weights_asked(generated("bumps", queries=queries, domain=domain, seed=seed))
     check(picture, dark=dark)
-    rows, columns = min(queries, MOST_ROWS), len(picture.table["cells"])
-    assert columns <= MOST_COLUMNS
-    assert columns == domain.ordered or domain.ordered > MOST_COLUMNS
+    rows, columns = min(queries, MAX_ROWS), len(picture.table["cells"])
+    assert columns <= MAX_COLUMNS
+    assert columns == domain.ordered or domain.ordered > MAX_COLUMNS
     assert len(picture.table) == 1 + rows
     assert len(picture.find(Curve)) == (queries if lines else 0)
     if not lines:

@@ -23,7 +23,7 @@ from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.release import OTHER_FORMAT
 from pages.data import fit
-from pages.data.fit import COUNT, HELP, MOST_COLUMNS, NOT_FITTING, NOTED, offer_fit
+from pages.data.fit import COUNT, HELP, MAX_COLUMNS, NOT_FITTING, NOTED, offer_fit
 from pages.shell.ledger import looks as shown
 from pages.shell.ledger.door import ADMITTED
 from pages.shell.private.chip import escaped
@@ -193,5 +193,5 @@ def test_of_many_columns_those_with_most_cells_that_do_not_fit_are_shown(monkeyp
     monkeypatch.setattr("streamlit.caption", captions.append)
     wrong = [*range(14), 0, 0]
     fit._show([Unfit(column=f"c{place}", cells=50, wrong=each, empty=0) for place, each in enumerate(wrong)])
-    assert captions[-1] == "And 4 columns with as few such cells or fewer." and len(captions) == MOST_COLUMNS + 1
+    assert captions[-1] == "And 4 columns with as few such cells or fewer." and len(captions) == MAX_COLUMNS + 1
     assert [int(each.partition(": ")[2].partition(" of ")[0]) for each in captions[:-1]] == [*range(13, 1, -1)]

@@ -27,7 +27,7 @@ from pages.release.worker import submit
 from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
 
 pytestmark = pytest.mark.harness
-LONG, MOST_READ, MOST_REGISTERED = 60.0, 0.05, 1.0
+LONG, MAX_READ, MAX_REGISTERED = 60.0, 0.05, 1.0
 """Seconds of a draw at most, of a read, and of a registration meanwhile."""
 MANY = 400
 """Reads while somebody draws."""
@@ -101,7 +101,7 @@ def test_reads_and_registrations_do_not_wait_for_a_draw(tmp_path: Path, monkeypa
             time.sleep(0.05)
     assert len(read) > MANY and len(made) > 3
     print(f"reads: {np.quantile(read, [0.5, NEARLY_ALL, 1])}, registrations: {np.quantile(made, [0.5, 1])}")
-    assert np.quantile(read, NEARLY_ALL) <= MOST_READ and max(made) <= MOST_REGISTERED
+    assert np.quantile(read, NEARLY_ALL) <= MAX_READ and max(made) <= MAX_REGISTERED
 
 
 def test_reads_that_wait_for_a_draw_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_reads_that_wait_for_a_draw_are_noticed(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(dprelease.ledger.stores.files, "transaction", exclusive)
     ledger, dataset_id = registered(tmp_path)
     with drawing(ledger, dataset_id, 2.0, monkeypatch):
-        assert max(reads(ledger, dataset_id)) > MOST_READ
+        assert max(reads(ledger, dataset_id)) > MAX_READ
 
 
 def test_reads_that_wait_for_the_processor_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,5 +123,5 @@ def test_reads_that_wait_for_the_processor_are_noticed(tmp_path: Path, monkeypat
     ledger, dataset_id = registered(tmp_path)
     with drawing(ledger, dataset_id, LONG, monkeypatch) as draw:
         # The draw's thread may be without a core for a while, and reads are quick meanwhile.
-        assert any(max(reads(ledger, dataset_id)) > MOST_READ for _ in iter(draw.done, True))
+        assert any(max(reads(ledger, dataset_id)) > MAX_READ for _ in iter(draw.done, True))
     assert sys.getswitchinterval() == before, "a draw that is over leaves it as it was"

@@ -12,7 +12,7 @@ from dpcore import Problem, Thresholds, entry
 from dpcore.core import rounded_down, rounded_up
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms.subsamples.subsampling import (
-    MOST_TRIED,
+    MAX_TRIED,
     SubsamplingPlan,
     answer_chance,
     calibrated_plan,
@@ -58,11 +58,11 @@ def test_what_calibration_saves_is_the_ratio_of_both_plans_and_says_which_way(
 
 def test_where_no_subsamples_tried_are_enough_it_is_said_and_so() -> None:
     app = sound(opened("robust/page.py", robust="subsample_median", data="bimodal"))
-    said = f"Up to {MOST_TRIED:,} subsamples none are enough to answer in 95 of 100 runs where 3 in 4 agree"
+    said = f"Up to {MAX_TRIED:,} subsamples none are enough to answer in 95 of 100 runs where 3 in 4 agree"
     assert said not in texts(app)
     epsilon, n, rows = 1.0, 2_000, 200
     assert fewest_subsamples(epsilon=epsilon, delta=1e-6, n=n, rows=rows) is None
-    for subsamples in (100, 10_000, MOST_TRIED):
+    for subsamples in (100, 10_000, MAX_TRIED):
         plan = calibrated_plan(epsilon=epsilon, delta=1e-6, n=n, rows=rows, subsamples=subsamples)
         assert vote_chance(plan, epsilon=epsilon, agreement=0.75) < 0.95
     shown = AppTest.from_function(_of_too_few_rows)

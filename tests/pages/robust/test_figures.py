@@ -27,7 +27,7 @@ from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
 from pages.robust.mean import over_epsilon
 from pages.robust.over_epsilon import errors_over_epsilon, missed, ranks_over_epsilon, refusals_over_epsilon
-from pages.robust.runs import MOST_ANSWERS, MOST_BARS, answers, outcomes, votes
+from pages.robust.runs import MAX_ANSWERS, MAX_BARS, answers, outcomes, votes
 from pages.robust.words import in_100, nearly, nearly_percent
 from tests.dplab.test_salaries import compared
 from tests.pages.whole import whole
@@ -152,7 +152,7 @@ def test_answers_of_one_that_never_refuses_stand_beside_the_exact_one() -> None:
     picture = whole(answers(domain=domain, truth=500, values=values))
     bars = picture.one(Bars, role="mechanism:exponential_median")
     start, end, shares = (numbers(each) for each in (bars.start, bars.end, bars.value))
-    assert len(shares) <= MOST_BARS and shares.sum() == pytest.approx(1)
+    assert len(shares) <= MAX_BARS and shares.sum() == pytest.approx(1)
     points = domain.points()
     inside, _ = np.histogram(points[values], bins=np.append(start, end[-1]))
     assert shares == pytest.approx(inside / 1000), "each bar is over its own answers, the farthest included"
@@ -170,7 +170,7 @@ def test_votes_of_many_answers_share_a_bar() -> None:
     right, wrong = picture.find(Bars)
     assert right.role == "true" and wrong.role != "true" and right.across and wrong.across
     assert numbers(right.value) == pytest.approx([law[19]])
-    assert len(numbers(wrong.value)) == MOST_ANSWERS and numbers(wrong.value).sum() == pytest.approx(1 - law[19])
+    assert len(numbers(wrong.value)) == MAX_ANSWERS and numbers(wrong.value).sum() == pytest.approx(1 - law[19])
     middle = [(float(a) + float(b)) / 2 for a, b in zip(numbers(right.start), numbers(right.end), strict=True)]
     assert [picture.y.labels[round(place)] for place in middle] == ["a19"] and middle == pytest.approx([12])
     assert right.hover == ["a19, the data's answer: 9.52%"]

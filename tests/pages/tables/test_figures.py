@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pages.charts.picture import Band, Dots, Region, numbers
-from pages.tables.figures import MOST_CELLS, OTHERS, THIS, Distances, cell_counts, cell_errors, sorted_dots
+from pages.tables.figures import MAX_CELLS, OTHERS, THIS, Distances, cell_counts, cell_errors, sorted_dots
 from tests.pages.whole import whole
 
 PLANNER, DIRECT = "mechanism:residual-planner", "mechanism:direct-tables"
@@ -47,11 +47,11 @@ def test_cells_are_the_fullest_and_the_rest_is_in_the_numbers() -> None:
     released = np.stack([truth + 0.5, truth - 3.0])
     released[0, 7] += 9
     shown = whole(cell_counts(cells=cells, truth=truth, released=released[0]))
-    fullest = np.arange(39, 39 - MOST_CELLS, -1)
+    fullest = np.arange(39, 39 - MAX_CELLS, -1)
     true, found = shown.one(Dots, role="true"), shown.one(Dots, role="released")
     assert numbers(true.x).tolist() == fullest.tolist() and numbers(found.x).tolist() == (fullest + 0.5).tolist()
     assert shown.y.labels == tuple(f"cell {place}" for place in fullest)
-    assert numbers(true.y).tolist() == numbers(found.y).tolist() == list(range(MOST_CELLS))
+    assert numbers(true.y).tolist() == numbers(found.y).tolist() == list(range(MAX_CELLS))
     assert true.hover is not None and true.hover[0] == "cell 39\ntrue: 39 rows (5%)"
     assert found.hover is not None and found.hover[0] == "cell 39\nreleased: 39.5 rows (5.06%)"
     assert len(shown.table["cell"]) == 40 and "cell 7: 7 rows, released 16.5" in shown.sentence
@@ -64,9 +64,9 @@ def test_errors_of_cells_stand_over_once_and_twice_the_predicted_noise() -> None
     released = np.stack([truth + 0.5, truth - 3.0, truth + 1.0])
     errors = whole(cell_errors(cells=cells, truth=truth, released=released, predicted=4.0, observed=4.25, trials=60))
     mine, others = errors.one(Dots, role="released", name=THIS), errors.one(Dots, role="quiet", name=OTHERS)
-    assert numbers(mine.x).tolist() == [0.5] * MOST_CELLS and numbers(mine.y).tolist() == list(range(MOST_CELLS))
-    assert numbers(others.x).tolist() == [-3.0] * MOST_CELLS + [1.0] * MOST_CELLS
-    assert numbers(others.y).tolist() == 2 * list(range(MOST_CELLS))
+    assert numbers(mine.x).tolist() == [0.5] * MAX_CELLS and numbers(mine.y).tolist() == list(range(MAX_CELLS))
+    assert numbers(others.x).tolist() == [-3.0] * MAX_CELLS + [1.0] * MAX_CELLS
+    assert numbers(others.y).tolist() == 2 * list(range(MAX_CELLS))
     assert [band.x for band in errors.find(Region, role="theory")] == [(-8.0, 8.0), (-4.0, 4.0)]
     assert errors.x.rows == 0 and "rows" in errors.x.title, "errors of cells are rows already"
     assert "fitted: 4 rows" in errors.sentence and "over 60 previews: 4.25" in errors.sentence

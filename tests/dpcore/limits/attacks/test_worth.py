@@ -11,7 +11,7 @@ import pytest
 
 from dpcore.core import DataError, Neighbours, ParameterError
 from dpcore.limits.attacks import fat_shattering, vc, worth
-from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_class
+from dpcore.limits.attacks.given_class import MAX_POINTS, MAX_QUESTIONS, read_class
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import fat_shattering_dimension, vc_dimension
 
@@ -133,8 +133,8 @@ WRONG: list[tuple[str | bytes, str]] = [
     ("name7731,0", "Question 1, point 1"),
     ("0,0." + "7" * 40, "Question 1, point 2"),
     (b"\xff\xfe7731", "not a text file"),
-    ("1\n" * (MOST_QUESTIONS + 1), f"room for {MOST_QUESTIONS} questions"),
-    (",".join("1" * (MOST_POINTS + 1)), f"on {MOST_POINTS} points"),
+    ("1\n" * (MAX_QUESTIONS + 1), f"room for {MAX_QUESTIONS} questions"),
+    (",".join("1" * (MAX_POINTS + 1)), f"on {MAX_POINTS} points"),
     ("1" * 300_000, "200 thousand letters"),
 ]
 

@@ -153,7 +153,7 @@ def released(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Law]:
     """The exact law of a mechanism's secure run, drawn in whole numbers although it could be listed."""
     coins = Coins()
     monkeypatch.setattr(layers, "TOGETHER", 1)  # boxes as wide as may be: layers of tiny nets would each have their own
-    monkeypatch.setattr(choices, "MOST_RACED", 0)
+    monkeypatch.setattr(choices, "MAX_RACED", 0)
     monkeypatch.setattr(secrets, "randbelow", coins.below)
     monkeypatch.setattr(exact, "pick", coins.pick)
     monkeypatch.setattr(exact, "flip", coins.flip)

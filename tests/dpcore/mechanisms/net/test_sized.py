@@ -13,7 +13,7 @@ from dpcore.data.generators import generate
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.sized import (
-    MOST_STEPS,
+    MAX_STEPS,
     NetOfResolution,
     by_dimension,
     by_queries,
@@ -45,7 +45,7 @@ def test_sizes_follow_the_choice_as_far_as_they_are_quick() -> None:
         sizing: [NetOfResolution(alpha=0.1, sizing=sizing).size(each) for each in (few, many)]
         for sizing in ("structure", "queries", "dimension")
     }
-    assert sizes == {"structure": [10, 10], "queries": [765, MOST_STEPS >> 10], "dimension": [461, MOST_STEPS >> 10]}
+    assert sizes == {"structure": [10, 10], "queries": [765, MAX_STEPS >> 10], "dimension": [461, MAX_STEPS >> 10]}
     # What is left resolves α all the same.
     for alpha in (0.005, 0.02, 0.1, 1.0):
         mechanism = NetOfResolution(alpha=alpha, sizing="queries")

@@ -11,7 +11,7 @@ import pytest
 from dpcore import Cells, Intervals, Neighbours, Number, Preview, Problem
 from dpcore.core import HistogramState
 from dpcore.data.generators import generate
-from dpcore.mechanisms.online.mwem import MOST_SCORED, RoundsOfWeights, RoundsRelease
+from dpcore.mechanisms.online.mwem import MAX_SCORED, RoundsOfWeights, RoundsRelease
 from dpcore.queries.linear import generated
 from dpcore.randomness import Sampler
 from dplab.audit import exact_epsilon
@@ -93,5 +93,5 @@ def test_the_rows_it_needs_are_the_least_that_promise_anything(weighted: bool) -
 def test_a_class_with_more_queries_than_are_scored_gets_no_promise() -> None:
     domain = Number(bits=7)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=10**6)
-    assert problem.queries.count > MOST_SCORED
+    assert problem.queries.count > MAX_SCORED
     assert not RoundsOfWeights().accuracy(problem, 0.05).applies

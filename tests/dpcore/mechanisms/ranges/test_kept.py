@@ -109,7 +109,7 @@ def test_the_next_process_finds_it(tmp_path: Path) -> None:
 def test_what_is_read_back_is_what_was_found(
     sparse: bool, folder: Path, searches: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searched, "MOST_DENSE", 32 if sparse else CELLS)
+    monkeypatch.setattr(searched, "MAX_DENSE", 32 if sparse else CELLS)
     plan = anew()
     assert same(anew(), plan) and searches == [CELLS]
     assert isinstance(plan.windows, np.ndarray) is not sparse
@@ -352,7 +352,7 @@ def test_each_public_number_and_each_program_has_a_file_of_its_own(
 
 
 def test_only_the_newest_stay_and_what_others_put_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST_FILES", 3)
+    monkeypatch.setattr(kept, "MAX_FILES", 3)
     for turn, name in enumerate("abcde"):
         if turn:
             (folder / "notes").touch()
@@ -361,7 +361,7 @@ def test_only_the_newest_stay_and_what_others_put_there(folder: Path, monkeypatc
         assert is_kept(name)
     names = {"notes", *(name + kept.ENDING for name in "cde")}
     assert {file.name for file in folder.iterdir()} == names
-    monkeypatch.setattr(kept, "MOST_IN_ALL", 2 * (kept.SEAL + len(b"content")))
+    monkeypatch.setattr(kept, "MAX_IN_ALL", 2 * (kept.SEAL + len(b"content")))
     assert is_kept("f")
     assert {file.name for file in folder.iterdir()} == {"notes", "e" + kept.ENDING, "f" + kept.ENDING}
 

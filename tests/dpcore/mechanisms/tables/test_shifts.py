@@ -97,7 +97,7 @@ def test_what_a_neighbour_moves_by_brute_force(sizes: tuple[int, ...]) -> None:
 def test_too_many_kinds_of_pairs_are_bounded_one_set_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = Kinds(sizes=(2, 2, 3, 4), ways=3)
     exact = kinds.squared_shifts(REPLACE)
-    monkeypatch.setattr(kinds_module, "MOST_PAIRS", 3)
+    monkeypatch.setattr(kinds_module, "MAX_PAIRS", 3)
     bound = kinds.squared_shifts(REPLACE)
     assert bound.shape == (1, len(kinds.keys))
     assert (bound >= exact.max(axis=0) * (1 - 1e-12)).all()

@@ -25,9 +25,9 @@ from pages.learn.directions.rows import (
     BAND,
     BETWEEN,
     HALF,
-    MOST_IN_SPACE,
-    MOST_ROWS,
-    MOST_TICKS,
+    MAX_IN_SPACE,
+    MAX_ROWS,
+    MAX_TICKS,
     SIDES,
     TIP,
     degrees_of,
@@ -62,7 +62,7 @@ def test_heights_over_the_line_are_products_with_the_direction(angle: int, count
     picture = beside(places, angle, measured=np.array([10.0, 70.0]))
     here, there = (corners(picture.one(Dots, role="true", name=name)) for name in SIDES)
     assert (here @ towards > 0).all() and (there @ towards <= 0).all()
-    assert len(here) + len(there) == (count if count <= MOST_ROWS else len(places[:: -(-count // MOST_ROWS)]))
+    assert len(here) + len(there) == (count if count <= MAX_ROWS else len(places[:: -(-count // MAX_ROWS)]))
     assert (
         picture.table["on the side"]
         == (np.array([picture.table["east"], picture.table["north"]]).T @ towards > 0).tolist()
@@ -76,7 +76,7 @@ def test_heights_over_the_line_are_products_with_the_direction(angle: int, count
     strokes = corners(picture.one(Curve, role="released", name="directions measured"))
     known = strokes[~np.isnan(strokes[:, 0])]
     assert {round(each) for each in np.degrees(np.arctan2(known[:, 1], known[:, 0])) % 180} == {10, 70}
-    assert ("rows are drawn" in picture.sentence) is (count > MOST_ROWS)
+    assert ("rows are drawn" in picture.sentence) is (count > MAX_ROWS)
     assert "40% lie nearer" in picture.sentence and "0.25" in picture.sentence
 
 
@@ -103,7 +103,7 @@ def test_what_nobody_is_near_to_is_said_to_have_the_margin() -> None:
 
 
 def test_many_measured_directions_are_counted_not_drawn() -> None:
-    for count, shown in ((MOST_TICKS, True), (MOST_TICKS + 1, False)):
+    for count, shown in ((MAX_TICKS, True), (MAX_TICKS + 1, False)):
         picture = beside(np.eye(2), 5, measured=np.arange(count) * 180 / count, flat=True)
         assert bool(picture.find(Curve, name="directions measured")) is shown
         assert ("strokes" in picture.sentence) is shown
@@ -123,7 +123,7 @@ def test_on_the_sphere_rows_lie_where_they_are_on_both_sides_of_a_circle(seed: i
     clouds = {mark.name: np.stack([mark.x, mark.y, mark.z], axis=1) for mark in picture.find(Cloud) if mark.name}
     assert (clouds[SIDES[0]] @ direction > 0).all() and (clouds[SIDES[1]] @ direction <= 0).all()
     assert {mark.role for mark in picture.find(Cloud) if mark.name in SIDES} == {"true"}
-    assert 0 < len(clouds[SIDES[0]]) + len(clouds[SIDES[1]]) <= MOST_IN_SPACE
+    assert 0 < len(clouds[SIDES[0]]) + len(clouds[SIDES[1]]) <= MAX_IN_SPACE
     np.testing.assert_allclose(clouds[BETWEEN] @ direction, 0, atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(clouds[BETWEEN], axis=1), 1)
     np.testing.assert_allclose(clouds["where y turns"][:, 1], 0, atol=1e-9)
