@@ -84,10 +84,8 @@ def _theorem(bound: Bound, problem: Problem) -> None:
     """What the mechanism promises of itself: on the stage, or on demand; the number first, where there is one."""
     with on_stage("theorem") if presenting() else st.expander("What is promised"):
         said = describe_error(bound, n=problem.n, subject="no answer", of_range=problem.domain.describe_distance)
-        st.markdown(f"{said} :orange-badge[theory]")
-        if not bound.vacuous:
-            st.markdown(bound.statement)
-            conditions(bound)
+        words = () if bound.vacuous else (bound.statement, *conditions(bound))
+        st.markdown(" ".join((said, ":orange-badge[theory]", *words)))  # one paragraph: the stage has to hold all
         if bound.formula:
             st.latex(bound.formula)
 

@@ -63,7 +63,8 @@ class SessionKey(str, Generic[ValueT]):
 
 def set_controls(values: Mapping[str, Any]) -> None:
     """Set controls by their keys; before they are drawn, or in a callback."""
-    st.session_state.update(values)
+    for key, value in values.items():
+        st.session_state[key] = value
 
 
 def drop(*keys: str) -> None:

@@ -53,10 +53,9 @@ def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str =
     )
 
 
-def conditions(bound: Bound) -> None:
+def conditions(bound: Bound) -> tuple[str, ...]:
     """What the theorem assumes, each with whether it is met here: its words are never shown without them."""
-    for assumption in bound.assumptions:
-        st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
+    return tuple(f"{'✓ met' if each.met else '✗ **not met**'}: {each.text}" for each in bound.assumptions)
 
 
 def theorem_card(
@@ -100,7 +99,8 @@ def theorem_card(
         st.markdown(statement or bound.statement)
         if bound.formula:
             st.latex(bound.formula)
-        conditions(bound)
+        for condition in conditions(bound):
+            st.markdown(condition)
         for sentence in filter(None, seen):
             st.markdown(sentence)
         # Enough rows mend nothing else that is not met; how many a vacuous bound needs is said above.
