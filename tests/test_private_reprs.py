@@ -21,7 +21,6 @@ from dpcore.queries.ranges import Thresholds
 from dplab.measure import finish, measure
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.tables import open_table
-from tests.dprelease.engines.values import NO_IBIS
 from tests.kit.problems import tiny_mechanism
 from tests.test_caches import PLANTED, questions, rows_of
 
@@ -93,7 +92,6 @@ def test_a_report_prints_no_truth() -> None:
 
 
 def test_no_number_of_rows_of_an_engine_is_printed(tmp_path: Path) -> None:
-    pytest.importorskip("ibis", reason=NO_IBIS)
     with duckdb.connect() as connection:
         connection.execute(
             f"COPY (SELECT true AS smoker FROM range({PLANTED})) TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)"

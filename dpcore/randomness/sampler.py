@@ -86,7 +86,7 @@ class Draw(ABC, Generic[Drawn]):
 
     def composed(self, sampler: Sampler, trials: int) -> Drawn:
         """Made of other draws."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how a {sampler.name} sampler draws it.")
+        raise TypeError(f"{type(self).__name__} does not say how a {sampler.name} sampler draws it.")
 
     def previewed(self, preview: Preview, trials: int) -> Drawn:
         """Fast, on many trials at once."""

@@ -31,7 +31,6 @@ from dprelease.ledger.units import Price
 from dprelease.release import release
 from tests.dprelease.engines.values import (
     LABELS,
-    NO_IBIS,
     differences,
     edge_differences,
     told,
@@ -40,7 +39,6 @@ from tests.dprelease.engines.values import (
 )
 from tests.kit.ledgers import altered, request_of
 
-pytest.importorskip("ibis", reason=NO_IBIS)
 WHOLE = Columns(names=("whole",), on=Number(low=0, high=100, bits=6, missing=True))
 
 

@@ -24,9 +24,10 @@ from dprelease.engines.engine import NOT_COUNTS, Allowance, Engine
 from dprelease.engines.postgres import Postgres
 from dprelease.engines.spark import Spark
 from dprelease.engines.tables import from_engine, open_table
-from tests.dprelease.engines.values import NASTY, NO_IBIS, SECRET
+from tests.dprelease.engines.values import NASTY, SECRET
 
-ibis, sqlglot = pytest.importorskip("ibis", reason=NO_IBIS), pytest.importorskip("sqlglot")
+ibis: Any = importlib.import_module("ibis")
+sqlglot: Any = importlib.import_module("sqlglot")
 questions: Any = importlib.import_module("dprelease.engines.questions")
 AGES = Number(low=0, high=100, bins=100, missing=True)
 SECONDS = 0.3

@@ -20,10 +20,9 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests.parts import Request
-from tests.dprelease.engines.values import NO_IBIS, write_parquet
+from tests.dprelease.engines.values import write_parquet
 from tests.kit.ledgers import NOMINAL, STEWARD, request_of
 
-pytest.importorskip("ibis", reason=NO_IBIS)
 NUMBER = Number(low=0, high=100, bits=6, missing=True)
 DECLARED = DeclaredTable(
     columns=(DeclaredColumn(name="whole", on=NUMBER), DeclaredColumn(name="smoker", on=Labels(yes_no=True)))

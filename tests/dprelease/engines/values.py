@@ -27,7 +27,6 @@ from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
 from dprelease.engines.counts import Encoding, dataset_of, parts_of
 from dprelease.engines.tables import EngineTable
 
-NO_IBIS = "needs the extra engines, which every suite of run.py installs"
 NASTY = 'O\'Brien "the" <script>alert(1)</script>'
 LABELS = (NASTY, "%s", "%(p0)s", "$p0", ":p0", "{x}", "ß", "\\", "a;b", "--", "Ａ", "naïve\u00a0", "`b`", "")
 SECRET = "A-SECRET-OF-SOMEBODY"

@@ -13,11 +13,9 @@ from dprelease.engines.embedded import Embedded
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile
 from pages.shell.ledger.door import ADMITTED
-from tests.dprelease.engines.values import NO_IBIS
 from tests.pages.data.test_page import press
 from tests.pages.opening import FILES, sound, visitor
 
-pytest.importorskip("ibis", reason=NO_IBIS)
 SECRET, ROWS, COLUMN = "Rumpelstilzchen", 1237, "haemoglobin"
 """A value, the number of rows and a column's name: none of them is anywhere else."""
 STRANGER, OUTSIDER, VIEWER = "no token", "nobody logged in", "viewer"

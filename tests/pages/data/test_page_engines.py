@@ -14,11 +14,9 @@ from dprelease.engines.tables import Snapshot
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile
 from pages.shell.ledger.door import ADMITTED
-from tests.dprelease.engines.values import NO_IBIS
 from tests.pages.data.test_page import everything
 from tests.pages.opening import sound, visitor
 
-pytest.importorskip("ibis", reason=NO_IBIS)
 SECRET = "Rumpelstilzchen"
 ROWS = 1234
 
