@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core.basics import DataError, ParameterError
 from dpcore.core.bounds import Bound
@@ -94,6 +95,7 @@ class Mechanism(ABC):
     may_refuse: ClassVar[bool] = False
     """Whether run() may release that it refuses to answer."""
 
+    @override
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Have every subclass check what it is given."""
         super().__init_subclass__(**arguments)
@@ -184,8 +186,8 @@ class PureMechanism(Mechanism):
 
     epsilon: float
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
 

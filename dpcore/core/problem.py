@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core.basics import DataError, Floats, Integers, ParameterError
 from dpcore.core.bounds import Assumption
@@ -197,6 +198,7 @@ class Dataset:
         histogram: Integers = self.__dict__["_histogram"]
         return histogram
 
+    @override
     def __repr__(self) -> str:
         return f"<Dataset: {self.provenance.kind}, {type(self.domain).__name__}>"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core.basics import Booleans, Floats, Integers
 from dpcore.core.problem import Problem, cell_columns
@@ -25,6 +26,7 @@ class State:
 
     problem: Problem
 
+    @override
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: private>"
 
@@ -113,6 +115,7 @@ class DataRelease(Release):
         """Answers as fractions of n to the queries ``indices`` (Q,), shape (T, Q); NaN where refused."""
         return self.problem.queries.answer(self.histogram(), indices) / self.problem.n
 
+    @override
     def frame(self) -> pd.DataFrame:
         """One row per trial and cell: trial, refused, cell, what the cell stands for, released rows (NaN if refused).
 
@@ -150,6 +153,7 @@ class ValueRelease(Release):
         # A refusal publishes nothing: whatever was computed on the way to it must not travel with the release.
         object.__setattr__(self, "values", np.where(self.refused, NOTHING, self.values))
 
+    @override
     def frame(self) -> pd.DataFrame:
         """One row per trial: trial, refused, the released cell (-1 if refused), what it stands for."""
         import pandas as pd
@@ -169,6 +173,7 @@ class HistogramRelease(DataRelease):
         if self.refused.any():
             object.__setattr__(self, "counts", np.where(self.refused[:, None], 0, self.counts))
 
+    @override
     def histogram(self) -> Floats:
         """The released counts as numbers of rows."""
         if self.refused.any():
@@ -196,6 +201,7 @@ class PointsRelease(DataRelease):
         order, alike = (np.diff(self.points, axis=1) >= 0).all(), (self.weights == share).all()
         return self.points.shape[1] == points and bool(order and alike)
 
+    @override
     def histogram(self) -> Floats:
         """Mass per cell times n, shape (T, size)."""
         trials, size = self.trials, self.problem.domain.size
@@ -203,6 +209,7 @@ class PointsRelease(DataRelease):
         mass = np.bincount(flat, weights=self.weights.ravel() * self.problem.n, minlength=trials * size)
         return np.where(self.refused[:, None], np.nan, mass.reshape(trials, size))
 
+    @override
     def frame(self) -> pd.DataFrame:
         """One row per trial and synthetic point: trial, refused, cell, what it stands for, its share of n.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, rounded_up
 
@@ -142,16 +143,18 @@ class Number(Column):
         object.__setattr__(self, "bits", len(self.cuts).bit_length())
         object.__setattr__(self, "bins", 0)
 
+    @override
     @property
     def title(self) -> str:
-        """What a value is."""
         return "a range of numbers" if self.cuts else "a number"
 
+    @override
     @property
     def kinds(self) -> frozenset[DomainKind]:
         """Cells in order, of equal width; ranges of named ends are a category: a mean needs equal steps."""
         return frozenset({DomainKind.LABELS if self.cuts else DomainKind.NUMBER})
 
+    @override
     @property
     def size(self) -> int:
         """The ordered cells, and one more where values may be missing."""
@@ -179,6 +182,7 @@ class Number(Column):
         grain = 10.0**decimals
         return grain if self.span * grain >= FINEST * 2**MAX_BITS else 0.0
 
+    @override
     @property
     def edges(self) -> Floats:
         """Where cells start, and the end of the last, (ordered + 1,), each as a decimal number of 14 digits."""
@@ -194,6 +198,7 @@ class Number(Column):
         edges[0], edges[-1] = self.low, self.high
         return edges
 
+    @override
     def describe_distance(self, share: float) -> str:
         """Return a share of the distance between the bounds in the data's unit, and as a share."""
         unit = f" {self.unit}" if self.unit else ""
@@ -205,6 +210,7 @@ class Number(Column):
         span, largest = self.span, max(abs(self.low), abs(self.high))
         return math.isfinite(span * self.ordered) and span / self.ordered >= LEAST_APART * math.ulp(largest)
 
+    @override
     def points(self) -> Floats:
         """Midpoint of each ordered cell, shape (ordered,)."""
         if self.cuts:
@@ -213,10 +219,11 @@ class Number(Column):
             return middles
         return self.low + (np.arange(self.ordered, dtype=np.float64) + 0.5) * self.width
 
+    @override
     def describe(self, cell: int) -> str:
-        """The cell's half-open range."""
         return "missing or out of bounds" if cell >= self.ordered else " to ".join(self.ends(cell, cell))
 
+    @override
     def ends(self, first: int, last: int) -> tuple[str, str]:
         """The edges where the first cell starts and the last one ends."""
         if self.cuts:
@@ -226,10 +233,11 @@ class Number(Column):
         digits = max(6, math.ceil(math.log10(max(abs(self.low), abs(self.high)) / self.width)) + 2)
         return f"{self.low + first * self.width:.{digits}g}", f"{self.low + (last + 1) * self.width:.{digits}g}"
 
+    @override
     def values(self, table: Table, name: str) -> NDArray[Any]:
-        """Numbers, NaN where there is none."""
         return table.numbers(name)
 
+    @override
     def encode(self, values: NDArray[Any]) -> Integers:
         """Cell of each number, shape (n,).
 
@@ -282,47 +290,52 @@ class Labels(Column):
         if self.yes_no and self.labels != ("no", "yes"):
             raise ParameterError("The labels of a yes or no are “no” and “yes”.")
 
+    @override
     @property
     def title(self) -> str:
-        """What a value is."""
         return "yes or no" if self.yes_no else "a category"
 
+    @override
     @property
     def kinds(self) -> frozenset[DomainKind]:
-        """Cells without an order."""
         return frozenset({DomainKind.LABELS})
 
+    @override
     @property
     def size(self) -> int:
         """Labels, and the cell for anything else."""
         return len(self.labels) + int(self.missing)
 
+    @override
     @property
     def edges(self) -> Floats:
         """Along an axis, the label of number i reaches from i to i + 1."""
         return np.arange(self.ordered + 1, dtype=np.float64)
 
+    @override
     @property
     def cell_names(self) -> tuple[str, ...]:
-        """The labels."""
         return self.labels
 
+    @override
     def points(self) -> list[str]:
-        """The labels."""
         return list(self.labels)
 
+    @override
     def describe(self, cell: int) -> str:
-        """The label."""
         return self.labels[cell] if cell < len(self.labels) else "anything else"
 
+    @override
     def ends(self, first: int, last: int) -> tuple[str, str]:
         """The first label and the last, in their declared order."""
         return self.labels[first], self.labels[last]
 
+    @override
     def values(self, table: Table, name: str) -> NDArray[Any]:
         """Number of each row's label, or one more than the last for anything else."""
         return table.truths(name) if self.yes_no else table.labels(name, self.labels)
 
+    @override
     def encode(self, values: NDArray[Any]) -> Integers:
         """Cell of each row, shape (n,), from label codes 0..k-1 with k for anything else.
 

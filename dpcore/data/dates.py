@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import ParameterError
 from dpcore.data.columns import MAX_BITS, Number
@@ -51,6 +52,7 @@ class Dates(Number):
     first: str = "2020-01"
     last: str = "2029-12"
 
+    @override
     def __post_init__(self) -> None:
         start, end = period_of(self.first, self.step), period_of(self.last, self.step)
         if not start < end:
@@ -65,15 +67,17 @@ class Dates(Number):
             object.__setattr__(self, name, value)
         super().__post_init__()
 
+    @override
     @property
     def title(self) -> str:
-        """What a value is."""
         return "a range of dates" if self.cuts else "a date"
 
+    @override
     def describe(self, cell: int) -> str:
         """The unit: 2024-02; or the units of a range, both ends included."""
         return "missing or out of bounds" if cell >= self.ordered else self.between(cell, cell)
 
+    @override
     def ends(self, first: int, last: int) -> tuple[str, str]:
         """The first unit and the last, both included."""
         start, stop = self.low + first, self.low + last + 1
@@ -82,6 +86,7 @@ class Dates(Number):
             start, stop = cuts[first], cuts[last + 1]
         return written(int(start), self.step), written(int(stop) - 1, self.step)
 
+    @override
     def values(self, table: Table, name: str) -> NDArray[Any]:
         """Middles of the dates' units, as the end of one starts the next; NaN where there is no date."""
         return table.periods(name, self.step) + 0.5
@@ -112,6 +117,7 @@ class Dates(Number):
         first, last = sorted(period_at(each, self.step) for each in ends)
         return first, last
 
+    @override
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """The unit of each record, missing as None."""
         names = np.array([*self.cell_names, None], dtype=object)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Dataset, Domain, Integers, ParameterError, is_visible
 from dpcore.data.columns import MAX_BITS, Labels, Number, is_labels, is_number
@@ -65,31 +66,34 @@ class Capped(Reading):
         if isinstance(self.rows, bool) or not 1 <= self.rows <= MAX_PERSON_ROWS:
             raise ParameterError(f"A person may have between 1 and {MAX_PERSON_ROWS:,} rows, got {self.rows!r}.")
 
+    @override
     @property
     def domain(self) -> Domain:
-        """The reading's."""
         return self.reading.domain
 
+    @override
     @property
     def columns(self) -> tuple[str, ...]:
         """The reading's, and the person's."""
         return (*self.reading.columns, self.person)
 
+    @override
     @property
     def title(self) -> str:
-        """The reading's."""
         return self.reading.title
 
+    @override
     @property
     def room(self) -> int:
         """The reading's, and the persons in file order."""
         return self.reading.room + 32
 
+    @override
     @property
     def person_rows(self) -> int:
-        """The cap."""
         return self.rows
 
+    @override
     def records(self, table: Table) -> NDArray[Any]:
         """The reading's, of the rows that are kept."""
         kept = table.present(self.person) & (earlier(table.codes(self.person)) < self.rows)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import DataError, Domain, DomainKind, Integers, ParameterError
 from dpcore.data.readings import Reading
@@ -59,19 +60,20 @@ class DecisionLists(Domain):
         if not 1 <= self.rules <= MAX_RULES:
             raise ParameterError(f"A list has between 1 and {MAX_RULES} rules, got {self.rules}.")
 
+    @override
     @property
     def title(self) -> str:
-        """What a record is."""
         return "decision lists"
 
+    @override
     @property
     def kinds(self) -> frozenset[DomainKind]:
         """Lists; a missing one is a list without rules."""
         return frozenset({DomainKind.LISTS})
 
+    @override
     @property
     def listed(self) -> bool:
-        """There are too many."""
         return False
 
     @property
@@ -84,11 +86,13 @@ class DecisionLists(Domain):
         """What a condition says, by the number of the literal."""
         return (*self.names, *(f"not {name}" for name in self.names))
 
+    @override
     @property
     def size(self) -> int:
         """Rows there are, at most: literals and outputs of every kind."""
         return int((2 * self.variables + 1) ** self.rules * 2 ** (self.rules + 1))
 
+    @override
     def checked(self, records: NDArray[Any]) -> Integers:
         """Rows (n, 2k + 1) as described above."""
         width = 2 * self.rules + 1
@@ -112,6 +116,7 @@ class DecisionLists(Domain):
         parts = [f"if {self.literals[rule]}: {SAID[said]}" for rule, said in rules if rule < 2 * self.variables]
         return "; else ".join([*parts, SAID[row[-1]]])
 
+    @override
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Columns of the texts that ``columns_of`` reads; nothing where there is no rule."""
         texts, said = np.array([*self.literals, None], dtype=object), np.array(SAID, dtype=object)
@@ -148,26 +153,29 @@ class ListColumns(Reading):
         if len(set(self.domain.literals)) < 2 * len(self.variables):
             raise ParameterError("No variable may be named as the opposite of another.")
 
+    @override
     @property
     def domain(self) -> DecisionLists:
         """Lists of so many rules over the variables."""
         return DecisionLists(names=self.variables, rules=len(self.rules))
 
+    @override
     @property
     def columns(self) -> tuple[str, ...]:
         """Rule by rule, the last word last."""
         return (*(column for rule in self.rules for column in rule), self.otherwise)
 
+    @override
     @property
     def title(self) -> str:
-        """How many rules a list has."""
         return f"lists of up to {len(self.rules)} rules"
 
+    @override
     @property
     def room(self) -> int:
-        """What was read, and the lists."""
         return 32 * (len(self.rules) + 1)
 
+    @override
     def records(self, table: Table) -> NDArray[Any]:
         """Literals, then outputs, (n, 2k + 1)."""
         literals = np.stack([table.labels(condition, self.domain.literals) for condition, _ in self.rules], axis=1)

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import DataError, Domain, DomainKind, Floats, Integers, ParameterError
 from dpcore.data.columns import MAX_BITS, NO_YES, Labels, Number, is_labels, is_number
@@ -76,6 +77,7 @@ class Product(Domain):
         """Attributes that a row has or has not: the cube {0, 1}^d."""
         return cls(names=tuple(names), columns=(NO_YES,) * len(names))
 
+    @override
     @cached_property
     def kinds(self) -> frozenset[DomainKind]:
         """A map; a number by group; or a table of several attributes, which may be yes/no attributes."""
@@ -86,9 +88,9 @@ class Product(Domain):
         groups = self.missing and is_labels(group) and is_number(number)  # two groups may be in no cell of theirs
         return frozenset({DomainKind.MAP} | ({DomainKind.GROUPS} if groups else set()))
 
+    @override
     @property
     def title(self) -> str:
-        """What a record is."""
         if not self.listed:
             return "yes/no attributes" if DomainKind.YES_NO in self.kinds else "several attributes"
         return "a number and its group" if DomainKind.GROUPS in self.kinds else "two columns side by side"
@@ -108,21 +110,24 @@ class Product(Domain):
         """Fitting cells of each column."""
         return tuple(column.ordered for column in self.columns)
 
+    @override
     @property
     def missing(self) -> bool:
         """Whether there is a reserved cell: where cells are listed and a value may be missing."""
         return self.listed and any(column.missing for column in self.columns)
 
+    @override
     @cached_property
     def size(self) -> int:
         """All combinations of cells; where they are listed, of fitting cells, and the reserved one."""
         return math.prod(self.shape) + int(self.missing) if self.listed else math.prod(self.sizes)
 
+    @override
     @property
     def depth(self) -> int:
-        """Bits of a cell's number."""
         return max(1, (self.size - 1).bit_length())
 
+    @override
     def checked(self, records: NDArray[Any]) -> NDArray[Any]:
         """Cells (n,) where they are listed; else rows (n, d) of cells, column after column, in 16 bits or as booleans.
 
@@ -166,6 +171,7 @@ class Product(Domain):
         encoded: Integers = np.where(fits, number, self.size - 1)
         return encoded
 
+    @override
     def points(self) -> list[tuple[float | str, float | str]] | Floats:
         """Midpoints of each pair of fitting cells, (ordered, 2); a list of pairs where a column has labels or dates.
 
@@ -180,6 +186,7 @@ class Product(Domain):
             return np.stack([pair.reshape(-1) for pair in pairs], axis=1)
         return [*product(*(side.tolist() if isinstance(side, np.ndarray) else side for side in (first, second)))]
 
+    @override
     def describe(self, cell: int) -> str:
         """Each column's cell in words; of yes/no attributes those that a row has. The last varies fastest."""
         if self.listed and cell >= self.ordered:
@@ -194,6 +201,7 @@ class Product(Domain):
             words.append(column.describe(place) if self.listed else f"{name} {column.describe(place)}")
         return (" × " if self.listed else ", ").join(reversed(words))
 
+    @override
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Records as columns of a table, (n,) each: labels, midpoints, or truth values."""
         if self.listed:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import DataError, Dataset, Domain, Floats, Integers, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import NO_YES, Column, Labels
@@ -130,26 +131,28 @@ class Columns(Reading):
         if not isinstance(self.on, Column | Product) or len(self.names) != len(self.on.columns):
             raise ParameterError(f"{type(self.on).__name__} is not encoded from {len(self.names)} columns.")
 
+    @override
     @property
     def domain(self) -> Domain:
-        """As declared."""
         return self.on
 
+    @override
     @property
     def columns(self) -> tuple[str, ...]:
-        """As named."""
         return self.names
 
+    @override
     @property
     def title(self) -> str:
-        """The names."""
         return " by ".join(reversed(self.names)) if is_groups(self.on) else " × ".join(self.names)
 
+    @override
     @property
     def room(self) -> int:
         """Of several: what was read, and the cells."""
         return 0 if len(self.names) == 1 else 16 * len(self.names)
 
+    @override
     def records(self, table: Table) -> NDArray[Any]:
         """Cells, (n,), or one for each column, (n, d)."""
         values = [column.values(table, name) for name, column in zip(self.names, self.on.columns, strict=True)]
@@ -162,26 +165,27 @@ class YesNo(Reading):
 
     predicates: tuple[Predicate, ...]
 
+    @override
     @property
     def domain(self) -> Product:
-        """The predicates' names."""
         return Product.yes_no([each.name for each in self.predicates])
 
+    @override
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column of each."""
         return tuple(each.column for each in self.predicates)
 
+    @override
     @property
     def title(self) -> str:
-        """How many."""
         return f"{len(self.predicates)} yes/no attributes"
 
+    @override
     @property
     def room(self) -> int:
-        """A byte each."""
         return len(self.predicates)
 
+    @override
     def records(self, table: Table) -> NDArray[Any]:
         """Each row's attributes, (n, d)."""
         return judged(table, self.predicates)
@@ -225,27 +229,28 @@ class Several(Reading):
 
     attributes: tuple[Coded | Predicate, ...]
 
+    @override
     @property
     def domain(self) -> Product:
-        """One cell of each attribute."""
         kinds = tuple(each.categories if isinstance(each, Coded) else NO_YES for each in self.attributes)
         return Product(names=tuple(each.name for each in self.attributes), columns=kinds)
 
+    @override
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column of each."""
         return tuple(each.column for each in self.attributes)
 
+    @override
     @property
     def title(self) -> str:
-        """How many."""
         return f"{len(self.attributes)} attributes"
 
+    @override
     @property
     def room(self) -> int:
-        """Codes of each, and the cells."""
         return 16 * len(self.attributes)
 
+    @override
     def records(self, table: Table) -> NDArray[Any]:
         """The cell of each attribute, (n, d)."""
         predicates = [each for each in self.attributes if isinstance(each, Predicate)]
@@ -289,26 +294,27 @@ class Vectors(Reading):
         if len(set(self.columns)) < len(self.measures):
             raise ParameterError("Every column of a vector must be another.")
 
+    @override
     @property
     def domain(self) -> Sphere:
-        """One dimension per measure."""
         return Sphere(dimensions=len(self.measures))
 
+    @override
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column of each."""
         return tuple(each.column for each in self.measures)
 
+    @override
     @property
     def title(self) -> str:
-        """As told."""
         return self.words or f"{len(self.measures)} columns"
 
+    @override
     @property
     def room(self) -> int:
-        """All the numbers, some times over."""
         return COPIES * 8 * len(self.measures)
 
+    @override
     def records(self, table: Table) -> NDArray[Any]:
         """Scaled numbers, (n, d); the domain makes them unit vectors."""
         scaled = np.empty((table.row_count, len(self.measures)))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
@@ -100,22 +101,23 @@ class Generated(Origin):
         if self.shape not in {**GENERATORS, **TITLES}:
             raise ParameterError("No generator has this name.")
 
+    @override
     @property
     def key(self) -> str:
-        """All parameters."""
         return f"generated:{self.shape}:{self.n}:{self.seed}:{self.margin}"
 
+    @override
     @property
     def provenance(self) -> Provenance:
-        """Nobody's data."""
         title = GENERATORS[self.shape].title if self.shape in GENERATORS else TITLES[self.shape]
         return Provenance(kind=ProvenanceKind.GENERATED, title=f"{title}, {self.n:,} rows")
 
+    @override
     @property
     def rows(self) -> int:
-        """As asked."""
         return self.n
 
+    @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """Draw the rows on the reading's domain."""
         domain = reading.domain
@@ -131,8 +133,8 @@ class Generated(Origin):
             records = generate(self.shape, n=self.n, size=size, seed=self.seed)
         return Dataset(domain, records, provenance)
 
+    @override
     def code(self, columns: Sequence[str]) -> list[str]:
-        """The rows of the named source."""
         return ["df = source.dataset().frame()"]
 
 
@@ -147,27 +149,28 @@ class Bundled(Origin):
         """The sample's notes."""
         return sample(self.sample_key)
 
+    @override
     @property
     def key(self) -> str:
-        """The sample."""
         return f"sample:{self.sample_key}"
 
+    @override
     @property
     def provenance(self) -> Provenance:
-        """A public sample."""
         return Provenance(kind=ProvenanceKind.BUNDLED, title=self.sample.title, source=self.sample.attribution)
 
+    @override
     @property
     def rows(self) -> int:
-        """Of the file."""
         return load_sample(self.sample_key).row_count
 
+    @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """Read the sample's table, which all sessions share: what is made of it counts towards nobody's memory."""
         return Dataset(reading.domain, reading.records(load_sample(self.sample_key)), provenance, reading.person_rows)
 
+    @override
     def code(self, columns: Sequence[str]) -> list[str]:
-        """Reading the sample's file."""
         return load_sample(self.sample_key).code(columns, folder="FOLDER")
 
 
@@ -185,17 +188,18 @@ class Uploaded(Origin):
     private: bool
     digest: str
 
+    @override
     def __repr__(self) -> str:
         return f"<Uploaded: {self.provenance.kind}>"
 
+    @override
     @property
     def key(self) -> str:
-        """The digest; never leaves the session."""
         return f"upload:{self.digest}:{self.private}"
 
+    @override
     @property
     def provenance(self) -> Provenance:
-        """Private, or a public stand-in."""
         kind = ProvenanceKind.PRIVATE if self.private else ProvenanceKind.STAND_IN
         return Provenance(kind=kind, title=self.table.name)
 
@@ -204,15 +208,17 @@ class Uploaded(Origin):
         """Whether these are private rows of an engine: the server brings them, not the user."""
         return self.private and bool(self.table.kept_as)
 
+    @override
     @property
     def rows(self) -> int:
-        """Of the file."""
         return self.table.row_count
 
+    @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """Read the table, within what the session may hold of it."""
         return reading.dataset(self.table, provenance)
 
+    @override
     def code(self, columns: Sequence[str]) -> list[str]:
         """Reading the reader's own copy of the file."""
         return self.table.code(columns)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import DataError, Domain, DomainKind, Floats, ParameterError, Queries
 
@@ -38,24 +39,24 @@ class Sphere(Domain):
         if not 1 <= self.dimensions <= MAX_DIMENSIONS:
             raise ParameterError(f"Dimensions must lie between 1 and {MAX_DIMENSIONS}, got {self.dimensions}.")
 
+    @override
     @property
     def title(self) -> str:
-        """What a record is."""
         return "a set of numbers made a unit vector"
 
+    @override
     @property
     def kinds(self) -> frozenset[DomainKind]:
-        """Vectors."""
         return frozenset({DomainKind.VECTORS})
 
+    @override
     @property
     def listed(self) -> bool:
-        """Directions are not."""
         return False
 
+    @override
     @property
     def missing(self) -> bool:
-        """The zero vector."""
         return True
 
     @property
@@ -63,15 +64,17 @@ class Sphere(Domain):
         """Of the coordinates."""
         return tuple(f"x{place}" for place in range(1, self.dimensions + 1))
 
+    @override
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """A column of numbers for each coordinate."""
         return dict(zip(self.names, records.T, strict=True))
 
+    @override
     @property
     def size(self) -> int:
-        """Too many cells to number."""
         _no_list()
 
+    @override
     def checked(self, records: NDArray[Any]) -> Floats:
         """Each row scaled to length 1 and rounded to whole multiples of STEP, (n, dimensions); see the class.
 
@@ -153,18 +156,19 @@ class Halfspaces(Queries):
         assert isinstance(self.domain, Sphere)
         return self.domain
 
+    @override
     @property
     def count(self) -> int:
-        """Too many to number."""
         _no_list()
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """The number of dimensions: d independent vectors are shattered, and no d + 1 are."""
         return self.sphere.dimensions
 
+    @override
     def describe(self, index: int) -> str:
-        """Halfspaces have no numbers."""
         _no_list()
 
     def truth(self, records: Floats, directions: Floats) -> Floats:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import MAX_BYTES, Dataset, Domain, Integers, ParameterError, Provenance, ProvenanceKind, check_memory
 from dpcore.data.columns import is_labels
@@ -46,21 +47,22 @@ class MadeUp(Origin):
         if not 1 <= self.n <= MAX_ROWS:
             raise ParameterError(f"A twin has between 1 and {MAX_ROWS:,} rows, got {self.n:,}.")
 
+    @override
     @property
     def key(self) -> str:
-        """Both numbers."""
         return f"twin:{self.n}:{self.seed}"
 
+    @override
     @property
     def provenance(self) -> Provenance:
-        """Nobody's data."""
         return Provenance(kind=ProvenanceKind.TWIN, title="Made-up rows")
 
+    @override
     @property
     def rows(self) -> int:
-        """As named."""
         return self.n
 
+    @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """Draw the rows on the reading's domain."""
         check_memory(
@@ -70,8 +72,8 @@ class MadeUp(Origin):
         rows = made_up(reading.domain, n=self.n, seed=self.seed)
         return Dataset(reading.domain, rows, provenance, reading.person_rows)
 
+    @override
     def code(self, columns: Sequence[str]) -> list[str]:
-        """The rows of the named source."""
         return ["dataset = source.dataset()", "df = dataset.frame()"]
 
 

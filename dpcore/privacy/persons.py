@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Guarantee, Mechanism, Neighbours, Problem
 from dpcore.privacy.composition import one_cell_delta
@@ -70,6 +71,7 @@ def least_epsilon(guarantee: Guarantee, draws: tuple[tuple[float, int, int], ...
 class GaussianMechanism(Mechanism):
     """A mechanism whose noise may be Gaussian alone: ``gaussians`` lists the draws, or nothing for other noise."""
 
+    @override
     def person_guarantee(self, problem: Problem, rows: int) -> Guarantee:
         """What one release guarantees a person with so many rows at most: by the shift of c rows at once."""
         group = super().person_guarantee(problem, rows)

@@ -8,6 +8,7 @@ from math import comb
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Booleans, DomainKind, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product
@@ -48,11 +49,13 @@ class AtLeast(Queries):
         """The same questions about attributes without names, which may be read from a file: what a cache may keep."""
         return replace(self, domain=Product.yes_no([*map(str, range(self.domain.attributes))]))
 
+    @override
     @property
     def count(self) -> int:
         """All sets of k attributes, with all signs where they may be negated."""
         return comb(self.domain.attributes, self.width) << (self.width if self.signed else 0)
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """At most log2 of the number of queries."""
@@ -64,8 +67,8 @@ class AtLeast(Queries):
         signs = indices & ((1 << bits) - 1)
         return unranked(indices >> bits, size=self.width), (signs[:, None] >> np.arange(self.width) & 1) == 1
 
+    @override
     def describe(self, index: int) -> str:
-        """The query in words."""
         attributes, negated = self.sets(np.array([index], dtype=np.int64))
         words = [
             f"not {self.domain.names[attribute]}" if flipped else self.domain.names[attribute]
@@ -74,6 +77,7 @@ class AtLeast(Queries):
         which = {1: "any of", self.width: "all of"}.get(self.least, f"at least {self.least} of")
         return words[0] if self.width == 1 else f"{which} {', '.join(words)}"
 
+    @override
     def batch(self, most: int) -> Integers:
         """All queries where they are few, else as many drawn at random, the same ones every time."""
         if self.count <= most:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product, is_table
@@ -53,16 +54,19 @@ class RangeBoxes(Queries):
         """Ranges of each column."""
         return tuple(len(places) * (len(places) - 1) // 2 for places in self.places)
 
+    @override
     @property
     def count(self) -> int:
         """All choices of a range of each column."""
         return math.prod(self.shape)
 
+    @override
     @classmethod
     def fits(cls, domain: Domain) -> bool:
         """Whether a domain is a table of few enough columns."""
         return is_table(domain) and domain.attributes <= MAX_COLUMNS
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """Two for each column of more than two stretches: the points furthest to either side."""
@@ -80,8 +84,8 @@ class RangeBoxes(Queries):
             found = found * ways + first * (2 * len(places) - first - 1) // 2 + last - first - 1
         return found
 
+    @override
     def describe(self, index: int) -> str:
-        """The ranges in words."""
         words = []
         for column, (place, kind) in enumerate(
             zip(np.unravel_index(index, self.shape), self.domain.columns, strict=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError, finish
 from dpcore.queries.attribute_sets import ranks, unranked
@@ -41,6 +42,7 @@ class Packed:
     words: Words
     n: int
 
+    @override
     def __repr__(self) -> str:
         return "<Packed: private>"
 

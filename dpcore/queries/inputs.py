@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import DomainKind, Floats, Integers, Queries
 from dpcore.data.lists import DecisionLists
@@ -29,11 +30,13 @@ class Inputs(Queries):
     domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.LISTS,)
     domain: DecisionLists
 
+    @override
     @property
     def count(self) -> int:
         """2^s."""
         return 1 << self.domain.variables
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """At most log2 of the number of queries."""
@@ -44,8 +47,8 @@ class Inputs(Queries):
         held: NDArray[np.bool_] = (indices[:, None] >> np.arange(self.domain.variables) & 1) == 1
         return held
 
+    @override
     def describe(self, index: int) -> str:
-        """The variables that hold."""
         held = [name for place, name in enumerate(self.domain.names) if index >> place & 1]
         return ", ".join(held) or "nothing holds"
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import DataError, Domain, DomainKind, Floats, Integers, ParameterError, Queries
 
@@ -94,25 +95,29 @@ class LinearQueries(Queries):
         """The largest sum of squared weights of a query: how many cells' noise it gathers."""
         return float((self._weights**2).sum(axis=0).max())
 
+    @override
     @property
     def count(self) -> int:
-        """Rows of the matrix."""
         return len(self.units)
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """At most log2 of the number of queries; exact only for small classes (limits/attacks/shattering.py)."""
         return int(math.log2(self.count))
 
+    @override
     def describe(self, index: int) -> str:
         """The query's place in the matrix."""
         return f"query {index + 1}"
 
+    @override
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Weighted sums of the cells, shape (T, Q)."""
         answers: Floats = histogram[:, : self.domain.ordered] @ self._weights[:, indices]
         return answers
 
+    @override
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """Largest absolute answer, shape (T,)."""
         answers = difference[:, : self.domain.ordered] @ self._weights

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import DomainKind, ParameterError, Queries
 from dpcore.data.product import Product
@@ -47,6 +48,7 @@ class Marginals(Queries):
         """Number of tables."""
         return math.comb(len(self.domain.names), self.ways)
 
+    @override
     @property
     def count(self) -> int:
         """Cells of all tables: the k-th elementary symmetric polynomial of the sizes."""
@@ -56,13 +58,14 @@ class Marginals(Queries):
                 sums[ways] += size * sums[ways - 1]
         return sums[self.ways]
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """At most log2 of the number of queries."""
         return self.count.bit_length() - 1
 
+    @override
     def describe(self, index: int) -> str:
-        """The cell in words."""
         for table in self.sets():
             sizes = [self.domain.sizes[attribute] for attribute in table]
             if index < math.prod(sizes):

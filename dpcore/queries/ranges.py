@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
 from dpcore.core.problem import spread
@@ -43,11 +44,12 @@ class Thresholds(Queries):
     domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER,)
     domain: Column
 
+    @override
     @property
     def count(self) -> int:
-        """One per ordered cell."""
         return self.domain.ordered
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """1: a threshold cannot take the larger of two points without the smaller."""
@@ -57,17 +59,19 @@ class Thresholds(Queries):
         """First and last cell of each query, both included."""
         return np.zeros_like(indices), indices
 
+    @override
     def describe(self, index: int) -> str:
-        """The threshold in words."""
         # A cell holds no number that equals its end, but the last one and a date's unit do.
         holds = self.domain.closed or index == self.domain.ordered - 1
         return f"{'at most' if holds else 'below'} {self.domain.ends(index, index)[1]}"
 
+    @override
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Sums of the cells of each query, shape (T, Q)."""
         sums: Floats = np.cumsum(histogram, axis=1, dtype=np.float64)[:, indices]
         return sums
 
+    @override
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """max |G|, shape (T,)."""
         sums = _cumulative(difference, self.domain.ordered)
@@ -88,11 +92,13 @@ class Intervals(Queries):
     domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER,)
     domain: Column
 
+    @override
     @property
     def count(self) -> int:
         """All pairs of ends, U(U+1)/2."""
         return self.domain.ordered * (self.domain.ordered + 1) // 2
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """2: an interval cannot take the outer two of three points. On two cells 1: no interval leaves out both."""
@@ -112,11 +118,12 @@ class Intervals(Queries):
             raise ParameterError(f"An interval needs 0 <= first <= last < {self.domain.ordered}.")
         return first * self.domain.ordered - first * (first - 1) // 2 + last - first
 
+    @override
     def describe(self, index: int) -> str:
-        """The interval in words."""
         first, last = (int(end[0]) for end in self.ends(np.array([index], dtype=np.int64)))
         return self.domain.between(first, last)
 
+    @override
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Sums of the cells of each query, shape (T, Q)."""
         first, last = self.ends(indices)
@@ -124,12 +131,14 @@ class Intervals(Queries):
         answers: Floats = sums[:, last + 1] - sums[:, first]
         return answers
 
+    @override
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """max G - min G, shape (T,)."""
         sums = _cumulative(difference, self.domain.ordered)
         worst: Floats = (sums.max(axis=1) - sums.min(axis=1)).astype(np.float64)
         return worst
 
+    @override
     def batch(self, most: int) -> Integers:
         """All pairs of evenly spread ends, about ``most`` of them at the most."""
         edges = spread(self.domain.ordered, max(1, int((np.sqrt(8 * most + 1) - 1) / 2)))
@@ -159,11 +168,12 @@ class Rectangles(Queries):
         across, up = self.domain.columns
         return Intervals(domain=across), Intervals(domain=up)
 
+    @override
     @property
     def count(self) -> int:
-        """All pairs of intervals."""
         return self.sides[0].count * self.sides[1].count
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """4, the points furthest left, right, down and up; on a side of two cells left and right are one."""
@@ -179,8 +189,8 @@ class Rectangles(Queries):
         """Number of the rectangle of these first and last cells along either line, all included."""
         return self.sides[0].index(*across) * self.sides[1].count + self.sides[1].index(*up)
 
+    @override
     def describe(self, index: int) -> str:
-        """Both intervals in words."""
         across, up = self.sides
         return f"{across.describe(index // up.count)} × {up.describe(index % up.count)}"
 
@@ -193,6 +203,7 @@ class Rectangles(Queries):
         np.cumsum(inside, axis=1, out=inside)
         return sums
 
+    @override
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Sums of the cells of each query, shape (T, Q)."""
         sums = self._corners(np.asarray(histogram, dtype=np.float64))
@@ -201,6 +212,7 @@ class Rectangles(Queries):
         answers: Floats = sums[:, right, high] - sums[:, left, high] - sums[:, right, low] + sums[:, left, low]
         return answers
 
+    @override
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """Over all pairs of edges of the shorter side, max G - min G of the running sums between them, shape (T,)."""
         worst = np.zeros(len(difference))
@@ -218,6 +230,7 @@ class Rectangles(Queries):
                 np.maximum(found, (strip.max(axis=1) - strip.min(axis=1)).max(axis=0), out=found)
         return worst
 
+    @override
     def batch(self, most: int) -> Integers:
         """Spread intervals of the first line with spread intervals of the second."""
         across, up = self.sides
@@ -237,11 +250,12 @@ class Cells(Queries):
     domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER, DomainKind.MAP, DomainKind.LABELS)
     domain: Domain
 
+    @override
     @property
     def count(self) -> int:
-        """One per fitting cell."""
         return self.domain.ordered
 
+    @override
     @property
     def vc_dimension(self) -> int:
         """1: a cell cannot take two points at once. A single cell is a single query: 0."""
@@ -251,14 +265,16 @@ class Cells(Queries):
         """First and last cell of each query: the cell itself."""
         return indices, indices
 
+    @override
     def describe(self, index: int) -> str:
-        """The cell in words."""
         return self.domain.describe(index)
 
+    @override
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """The cells' counts, shape (T, Q)."""
         return np.asarray(histogram[:, indices], dtype=np.float64)
 
+    @override
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """Largest absolute difference in one cell, shape (T,)."""
         inside = difference[:, : self.domain.ordered]

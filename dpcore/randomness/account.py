@@ -6,6 +6,7 @@ import math
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.privacy.composition import gaussian_delta
 from dpcore.privacy.gaussian_vectors import delta_of
@@ -53,6 +54,7 @@ class Account(Sampler):
             squared_shifts=np.array([[float(charge.squared_shift) for charge in gaussians]]),
         )
 
+    @override
     def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
         """The inner sampler's draw; its charge is written down."""
         if draw.charge is not None:

@@ -25,6 +25,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
 from dpcore.randomness.enumeration import Enumerate
@@ -105,23 +106,26 @@ class Answers(Draw[Booleans]):
         answer_table(epsilon=self.epsilon, delta=self.delta)  # refuses what has none
         check_whole(self.stable, least=0)
 
+    @override
     @property
     def charge(self) -> Charge:
-        """Its epsilon and its delta, once."""
         return Charge(type(self).__name__, epsilon=self.epsilon, delta=self.delta)
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Booleans:
         """A double of 53 bits beside the chance."""
         chances = answer_chances(self.stable, epsilon=self.epsilon, delta=self.delta)
         given: Booleans = preview.generator.random(trials) < chances
         return given
 
+    @override
     def released(self, secure: Secure, trials: int) -> Booleans:
         """128 fresh bits beside the whole number of the table."""
         table = answer_table(epsilon=self.epsilon, delta=self.delta)
         places = np.minimum(np.broadcast_to(self.stable, trials), len(table) - 1).tolist()
         return np.array([secrets.randbits(BITS) < table[place] for place in places], dtype=np.bool_)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Booleans:
         """Two branches, with the chances of the table."""
         yes = answer_chances(self.stable, epsilon=self.epsilon, delta=self.delta)

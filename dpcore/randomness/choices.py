@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Booleans, Integers, ParameterError
 from dpcore.randomness.candidates import Candidates, Net
@@ -27,6 +28,7 @@ class _Ruled(PureDraw[Drawn]):
 
     rule: str = field(default="exponential", kw_only=True)
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rule not in RULES:
@@ -44,12 +46,14 @@ class Choice(_Ruled[Integers]):
     scores: Integers
     allowed: Booleans | None = field(default=None, kw_only=True)
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(self.scores)
         if self.allowed is not None and not self.allowed.any(axis=1).all():
             raise ParameterError("A choice needs at least one allowed candidate in every trial.")
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """Shared scores are inverted from one cumulative sum; others race with Gumbel noise.
 
@@ -73,6 +77,7 @@ class Choice(_Ruled[Integers]):
             chosen[start:stop] = np.argmax(noise + (utility if len(utility) == 1 else utility[start:stop]), axis=1)
         return chosen
 
+    @override
     def released(self, secure: Secure, trials: int) -> Integers:
         """OpenDP's noisy max: Gumbel noise for the exponential mechanism, else exponential noise."""
         race = secure.noisy_max(gumbel=self.rule == "exponential", scale=2 * self.scale)
@@ -84,8 +89,8 @@ class Choice(_Ruled[Integers]):
             chosen[trial] = candidates[race(rows[trial, candidates])]
         return chosen
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
-        """The exact chance of every candidate."""
         open_to = np.ones(self.scores.shape, dtype=np.bool_) if self.allowed is None else self.allowed
         laws = exponential_law(self.scores, open_to, rate=self.rate, rule=self.rule)
         return paths.independent(laws[:, None, :], np.arange(self.scores.shape[1]))[:, 0]
@@ -100,6 +105,7 @@ class DatabaseChoice(_Ruled[Integers]):
 
     net: Net
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.net.candidates is not None:
@@ -111,6 +117,7 @@ class DatabaseChoice(_Ruled[Integers]):
             raise ParameterError("This draw needs a list of all candidates, and there are too many.")
         return self.net.candidates
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """Scores of listed candidates are drawn first, then one that has it."""
         if self.net.candidates is None and self.rule == "exponential":
@@ -119,6 +126,7 @@ class DatabaseChoice(_Ruled[Integers]):
         chosen = listed.draw(preview.generator, rate=self.rate, rule=self.rule, trials=trials)
         return listed.points[chosen].astype(np.int64)
 
+    @override
     def released(self, secure: Secure, trials: int) -> Integers:
         """OpenDP's noisy max on a short list, else whole numbers of any length: nothing is rounded."""
         candidates = self.net.candidates
@@ -130,8 +138,8 @@ class DatabaseChoice(_Ruled[Integers]):
         choice = Choice(scores, epsilon=self.epsilon, sensitivity=self.sensitivity, rule=self.rule)
         return listed.points[secure.draw(choice, trials)].astype(np.int64)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
-        """The exact chance of every candidate."""
         listed = self._listed()
         open_to = np.ones(len(listed.scores), dtype=np.bool_)
         law = exponential_law(listed.scores, open_to, rate=self.rate, rule=self.rule)

@@ -9,6 +9,7 @@ from math import comb
 from typing import Protocol
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Floats, Integers, ParameterError
 from dpcore.randomness.enumeration import MAX_PATHS, Enumerate
@@ -31,6 +32,7 @@ class FairSplit(Draw[Integers]):
     def __post_init__(self) -> None:
         check_whole(self.counts, least=0)
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """A row's coin is a bit of one word; where 64 are too few, a binomial draw."""
         heads = np.zeros(self.counts.shape, dtype=np.int64)
@@ -45,13 +47,13 @@ class FairSplit(Draw[Integers]):
             heads.reshape(-1)[tossed] = found
         return heads
 
+    @override
     def released(self, secure: Secure, trials: int) -> Integers:
-        """Heads among fresh random bits."""
         heads = [_heads(rows) for rows in self.counts.reshape(-1).tolist()]
         return np.array(heads, dtype=np.int64).reshape(self.counts.shape)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
-        """Exact binomial chances."""
         from scipy.special import gammaln
 
         heads = np.arange(int(self.counts.max(initial=0)) + 1)
@@ -81,17 +83,17 @@ class PublicCoins(Draw[Integers]):
         check_number("number of values", self.high)
         check_number("number of columns", self.columns)
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
-        """NumPy's."""
         return preview.generator.integers(0, self.high, (trials, self.columns))
 
+    @override
     def released(self, secure: Secure, trials: int) -> Integers:
-        """Python's secrets."""
         draws = [secrets.randbelow(self.high) for _ in range(trials * self.columns)]
         return np.array(draws, dtype=np.int64).reshape(trials, self.columns)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
-        """Even chances."""
         return paths.independent(np.full((1, self.columns, self.high), 1 / self.high), np.arange(self.high))
 
 
@@ -127,11 +129,13 @@ class SubsampleVotes(Draw[Integers]):
         check_number("number of rows in a subsample", self.rows)
         check_number("number of subsamples", self.times)
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """Subsamples are independent, so the votes are one multinomial draw of the exact law."""
         law = self.statistic.law(self.counts, rows=self.rows)
         return preview.generator.multinomial(self.times, law / law.sum(), size=trials)
 
+    @override
     def released(self, secure: Secure, trials: int) -> Integers:
         """Row by row, as written, in blocks: about ten million rows a second."""
         rows, times, cells = self.rows, self.times, len(self.counts)
@@ -149,6 +153,7 @@ class SubsampleVotes(Draw[Integers]):
         voted = np.repeat(np.arange(trials), times) * self.statistic.answers + np.concatenate(answers)
         return np.bincount(voted, minlength=trials * self.statistic.answers).reshape(trials, -1)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
         """Exact multinomial chances of every way to share the votes out."""
         from scipy.special import gammaln, xlogy

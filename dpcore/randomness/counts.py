@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Booleans, Integers, ParameterError
 from dpcore.randomness.enumeration import Enumerate
@@ -35,20 +36,22 @@ class NoisyCounts(PureDraw[Integers]):
 
     counts: Integers
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(self.counts)
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """On one block of doubles after another."""
         return preview.laplace(self.counts, scale=self.scale, trials=trials)
 
+    @override
     def released(self, secure: Secure, trials: int) -> Integers:
-        """OpenDP's discrete Laplace."""
         return secure.laplace(self.counts, scale=self.scale, trials=trials)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
-        """Clamped to the window."""
         laws = clamped_law(self.counts, window=paths.window, kind="laplace", scale=self.scale)
         return paths.independent(laws, paths.values)
 
@@ -73,24 +76,26 @@ class GaussianCounts(Draw[Integers]):
         check_number("squared shift", self.squared_shift, least=0, most=MAX_SENSITIVITY**2)
         check_whole(self.counts)
 
+    @override
     @property
     def charge(self) -> Charge:
         """Sigma, squared shift and how many numbers are drawn."""
         numbers = self.counts.shape[1]
         return Charge(type(self).__name__, sigma=self.sigma, squared_shift=self.squared_shift, numbers=numbers)
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """A rounded normal, thinned to the discrete law."""
         noise = preview.gaussian((trials, self.counts.shape[1]), sigma=self.sigma)
         noise += self.counts
         return noise
 
+    @override
     def released(self, secure: Secure, trials: int) -> Integers:
-        """OpenDP's discrete Gaussian."""
         return secure.gaussian(self.counts, sigma=self.sigma, trials=trials)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Integers:
-        """Clamped to the window."""
         laws = clamped_law(self.counts, window=paths.window, kind="gaussian", scale=self.sigma)
         return paths.independent(laws, paths.values)
 
@@ -106,23 +111,26 @@ class NoisyComparisons(PureDraw[Booleans]):
     values: Integers
     threshold: NDArray[Any] | int
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(self.values)
         check_whole(np.asarray(self.threshold), least=-NEVER, most=NEVER)
 
+    @override
     def composed(self, sampler: Sampler, trials: int) -> Booleans:
-        """Noisy counts, compared."""
         counts = NoisyCounts(self.values, epsilon=self.epsilon, sensitivity=self.sensitivity)
         reached: Booleans = sampler.draw(counts, trials) >= self.threshold
         return reached
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Booleans:
         """The same, but for what nobody needs."""
         if isinstance(self.threshold, int) and self.threshold >= NEVER:
             return np.zeros((trials, self.values.shape[1]), dtype=np.bool_)
         return self.composed(preview, trials)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Booleans:
         """The tail of the noise: two branches a value."""
         needed = np.broadcast_to(self.threshold, np.broadcast_shapes(np.shape(self.threshold), self.values.shape))

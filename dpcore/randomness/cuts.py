@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers
 from dpcore.randomness.choices import Choice
@@ -28,11 +29,13 @@ class MedianCuts(PureDraw[Integers]):
     low: Integers
     high: Integers
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         for values in (self.cumulative, self.low, self.high):
             check_whole(values)
 
+    @override
     def composed(self, sampler: Sampler, trials: int) -> Integers:
         """A choice for each segment: their cuts are independent given the data."""
         cuts = []
@@ -42,6 +45,7 @@ class MedianCuts(PureDraw[Integers]):
             cuts.append(sampler.draw(choice, trials))
         return np.stack(cuts, axis=1)
 
+    @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """Closed form: no cut is scored twice, unless that is quicker.
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Floats, Mechanism, ParameterError, State, check_memory
 from dpcore.randomness.distinct import distinct_rows
@@ -82,8 +83,8 @@ class Enumerate(Sampler):
         self._chance = self._chance[path] * chances[path, which]
         raise _Branched
 
+    @override
     def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
-        """See Draw."""
         return draw.enumerated(self, trials)
 
     def independent(self, laws: Floats, symbols: NDArray[Any]) -> NDArray[Any]:

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError, check_memory
 from dpcore.randomness.counts import NoisyCounts
@@ -205,16 +206,18 @@ class SparseVector(PureDraw[Gate]):
     answers: float = field(default=0.0, kw_only=True)
     budget: GateBudget = field(init=False)
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number("sensitivity of a sparse vector", self.sensitivity, most=MAX_SENSITIVITY)
         budget = gate_budget(epsilon=self.epsilon, updates=self.updates, answers=self.answers)
         object.__setattr__(self, "budget", budget)
 
+    @override
     def composed(self, sampler: Sampler, trials: int) -> Gate:
-        """Noisy counts, as they are needed."""
         return DrawnGate(sampler, self.budget, sensitivity=self.sensitivity, trials=trials)
 
+    @override
     def enumerated(self, paths: Enumerate, trials: int) -> Gate:
         """The noise on the threshold is summed out, not walked."""
         return EnumeratedGate(paths.independent, paths.window, self.budget, sensitivity=self.sensitivity, trials=trials)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Floats, Integers, ParameterError
 from dpcore.randomness.sampler import Draw, Drawn, Sampler, check_scale, check_whole
@@ -58,8 +59,8 @@ class Preview(Sampler):
         self.generator = np.random.Generator(self.bits)
         self.kept: dict[type[Draw[Any]], Any] = {}
 
+    @override
     def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
-        """See Draw."""
         return draw.previewed(self, trials)
 
     def laplace(self, values: Integers, *, scale: float, trials: int) -> Integers:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import ParameterError
 
@@ -115,9 +116,9 @@ class PureDraw(Draw[Drawn]):
             raise ParameterError(f"A draw needs a sensitivity above 0 and at most 2^53, got {self.sensitivity!r}.")
         check_scale(self.scale)
 
+    @override
     @property
     def charge(self) -> Charge:
-        """Its epsilon, once."""
         return Charge(type(self).__name__, epsilon=self.epsilon)
 
     @property

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Integers
 from dpcore.randomness.sampler import Draw, Drawn, Sampler, check_whole
@@ -42,8 +43,8 @@ class Secure(Sampler):
     name: ClassVar[str] = "secure"
     secure: ClassVar[bool] = True
 
+    @override
     def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
-        """See Draw."""
         return draw.released(self, trials)
 
     def laplace(self, counts: Integers, *, scale: float, trials: int) -> Integers:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from dpcore.core import DataError
 from dpcore.data.reading.intake import clean_name
 from dprelease.engines.embedded import Embedded
@@ -35,6 +37,7 @@ class Offer:
     private: bool
     told: Mapping[str, Any]
 
+    @override
     def __repr__(self) -> str:
         return f"<Offer: {self.name}>"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Booleans, DataError, Dataset, Domain, Integers, ParameterError, Provenance
 from dpcore.data.columns import Column, Labels, Number, is_labels, is_number
@@ -32,14 +33,14 @@ class Counts(Dataset):
         for name, value in {"domain": domain, "provenance": provenance, "_histogram": held}.items():
             object.__setattr__(self, name, value)
 
+    @override
     @property
     def records(self) -> NDArray[Any]:
-        """Raises DataError: there are none."""
         raise DataError(NO_ROWS)
 
+    @override
     @property
     def n(self) -> int:
-        """Rows counted."""
         return int(self.histogram.sum())
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import DataError
 from dpcore.data.reading.duck import Connection, connect, quoted, run
@@ -53,19 +54,21 @@ class Embedded(Engine):
         """As the file reader's have it. ``Engine.answered`` keeps the time, with its own sentence."""
         return replace(LIMITS, memory_bytes=self.allowance.memory_bytes, seconds=MAX_SECONDS)
 
+    @override
     @property
     def table(self) -> Sequence[str]:
         """All files of the folder, or the table."""
         names = self.name.split(".")
         return ("attached", *(names if len(names) > 1 else ["main", *names])) if self.name else ("files",)
 
+    @override
     def described(self) -> list[tuple[str, str]]:
-        """In the table's order."""
         name = ".".join('"' + each.replace('"', '""') + '"' for each in self.table)
         query = f"SELECT column_name AS name, column_type AS kind FROM (DESCRIBE FROM {name})"
         found = run(self._connection, query, limits=self.limits)
         return list(zip(map(str, found["name"]), map(str, found["kind"]), strict=True))
 
+    @override
     def ask(self, query: str, texts: list[list[str]], *, width: int) -> Any:
         """In one array, (m, width)."""
         given = {f"p{number}": labels for number, labels in enumerate(texts, 1)}
@@ -79,11 +82,13 @@ class Embedded(Engine):
             raise DataError(NOT_COUNTS)
         return np.stack([np.asarray(each, dtype=np.int64) for each in found.values()], axis=1)
 
+    @override
     def interrupt(self) -> None:
         """DuckDB's own: a cursor is a connection of its own."""
         for cursor in list(self._asking):
             cursor.interrupt()
 
+    @override
     def close(self) -> None:
         """The connection holds no file open but while it reads."""
         self._connection.close()

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from dpcore.core import DataError
 from dprelease.engines.engine import MAX_COLUMNS, NOT_COUNTS, Engine, driver
 
@@ -39,9 +41,9 @@ class Postgres(Engine):
     def __post_init__(self) -> None:
         weakref.finalize(self, _close, self._held)
 
+    @override
     @property
     def table(self) -> Sequence[str]:
-        """With its schema or without."""
         return self.name.split(".")
 
     def _connection(self) -> Any:
@@ -61,6 +63,7 @@ class Postgres(Engine):
             made.execute(f"SET statement_timeout = {int(1000 * self.allowance.seconds)}")
         return self._held[-1]
 
+    @override
     def described(self) -> list[tuple[str, str]]:
         """In the table's order; an amount of money is no number there."""
         query = (
@@ -85,13 +88,14 @@ class Postgres(Engine):
             raise DataError(self.allowance.too_slow) from None
         return rows
 
+    @override
     def ask(self, query: str, texts: list[list[str]], *, width: int) -> Any:
-        """Rows of whole numbers."""
         found = self._stream(query, texts, most=self.allowance.answers)
         if any(len(row) != width for row in found):
             raise DataError(NOT_COUNTS)
         return found
 
+    @override
     def interrupt(self) -> None:
         """Shut the connection: an engine that does not answer may not listen either."""
         for held in list(self._held):
@@ -99,8 +103,8 @@ class Postgres(Engine):
                 self._shut.append(held)
                 line.shutdown(socket.SHUT_RDWR)
 
+    @override
     def close(self) -> None:
-        """Close the connection."""
         _close(self._held)
 
 

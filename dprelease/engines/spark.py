@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from dprelease.engines.engine import Engine, driver
 
 GROUP = "dpscope"
@@ -62,6 +64,7 @@ class Spark(Engine):
             self._held.append(session)
         return self._held[0]
 
+    @override
     @property
     def table(self) -> Sequence[str]:
         """Files, or a table of the catalogue."""
@@ -69,8 +72,8 @@ class Spark(Engine):
             return ("dpscope_" + "".join(f"{byte:02x}" for byte in self.name.encode())[-60:],)
         return self.name.split(".")
 
+    @override
     def described(self) -> list[tuple[str, str]]:
-        """As the session has them."""
         session = self._session()
         if "/" in self.name:
             files = session.read.option("recursiveFileLookup", "true").parquet(self.name)
@@ -78,18 +81,18 @@ class Spark(Engine):
         table = session.table(".".join("`" + each.replace("`", "``") + "`" for each in self.table))
         return [(str(name), str(kind)) for name, kind in table.dtypes]
 
+    @override
     def ask(self, query: str, texts: list[list[str]], *, width: int) -> Any:
-        """Rows of whole numbers."""
         session = self._session()
         session.sparkContext.setJobGroup(GROUP, "counts", interruptOnCancel=True)
         given = {f"p{number}": labels for number, labels in enumerate(texts, 1)}
         return [tuple(row) for row in session.sql(query, args=given).collect()]
 
+    @override
     def interrupt(self) -> None:
-        """Cancel the jobs."""
         for session in self._held:
             session.sparkContext.cancelJobGroup(GROUP)
 
+    @override
     def close(self) -> None:
-        """The session is the process's."""
         self._held.clear()

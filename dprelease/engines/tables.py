@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import DataError, Dataset, Integers, Provenance, ProvenanceKind
 from dpcore.data.columns import Column, Number, is_labels, is_number
@@ -41,30 +42,36 @@ SEALED = "Only the data's steward may count this table."
 class CountedTable(Table):
     """A table without rows: what a file's table tells of rows, it refuses."""
 
+    @override
     @property
     def kept_as(self) -> str:
         """The name, by which a ledger knows counts of the same table in whatever cells."""
         return self.name
 
+    @override
     @property
     def closed(self) -> bool:
         """Never: counts do not go with a folder."""
         return False
 
+    @override
     def __repr__(self) -> str:
         """Without the number of rows, which is private where rows come and go."""
         return f"{type(self).__name__}({self.name!r}, columns={len(self.columns)})"
 
+    @override
     def reserve(self, more: int) -> None:
         """Nothing is held of a row."""
 
+    @override
     def hold(self, array: NDArray[Any]) -> None:
         """See ``reserve``."""
 
+    @override
     def _ask(self, query: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Every question about rows ends here."""
         raise DataError(f"{self.name}: {NO_ROWS}")
 
+    @override
     def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
         """How the reader's own copy is read, if there is one."""
         return [f"df = ...  # a DataFrame with the columns {sorted(set(columns))}: an engine keeps the rows"]
@@ -94,12 +101,12 @@ class EngineTable(CountedTable):
     kinds: tuple[TableColumn, ...]
     sealed: bool = False
 
+    @override
     def forget(self) -> None:
-        """Let go of the connection."""
         self.engine.close()
 
+    @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
-        """What the engine counts now."""
         return dataset_of(reading, *self.counted(parts_of(reading)), provenance)
 
     def counted(self, parts: Sequence[Encoding]) -> tuple[Integers, Integers]:
@@ -146,6 +153,7 @@ class Snapshot(CountedTable):
         """The same columns and cells, and no row: what it cannot answer is public."""
         return replace(self, cells=self.cells[:0], counts=self.counts[:0], row_count=0)
 
+    @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """The counts of some of the columns; raises DataError if sealed, or where they were counted on other cells."""
         if self.sealed:
@@ -172,6 +180,7 @@ class Snapshot(CountedTable):
             return _nested(held.on, wanted.on, cells)
         raise DataError(OTHER_CELLS)
 
+    @override
     def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
         """The cells of these columns and how many rows have them: what a ledger's fingerprint is made of.
 

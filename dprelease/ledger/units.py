@@ -10,6 +10,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Self
 
+from typing_extensions import override
+
 from dpcore.core import MAX_PRICED_ROWS, Guarantee, ParameterError
 from dpcore.privacy.concentrated import epsilon_of, largest_rho, rho_of_gaussians
 
@@ -213,6 +215,7 @@ class Price:
         first, delta = amount_of(document[found.first], NANO_DIGITS), amount_of(document["delta"], ATTO_DIGITS)
         return cls(first=first, delta=delta, measure=found)
 
+    @override
     def __str__(self) -> str:
         """ε 0.5, or ε 0.5 and δ 0.000001."""
         told = self.document

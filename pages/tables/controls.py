@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from typing_extensions import override
 
 from dpcore.core import Mechanism, Problem
 from dpcore.data.bundled import survey_of
@@ -47,6 +48,7 @@ class TablesAsked(Asked[Marginals]):
 
     fit: str
 
+    @override
     def problem(self, n: int) -> Problem:
         """The public problem; the number of bundled rows is public, and so is that of made-up ones."""
         return dataclasses.replace(super().problem(n), n=n)

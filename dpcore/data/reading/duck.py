@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from typing_extensions import override
 
 from dpcore.core import DataError
 from dpcore.data.reading.intake import Limits
@@ -71,8 +72,8 @@ TITLE_ABOVE = " If a title stands above the header, set Format: Lines to skip (-
 class _Alarm(threading.Timer):
     """Calls again and again until it is cancelled: an interruption that comes before the query has begun is lost."""
 
+    @override
     def run(self) -> None:
-        """See Timer."""
         while not self.finished.wait(self.interval):
             self.function(*self.args, **self.kwargs)
 

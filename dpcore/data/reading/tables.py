@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Booleans, DataError, Dataset, Floats, Integers, ParameterError, Provenance
 from dpcore.data.reading.duck import Connection, connect, cursor_of, quoted, run
@@ -110,6 +111,7 @@ class Table:
     format: Format = POINT
     guesses: tuple[str, ...] = ()
 
+    @override
     def __repr__(self) -> str:
         return f"Table({self.name!r}, row_count={self.row_count}, columns={len(self.columns)})"
 

@@ -23,6 +23,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -48,6 +49,7 @@ class GroupCounts(DataRelease):
     published = ("counts",)
     counts: Integers
 
+    @override
     def histogram(self) -> Floats:
         """The rows at each point that all counts together mean, shape (T, size)."""
         signed = np.empty((self.trials, self.counts.shape[1] + 1))
@@ -74,6 +76,7 @@ class SubsetSums(PureMechanism):
 
     epsilon: float = epsilon_param()
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """No constant is proved: it is here to be attacked."""
         return Bound(
@@ -84,8 +87,8 @@ class SubsetSums(PureMechanism):
             beta=beta,
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> GroupCounts:
-        """One draw on all groups."""
         size = groups(state.problem)
         padded = np.zeros((1, size))
         padded[0, : len(state.histogram)] = state.histogram

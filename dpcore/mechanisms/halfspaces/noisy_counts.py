@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Assumption,
@@ -120,6 +121,7 @@ class HalfspaceCounts(PureMechanism):
         p = math.exp(-self.epsilon / self.measured(problem))
         return math.sqrt(2 * p / self.matrices(problem)) / ((1 - p) * problem.n)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Without projection: the largest noise, for every direction whose margin is beyond the net's reach.
 
@@ -168,6 +170,7 @@ class HalfspaceCounts(PureMechanism):
             note="Of a direction with rows nearer to its plane, those rows may be counted wrongly, and no others.",
         )
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> SphereState:
         """The rows; counts wait for the matrices, which are drawn in run()."""
         return SphereState(problem=problem, records=dataset.records)
@@ -180,8 +183,8 @@ class HalfspaceCounts(PureMechanism):
         coins = sampler.draw(PublicCoins(2, columns=math.prod(shape[1:])), trials)
         return (2 * coins - 1).astype(np.int8).reshape(shape)
 
+    @override
     def run(self, state: SphereState, sampler: Sampler, trials: int = 1) -> HalfspaceRelease:
-        """Draw the matrices, count, add noise."""
         problem, net = state.problem, self.net(state.problem)
         signs = self.signs(problem, sampler, trials)
         counts = state.counts(signs, net).reshape(-1, self.measured(problem))

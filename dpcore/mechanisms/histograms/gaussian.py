@@ -19,6 +19,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from dpcore.core import (
     Bound,
     BoundKind,
@@ -53,14 +55,17 @@ class GaussianHistogram(GaussianMechanism):
         """Standard parameter of the noise in rows."""
         return gaussian_sigma(epsilon=self.epsilon, delta=self.delta, shift=problem.neighbours.histogram_shift)
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
+    @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw, a number for each cell."""
         return ((self.sigma(problem), problem.domain.size, len(problem.neighbours.histogram_shift)),)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Exact tails for cells; Doob's maximal inequality with the sub-Gaussian moment for sums of cells."""
         sigma = self.sigma(problem)
@@ -78,8 +83,8 @@ class GaussianHistogram(GaussianMechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
-        """One draw on all cells."""
         sigma, moved = self.sigma(state.problem), len(state.problem.neighbours.histogram_shift)
         counts = sampler.draw(GaussianCounts(state.histogram[None, :], sigma=sigma, squared_shift=moved), trials)
         return self.release(HistogramRelease, state, sampler, trials, counts=counts)

@@ -18,6 +18,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from dpcore.core import (
     Bound,
     BoundKind,
@@ -44,6 +46,7 @@ class IdentityHistogram(PureMechanism):
 
     epsilon: float = epsilon_param()
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Union bound for cells; Doob's maximal inequality over the running sums for thresholds and intervals."""
         scale = sum(problem.neighbours.histogram_shift) / self.epsilon
@@ -61,8 +64,8 @@ class IdentityHistogram(PureMechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
-        """One draw on all cells."""
         sensitivity = sum(state.problem.neighbours.histogram_shift)
         draw = NoisyCounts(state.histogram[None, :], epsilon=self.epsilon, sensitivity=sensitivity)
         counts = sampler.draw(draw, trials)

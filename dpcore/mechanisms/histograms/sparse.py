@@ -30,6 +30,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Booleans,
@@ -82,6 +83,7 @@ class ProjectedHistogram(PureMechanism):
         """Which cells get noise; the others stay as they are."""
         return np.ones(problem.domain.size, dtype=np.bool_)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Half the L1 distance bounds any query; projecting at most doubles the noise's."""
         scale = sum(problem.neighbours.histogram_shift) / self.epsilon
@@ -100,6 +102,7 @@ class ProjectedHistogram(PureMechanism):
             note="For all data at once. The typical error grows with the number of cells that get noise.",
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on the noisy cells, one projection."""
         problem = state.problem
@@ -111,6 +114,7 @@ class ProjectedHistogram(PureMechanism):
         counts[:, noisy] = project_counts(sampler.draw(draw, trials), total=problem.n)
         return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
+    @override
     def possible(self, release: Release) -> bool:
         """Counts of n rows, none below 0."""
         assert isinstance(release, HistogramRelease)
@@ -142,6 +146,7 @@ class SparseHistogram(ProjectedHistogram):
         """Whether there are few enough cells for so many rows; public."""
         return lone_row_chance(cells=problem.domain.size, n=problem.n, condition=self.condition) <= self.gamma
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, gamma)-random DP where empty cells are spared, else epsilon-DP.
 
@@ -155,6 +160,7 @@ class SparseHistogram(ProjectedHistogram):
         gamma = self.gamma if self.spares_empty_cells(problem) else 0.0
         return Guarantee(epsilon=self.epsilon, gamma=gamma, neighbours=problem.neighbours)
 
+    @override
     def noisy_cells(self, histogram: Integers, problem: Problem) -> Booleans:
         """All but the empty ones, where the condition holds."""
         return histogram > 0 if self.spares_empty_cells(problem) else super().noisy_cells(histogram, problem)

@@ -24,6 +24,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -56,6 +57,7 @@ class AnchoredIntervals(PureMechanism):
         """Points released, m."""
         return math.ceil(2 / self.alpha)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Half a point's mass plus the largest noise for thresholds; twice that for intervals, and a cell is one.
 
@@ -86,6 +88,7 @@ class AnchoredIntervals(PureMechanism):
             rows_needed=max(1, math.ceil(sides * noise / (self.alpha - resolution))),
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """All searches take d steps together; a search that has ended goes on drawing and ignores the answer."""
         problem, m = state.problem, self.searches
@@ -103,6 +106,7 @@ class AnchoredIntervals(PureMechanism):
         points, weights = np.sort(low, axis=1), np.full((trials, m), 1 / m)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
+    @override
     def possible(self, release: Release) -> bool:
         """A point for each search, in order, of one share."""
         m = self.searches

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -135,6 +136,7 @@ class BoxCuts(PureMechanism):
         """Privacy loss of one level of cuts along a column."""
         return self.epsilon * (1 << column) / ((1 << columns) - 1) / self.levels
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Crossed cells, sub-cells and private choices, column by column.
 
@@ -174,19 +176,21 @@ class BoxCuts(PureMechanism):
             note="" if room > 0 else "With so few levels the boundary alone may cross all rows: no n is enough.",
         )
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """At worst all pieces of all releases differ, and each level runs along all of them."""
         sizes, slabs = asked(problem).domain.sizes, 1 << self.levels
         steps = sub_cells(len(sizes) - 1, columns=len(sizes), levels=self.levels)
         return 0.0, 4e-8 * self.levels * slabs ** (len(sizes) - 1) * sizes[-1] * steps
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> BoxState:
-        """The counts."""
         sizes = asked(problem).domain.sizes
         cells = np.ravel_multi_index(tuple(dataset.records.T.astype(np.int64)), sizes)
         rows = np.bincount(cells, minlength=problem.domain.size).reshape(sizes)
         return BoxState(problem=problem, rows=rows.astype(np.int64))
 
+    @override
     def run(self, state: BoxState, sampler: Sampler, trials: int = 1) -> BoxRelease:
         """L draws along each column, in all pieces at once.
 

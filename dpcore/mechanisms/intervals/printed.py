@@ -38,6 +38,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Assumption,
@@ -119,6 +120,7 @@ class PrintedIntervals(PureMechanism):
         """Questions of one search, d."""
         return problem.domain.depth + self.tie_bits
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Theorem 4.3 under the condition its proof needs, with the printed condition told beside it.
 
@@ -164,6 +166,7 @@ class PrintedIntervals(PureMechanism):
             trials=trials,
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """M searches, one after the other; all trials take each step together."""
         search = self.search(state, sampler, trials)
@@ -175,6 +178,7 @@ class PrintedIntervals(PureMechanism):
         weights: Floats = found / found.sum(axis=1, keepdims=True)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
+    @override
     def possible(self, release: Release) -> bool:
         """Up to so many bounds of blocks, in order, of one share."""
         assert isinstance(release, PointsRelease)

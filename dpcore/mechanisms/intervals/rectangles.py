@@ -30,6 +30,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -125,6 +126,7 @@ class RectanglesRelease(DataRelease):
     across: Integers
     up: Integers
 
+    @override
     def histogram(self) -> Floats:
         """Every cell's n/s² rows, spread evenly over the cell, shape (T, size)."""
         domain = self.problem.domain
@@ -147,6 +149,7 @@ class RectanglesRelease(DataRelease):
         histogram[self.refused] = np.nan
         return histogram
 
+    @override
     def may_show(self, numbers: Floats) -> bool:
         """Whether rows per cell are spread evenly over boxes, as far as columns tell the slabs apart."""
         domain, slabs = self.problem.domain, self.across.shape[1] + 1
@@ -259,6 +262,7 @@ class RectangleRelease(PureMechanism):
         """Delta: how far one row moves the scores of a level together, in rows; a replaced row, in two slabs."""
         return sum(problem.neighbours.histogram_shift)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Four crossed cells in s, sub-cells, and private choices; a grid cell is a rectangle.
 
@@ -298,11 +302,13 @@ class RectangleRelease(PureMechanism):
             rows_needed=math.floor(rows / room) + 1 if room > 0 else None,
         )
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """At worst: all slabs of all releases differ, and each level runs along all of them."""
         plan = self.plan(problem)
         return 0.0, 4e-8 * self.levels * plan.slabs * plan.ends[1]
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> RectanglesRelease:
         """L draws along the first axis, then L in all slabs at once.
 

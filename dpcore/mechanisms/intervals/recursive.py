@@ -28,6 +28,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -86,6 +87,7 @@ class RecursiveIntervals(PureMechanism):
         """Delta: how far one row moves the scores of a level together, in rows."""
         return sum(problem.neighbours.histogram_shift)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Resolution, sub-cells and private choices; once for thresholds, twice for intervals, and a cell is one.
 
@@ -119,6 +121,7 @@ class RecursiveIntervals(PureMechanism):
             rows_needed=math.ceil(rows / room) if room > 0 else None,
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """L draws, each of all cuts of a level."""
         problem = state.problem
@@ -139,6 +142,7 @@ class RecursiveIntervals(PureMechanism):
         points = np.maximum(ends - 1, 0) // s
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
+    @override
     def possible(self, release: Release) -> bool:
         """Both ends of the line, with half a share each, and the cuts between them in order."""
         assert isinstance(release, PointsRelease)

@@ -24,6 +24,7 @@ from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -133,6 +134,7 @@ class ListRelease(Release):
         shares = total / (SCALE * self.problem.n)
         return np.clip(shares, 0.0, 1.0) if clip else shares
 
+    @override
     def frame(self) -> pd.DataFrame:
         """One row per trial and input: trial, what holds, and the share of lists that say yes to it, in 0 to 1."""
         import pandas as pd
@@ -214,6 +216,7 @@ class DecisionListMarginals(PureMechanism):
         """What will be released: public."""
         return list_plan(problem, epsilon=self.epsilon, degree=self.degree, noise_aware=self.noise_aware)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Bias gamma, and the noise of all inputs by Chernoff's bound and a union bound."""
         plan = self.plan(problem)
@@ -233,12 +236,12 @@ class DecisionListMarginals(PureMechanism):
             assumptions=problem.unchecked_n,
         )
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> ListState:
-        """The lists."""
         return ListState(problem=problem, records=dataset.records)
 
+    @override
     def run(self, state: ListState, sampler: Sampler, trials: int = 1) -> ListRelease:
-        """One draw for each level."""
         problem, plan = state.problem, self.plan(state.problem)
         domain = problem.domain
         assert isinstance(domain, DecisionLists)

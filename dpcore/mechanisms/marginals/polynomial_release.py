@@ -23,6 +23,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from dpcore.core import (
     Bound,
     BoundKind,
@@ -93,14 +95,17 @@ class PolynomialMarginals(GaussianMechanism):
         """What will be released: public."""
         return plan_for(problem, self.budget, method=self.method, degree=self.degree, basis=self.basis)
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """epsilon-DP with Laplace noise, (epsilon, delta) with Gaussian noise, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.budget.delta, neighbours=problem.neighbours)
 
+    @override
     def unsuitable(self, problem: Problem) -> str:
         """Return that nothing would be drawn, where the plan is a constant; it depends on public numbers alone."""
         return "" if self.plan(problem).noise else CONSTANT
 
+    @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw for each level; none with Laplace noise."""
         queries = problem.queries
@@ -108,6 +113,7 @@ class PolynomialMarginals(GaussianMechanism):
             return ()
         return tuple((each.scale, counts_at(queries, each.level), each.moved) for each in self.plan(problem).noise)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Bias gamma, and the noise of all answers by Chernoff's bound and a union bound over the class."""
         plan = self.plan(problem)
@@ -128,6 +134,7 @@ class PolynomialMarginals(GaussianMechanism):
             assumptions=problem.unchecked_n,
         )
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> MarginalState:
         """Counts of all sets up to the size the method may need."""
         queries = problem.queries
@@ -135,8 +142,8 @@ class PolynomialMarginals(GaussianMechanism):
         size = levels_counted(queries, method=self.method, degree=self.degree)
         return MarginalState(problem=problem, counts=counted(pack(dataset.records), size=size), rows=dataset.n)
 
+    @override
     def run(self, state: MarginalState, sampler: Sampler, trials: int = 1) -> MarginalRelease:
-        """One draw for each level."""
         plan = self.plan(state.problem)
         levels = [
             sampler.draw(noise.draw(counts), trials)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Integers
 from dpcore.mechanisms.net.kernel import Kernel, Sums, Uniform
@@ -38,16 +39,18 @@ class Bands(Kernel):
         """m C, shape (U + 1,)."""
         return self.points * np.concatenate([[0], np.cumsum(self.counts)])
 
+    @override
     @property
     def effort(self) -> int:
-        """Two gaps a point."""
         return 2 * self.points
 
+    @override
     def widest(self) -> Integers:
         """Limits that no database exceeds, (sides,)."""
         over = max(0, int(self.rows * self.points - self.lead[1:].min()))
         return self._sides(np.array(over), np.array(max(0, int(self.lead[1:].max()))))
 
+    @override
     def extent(self, points: Integers) -> Integers:
         """The extent of each database, from its points in order (T, m): (T, sides).
 
@@ -61,10 +64,12 @@ class Bands(Kernel):
         bottom = (lead[np.concatenate([first, points + np.int64(1)], axis=1)] - steps).min(axis=1)
         return self._sides(np.maximum(0, -bottom), np.maximum(0, top))
 
+    @override
     def values(self, limits: Integers) -> int:
         """How many values of a path are told apart after a cell, at most, within the widest of limits (B, sides)."""
         return self.window(limits)[1]
 
+    @override
     def sums(self, limits: Integers, *, keep: bool, exact: bool = False) -> BandSums:
         """The forward pass within each of these limits (B, sides)."""
         return BandSums(self, limits, keep=keep, exact=exact)
@@ -88,9 +93,9 @@ class TwoSidedBands(Bands):
 
     sides: ClassVar[int] = 2
 
+    @override
     @staticmethod
     def _sides(over: Integers, under: Integers) -> Integers:
-        """Both."""
         return np.stack([over, under], axis=-1)
 
 
@@ -133,6 +138,7 @@ class BandSums(Sums):
             self._ways = self._ways[end][None] if end < values else np.zeros_like(self._ways[:1])
         self.totals = self._ways.sum(axis=0)
 
+    @override
     def paths(self, which: Integers, uniform: Uniform) -> Integers:
         """A path drawn evenly in each of the bands ``which`` (T,), as values after each cell: (T, U)."""
         bands, trial = self._bands, np.arange(len(which))

@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -93,6 +94,7 @@ class NetMechanism(PureMechanism):
             m -= 1
         return m
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The net's resolution and the choice's loss, apart; Property 3.4 is the case where the two are equal."""
         m, size, n = self.size(problem), problem.domain.size, problem.n
@@ -116,6 +118,7 @@ class NetMechanism(PureMechanism):
             note=f"Counting ordered tuples, |X|^m, as the paper does, the choice would cost {tuples:,.0f} rows.",
         )
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: a list is made once, by candidates; counting takes time in proportion to the cells."""
         m, size = self.size(problem), problem.domain.size
@@ -129,11 +132,13 @@ class NetMechanism(PureMechanism):
         scores = gaps * gaps // 10 if isinstance(problem.queries, Intervals) else gaps
         return 2e-7 * number, 2e-8 * min(number, m * problem.n, scores)
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> NetState:
         """The candidates' scores, where they can be listed."""
         net = ScoredNet(problem.queries, dataset.histogram, points=self.size(problem), rows=problem.n)
         return NetState(problem=problem, net=net)
 
+    @override
     def warm_up(self, state: NetState) -> Iterator[None]:
         """Counts that another epsilon did not need, or the list's order."""
         if state.net.candidates is None:
@@ -141,12 +146,13 @@ class NetMechanism(PureMechanism):
         else:
             _ = state.net.candidates.ranked  # remembered there
 
+    @override
     def run(self, state: NetState, sampler: Sampler, trials: int = 1) -> PointsRelease:
-        """One draw."""
         m = state.net.kernel.points
         points = sampler.draw(DatabaseChoice(state.net, epsilon=self.epsilon, sensitivity=m, rule=self.rule), trials)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=np.full(points.shape, 1 / m))
 
+    @override
     def possible(self, release: Release) -> bool:
         """So many points of one share, in order."""
         m = self.size(release.problem)

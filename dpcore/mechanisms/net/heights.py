@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Integers
 from dpcore.mechanisms.net.kernel import Kernel, Sums, Uniform
@@ -29,16 +30,19 @@ BLOCK = 1 << 20
 class Heights(Kernel):
     """The extent is max |m h_j - n k_j|."""
 
+    @override
     @property
     def effort(self) -> int:
         """A difference a cell, or what _sparse() compares."""
         return min(self.cells, 2 * self.points * (self.points + 1))
 
+    @override
     def widest(self) -> Integers:
         """A limit that no database exceeds, (1,)."""
         m, h = self.points, self.counts
         return np.array([max(m * int(h.max()), m * (self.rows - int(h.min())))])
 
+    @override
     def extent(self, points: Integers) -> Integers:
         """The extent of each database, from its points (T, m): (T, 1)."""
         if self.effort < self.cells:
@@ -67,10 +71,12 @@ class Heights(Kernel):
             empty &= holds
         return worst[:, None]
 
+    @override
     def values(self, limits: Integers) -> int:
         """Every total from 0 to m is told apart."""
         return self.points + 1
 
+    @override
     def sums(self, limits: Integers, *, keep: bool, exact: bool = False) -> HeightSums:
         """The forward pass within each of these limits (B, 1)."""
         return HeightSums(self, limits, keep=keep, exact=exact)
@@ -112,6 +118,7 @@ class HeightSums(Sums):
             needed += many * self._range(int(height), self._limits)[0]
         return needed
 
+    @override
     def paths(self, which: Integers, uniform: Uniform) -> Integers:
         """A path drawn evenly within each of the limits ``which`` (T,), as totals after each cell: (T, U)."""
         heights, trial = self._heights, np.arange(len(which))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Floats, Integers
 
@@ -41,6 +42,7 @@ class Kernel(ABC):
     sides: ClassVar[int] = 1
     """How many numbers an extent has."""
 
+    @override
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: private>"
 

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -143,6 +144,7 @@ class LinearNet(PureMechanism):
             return self.epsilon, 0.0
         return self.epsilon * (1 - SIZE_SHARE), self.epsilon * SIZE_SHARE
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Resolution, choice and, where it is private, the number of rows, added up."""
         m, size, n = self.size(problem), problem.domain.size, problem.n
@@ -170,8 +172,8 @@ class LinearNet(PureMechanism):
             note="With the fat-shattering dimension in the place of the number of queries it holds in order only.",
         )
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> LinearNetState:
-        """All candidates and their scores."""
         queries = problem.queries
         if not isinstance(queries, LinearQueries):
             raise ParameterError("This mechanism needs weights.")
@@ -180,6 +182,7 @@ class LinearNet(PureMechanism):
         net = ListedNet(units, truth=units @ dataset.histogram, points=self.size(problem), rows=dataset.n)
         return LinearNetState(problem=problem, net=net, rows=np.array([[dataset.n]], dtype=np.int64))
 
+    @override
     def run(self, state: LinearNetState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """One choice and, where the number of rows is private, one noisy count of them."""
         m, n = state.net.candidates.points.shape[1], state.problem.n
@@ -193,6 +196,7 @@ class LinearNet(PureMechanism):
         weights = np.repeat(share / m, m, axis=1)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
+    @override
     def possible(self, release: Release) -> bool:
         """So many points in order, of one share: of n where that is public, else of a whole number of rows up to it."""
         assert isinstance(release, PointsRelease)

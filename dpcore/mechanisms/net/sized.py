@@ -24,6 +24,8 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from dpcore.core import Bound, DomainKind, Entry, Problem, Queries, alpha_param, param
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
@@ -71,6 +73,7 @@ class NetOfResolution(NetMechanism):
         "ln|C|/α². By the VC dimension, in order only: v·ln(1/α)/α².",
     )
 
+    @override
     def asked(self, problem: Problem) -> int:
         """Points of the chosen size of net."""
         if self.sizing == "structure":
@@ -79,12 +82,14 @@ class NetOfResolution(NetMechanism):
             return by_queries(problem.queries.count, self.alpha)
         return by_dimension(problem.queries.vc_dimension, self.alpha)
 
+    @override
     def size(self, problem: Problem) -> int:
         """Points of a database, m: those of the chosen size, as far as they are drawn in a few seconds."""
         cells = problem.domain.size
         quick = math.isqrt(MAX_SQUARES // cells) if isinstance(problem.queries, Cells) else MAX_STEPS // cells
         return max(by_structure(problem.queries, self.alpha), min(self.asked(problem), quick))
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The net mechanism's, with what either size costs."""
         told = []

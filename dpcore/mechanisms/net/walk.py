@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -114,11 +115,13 @@ class NetWalk(Mechanism):
         """Whether there are too many candidates to list."""
         return candidates(size=problem.domain.size, points=self.points) > MAX_LISTED
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """epsilon-DP, either relation, where all databases are listed; elsewhere not releasable."""
         why_not = WHY_NOT if self.walks(problem) else ""
         return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours, releasable=not why_not, why_not=why_not)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """No constant is proved for a walk."""
         statement = "The exact choice errs by the net's resolution and its own loss; nothing is known of a short walk."
@@ -126,6 +129,7 @@ class NetWalk(Mechanism):
         kind = BoundKind.ORDER_ONLY
         return Bound(value=math.inf, kind=kind, statement=statement, reference=reference, beta=beta)
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: each step searches all rectangles, or looks up every weight."""
         if not self.walks(problem):
@@ -136,6 +140,7 @@ class NetWalk(Mechanism):
         shorter = min(problem.domain.shape) if is_map(problem.domain) else 1
         return 0.0, 2.5e-9 * steps * size * shorter
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> WalkedNet:
         """The candidates' scores, where they fit in a short list."""
         walk = WalkedNet(problem=problem, histogram=dataset.histogram, points=self.points)
@@ -146,6 +151,7 @@ class NetWalk(Mechanism):
         found = Candidates(listed, walk.scores(copies).astype(np.int64))
         return WalkedNet(problem=problem, histogram=dataset.histogram, points=self.points, candidates=found)
 
+    @override
     def run(self, state: WalkedNet, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """One draw. Raises ParameterError if a secure sampler meets a walk."""
         sensitivity = UNITS * self.points

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Guarantee, HistogramState, Integers, ParameterError, Problem, Release
 from dpcore.mechanisms.online.beliefs import Belief, true_rows
@@ -56,11 +57,13 @@ class Transcript(Release):
         free: Booleans = ~(self.paid | self.declined)
         return free
 
+    @override
     def outcomes(self) -> Floats:
         """Question by question: which, the answer, the guess, paid or not, declined or not."""
         said = [getattr(self, name).astype(np.float64) for name in self.published]
         return np.stack(said, axis=2).reshape(self.trials, -1)
 
+    @override
     def frame(self) -> pd.DataFrame:
         """One row per trial and question: it, answer and guess in rows, and whether it was paid for or declined."""
         import pandas as pd

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -89,6 +90,7 @@ class Interactive(PureMechanism):
         """How epsilon is split."""
         return gate_budget(epsilon=self.epsilon, updates=self.updates, answers=ANSWERS)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The worst error of every answer given, and what is known about refusals."""
         n, threshold = problem.n, self.threshold(problem)
@@ -157,14 +159,15 @@ class Interactive(PureMechanism):
             trials=trials,
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Transcript:
-        """T whole conversations with the analyst."""
         problem, conversation = state.problem, self.open(state, sampler, trials)
         asks = analyst(self.analyst, problem.queries, rows=problem.n, questions=self.questions, trials=trials)
         for _ in range(self.questions):
             asks.hear(conversation.ask(asks.question()))
         return conversation.close()
 
+    @override
     def possible(self, release: Release) -> bool:
         """Whether each guess follows from what was paid for before, and all is declined once the updates are used up.
 

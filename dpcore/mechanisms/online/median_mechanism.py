@@ -38,6 +38,8 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from dpcore.core import Bound, DomainKind, Entry, Problem
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import weighted_resolution
@@ -79,14 +81,15 @@ class MedianMechanism(Interactive):
             return weighted_resolution(problem, points)
         return 1 / (2 * points if isinstance(problem.queries, Thresholds) else points)
 
+    @override
     def belief(self, problem: Problem, trials: int) -> SmallDatabases:
-        """All candidates."""
         told = {"points": self.points(problem), "rows": problem.n, "trials": trials}
         radius = RADIUS * self.alpha * problem.n
         if isinstance(problem.queries, Thresholds):
             return Paths(problem.queries, radius=radius, updates=self.updates, **told)
         return Listed(problem.queries, radius=radius, **told)
 
+    @override
     def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """log2|N|, rounded down, if the best candidate is never dropped."""
         m = self.points(problem)
@@ -95,8 +98,8 @@ class MedianMechanism(Interactive):
             return math.inf
         return candidates(size=problem.domain.size, points=m).bit_length() - 1
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
-        """See Interactive; and whether the candidates are fine enough."""
         bound, m, needed = super().accuracy(problem, beta), self.points(problem), self.points_needed(problem)
         if m == needed:
             return bound
@@ -108,8 +111,8 @@ class MedianMechanism(Interactive):
         )
         return dataclasses.replace(bound, note=bound.note + coarse)
 
+    @override
     def reference(self) -> str:
-        """See Interactive."""
         return "Roth (2010), Theorem 6, after Roth and Roughgarden (2010), with the constants of this implementation"
 
 

@@ -33,6 +33,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from dpcore.core import DomainKind, Entry, Problem
 from dpcore.mechanisms.online.beliefs import Weights
 from dpcore.mechanisms.online.interactive import Interactive
@@ -44,18 +46,19 @@ from dpcore.queries.ranges import Cells, Intervals, Thresholds
 class MultiplicativeWeights(Interactive):
     """Beliefs are one weight for each cell."""
 
+    @override
     def belief(self, problem: Problem, trials: int) -> Weights:
-        """Even weights."""
         return Weights(problem.queries, rows=problem.n, trials=trials)
 
+    @override
     def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """ln U/(2(e^2 - (A/n)^2)), rounded down."""
         if wrong <= noise:
             return math.inf
         return math.floor(math.log(problem.domain.size) * problem.n**2 / (2 * (wrong**2 - noise**2)))
 
+    @override
     def reference(self) -> str:
-        """See Interactive."""
         return "Hardt and Rothblum (2010), Theorem 1.1, with the constants of this implementation"
 
 

@@ -28,6 +28,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Assumption,
@@ -98,6 +99,7 @@ class RoundsRelease(DataRelease):
     chosen: Integers
     answers: Integers
 
+    @override
     def histogram(self) -> Floats:
         """Rows per cell, (T, size): the mean of the weights, times n."""
         rounds = self.chosen.shape[1]
@@ -106,6 +108,7 @@ class RoundsRelease(DataRelease):
             course.learn(self.chosen[:, place], self.answers[:, place])
         return course.mean(rounds)
 
+    @override
     def may_show(self, numbers: Floats) -> bool:
         """Whether neighbouring cells differ only where a query of an earlier round may begin or end.
 
@@ -126,6 +129,7 @@ class RoundsOfWeights(PureMechanism):
         help="Each asks one query, with ε/T. More of them learn more of the data, each with more noise.",
     )  # fmt: skip
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The mean of the worst errors on the way."""
         rounds, n, queries = self.rounds, problem.n, len(scored(problem))
@@ -164,12 +168,14 @@ class RoundsOfWeights(PureMechanism):
         root = math.sqrt(max(0.0, rows**2 - (1 - learnt) * (rows**2 - noise**2)))
         return math.floor(max(rows, (rows + root) / (1 - learnt))) + 1
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: a score for every query and a weight for every cell in each round."""
         queries = len(scored(problem))
         sums = problem.domain.size * queries * 1e-10 if isinstance(problem.queries, LinearQueries) else 0.0
         return 0.0, self.rounds * (5e-8 * (queries + problem.domain.size) + sums)
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> RoundsRelease:
         """T rounds of a choice and an answer."""
         problem, each = state.problem, self.epsilon / (2 * self.rounds)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, Queries
 from dpcore.mechanisms.online.small_databases import SmallDatabases
@@ -62,6 +63,7 @@ class Paths(SmallDatabases):
             backward[:, at] += _log_sum(step + backward[:, at + 1, None, :], axis=2)
         self._forward[trials], self._backward[trials] = forward[which], backward[which]
 
+    @override
     def _spread(self, asked: Integers) -> Floats:
         place, trials = asked + 1, np.arange(len(asked))
         before = np.minimum((self._places <= place[:, None]).sum(axis=1) - 1, self._places.shape[1] - 2)
@@ -73,6 +75,7 @@ class Paths(SmallDatabases):
         spread: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
         return spread
 
+    @override
     def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
         trials = np.flatnonzero(where)
         old = [kept[trials].copy() for kept in (self._places, self._low, self._high)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, Queries
 from dpcore.mechanisms.net.databases import multisets
@@ -91,6 +92,7 @@ class Listed(SmallDatabases):
         inside: Integers = ((self.points >= first[0]) & (self.points <= last[0])).sum(axis=1)
         return inside
 
+    @override
     def _spread(self, asked: Integers) -> Floats:
         spread = np.zeros((len(asked), self._levels + 1))
         for question in np.unique(asked).tolist():
@@ -99,6 +101,7 @@ class Listed(SmallDatabases):
                 spread[trial] = np.bincount(inside, weights=self.alive[trial], minlength=self._levels + 1)
         return spread
 
+    @override
     def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
         for question in np.unique(self._asked[where]).tolist():
             inside, trials = self._inside(question), np.flatnonzero(where & (self._asked == question))

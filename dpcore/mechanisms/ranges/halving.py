@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Booleans, Integers, Neighbours, ParameterError
 from dpcore.randomness import NoisyComparisons, Sampler
@@ -104,11 +105,12 @@ class Halving(Draw[tuple[Booleans, ...]]):
         """λ."""
         return least_scale(self.epsilon, levels(len(self.counts)), self.neighbours)
 
+    @override
     @property
     def charge(self) -> Charge:
-        """Its epsilon, once for all levels."""
         return Charge(type(self).__name__, epsilon=self.epsilon)
 
+    @override
     def composed(self, sampler: Sampler, trials: int) -> tuple[Booleans, ...]:
         """A noisy comparison for every stretch there could be; those of what is not there come out negative."""
         cells, scale = len(self.counts), self.scale

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import DomainKind, Entry, Problem, param
 from dpcore.mechanisms.ranges.nodes import levels_of, nodes
@@ -76,10 +77,12 @@ class Hierarchy(Measured):
             return best_branches(cells)
         return max(self.branches, LEAST_ON_MANY) if cells > MAX_DENSE else self.branches
 
+    @override
     def plan(self, problem: Problem) -> Strategy:
         """The tree on the problem's cells."""
         return tree(problem.domain.ordered, branches=self.used(problem))
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: as for windows, without the search for weights."""
         cells = problem.domain.ordered

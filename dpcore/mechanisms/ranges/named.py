@@ -24,6 +24,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Assumption,
@@ -58,6 +59,7 @@ class NamedRelease(DataRelease):
     answers: Integers
     ends: tuple[int, ...]
 
+    @override
     def histogram(self) -> Floats:
         """Rows per cell, (T, size): each group's rows spread evenly; none in the reserved cell."""
         counts = self.answers
@@ -67,6 +69,7 @@ class NamedRelease(DataRelease):
         cells = np.repeat(counts / widths, widths, axis=1)
         return np.pad(cells, ((0, 0), (0, self.problem.domain.size - cells.shape[1])))
 
+    @override
     def may_show(self, numbers: Floats) -> bool:
         """Whether each group has whole rows, spread evenly over its cells."""
         starts = np.concatenate([[0], np.asarray(self.ends[:-1], dtype=np.int64) + 1])
@@ -93,6 +96,7 @@ class NamedQueries(PureMechanism):
         count = min(self.named, cells)
         return (np.arange(1, count + 1) * cells) // count - 1
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The exact tail of k independent noises, added up; a range errs by those of both its ends."""
         k, cells = len(self.ends(problem)), problem.domain.ordered
@@ -115,8 +119,8 @@ class NamedQueries(PureMechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> NamedRelease:
-        """One draw on all named queries."""
         problem, ends = state.problem, self.ends(state.problem)
         values = np.cumsum(state.histogram)[ends]
         if isinstance(problem.queries, Cells):

@@ -30,6 +30,7 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -238,10 +239,12 @@ class EqualisedRoot(GaussianMechanism):
         numbers, shift = longest_move(**self._sizes(problem))
         return noise(epsilon=self.epsilon, delta=self.delta, shift=shift, numbers=numbers)
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
+    @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw of all measured values, in steps."""
         numbers, shift = longest_move(**self._sizes(problem))
@@ -252,6 +255,7 @@ class EqualisedRoot(GaussianMechanism):
         assert isinstance(problem.queries, Thresholds | Intervals)
         return self.solver(problem).squares(*problem.queries.ends(indices)) * (self.sigma(problem) / self.steps) ** 2
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Sub-Gaussian tails for each query (Canonne, Kamath and Steinke 2020, Lemma 20), a union bound over them."""
         sigma, square = self.sigma(problem) / self.steps, worst_square(**self._sizes(problem))
@@ -267,6 +271,7 @@ class EqualisedRoot(GaussianMechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: one factor for a size, and a release solves one triangle; a tree takes two passes."""
         cells = problem.domain.ordered
@@ -274,8 +279,8 @@ class EqualisedRoot(GaussianMechanism):
             return 1e-6 * cells, 2e-7 * cells
         return 3e-10 * cells**3, 1e-9 * cells**2
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> WindowsRelease:
-        """One draw on all measured values."""
         problem = state.problem
         solver = self.solver(problem)
         values = solver.measured(state.histogram)[None, :]

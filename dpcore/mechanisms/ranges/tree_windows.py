@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Booleans,
@@ -104,6 +105,7 @@ class TreeWindowsRelease(DataRelease):
     measured: Integers
     steps: int
 
+    @override
     def histogram(self) -> Floats:
         """Estimated rows per cell, (T, size), even within a stretch; not whole, and below 0 where the noise has it."""
         problem, (trials, cells) = self.problem, self.starts.shape
@@ -162,6 +164,7 @@ class TreeWindows(PureMechanism):
         numbers = [count + int(plan.windows.shape[0]) for count, plan in plans(problem, steps=self.steps).items()]
         return max(numbers) + problem.domain.size - problem.domain.ordered
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Half of β for the tree's noise, by a union bound over all tests; half for the windows', as they promise.
 
@@ -191,6 +194,7 @@ class TreeWindows(PureMechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: as for windows on all cells, at most, and two noises a cell."""
         cells = problem.domain.ordered
@@ -198,6 +202,7 @@ class TreeWindows(PureMechanism):
             return 3e-4 * cells, 6e-7 * cells
         return 4e-7 * cells**2, 1e-7 * cells + 3e-10 * cells**2
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> TreeWindowsRelease:
         """The tree's draws, then one draw as long as the most there could be to measure."""
         problem, cells = state.problem, state.problem.domain.ordered

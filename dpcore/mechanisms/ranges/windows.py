@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import ClassVar, TypedDict
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -139,6 +140,7 @@ class WindowsRelease(DataRelease):
     solver: Solver
     steps: int
 
+    @override
     def histogram(self) -> Floats:
         """Estimated rows per cell, (T, size); not whole, and below 0 where the noise has it so."""
         return self.solver.counts(self.measured / self.steps, n=self.problem.n)
@@ -166,8 +168,8 @@ class Measured(PureMechanism):
         found: Floats = (shares**2).sum(axis=1) * laplace_variance(self._scale(problem)) / self.plan(problem).steps ** 2
         return found
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
-        """What no query's noise exceeds."""
         plan, prefixes, scale = self.plan(problem), isinstance(problem.queries, Thresholds), self._scale(problem)
         worst = worst_query(plan, prefixes=prefixes, **spared(problem))
         cells = problem.domain.ordered
@@ -187,8 +189,8 @@ class Measured(PureMechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> WindowsRelease:
-        """One draw on all measured values."""
         problem, solver = state.problem, self.solver(state.problem)
         draw = NoisyCounts(
             solver.measured(state.histogram[None, :]),
@@ -220,6 +222,7 @@ class Windows(Measured):
         "more closely.",
     )  # fmt: skip
 
+    @override
     def plan(self, problem: Problem) -> Strategy:
         """The windows for the problem's class, or on few cells the cells alone where these have the smaller error.
 
@@ -237,6 +240,7 @@ class Windows(Measured):
 
         return min((identity_strategy(cells), found), key=error)
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: the strategy is found once for a size; estimates take windows times cells each."""
         cells = problem.domain.ordered

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -56,12 +57,14 @@ class ClippedMean(PureMechanism):
 
     epsilon: float = epsilon_param()
 
+    @override
     def unsuitable(self, problem: Problem) -> str:
         """Return why the sum must not be divided by the public n; empty where n is the number of rows with a number."""
         if problem.domain.missing:
             return EMPTY_CELLS
         return "" if problem.neighbours is Neighbours.REPLACE_ONE else NO_PUBLIC_N
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """How far noise and rounding move the mean, as a fraction of the declared range."""
         furthest = problem.domain.ordered - 1
@@ -83,6 +86,7 @@ class ClippedMean(PureMechanism):
             "average threshold question.",
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """Draw one noisy sum, and round its mean to the nearest cell.
 

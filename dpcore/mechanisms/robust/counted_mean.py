@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Assumption,
@@ -73,6 +74,7 @@ class MeanRelease(ValueRelease):
     published = ("values", "counters")
     counters: Integers
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "counters", np.where(self.refused[:, None], 0, self.counters))
@@ -94,6 +96,7 @@ class MeanRelease(ValueRelease):
         line = self.domain
         return line.low + (line.high - line.low) * shares(self.counters)
 
+    @override
     def frame(self) -> pd.DataFrame:
         """One row per trial: trial, refused, the mean, the rows that have a number, and the bounds of the numbers."""
         import pandas as pd
@@ -149,6 +152,7 @@ class CountedMean(PureMechanism):
         assert is_number(problem.domain)
         return len(problem.neighbours.histogram_shift) * weight(problem.domain)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """How far noise moves the mean, as a fraction of the declared range, if all n rows have a number."""
         line = problem.domain
@@ -180,8 +184,8 @@ class CountedMean(PureMechanism):
             note="Of the mean after cutting off at the bounds and rounding to cells; a fraction of the range.",
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> MeanRelease:
-        """One draw of both counters."""
         problem = state.problem
         line = problem.domain
         assert is_number(line)

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -81,6 +82,7 @@ class ExponentialMedian(PureMechanism):
         part, unit = self.share.numerator, self.share.denominator
         return unit if neighbours is Neighbours.REPLACE_ONE else max(part, unit - part)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Rows between the answer and the quantile: cells with a low score are unlikely, all together."""
         cells = problem.domain.ordered
@@ -101,8 +103,8 @@ class ExponentialMedian(PureMechanism):
             note="Few rows between does not mean near: across an empty stretch they can be far apart in value.",
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
-        """One choice."""
         problem = state.problem
         scored = scores(state.histogram, domain=problem.domain, share=self.share)[None, :]
         draw = Choice(scored, epsilon=self.epsilon, sensitivity=self.sensitivity(problem.neighbours))

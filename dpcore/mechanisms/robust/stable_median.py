@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Assumption,
@@ -179,6 +180,7 @@ class StableMedian(Mechanism):
             j += 1
         return j + 1
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP, either relation, with the chance of an answer at stability 1: no smaller delta holds."""
         return Guarantee(epsilon=self.epsilon, delta=float(self.chance(1)), neighbours=problem.neighbours)
@@ -202,6 +204,7 @@ class StableMedian(Mechanism):
         step = max(part, PARTS - part)
         return max(stable, (stable - 1) * step // part + 1, -(-(stable - 1) * step // (PARTS - part)))
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """No error at all given an answer; what depends on the data is the chance of an answer."""
         needed = self.stability_needed(beta)
@@ -226,8 +229,8 @@ class StableMedian(Mechanism):
             note="A refusal is not counted as an error: its chance is the price, and it depends on the data.",
         )
 
+    @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
-        """One noisy comparison."""
         problem = state.problem
         cell, stable = stability(
             state.histogram, domain=problem.domain, quantile=self.quantile, neighbours=problem.neighbours

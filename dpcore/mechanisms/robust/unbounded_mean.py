@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Assumption,
@@ -113,6 +114,7 @@ class UnboundedMean(Mechanism):
         help="The explicit part only: the chance that two people differ by more than the noise allows for.",
     )
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, eta, gamma_1 + gamma)-random DP, eta and gamma_1 only asymptotic: never releasable.
 
@@ -126,10 +128,12 @@ class UnboundedMean(Mechanism):
             epsilon=self.epsilon, gamma=self.gamma, neighbours=problem.neighbours, releasable=False, why_not=WHY_NOT
         )
 
+    @override
     def unsuitable(self, problem: Problem) -> str:
         """Return why the sum must not be divided by n; empty where every row has a number."""
         return EMPTY_CELLS if problem.domain.missing else ""
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Nothing in advance: the noise depends on how far rows of the data differ."""
         # Pr[|Z| >= j] <= e^(-(j - 1)/b) for discrete Laplace noise of scale b = 2d/epsilon, d at least 1.
@@ -146,6 +150,7 @@ class UnboundedMean(Mechanism):
             assumptions=(Assumption(text="rows are independent draws from one population", met=False),),
         )
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> PairsState:
         """Return sum and differences, in cells.
 
@@ -158,6 +163,7 @@ class UnboundedMean(Mechanism):
         differences = np.sort(np.abs(cells[:half] - cells[half : 2 * half]))
         return PairsState(problem=problem, total=int(cells.sum()), differences=differences)
 
+    @override
     def run(self, state: PairsState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """One noisy sum, its mean rounded to the nearest cell."""
         problem, n = state.problem, state.problem.n

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Assumption,
@@ -133,6 +134,7 @@ class SubsampleAggregate(Mechanism):
             epsilon=self.epsilon, delta=self.delta, n=problem.n, rows=self.rows, subsamples=self.subsamples
         )
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP when one of n rows is replaced; delta is the plan's, not released above the one asked."""
         delta = self.plan(problem).delta
@@ -146,6 +148,7 @@ class SubsampleAggregate(Mechanism):
             why_not="" if within else "The paper's parameters give a larger delta than the one asked for.",
         )
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The data's own answer, for data whose subsamples agree enough."""
         plan = self.plan(problem)
@@ -174,13 +177,14 @@ class SubsampleAggregate(Mechanism):
             note="Otherwise it mostly refuses; it can also give another answer than the whole data do.",
         )
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> VotesState:
-        """The counts."""
         question = self.question(problem.domain)
         counts = np.zeros(question.counted + 1, dtype=np.int64)
         np.add.at(counts, question.groups, dataset.histogram)
         return VotesState(problem=problem, question=question, counts=counts, vote=Remembered(vote=question.vote))
 
+    @override
     def run(self, state: VotesState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """Votes, the commonest answer (lowest on a tie), one noisy comparison."""
         problem = state.problem
@@ -197,8 +201,8 @@ class SubsampleAggregate(Mechanism):
 class CommonestCategory(SubsampleAggregate):
     """Which label is most common? Rows without a label are ignored."""
 
+    @override
     def question(self, domain: Domain) -> Question:
-        """Each label is an answer."""
         labels = domain.ordered
         return Question(
             vote=Commonest(answers=labels),
@@ -215,6 +219,7 @@ class MedianBucket(SubsampleAggregate):
 
     buckets: int = param(8, 2, 64, label="Buckets", stops=(2, 4, 8, 16, 32, 64), help="Equal parts of the range.")
 
+    @override
     def question(self, domain: Domain) -> Question:
         """Buckets of equal width up to one cell; rows that fit no cell are ignored."""
         assert is_number(domain)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Domain, DomainKind, Entry, ParameterError, param
 from dpcore.data.product import is_groups
@@ -39,6 +40,7 @@ class LargerGroup(SubsampleAggregate):
     first: int = param(0, 0, 65_535, label="First group", help="Number of its label, counted from 0.")
     second: int = param(1, 0, 65_535, label="Second group", help="Number of its label, counted from 0.")
 
+    @override
     def question(self, domain: Domain) -> Question:
         """Two answers; all other cells are ignored."""
         check_groups(self.first, self.second, labels=domain.size)
@@ -60,6 +62,7 @@ class LargerMedian(SubsampleAggregate):
     first: int = param(0, 0, 65_535, label="First group", help="Number of its label, counted from 0.")
     second: int = param(1, 0, 65_535, label="Second group", help="Number of its label, counted from 0.")
 
+    @override
     def question(self, domain: Domain) -> Question:
         """Three answers; each group is released as its first cell, neither as the last cell of all."""
         assert is_groups(domain)

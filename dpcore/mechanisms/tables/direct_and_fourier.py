@@ -27,6 +27,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -87,11 +88,13 @@ class _Classic(GaussianMechanism):
         help="Laplace noise needs no slack δ, and is wider where one row is in many numbers.",
     )
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP with Gaussian noise, epsilon-DP with Laplace noise; either relation."""
         delta = self.delta if self.noise == "gaussian" else 0.0
         return Guarantee(epsilon=self.epsilon, delta=delta, neighbours=problem.neighbours)
 
+    @override
     def check_size(self, problem: Problem) -> None:
         """A line for each cell of each table."""
         check_lines(problem)
@@ -124,14 +127,15 @@ class DirectTables(_Classic):
             epsilon=self.epsilon, delta=self.delta, moves=self.moves(problem), numbers=asked(problem).count
         )
 
+    @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw, a number for each cell of each table; none with Laplace noise."""
         if self.noise == "laplace":
             return ()
         return ((self.sigma(problem), asked(problem).count, self.moves(problem)),)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
-        """A union bound over cells."""
         if self.noise == "gaussian":
             rows = self.sigma(problem) * math.sqrt(2 * math.log(2 * asked(problem).count / beta))
             return self._all_within(problem, rows, beta=beta, formula=GAUSSIAN_CELLS)
@@ -145,12 +149,12 @@ class DirectTables(_Classic):
             raise ParameterError(f"These tables have {asked(problem).count:,} cells; at most {MAX_NUMBERS:,} fit.")
         return table_state(dataset, problem)
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> TableState:
-        """The counts."""
         return finish(self.counting(dataset, problem))
 
+    @override
     def run(self, state: TableState, sampler: Sampler, trials: int = 1) -> DirectRelease:
-        """One draw on all cells."""
         problem, counts = state.problem, state.counts[None, :]
         if self.noise == "laplace":
             values = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem)), trials)
@@ -183,10 +187,12 @@ class FourierTables(_Classic):
             return fourier_laplace(**told)
         return fourier_gaussian(**told, delta=self.delta), 0
 
+    @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw for each size of a set of attributes; none with Laplace noise."""
         return () if self.noise == "laplace" else draws_of(self.plan(problem))
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Gaussian: a union bound over cells. Laplace: over coefficients; a cell is off by no more than their mean."""
         plan, sensitivity = self._plan(problem)
@@ -202,12 +208,12 @@ class FourierTables(_Classic):
         self._plan(problem)  # refuses attributes of more than two cells before anything is counted
         return contrast_state(dataset, problem)
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> ContrastState:
-        """The coefficients."""
         return finish(self.counting(dataset, problem))
 
+    @override
     def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> ContrastsRelease:
-        """One draw on all coefficients."""
         plan, sensitivity = self._plan(state.problem)
         if self.noise == "gaussian":
             return noisy_contrasts(self, state, plan, sampler, trials=trials, kind=ContrastsRelease)

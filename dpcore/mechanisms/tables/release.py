@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from dpcore.core import Dataset, Floats, Integers, Neighbours, ParameterError, Problem, Release, State, check_memory
 from dpcore.data.product import Product
@@ -111,6 +112,7 @@ class TablesRelease(Release):
                 without negative counts and agreeing with each other, tables of fewer attributes among them.
         """
 
+    @override
     def frame(self) -> pd.DataFrame:
         """A row for each cell of each table: trial, refused, the cell's label of each attribute, released rows.
 
@@ -148,8 +150,8 @@ class ContrastsRelease(TablesRelease):
         ends = np.cumsum([0] + [len(part.sets) * part.rows for part in self.plan.parts]).tolist()
         return {part.key: slice(*ends[place : place + 2]) for place, part in enumerate(self.plan.parts)}
 
+    @override
     def unbiased(self, table: Set) -> Floats:
-        """See TablesRelease. The sum of the table's parts, each spread evenly over the attributes it lacks."""
         sizes, shelves = self.domain.sizes, shelves_of(self.plan.kinds)
         total = np.zeros((self.trials, *(sizes[a] for a in table)))
         for order in range(len(table) + 1):
@@ -169,6 +171,7 @@ class ContrastsRelease(TablesRelease):
                 total += part.reshape(-1, *(sizes[a] if a in inside else 1 for a in table)) / spread
         return total
 
+    @override
     def may_show(self, numbers: Floats) -> bool:
         """Whether all tables are put together from whole contrasts, which those that share attributes have in common.
 
@@ -202,8 +205,8 @@ class ContrastsRelease(TablesRelease):
             stacks[()] = np.array([float(self.problem.n)])
         return stacks
 
+    @override
     def tables(self, *, trial: int = 0, fit: str = "consistent") -> Tables:
-        """See TablesRelease."""
         _check(fit)
         residuals = self.residuals(trial)
         found = consistent(self.plan, residuals) if fit == "consistent" else unbiased(self.plan, residuals)
@@ -230,12 +233,12 @@ class DirectRelease(TablesRelease):
     def _shaped(self, flat: NDArray[Any], table: Set) -> Floats:
         return flat.reshape(*flat.shape[:-1], *(self.domain.sizes[a] for a in table)).astype(np.float64)
 
+    @override
     def unbiased(self, table: Set) -> Floats:
-        """See TablesRelease."""
         return self._shaped(self.values[:, self._where()[table]], table)
 
+    @override
     def tables(self, *, trial: int = 0, fit: str = "simplex") -> Tables:
-        """See TablesRelease. Tables released one by one are not made to agree."""
         _check(fit)
         if fit == "consistent":
             raise ParameterError("Tables with noise of their own each are not made to agree; use the residual planner.")

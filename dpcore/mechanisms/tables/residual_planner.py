@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -85,18 +86,22 @@ class ResidualPlanner(GaussianMechanism):
             lean=self.lean,
         )
 
+    @override
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
+    @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw for each kind of set."""
         return draws_of(self.plan(problem))
 
+    @override
     def check_size(self, problem: Problem) -> None:
         """A line for each cell of each table."""
         check_lines(problem)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Every cell of every unbiased table: see ``worst_cell``."""
         return worst_cell(problem, self.plan(problem), beta=beta)
@@ -105,14 +110,16 @@ class ResidualPlanner(GaussianMechanism):
         """Like prepare, and yields the share done."""
         return contrast_state(dataset, problem)
 
+    @override
     def prepare(self, dataset: Dataset, problem: Problem) -> ContrastState:
-        """The contrasts."""
         return finish(self.counting(dataset, problem))
 
+    @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: a draw for each number."""
         return 0.0, 1e-7 * self.plan(problem).numbers
 
+    @override
     def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> ContrastsRelease:
         """One draw for each kind of set."""
         return noisy_contrasts(self, state, self.plan(state.problem), sampler, trials=trials, kind=ContrastsRelease)

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import (
     Bound,
@@ -144,6 +145,7 @@ class RowsRelease(ContrastsRelease):
         made = self.rows(trial=trial) if rows is None else rows
         return frame_of(self.domain, made, seed=self._seed(trial))
 
+    @override
     def frame(self) -> pd.DataFrame:
         """The rows of every release, after the number of the trial."""
         import pandas as pd
@@ -180,6 +182,7 @@ class WholeTable(ResidualPlanner):
         help="A rule of public numbers alone: tables of fewer columns where larger ones would be mostly noise.",
     )
 
+    @override
     def plan(self, problem: Problem) -> ResidualPlan:
         """The noise of each part, of tables of as many columns as the rule says: public."""
         domain, ways = asked(problem).domain, asked(problem).ways
@@ -205,10 +208,12 @@ class WholeTable(ResidualPlanner):
             lean=lean,
         )
 
+    @override
     def check_size(self, problem: Problem) -> None:
         """Synthetic rows, as many as the public n: see ``check_rows``."""
         check_rows(problem)
 
+    @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Of the tables as they are measured, before rows are made; nothing of tables that are not measured."""
         plan, ways = self.plan(problem), asked(problem).ways
@@ -224,6 +229,7 @@ class WholeTable(ResidualPlanner):
             beta=beta,
         )
 
+    @override
     def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> RowsRelease:
         """One draw for each kind of set."""
         plan = self.plan(state.problem)

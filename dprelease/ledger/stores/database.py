@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from dprelease.ledger.connection import PATIENCE, RESTORES
 from dprelease.ledger.connection import sentences as file_sentences
 from dprelease.ledger.fingerprint import NAME
@@ -48,6 +50,7 @@ class Database:
             raise LedgerError("A ledger's name in its database has small letters, digits and underscores, at most 20.")
         self.address, self.folder, self.name = address, folder, name
 
+    @override
     def __repr__(self) -> str:
         """Without the address, which may hold a password."""
         return f"<Database: {self.name}>"

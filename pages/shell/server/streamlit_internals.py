@@ -26,6 +26,7 @@ import streamlit as st
 from streamlit import config, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from typing_extensions import override
 
 STATIC_FOLDER = Path(st.__file__).resolve().parent / "static"
 """The page, scripts, styles and fonts that Streamlit serves."""
@@ -156,8 +157,8 @@ class NullClient(runtime.SessionClient):
     def __init__(self) -> None:
         self.finished = False
 
+    @override
     def write_forward_msg(self, msg: Any) -> None:
-        """Drop a message."""
         self.finished |= msg.WhichOneof("type") == "script_finished"
 
 

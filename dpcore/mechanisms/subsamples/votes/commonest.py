@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Integers, ParameterError
 from dpcore.mechanisms.subsamples.votes.vote import TABLE_CELLS, Steps, Vote
@@ -17,11 +18,13 @@ class Commonest(Vote):
 
     answers: int
 
+    @override
     def answer(self, counts: Integers) -> Integers:
         """First largest count, (S, answers + 1) to (S,)."""
         cells: Integers = np.argmax(counts[:, :-1], axis=1)
         return cells
 
+    @override
     def steps(self, counts: Integers, *, rows: int) -> Steps:
         """See Vote. Without drawing: multinomial counts are Poisson counts given their sum.
 

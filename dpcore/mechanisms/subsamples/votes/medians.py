@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Floats, Integers
 from dpcore.mechanisms.subsamples.votes.vote import TABLE_CELLS, Steps, Vote, binomial_law, moved
@@ -19,14 +20,15 @@ class Middle(Vote):
 
     answers: int
 
+    @override
     def answer(self, counts: Integers) -> Integers:
         """First cell that holds at least half of the fitting rows up to it, (S, answers + 1) to (S,)."""
         sums = np.cumsum(counts[:, :-1], axis=1)
         cells: Integers = (2 * sums < sums[:, -1:]).sum(axis=1)
         return cells
 
+    @override
     def steps(self, counts: Integers, *, rows: int) -> Steps:
-        """See Vote. The s fitting rows are binomial, and so are those up to each cell."""
         from scipy.special import bdtrc
 
         fitting = int(counts[:-1].sum())
@@ -56,8 +58,8 @@ class LargerMiddle(Vote):
     cells: int
     answers: int = 3
 
+    @override
     def answer(self, counts: Integers) -> Integers:
-        """See Vote."""
         halves = counts[:, :-1].reshape(len(counts), 2, self.cells)
         sums = np.cumsum(halves, axis=2)
         medians = (2 * sums < sums[:, :, -1:]).sum(axis=2)
@@ -65,8 +67,8 @@ class LargerMiddle(Vote):
         answers: Integers = np.where(sums[:, :, -1].min(axis=1) > 0, sides, 2)
         return answers
 
+    @override
     def steps(self, counts: Integers, *, rows: int) -> Steps:
-        """See Vote. Rows of the groups are trinomial; given these, the medians are independent."""
         groups = counts[:-1].reshape(2, self.cells)
         sizes, n = groups.sum(axis=1), int(counts.sum())
         if not sizes.all():
@@ -101,8 +103,8 @@ class LargerMiddle(Vote):
             chances[place : place + step] = np.diff(np.where(size > 0, reached, 0.0), prepend=0.0)
         return chances
 
+    @override
     def against(self, counts: Integers, *, answer: int, law: Floats) -> list[Integers]:
-        """See Vote. A row on the wanted side goes to the other end of its group, or of the other group."""
         groups = counts[:-1].reshape(2, self.cells)
         larger = answer if answer < 2 else int(law[1] > law[0])
         changed = []

@@ -13,6 +13,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import numpy as np
+from typing_extensions import override
 
 from dpcore.core import Floats, Integers, finish
 
@@ -88,17 +89,17 @@ class Remembered(Vote):
     def __post_init__(self) -> None:
         object.__setattr__(self, "answers", self.vote.answers)
 
+    @override
     def answer(self, counts: Integers) -> Integers:
-        """See Vote."""
         return self.vote.answer(counts)
 
+    @override
     def steps(self, counts: Integers, *, rows: int) -> Steps:
-        """See Vote."""
         key = counts.tobytes(), rows
         if key not in self._laws:
             self._laws[key] = yield from self.vote.steps(counts, rows=rows)
         return self._laws[key]
 
+    @override
     def against(self, counts: Integers, *, answer: int, law: Floats) -> list[Integers]:
-        """See Vote."""
         return self.vote.against(counts, answer=answer, law=law)
