@@ -27,12 +27,12 @@ from starlette.middleware import Middleware
 
 from pages import SCRIPTS
 from pages.shell import addresses
-from pages.shell.doors import Doors
-from pages.shell.headers import Headers
-from pages.shell.redaction import of_the_loop, redact_logs
 from pages.shell.server.access import BrowserKeys
-from pages.shell.server.kept_files import KeptFiles
-from pages.shell.server.rehearsal import Heard, Hearing, rehearse
+from pages.shell.server.headers import Headers
+from pages.shell.server.host_origin import HostOriginMiddleware
+from pages.shell.server.redaction import of_the_loop, redact_logs
+from pages.shell.server.rehearsal import ActivityMiddleware, LastActivity, rehearse
+from pages.shell.server.static_files import StaticFilesMiddleware
 from pages.shell.server.upload_limits import UploadLimits
 from pages.shell.server.upload_names import UploadNames
 
@@ -157,7 +157,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 # Not an import statement: what this file imports above must be found before the path is set.
 CHARTS = importlib.import_module("pages.charts.script")
-HEARD = Heard()
+HEARD = LastActivity()
 
 
 app = st.App(
@@ -166,11 +166,11 @@ app = st.App(
     routes=[*addresses.routes(f"/{st.get_option('server.baseUrlPath').strip('/')}"), *CHARTS.ROUTES],
     middleware=[
         Middleware(Headers),
-        Middleware(Doors),
+        Middleware(HostOriginMiddleware),
         Middleware(UploadNames),
         Middleware(BrowserKeys),
-        Middleware(Hearing, heard=HEARD),
-        Middleware(KeptFiles),
+        Middleware(ActivityMiddleware, heard=HEARD),
+        Middleware(StaticFilesMiddleware),
         Middleware(UploadLimits),  # the last: what it raises while a file arrives is answered further inside
     ],
 )

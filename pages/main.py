@@ -13,24 +13,27 @@ from dpcore.core import ParameterError
 from pages.data.engines import withdraw_table
 from pages.data.picker import in_use
 from pages.shell.addresses import PAGES, page_at
-from pages.shell.browser import come_back
-from pages.shell.controls import say_again, with_complaints
-from pages.shell.ledger.door import admit
-from pages.shell.ledger.looks import tell_of_looks
-from pages.shell.ledger.odometer import odometer
-from pages.shell.present import curtain
-from pages.shell.private.chip import chip
-from pages.shell.session import ask_again_after_presentation, carry_link, keep_link, open_gate, take_back
+from pages.shell.browser import reload_on_reconnect
+from pages.shell.clearing import clear_private_state
+from pages.shell.controls import repeat_warnings, run_with_link_warnings
+from pages.shell.ledger.access_records import record_access
+from pages.shell.ledger.roles import admit
+from pages.shell.ledger.spent import budget_spent
+from pages.shell.links import remember_link, restore_from_link
+from pages.shell.presentation import presentation_container
+from pages.shell.private.data_in_use import chip
+from pages.shell.session import open_gate
 from pages.shell.status import frame_style, status_line
+from pages.shell.steward import end_steward_after_presentation
 
 HERE = Path(__file__).resolve().parent
 
 open_gate()
 admit()
 withdraw_table()
-ask_again_after_presentation()
-tell_of_looks()
-take_back()
+end_steward_after_presentation()
+record_access()
+clear_private_state()
 page = st.navigation(
     {
         section: [
@@ -46,13 +49,13 @@ spec = page_at(page.url_path)
 st.set_page_config(
     page_title=f"{page.title} · dpscope", page_icon=str(HERE.parent / "assets" / "icon.svg"), layout="wide"
 )
-come_back()
+reload_on_reconnect()
 frame_style()
-with curtain(page.title, leave=say_again):
-    status_line(odometer(spec), release=spec.draws)
-    carry_link(page.url_path)
-    with_complaints(page.run)
+with presentation_container(page.title, leave=repeat_warnings):
+    status_line(budget_spent(spec), release=spec.draws)
+    restore_from_link(page.url_path)
+    run_with_link_warnings(page.run)
     if not spec.names_data:
         with suppress(ParameterError):  # their file is gone, and the page says so
             chip(in_use())
-keep_link()
+remember_link()

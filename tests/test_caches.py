@@ -105,10 +105,10 @@ GROWING = {
     "dpcore.data.reading.scratch:_mine": "folders of private files, which are removed when the process ends",
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
     "pages.release.lent:_lent": "rows that a steward opens to analysts, weakly: their session alone keeps them",
-    "pages.shell.kept:_kept": "releases of generated and bundled data, which everybody is shown",
-    "pages.shell.kept:_parts": "errors, walls and pictures of generated and bundled data, which everybody is shown",
+    "pages.shell.work.shared:_results": "releases of generated and bundled data, which are public",
+    "pages.shell.work.shared:_parts": "errors, walls and pictures of generated and bundled data, which are public",
     "pages.shell.session:_awaited": "work that a closed tab's file is kept for, while it is under way",
-    "pages.shell.session:_last_seen": "when a session's file was last looked at; the file itself only weakly",
+    "pages.shell.session:_last_connected": "when a session with a file was last connected; the file itself only weakly",
 }
 """Containers of a module that start empty, to be filled while the app runs."""
 MINE = ("dpcore", "dplab", "dprelease", "pages", "benchmarks")
@@ -158,7 +158,7 @@ def _keeps(expression: ast.expr) -> bool:
 def _starts_empty(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         called = value.func.id if isinstance(value.func, ast.Name) else getattr(value.func, "attr", "")
-        made = called in {"dict", "list", "set", "deque", "defaultdict", "OrderedDict", "Counter", "Shelf"}
+        made = called in {"dict", "list", "set", "deque", "defaultdict", "OrderedDict", "Counter", "SharedCache"}
         return called.startswith("Weak") or (made and not value.args)
     return (isinstance(value, ast.Dict) and not value.keys) or (isinstance(value, ast.List) and not value.elts)
 

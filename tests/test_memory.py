@@ -21,7 +21,7 @@ from dpcore.data.reading.tables import Limits, Table, read_table
 from dpcore.data.readings import Measure, Vectors, YesNo
 from dpcore.data.samples import load_sample
 from pages.data.upload import LEAST_MEGABYTES, session_limits
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 from tests import ROOT
 from tests.kit.hostile import parquet
 from tests.kit.sources import own
@@ -104,11 +104,11 @@ def test_what_was_computed_before_makes_room(monkeypatch: pytest.MonkeyPatch) ->
     state = dict[str, object]()
     monkeypatch.setattr("streamlit.session_state", state)
     table = table_within(BYTES_TO_READ + 64)
-    remembered("first", lambda: cube(table))
-    assert remembered("second", lambda: cube(table, 63)) is not None
+    remember("first", lambda: cube(table))
+    assert remember("second", lambda: cube(table, 63)) is not None
     assert list(state["memory"] if isinstance(state["memory"], dict) else ()) == ["second"]
     with pytest.raises(TooLarge):
-        remembered("third", lambda: cube(table, 65))
+        remember("third", lambda: cube(table, 65))
 
 
 @pytest.mark.parametrize("contents", [b"a,b\n" + b"1,2\n" * ROWS, b"a\n" + b"1\n" * ROWS])

@@ -16,7 +16,7 @@ from pages.ask.controls import Setting
 from pages.ask.figures import conversation_map, refusals, told
 from pages.ask.promise import BETA
 from pages.charts.component import draw, table
-from pages.shell.kept import kept
+from pages.shell.work.shared import share_with_progress
 
 TRIALS = 50
 """Conversations: a dot each."""
@@ -36,12 +36,12 @@ def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
         return whole_conversations(mechanism, dataset, problem, seed=chosen.seed, trials=TRIALS)
 
     label = f"Simulating {TRIALS} whole conversations."
-    found = kept(
+    found = share_with_progress(
         chosen,
         f"soon|{setting}",
         lambda: _for_a_while(work()),
         label=label,
-        given_up=lambda conversations: conversations is None,
+        is_partial=lambda conversations: conversations is None,
     )
     if found is None:
         if not st.toggle(
@@ -51,7 +51,7 @@ def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
         ):
             st.caption(f"{TRIALS} such conversations take longer than {PATIENCE:g} seconds: they wait for your word.")
             return
-        found = kept(chosen, f"whole|{setting}", work, label=label)
+        found = share_with_progress(chosen, f"whole|{setting}", work, label=label)
     guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, BETA)
     lower = lower_bound(problem, guarantee, beta=BETA, questions=questions)
     picture = conversation_map(found, n=dataset.n, guarantee=guarantee, promised=promised, lower=lower)

@@ -13,8 +13,8 @@ from dpcore.mechanisms.online.whole import played
 from dpcore.queries.linear import LinearQueries
 from pages.ask.controls import Setting
 from pages.charts.words import percent
-from pages.shell.session import remembered
 from pages.shell.theorem import theorem_card
+from pages.shell.work.memory import remember
 
 BETA = 0.05
 """Failure chance of the promise shown."""
@@ -45,7 +45,7 @@ def both(chosen: Setting, dataset: Dataset) -> None:
     lines = ["| mechanism | free | paid | refused | worst error | promised |", "|---|---|---|---|---|---|"]
     for entry in serving(chosen.queries, releases="conversation"):
         mechanism = chosen.mechanism(entry)
-        transcript = remembered(
+        transcript = remember(
             f"both|{chosen.key}|{chosen.analyst}|{entry.key}",
             functools.partial(played, mechanism, dataset, problem, seed=chosen.seed),
         )

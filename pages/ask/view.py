@@ -22,8 +22,8 @@ from pages.charts.words import percent, verbatim
 from pages.data.picker import OWN_FILE
 from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
-from pages.shell.session import remembered
 from pages.shell.status import views
+from pages.shell.work.memory import remember
 
 SPREAD = 60
 """Questions whose guesses show what is believed."""
@@ -181,7 +181,7 @@ def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     st.subheader("What is believed by now" if talk.asked else "What is believed before the first question")
     domain = chosen.source.domain
     indices, places = spread_questions(chosen.queries, SPREAD)
-    guesses = remembered(f"believed|{chosen.key}|{learnt!r}", lambda: talk.conversation.believed(indices)[0])
+    guesses = remember(f"believed|{chosen.key}|{learnt!r}", lambda: talk.conversation.believed(indices)[0])
     picture = belief(
         places=places,
         believed=guesses / dataset.n,

@@ -190,7 +190,7 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
 
 // On a screen with room below, a chart is higher; not so much that two above each other would need to be scrolled.
 function tall(chart, height) {
-  if (window.innerWidth < SCREEN.width || chart.plot.closest(".st-key-stage_chart")) return height;
+  if (window.innerWidth < SCREEN.width || chart.plot.closest(".st-key-presentation_chart")) return height;
   const grown = height * (1 + Math.max(0, window.innerHeight - SCREEN.height) / ROWS);
   return Math.max(height, Math.min(grown, MOST * window.innerHeight));
 }

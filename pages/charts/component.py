@@ -16,7 +16,7 @@ from dpcore.core.safe_csv import escape_frame
 from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
-from pages.shell.present import place_of, presenting, reserve, spared, stands
+from pages.shell.presentation import chart_place, extra_height, is_presenting, note_drawn, reserve_height
 from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent
@@ -78,19 +78,19 @@ def draw(
         kept: where pictures that are drawn again are kept.
     """
     place: AbstractContextManager[object] = nullcontext()
-    if presenting():
-        stage = place_of(key)
+    if is_presenting():
+        stage = chart_place(key)
         if stage is None:
             return
         place = stage
         drawn = render(picture, badge=badge, dark=is_dark())
         below = _legend_height(drawn)
-        kept, height = None, min(picture.height, STAGE_HEIGHT + spared(), STAGE_FULL + spared() - below)
+        kept, height = None, min(picture.height, STAGE_HEIGHT + extra_height(), STAGE_FULL + extra_height() - below)
         upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
         picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
-        reserve(height + below)
+        reserve_height(height + below)
     else:
-        stands(key)
+        note_drawn(key)
     found = (key, badge, is_dark(), download)
     sent = kept.get(found) if kept else None
     if sent is None:

@@ -8,7 +8,7 @@ from dpcore.data.samples import SAMPLES, Sample
 from pages.data.grid import fixed, show_grid
 from pages.data.picker import pair_titles, pick_unit, public_source
 from pages.data.summary import explore_button, summary
-from pages.shell.session import in_link
+from pages.shell.links import in_link
 from pages.shell.state import SessionKey
 
 CLOSED, OPENED = 1, 7

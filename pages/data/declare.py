@@ -18,8 +18,10 @@ from pages.data.fill import offer_to_fill_in
 from pages.data.grid import CATEGORY, Typed, declared, edit_grid, split_labels, typed
 from pages.data.picker import GROUP_PRIVACY, OWN_FILE
 from pages.data.upload import PERSON, ROW, HeldFile
-from pages.shell.session import DATA, remember_upload, remembered, still_filled, upload
+from pages.shell.session import DATA, remember_upload, upload
 from pages.shell.state import SessionKey
+from pages.shell.steward import still_filled
+from pages.shell.work.memory import remember
 
 MAX_SIDE = 64
 """Cells of either side of a map."""
@@ -71,7 +73,7 @@ def declare(held: HeldFile) -> None:
         dataset = None if is_sealed(source) else source.dataset()
     remember_upload(source)
     if dataset is not None:
-        remembered(f"dataset|{source.key}", lambda: dataset)
+        remember(f"dataset|{source.key}", lambda: dataset)
     DATA.value = OWN_FILE  # on every page
     if ask:
         st.switch_page("play/page.py", query_params={"target": TARGET})

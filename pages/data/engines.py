@@ -18,8 +18,8 @@ from dprelease.engines.configured import Offer, offers
 from dprelease.engines.tables import EngineTable, Snapshot
 from dprelease.ledger.records import Role
 from pages.data.upload import HeldFile, forget_file, held_file, hold
-from pages.shell.doors import is_public_demo
-from pages.shell.ledger.door import admitted, role
+from pages.shell.ledger.roles import admitted, role
+from pages.shell.server.host_origin import is_public_demo
 from pages.shell.state import SessionKey
 
 WAY = "A database"

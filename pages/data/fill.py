@@ -27,9 +27,9 @@ from pages.data.grid import (
     typed,
 )
 from pages.data.upload import HeldFile
-from pages.shell.session import Input, fill_in, is_steward, still_filled
 from pages.shell.state import SessionKey
 from pages.shell.status import may_show
+from pages.shell.steward import Input, fill_in, is_steward, still_filled
 
 MAX_FILLED = 1000
 """Labels filled in from the data; where there are more, the page says how many rows are left out."""

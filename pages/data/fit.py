@@ -13,12 +13,13 @@ from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.tables import CountedTable
 from pages.charts.words import verbatim
 from pages.data.upload import so_many
-from pages.shell.ledger.door import admitted
-from pages.shell.ledger.held import ledger
-from pages.shell.present import presentation_requested
-from pages.shell.private.chip import escaped
-from pages.shell.session import BARRED, FIT_ASKED, SAW_TRUE_VALUES, WAITS, remembered
+from pages.shell.ledger.accounts import ledger
+from pages.shell.ledger.roles import admitted
+from pages.shell.presentation import presentation_requested
+from pages.shell.private.data_in_use import escaped
 from pages.shell.status import warn_of_true_values
+from pages.shell.steward import BARRED, FIT_ASKED, SAW_TRUE_VALUES, WAITS
+from pages.shell.work.memory import remember
 
 NOT_FITTING = (
     "Cells that do not fit their declaration count as missing: words where a number is declared, a number or a date "
@@ -63,7 +64,7 @@ def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
         return
     if origin.private:
         warn_of_true_values()
-    _show(remembered(about, lambda: unfit_cells(readings, origin.table)))
+    _show(remember(about, lambda: unfit_cells(readings, origin.table)))
 
 
 def _ask(about: str) -> None:

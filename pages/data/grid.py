@@ -23,8 +23,9 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import HeldFile
-from pages.shell.session import FILLED, forget_remembered, remembered, still_filled, typed_in
 from pages.shell.state import SessionKey, set_controls
+from pages.shell.steward import FILLED, still_filled, typed_in
+from pages.shell.work.memory import forget_remembered, remember
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,7 +255,7 @@ def edit_grid(held: HeldFile) -> None:
     key = grid_key(held)
     if not key.is_set:  # new here, or again after another page: its edits are gone, what was typed is not
         forget_remembered(f"grid|{key}")
-    rows = remembered(f"grid|{key}", lambda: typed(held))
+    rows = remember(f"grid|{key}", lambda: typed(held))
     row_height = _row_height(rows)
     _offer_no_file(key)
     st.data_editor(

@@ -10,7 +10,7 @@ from pages.data.fit import offer_fit
 from pages.data.picker import OWN_FILE
 from pages.data.summary import explore_button, summary
 from pages.data.upload import HeldFile, bring_file, card, held_file
-from pages.shell.doors import NO_FILES, is_public_demo
+from pages.shell.server.host_origin import NO_FILES, is_public_demo
 from pages.shell.session import upload
 
 

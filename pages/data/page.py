@@ -10,7 +10,8 @@ from pages.data.engines import WAY, offered
 from pages.data.own_file import kept_table, own_file
 from pages.data.shapes import shape_gallery
 from pages.shell.controls import check_choice
-from pages.shell.session import in_link, require_gate
+from pages.shell.links import in_link
+from pages.shell.session import require_gate
 
 WAYS = {"Real samples": sample_cards, "Generated": shape_gallery, "My own file": own_file}
 FIRST = next(iter(WAYS))

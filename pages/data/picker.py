@@ -17,9 +17,10 @@ from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
 from dplab.recipe import OPENING
 from pages.shell.controls import choice, complain, stops, whole
-from pages.shell.private.chip import chip
+from pages.shell.links import control_value
+from pages.shell.private.data_in_use import chip
 from pages.shell.private.twin import is_twin, own_rows
-from pages.shell.session import DATA, control_value
+from pages.shell.session import DATA
 from pages.shell.state import SessionKey
 
 GROUP_PRIVACY = (

@@ -16,8 +16,10 @@ from pages.charts.histogram import histogram, is_skewed
 from pages.charts.maps import true_map
 from pages.charts.words import minus, significant
 from pages.data.engines import is_sealed
-from pages.shell.session import DATA, in_link, remembered
+from pages.shell.links import in_link
+from pages.shell.session import DATA
 from pages.shell.status import may_show
+from pages.shell.work.memory import remember
 
 DECLARED = "Declared; none of its rows is counted for an analyst."
 
@@ -65,7 +67,7 @@ def summary(source: Source, *, key: str, counted: bool = True) -> None:
         st.markdown(cells_sentence(source.domain))
         st.success(DECLARED)
         return
-    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    dataset = remember(f"dataset|{source.key}", source.dataset)
     rows = f"**n = {dataset.n:,} row{'' if dataset.n == 1 else 's'}.** " if counted else ""
     st.markdown(f"{rows}{cells_sentence(source.domain)}")
     if may_show(source):

@@ -22,8 +22,8 @@ from pages.charts.picture import Mark, Picture, Rule
 from pages.charts.words import within
 from pages.learn.pictures import veiled
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
-from pages.shell.present import may_be_shown, on_stage, presenting, spare
-from pages.shell.session import in_link
+from pages.shell.links import in_link
+from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place, set_extra_height
 from pages.shell.state import SessionKey, set_controls
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
@@ -108,7 +108,7 @@ _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
 @contextmanager
 def screen() -> Iterator[None]:
     """Guess, picture and theorem side by side; controls go to the left."""
-    spare(SPARE)
+    set_extra_height(SPARE)
     intro = st.container()
     with st.container(key="lesson"):
         left, middle, right = st.columns(WIDTHS)
@@ -202,7 +202,7 @@ def _broken() -> bool:
 
 def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: Setting | None, moved: bool) -> None:
     """Ask, and note whether the reader wants to see, and has moved the control."""
-    shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
+    shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or is_presenting()
     _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
     asked = ASKED.setdefault({})
@@ -283,9 +283,9 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
         shown,
         sentence=_as_guessed(shown.sentence),
         caption=_as_guessed(shown.caption),
-        marks=[_as_marked(mark) for mark in shown.marks if not (presenting() and _left(mark))],
+        marks=[_as_marked(mark) for mark in shown.marks if not (is_presenting() and _left(mark))],
     )
-    may_be_shown(f"{key}_chart")
+    allow_in_presentation(f"{key}_chart")
     with _screen.get().picture:
         if not _screen.get().titled:
             st.markdown(f"**{shown.title}**")
@@ -325,8 +325,8 @@ def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
 
     While presenting, the formula alone.
     """
-    if presenting():
-        with on_stage("theorem"):
+    if is_presenting():
+        with presentation_place("theorem"):
             st.latex(formula)
         return
     with _screen.get().theorem:

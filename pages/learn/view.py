@@ -12,7 +12,7 @@ from pages.learn.kit import Lesson, screen
 from pages.learn.printed.tables import printed
 from pages.learn.wall import STYLE, in_order, teachers, wall
 from pages.shell.controls import complain
-from pages.shell.present import headline
+from pages.shell.presentation import set_title
 from pages.shell.state import SessionKey
 
 TEACHERS, PRINTED = "teachers", "printed"
@@ -48,7 +48,7 @@ def learn() -> None:
             if lesson.workbench:
                 with st.container(key="lesson_workbench", width="content"):
                     st.page_link(lesson.workbench, label="Workbench →", help="All settings; your rows")
-        headline(lesson.question)
+        set_title(lesson.question)
         assert lesson.show is not None
         with screen():
             lesson.show()

@@ -17,9 +17,9 @@ from pages.data.upload import held_file
 from pages.marginals.upload import own_predicates
 from pages.shell.asked import Asked
 from pages.shell.controls import choice, settings, stops, whole
-from pages.shell.private.chip import chip
+from pages.shell.links import in_link
+from pages.shell.private.data_in_use import chip
 from pages.shell.private.twin import drawn
-from pages.shell.session import in_link
 from pages.shell.state import SessionKey
 
 GENERATED = "generated"

@@ -24,11 +24,11 @@ from pages.marginals.promise import Promised, beside, heading
 from pages.marginals.upload import own_lists
 from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this, settings, stops, whole
-from pages.shell.private.chip import chip
+from pages.shell.private.data_in_use import chip
 from pages.shell.private.promises import Offer, ask_rows, headline, promises
 from pages.shell.private.twin import drawn
-from pages.shell.session import remembered
 from pages.shell.status import may_show, views
+from pages.shell.work.memory import remember
 
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000)
 VIEWS = ("All inputs and promise", "Three ways", "More")
@@ -111,7 +111,7 @@ def _shown(asked: Asked[Inputs], head: DeltaGenerator) -> None:
     dataset, domain = asked.dataset(), asked.queries.domain
     problem, mechanism = asked.problem(dataset.n), asked.made(DecisionListMarginals)
     memory = f"{asked.source.key}|{asked.neighbours}|{problem.n}"
-    truth = remembered(f"yes|{memory}", lambda: true_shares(dataset, problem))
+    truth = remember(f"yes|{memory}", lambda: true_shares(dataset, problem))
     state = mechanism.prepare(dataset, problem)
     shares = list_shares(mechanism, state, truth=truth, seed=asked.seed)
     guarantee, inputs = mechanism.guarantee(problem), f"{asked.queries.count:,} inputs"

@@ -7,7 +7,8 @@ import streamlit as st
 from dpcore.core import DataError, ParameterError
 from pages.marginals.lists import HOW_LISTS, decision_lists
 from pages.marginals.view import HOW_SHARES, marginals
-from pages.shell.session import in_link, require_gate
+from pages.shell.links import in_link
+from pages.shell.session import require_gate
 from pages.shell.status import rail
 from pages.shell.theorem import how_it_works
 from pages.tables.boxes import HOW_BOXES, boxes

@@ -14,7 +14,7 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import Packed, count_sets, pack
 from dplab.marginals import MarginalAnswers, answered
 from pages.shell.asked import Asked
-from pages.shell.session import remembered, with_progress
+from pages.shell.work.memory import remember, with_progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ def computed(asked: Asked[AtLeast]) -> Shown:
     """Counts and true answers, once; then one release."""
     key = asked.source.key
     dataset, queries = asked.dataset(), asked.queries
-    packed = remembered(f"packed|{key}", lambda: pack(dataset.records))
+    packed = remember(f"packed|{key}", lambda: pack(dataset.records))
     problem, mechanism = asked.problem(dataset.n), asked.made(PolynomialMarginals)
     # For every k alike, so that moving it counts nothing anew.
     widest = dataclasses.replace(queries, width=min(12, queries.domain.attributes), least=1)
@@ -44,7 +44,7 @@ def computed(asked: Asked[AtLeast]) -> Shown:
     counts = with_progress(
         f"counts|{key}|{size}", lambda: count_sets(packed, size=size), label="Counting sets of attributes."
     )
-    kept: dict[tuple[int, int | None], Integers] = remembered(f"tables|{key}", dict)
+    kept: dict[tuple[int, int | None], Integers] = remember(f"tables|{key}", dict)
     indices = sampled(queries, rows=dataset.n)
     truth = with_progress(
         f"truth|{key}|{queries.width}|{queries.least}|{queries.signed}|{len(indices)}",

@@ -12,8 +12,8 @@ from dpcore.core import Bound, Floats, Guarantee, Problem, describe_error
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import draw, table
 from pages.charts.worst import Called, worst_map
-from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits, observed, theorem_card
+from pages.shell.work.memory import with_progress
 
 HEIGHT = 265
 """Pixels of the map, so that the theorem stands on the same screen."""

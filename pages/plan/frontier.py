@@ -21,8 +21,8 @@ from pages.plan.growth import errors_by_rows
 from pages.plan.rows import keep, title
 from pages.plan.table import Declared
 from pages.play.figures.tradeoff import tradeoff
-from pages.shell.server.jobs import in_background
-from pages.shell.session import remembered
+from pages.shell.work.jobs import in_background
+from pages.shell.work.memory import remember
 
 SEED = 1
 AXES = ("ε", "n")
@@ -82,7 +82,7 @@ def _found(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
     # Of plan and question only what the errors depend on: they are kept while losses and other questions change.
     asked = replace(question, target=None, pinned=False, epsilon=question.epsilon if by_rows else 1.0)
     about = f"{by_rows}|{replace(plan, questions=(asked,)).text.decode()}"
-    cells: Cells = remembered(f"cells|{about}", dict)
+    cells: Cells = remember(f"cells|{about}", dict)
     return in_background(
         f"frontier|{about}",
         lambda: compared(plan, asked, cells=cells, by_rows=by_rows, seed=SEED),

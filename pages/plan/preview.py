@@ -13,7 +13,7 @@ from pages.charts.histogram import histogram, shown_releases
 from pages.charts.maps import MAX_FRAMES, released_map
 from pages.plan.rows import title
 from pages.shell.controls import audit_link
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 SEED = 1
 MAX_ROWS = 500
@@ -31,7 +31,7 @@ def preview(plan: Plan) -> None:
             format_func=lambda at: f"{at + 1}. {title(plan.table, plan.questions[at])}",
         )  # fmt: skip
         question = plan.questions[chosen]
-        found = remembered(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
+        found = remember(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
         if not isinstance(found, Rehearsed):
             table = escape_frame(found.drop(columns="trial", errors="ignore").head(MAX_ROWS))
             st.dataframe(table, height=240, hide_index=True)

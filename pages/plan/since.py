@@ -13,10 +13,10 @@ from dprelease.plan.versions import changes
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.plan.table import Declared
-from pages.shell.ledger.door import admitted
-from pages.shell.ledger.held import account_of, ledger
-from pages.shell.private.chip import escaped
-from pages.shell.session import remembered
+from pages.shell.ledger.accounts import account_of, ledger
+from pages.shell.ledger.roles import admitted
+from pages.shell.private.data_in_use import escaped
+from pages.shell.work.memory import remember
 
 
 def since_release(declared: Declared, plan: Plan) -> None:
@@ -47,4 +47,4 @@ def _before(declared: Declared) -> Stored | None:
         return None
     dataset_id = found.dataset_id
     key = f"since|{dataset_id}|{found.spent!r}"
-    return remembered(key, lambda: next(reversed(book.stored(dataset_id)), None))
+    return remember(key, lambda: next(reversed(book.stored(dataset_id)), None))

@@ -20,10 +20,12 @@ from pages.data.engines import counted
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.shell.controls import choice, neighbours, stops
-from pages.shell.doors import is_public_demo
-from pages.shell.private.chip import escaped
+from pages.shell.links import linked_values
+from pages.shell.private.data_in_use import escaped
 from pages.shell.private.twin import declared_rows, registered_rows
-from pages.shell.session import DATA, carried, keep_plan, remember_upload, upload
+from pages.shell.releasable import keep_plan
+from pages.shell.server.host_origin import is_public_demo
+from pages.shell.session import DATA, remember_upload, upload
 from pages.shell.state import SessionKey
 
 OPENED, FIRST = "plan-file", "adult"
@@ -127,7 +129,7 @@ def use_table(declared: Declared) -> None:
         remember_upload(Source(origin=counted(held.origin, declared.table), reading=declared.table.reading(first)))
     if declared.key != OPENED:
         DATA.value = OWN_FILE if declared.key == OWN_FILE else f"{declared.key}.{first}"
-        carried()[DATA] = DATA.value
+        linked_values()[DATA] = DATA.value
 
 
 def to_release(declared: Declared, plan: Plan) -> None:

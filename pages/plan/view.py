@@ -25,11 +25,12 @@ from pages.plan.since import since_release
 from pages.plan.table import NOTE, OPENED, TABLE, WANTED_TABLE, Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
 from pages.shell.asked import show_code
-from pages.shell.private.chip import escaped, named
-from pages.shell.server.jobs import in_background, stop
-from pages.shell.session import keep_plan, remembered
+from pages.shell.private.data_in_use import escaped, named
+from pages.shell.releasable import keep_plan
 from pages.shell.state import SessionKey
 from pages.shell.theorem import all_digits
+from pages.shell.work.jobs import in_background, stop
+from pages.shell.work.memory import remember
 
 BADGE = "theory and made-up rows: nothing of your data"
 WISH = SessionKey("plan_wish", ("", "", 0.0))
@@ -80,7 +81,7 @@ def planning() -> None:
     keep_plan(declared.key, plan)
     ways_on = _wishes(plan)
     _wished(declared, plan)
-    known: Predictions = remembered("predicted", dict)
+    known: Predictions = remember("predicted", dict)
     predictions = in_background(
         f"planned|{plan.text.decode()}",
         lambda: predict(plan, known=known),
@@ -190,10 +191,10 @@ def _worked_out(plan: Plan, what: str, total: float) -> Solved | Plan | None:
     """What comes of a wish; None while it is under way. What is worked out is kept for the next wish."""
     text, label = plan.text.decode(), "Working it out."
     if what == "targets":
-        ranked: Ranked = remembered("ranked", dict)
+        ranked: Ranked = remember("ranked", dict)
         solving: Callable[[], Generator[float, None, Solved | Plan | None]] = partial(for_targets, plan, known=ranked)
     else:
-        losses: Losses = remembered("losses", dict)
+        losses: Losses = remember("losses", dict)
         solving = partial(for_total, plan, total, known=losses)
     return in_background(f"{what}|{total!r}|{text}", solving, so_far=lambda: None, label=label, place=WISH)
 

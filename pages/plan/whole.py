@@ -23,8 +23,8 @@ from pages.plan.add import PAIRS, added
 from pages.plan.table import Declared, to_release
 from pages.shell.asked import show_code
 from pages.shell.controls import stops
-from pages.shell.server.jobs import in_background
 from pages.shell.theorem import all_digits
+from pages.shell.work.jobs import in_background
 
 SEED = 1
 BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"

@@ -12,10 +12,10 @@ import streamlit as st
 
 from dpcore.core import DataError, ParameterError
 from dplab.recipe import Recipe
-from pages.shell.kept import is_everybodys
-from pages.shell.present import presenting
-from pages.shell.session import keep_link
+from pages.shell.links import remember_link
+from pages.shell.presentation import is_presenting
 from pages.shell.state import SessionKey
+from pages.shell.work.shared import is_public_work
 
 Arguments = ParamSpec("Arguments")
 WHOLE = SessionKey("play_whole", False)
@@ -35,7 +35,7 @@ def whole(do: Callable[Arguments, None]) -> Callable[Arguments, None]:
 def alone(recipe: Recipe, draw: Callable[[], None]) -> None:
     """Draw a part of the page, which a control inside runs again without the rest."""
     WHOLE.pop()  # the whole page runs already
-    if presenting() or not is_everybodys(recipe):  # on the stage its parts stand apart
+    if is_presenting() or not is_public_work(recipe):  # on the stage its parts stand apart
         draw()
         return
 
@@ -46,6 +46,6 @@ def alone(recipe: Recipe, draw: Callable[[], None]) -> None:
             draw()
         except (DataError, ParameterError) as problem:
             st.error(str(problem))
-        keep_link()
+        remember_link()
 
     st.fragment(part)()

@@ -19,9 +19,9 @@ from pages.charts.words import percent
 from pages.play.strip import asked, private_parameters, proved, shared_values
 from pages.play.target import ask_target, weakest_delta
 from pages.shell.controls import log_stops
-from pages.shell.private.figure import IF_N
+from pages.shell.private.charts import IF_N
 from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, known, picture_at, promises
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 MAX_NAMED = 3
 """Mechanisms that the sentence on a target error names."""
@@ -69,7 +69,7 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
         st.markdown(_needed(offer, recipe, target=target, shared=shared))
     promises(offer, key="promises")
     live_states(
-        remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _states(recipe, offer, found)),
+        remember(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _states(recipe, offer, found)),
         key="live_states",
     )
 
@@ -78,7 +78,7 @@ def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, fl
     """Which mechanisms promise a target error, at which ε, and where nobody does."""
     entries, _ = proved(offer.problem)
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
-    found, wall = remembered(
+    found, wall = remember(
         f"promising|{offer.about}|{offer.problem.n}|{offer.beta}|{target!r}",
         lambda: (
             promising(entries, offer.problem, target=target, beta=offer.beta, values=values),

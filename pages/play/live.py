@@ -19,9 +19,9 @@ from pages.charts.live import encoded, live_states
 from pages.play.alone import alone
 from pages.play.pictures import View, shown
 from pages.shell.controls import log_stops
-from pages.shell.kept import already, is_everybodys, kept
 from pages.shell.state import SessionKey
 from pages.shell.status import badge
+from pages.shell.work.shared import find_shared, is_public_work, share_with_progress
 
 KEY, WANTED = "live_states", SessionKey("live_wanted", False)
 """Of the component; and that its browser has asked for them: a page without one needs none."""
@@ -60,7 +60,7 @@ class Stops:
 
     def report(self, recipe: Recipe) -> ErrorReport | None:
         """That of the stop at which a recipe is, where it is there already and has as many releases."""
-        found: list[ErrorReport] = already(recipe, self.every) or []
+        found: list[ErrorReport] = find_shared(recipe, self.every) or []
         stops = log_stops(recipe.entry.controls()["epsilon"]) if found else []
         epsilon = dict(recipe.values)["epsilon"] if found else None
         if epsilon not in stops or found[0].trials != recipe.trials:
@@ -73,14 +73,14 @@ def send_states(stops: Stops) -> None:
     """Send what the pictures look like at each stop: of public data as soon as the browser has drawn the page."""
 
     def send() -> None:
-        if is_everybodys(stops.recipe) and not WANTED.value:
+        if is_public_work(stops.recipe) and not WANTED.value:
             live_states(None, key=KEY, asks=partial(WANTED.set, True))
             return
         recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
         dark = is_dark()  # of whoever asks, not of whoever does the last block
-        found = kept(recipe, stops.every, lambda: reports(recipe, stops.dataset, stops.state), label="")
+        found = share_with_progress(recipe, stops.every, lambda: reports(recipe, stops.dataset, stops.state), label="")
         live_states(
-            kept(
+            share_with_progress(
                 recipe,
                 f"{stops.every}|{view!r}|{dark}",
                 lambda: states(found, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),

@@ -15,7 +15,7 @@ from pages.charts.picture import Picture
 from pages.charts.words import within
 from pages.play.pictures import TITLES
 from pages.shell.downloads import synthetic_table
-from pages.shell.present import presenting
+from pages.shell.presentation import is_presenting
 from pages.shell.theorem import observed, theorem_card
 
 STEPS = (
@@ -30,7 +30,7 @@ STEPS = (
 
 def on_demand(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
     """The doors to all of it, side by side; what is behind a closed one is not sent."""
-    if presenting():
+    if is_presenting():
         return _why(recipe, report)
     why, numbers, code = (
         st.popover(name, key=f"{key}_open", on_change="rerun")

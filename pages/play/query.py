@@ -20,7 +20,7 @@ from dplab.recipe import Recipe
 from pages.charts.histogram import extent, unit_of
 from pages.charts.words import drawable, percent_up, verbatim
 from pages.shell.controls import choice
-from pages.shell.session import in_link
+from pages.shell.links import in_link
 from pages.shell.state import SessionKey, set_controls
 
 TRIALS = 200

@@ -21,8 +21,9 @@ from pages.charts.live import live_slider
 from pages.data.picker import OWN_FILE, pick_source
 from pages.play.weights import ask_weights
 from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
+from pages.shell.links import in_link, to_link
 from pages.shell.private.twin import registered_rows
-from pages.shell.session import DATA, in_link, to_link
+from pages.shell.session import DATA
 from pages.shell.state import set_controls
 
 

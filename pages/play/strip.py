@@ -21,9 +21,10 @@ from pages.play.alone import whole
 from pages.play.figures.tradeoff import tradeoff
 from pages.play.pictures import LOWER_HEIGHT
 from pages.shell.controls import SHARED, Value
-from pages.shell.kept import in_parts, kept, part
-from pages.shell.session import first_pictures_seen, in_link
+from pages.shell.links import in_link
+from pages.shell.session import wait_for_first_pictures
 from pages.shell.state import set_controls
+from pages.shell.work.shared import share_part, share_parts, share_with_progress
 
 MAX_CELLS = 1 << 21
 """Trials x cells of every mechanism at every privacy loss of the trade-off."""
@@ -73,14 +74,14 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     """Error against ε for this mechanism and every other that serves the question; the picture by its key."""
     problem = recipe.problem(dataset)
     about = f"{recipe.source.key}|{asked(recipe, problem)}"
-    entries, unproved = part(recipe, f"proved|{about}", lambda: proved(problem))
+    entries, unproved = share_part(recipe, f"proved|{about}", lambda: proved(problem))
     shared = shared_values(recipe)
     trials = max(20, min(60, MAX_CELLS // problem.domain.size))
     own = {recipe.entry_key: dict(recipe.values)}
     key = f"sweep|{about}|{recipe.beta}|{recipe.seed}|{trials}"
 
     def measured() -> Generator[float, None, Sweep]:
-        yield from first_pictures_seen()
+        yield from wait_for_first_pictures()
         alone = functools.partial(
             sweep, dataset=dataset, problem=problem, shared=shared, own=own, trials=trials, beta=recipe.beta,
             seed=recipe.seed,
@@ -90,10 +91,10 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             f"{key}|{entry.key}|{taken(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
             for entry in entries
         }
-        return side_by_side((yield from in_parts(recipe, parts)))
+        return side_by_side((yield from share_parts(recipe, parts)))
 
     all_of_it = f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}"
-    curve = kept(recipe, all_of_it, measured, label="Measuring every mechanism at every ε.")
+    curve = share_with_progress(recipe, all_of_it, measured, label="Measuring every mechanism at every ε.")
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
     chart = st.container()
     below = st.container(horizontal=True, vertical_alignment="center")
@@ -110,7 +111,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             chosen=recipe.entry_key,
             epsilon=epsilon,
             alpha=shared.get("alpha"),
-            impossible=part(
+            impossible=share_part(
                 recipe,
                 f"{all_of_it}|wall",
                 lambda: lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
@@ -121,7 +122,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if every else LOWER_HEIGHT
         return dataclasses.replace(picture, y=powers, height=height, beside=True), {}
 
-    picture, drawn = part(recipe, f"{all_of_it}|{report.trials}|{epsilon!r}|{every}", compare)
+    picture, drawn = share_part(recipe, f"{all_of_it}|{report.trials}|{epsilon!r}|{every}", compare)
     download = not dataset.provenance.is_private
     with chart:
         draw(

@@ -19,9 +19,9 @@ from pages.play.alone import whole
 from pages.play.figures.needed import MOST, needed
 from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
 from pages.shell.controls import read_target
-from pages.shell.kept import kept
-from pages.shell.session import in_link
+from pages.shell.links import in_link
 from pages.shell.state import set_controls
+from pages.shell.work.shared import share_with_progress
 
 
 def ask_target(n: int) -> float | None:
@@ -61,7 +61,7 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
     key = f"needs|{of_all}|{target!r}"
     cancel = st.empty()
     cancel.button("Cancel", key="target_cancel", on_click=whole(_no_target))
-    found = kept(
+    found = share_with_progress(
         recipe,
         f"{key}|{shared!r}|{private_parameters(recipe)}",
         lambda: needs(entries, dataset, problem, target=target, beta=recipe.beta, values=values, seed=recipe.seed),

@@ -28,11 +28,12 @@ from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.controls import audit_link
-from pages.shell.kept import kept, made, part
-from pages.shell.present import on_stage
-from pages.shell.session import in_link, keep_shown
+from pages.shell.links import in_link
+from pages.shell.presentation import presentation_place
+from pages.shell.releasable import keep_shown
 from pages.shell.status import may_show
 from pages.shell.status import rail as place_of_rail
+from pages.shell.work.shared import share_part, share_value, share_with_progress
 
 MAX_SECONDS = 10.0
 """Time for the previewed releases."""
@@ -55,13 +56,13 @@ def play() -> None:
         head, recipe = _bar(recipe)
         known_before(recipe, head=head, more=more)
         return
-    dataset = made(recipe, f"dataset|{source.key}", source.dataset)
+    dataset = share_value(recipe, f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
     with more:
         view = _view(dataset)
         target = ask_target(problem.n)
     key = f"{source.key}|{asked(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
-    state = made(recipe, f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
+    state = share_value(recipe, f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
     stops = Stops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
     alone(recipe, lambda: _at_epsilon(stops, target, doors))
     send_states(stops)
@@ -69,7 +70,7 @@ def play() -> None:
 
 def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
     """Above the pictures: the place of the headline, and ε."""
-    with on_stage("slider"):
+    with presentation_place("slider"):
         bar = st.container(key="epsilon_bar")
     head = bar.container()
     recipe = at_epsilon(recipe, bar)
@@ -81,19 +82,19 @@ def _at_epsilon(stops: Stops, target: float | None, doors: DeltaGenerator) -> No
     """The part of the page that a move of ε changes."""
     head, recipe = _bar(stops.recipe)
     source, dataset = recipe.source, stops.dataset
-    report = stops.report(recipe) or kept(
+    report = stops.report(recipe) or share_with_progress(
         recipe,
         f"report|{source.key}|{recipe!r}",
         lambda: _drawn(recipe, dataset, stops.state),
         label="Drawing releases.",
-        given_up=lambda report: report.trials < recipe.trials,
+        is_partial=lambda report: report.trials < recipe.trials,
     )
     if report.trials < recipe.trials:
         st.caption(
             f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
             f"{MAX_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
         )
-    now = part(
+    now = share_part(
         recipe,
         f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}",
         lambda: shown(dataset, report, stops.view, beta=recipe.beta),

@@ -13,8 +13,9 @@ from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generat
 from pages.charts.component import draw, table
 from pages.play.figures.weights import weights_asked
 from pages.shell.controls import check_link, choice
-from pages.shell.doors import is_public_demo
-from pages.shell.session import in_link, remembered
+from pages.shell.links import in_link
+from pages.shell.server.host_origin import is_public_demo
+from pages.shell.work.memory import remember
 
 OWN = "matrix"
 MAX_BYTES = 1 << 23
@@ -41,7 +42,7 @@ def ask_weights(domain: Domain) -> LinearQueries | None:
 def draw_weights(queries: LinearQueries, *, download: bool) -> None:
     """A picture of what is asked; its axis is the domain, which may have been read from private rows."""
     st.header("Weights of the queries")
-    picture = remembered(
+    picture = remember(
         f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_asked(queries)
     )
     draw(picture, key="weights_chart", badge=f"weights: {queries.name}", download=download)
@@ -75,7 +76,7 @@ def _own(domain: Domain) -> LinearQueries | None:
         except DataError as problem:
             return str(problem)
 
-    found = remembered(f"weights|{digest}|{domain!r}", made)
+    found = remember(f"weights|{digest}|{domain!r}", made)
     if isinstance(found, str):
         st.error(found)
         return None

@@ -23,8 +23,8 @@ from pages.data.declare import filled_columns
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.shell.controls import number
-from pages.shell.ledger.held import rows_of
-from pages.shell.session import SHOWN_LAST, OnPage, on_page, planned, shown
+from pages.shell.ledger.accounts import rows_of
+from pages.shell.releasable import SHOWN_LAST, OnPage, on_page, planned, shown
 from pages.shell.state import SessionKey
 
 AGAIN = SessionKey[tuple[str, int] | None]("release_again", None)

@@ -18,10 +18,10 @@ from pages.release.lent import kept_for, lent_rows
 from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence
 from pages.release.worker import Outcome, submit
-from pages.shell.ledger.door import actor, admitted
-from pages.shell.ledger.held import PATIENT
-from pages.shell.server.jobs import in_background, stop
+from pages.shell.ledger.accounts import PATIENT
+from pages.shell.ledger.roles import actor, admitted
 from pages.shell.state import SessionKey
+from pages.shell.work.jobs import in_background, stop
 
 DRAWING = (
     "No result is stored without its charge. A draw that dies keeps its charge and has no result. "

@@ -9,10 +9,10 @@ import streamlit as st
 from dprelease.ledger.store import Ledger
 from pages.release.lent import withdraw_everywhere
 from pages.release.results import day_of, result, stored_sentence
-from pages.shell.ledger.door import person, role
-from pages.shell.ledger.held import Account, account_in, ledger
-from pages.shell.ledger.odometer import spent_sentence
-from pages.shell.private.chip import escaped
+from pages.shell.ledger.accounts import Account, account_in, ledger
+from pages.shell.ledger.roles import person, role
+from pages.shell.ledger.spent import spent_sentence
+from pages.shell.private.data_in_use import escaped
 
 LOG_IN = "The ledger opens for its stewards. Whoever is logged in sees what they published."
 NO_AUTHLIB = "Logging in needs Authlib and HTTPX on the server: `pip install -c constraints.txt authlib httpx`."

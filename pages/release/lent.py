@@ -17,7 +17,7 @@ from dpcore.data.reading.tables import Table
 from dprelease.ledger.records import LedgerError, Registration, Role
 from dprelease.release import most_rows
 from pages.release.register import PROBLEM
-from pages.shell.ledger.door import actor, person, role_of
+from pages.shell.ledger.roles import actor, person, role_of
 from pages.shell.server.streamlit_internals import session_id
 from pages.shell.session import wait_for
 from pages.shell.state import SessionKey

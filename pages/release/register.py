@@ -12,14 +12,14 @@ from dprelease.ledger.records import LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from pages.data.upload import held_file
-from pages.shell.ledger.door import actor
-from pages.shell.ledger.held import PATIENT, account_in, rows_of, watched_rows
-from pages.shell.ledger.looks import tell_of_unheard
-from pages.shell.ledger.odometer import spent_words
-from pages.shell.private.chip import escaped
+from pages.shell.ledger.access_records import record_access_without_ledger
+from pages.shell.ledger.accounts import PATIENT, account_in, rows_of, watched_rows
+from pages.shell.ledger.roles import actor
+from pages.shell.ledger.spent import spent_words
+from pages.shell.private.data_in_use import escaped
 from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
 from pages.shell.state import SessionKey
-from pages.shell.status import say_neighbours
+from pages.shell.status import show_relation
 
 NO_LEDGER = "There is no ledger on this machine. Without one nothing can be released."
 FIXED = "Unit and relation cannot be changed later."
@@ -63,7 +63,7 @@ def register(ledger: Ledger, source: Source) -> None:
         unit, cap, person = _unit(source)
         st.markdown(f"Protected: **{unit}**")
         neighbours = _relation(source, person, about)
-        say_neighbours(neighbours, cap if person else 0)
+        show_relation(neighbours, cap if person else 0)
     with right:
         n = _rows(source, neighbours, person, about)
         epsilon = st.number_input(
@@ -81,7 +81,7 @@ def register(ledger: Ledger, source: Source) -> None:
         "Register", type="primary", key="ledger_register", disabled=same is None or not is_visible(name) or n is None
     ):
         try:
-            tell_of_unheard(source)
+            record_access_without_ledger(source)
             if same:
                 with ledger.turn(same, patience=PATIENT):  # whoever draws has it, and may for long
                     ledger.add_version(same, watched_rows(source), actor())

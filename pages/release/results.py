@@ -16,8 +16,8 @@ from dprelease.ledger.units import Price
 from pages.charts.component import draw_with_table
 from pages.release.figure import released_counts
 from pages.release.register import PROBLEM
-from pages.shell.ledger.door import actor, admitted
-from pages.shell.ledger.held import PATIENT
+from pages.shell.ledger.accounts import PATIENT
+from pages.shell.ledger.roles import actor, admitted
 
 REFUSED = "The mechanism refused (⊥). That is its answer: stored and certified like any other."
 MAX_ROWS = 500

@@ -32,14 +32,14 @@ from pages.release.lent import lent_rows, opening
 from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
 from pages.release.results import day_of, others, result, stored_sentence
 from pages.release.worker import busy, under_way
-from pages.shell.ledger.door import admitted, draw_token_field, has_login, role, why_closed
-from pages.shell.ledger.held import Account, account_in, compared, go_on, halted, ledger, rows_of
-from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
-from pages.shell.ledger.watched import STOPPED
-from pages.shell.private.chip import chip, escaped
+from pages.shell.ledger.accounts import Account, account_in, compared, go_on, halted, ledger, rows_of
+from pages.shell.ledger.reading_progress import STOPPED
+from pages.shell.ledger.roles import admitted, draw_token_field, has_login, role, why_closed
+from pages.shell.ledger.spent import record_true_values_shown, spent_words
+from pages.shell.private.data_in_use import chip, escaped
 from pages.shell.private.twin import untwinned
-from pages.shell.session import OnPage
-from pages.shell.status import say_neighbours
+from pages.shell.releasable import OnPage
+from pages.shell.status import show_relation
 
 PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
 NONE_OPEN = "No rows are open to analysts now. A steward opens them on this page; what you asked for stays."
@@ -88,7 +88,7 @@ def releasing() -> None:
     elif account is None:
         register(found, source)
     else:
-        tell_what_was_seen(account, source)
+        record_true_values_shown(account, source)
         _registered(found, account, source, held, page)
         if has_login() and isinstance(source.origin, Uploaded):
             opening(account.registration, source.origin.table)
@@ -131,7 +131,7 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
     told = (together(account.spent.budget), restored, _named(account), "" if source.provenance.is_private else PUBLIC)
     st.caption(" ".join(filter(None, told)))
     fixed = account.registration
-    say_neighbours(fixed.neighbours, fixed.rows_a_person if fixed.person_column else 0)
+    show_relation(fixed.neighbours, fixed.rows_a_person if fixed.person_column else 0)
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
         first = request_of(source, account.registration, page)
     if held:

@@ -18,7 +18,7 @@ from dprelease.requests.coverage import bounds
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.data.upload import so_many as plural
 from pages.shell.asked import Asked
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
 
@@ -45,7 +45,7 @@ def mean_without_bounds(
         )
     domain = problem.domain
     assert is_number(domain)
-    found = remembered(
+    found = remember(
         f"mean_errors|{asked.source.key}|{mechanism!r}|{asked.seed}",
         lambda: [
             _errors(dataclasses.replace(mechanism, epsilon=epsilon), dataset, problem, asked) for epsilon in EPSILONS

@@ -14,9 +14,9 @@ from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.robust.over_epsilon import errors_over_epsilon, ranks_over_epsilon, refusals_over_epsilon
 from pages.shell.controls import stops
-from pages.shell.session import remembered, with_progress
 from pages.shell.status import badge
 from pages.shell.theorem import lead
+from pages.shell.work.memory import remember, with_progress
 
 SALARIES = bundled("earnings", "earnings")
 ROWS = (300, 1000, 3000, 10_000, 30_000, 61_395)
@@ -49,14 +49,14 @@ def real_salaries(*, epsilon: float, seed: int, ranked: DeltaGenerator) -> None:
     def rows() -> Dataset:
         return some_rows(SALARIES.dataset(), n=n, seed=seed)
 
-    dataset = remembered(f"salaries|{n}|{seed}", rows)
+    dataset = remember(f"salaries|{n}|{seed}", rows)
     found = with_progress(
         f"salaries_compared|{n}|{seed}",
         lambda: compare(dataset, delta=DELTA, trials=TRIALS, seed=seed),
         label="Asking for the salaries at every ε.",
     )
-    missed = remembered(f"salaries_ranks|{n}|{seed}", lambda: ranks(found))
-    unanswered = remembered(f"salaries_refusals|{n}|{seed}", lambda: refusals(found))
+    missed = remember(f"salaries_ranks|{n}|{seed}", lambda: ranks(found))
+    unanswered = remember(f"salaries_refusals|{n}|{seed}", lambda: refusals(found))
     told = badge(SALARIES, seed=seed)
 
     def show(picture: Picture, *, name: str, title: str) -> None:

@@ -18,8 +18,8 @@ from pages.robust.chance import Place, chance_curve
 from pages.robust.runs import outcomes, votes
 from pages.robust.words import in_100, nearly, nearly_percent
 from pages.shell.asked import Asked
-from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits
+from pages.shell.work.memory import with_progress
 
 EXACT = "exact chances, nothing drawn"
 

@@ -27,7 +27,7 @@ from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
 from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this
-from pages.shell.present import on_stage, presenting
+from pages.shell.presentation import is_presenting, presentation_place
 from pages.shell.status import may_show, views
 from pages.shell.theorem import all_digits, conditions
 
@@ -82,7 +82,7 @@ def robust(beside: DeltaGenerator) -> None:
 
 def _theorem(bound: Bound, problem: Problem) -> None:
     """What the mechanism promises of itself: on the stage, or on demand; the number first, where there is one."""
-    with on_stage("theorem") if presenting() else st.expander("What is promised"):
+    with presentation_place("theorem") if is_presenting() else st.expander("What is promised"):
         said = describe_error(bound, n=problem.n, subject="no answer", of_range=problem.domain.describe_distance)
         words = () if bound.vacuous else (bound.statement, *conditions(bound))
         st.markdown(" ".join((said, ":orange-badge[theory]", *words)))  # one paragraph: the stage has to hold all

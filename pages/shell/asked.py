@@ -15,8 +15,9 @@ from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.shell.controls import Value
 from pages.shell.private.twin import registered_rows
-from pages.shell.session import OnPage, keep_on_page, remembered
+from pages.shell.releasable import OnPage, keep_on_page
 from pages.shell.status import badge
+from pages.shell.work.memory import remember
 
 Kind = TypeVar("Kind", bound=Queries)
 Made = TypeVar("Made", bound=Mechanism)
@@ -63,7 +64,7 @@ class Asked(Generic[Kind]):
 
     def dataset(self) -> Dataset:
         """The rows that are drawn, read once a session."""
-        return remembered(f"dataset|{self.source.key}", self.source.dataset)
+        return remember(f"dataset|{self.source.key}", self.source.dataset)
 
     def keep(self, place: str) -> None:
         """The page of this title was the last to show something that may be asked for on Release."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shell.present import end, presenting, start
+from pages.shell.presentation import end_presentation, is_presenting, start_presentation
 
 KEY = "browser_tools"
 HERE = Path(__file__).resolve().parent
@@ -44,14 +44,14 @@ def browser_tools(*, file: bool) -> None:
     """
     _tools(
         key=KEY,
-        data={"file": file, "presenting": presenting()},
-        on_left_change=end,
-        on_shown_change=start,
+        data={"file": file, "presenting": is_presenting()},
+        on_left_change=end_presentation,
+        on_shown_change=start_presentation,
     )
 
 
 @st.fragment(run_every=timedelta(days=1))
-def come_back() -> None:
+def reload_on_reconnect() -> None:
     """Draw nothing, once a day: a browser that is connected again runs only a page that refreshes itself.
 
     So a page whose server was started anew does not go on showing what that server does not hold.

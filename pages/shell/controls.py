@@ -13,10 +13,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Neighbours, Parameter, exactly
-from pages.shell.present import on_stage
-from pages.shell.session import chosen_anew, in_link, linked, to_link
+from pages.shell.links import in_link, linked_keys, reset_on_history, to_link
+from pages.shell.presentation import presentation_place
 from pages.shell.state import SessionKey
-from pages.shell.status import say_neighbours
+from pages.shell.status import show_relation
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
 """Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
@@ -35,7 +35,7 @@ AGAIN = SessionKey[dict[str, str]]("complaints_again", {})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Complaints:
+class LinkWarnings:
     """Where it says what is wrong with the link, the names in it that were seen to, and what was said of them."""
 
     place: DeltaGenerator
@@ -43,22 +43,22 @@ class Complaints:
     said: dict[str, str] = field(default_factory=dict)
 
 
-_complaints: ContextVar[Complaints] = ContextVar("complaints about the link, of this run")
+_link_warnings: ContextVar[LinkWarnings] = ContextVar("complaints about the link, of this run")
 
 
-def with_complaints(page: Callable[[], None]) -> None:
+def run_with_link_warnings(page: Callable[[], None]) -> None:
     """Run a page; what is wrong with its link stands above it, where a closed popover does not hide it.
 
     Streamlit drops a value that a bound control does not take, or sets it right, without a word: whatever the page
     itself has not spoken of is found by comparing the link with the controls that read it in this run.
     """
-    found = Complaints(place=st.container())
-    _complaints.set(found)
+    found = LinkWarnings(place=st.container())
+    _link_warnings.set(found)
     unseen = AGAIN.pop()
     asked = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
     page()
     for key, text in asked.items():
-        dropped = key in linked() and key in st.session_state and st.query_params.get(key) != text
+        dropped = key in linked_keys() and key in st.session_state and st.query_params.get(key) != text
         if dropped and key not in found.told and not _is_meant(text, st.session_state[key]):
             shown = st.session_state[key]
             known = isinstance(shown, int | float) and not isinstance(shown, bool)
@@ -69,15 +69,15 @@ def with_complaints(page: Callable[[], None]) -> None:
             complain(key, sentence)
 
 
-def say_again() -> None:
+def repeat_warnings() -> None:
     """Have the next run say what was wrong with the link in this one, of which nothing stays on the screen."""
-    found = _complaints.get(None)
+    found = _link_warnings.get(None)
     AGAIN.value = found.said if found else {}
 
 
 def complain(key: str, sentence: str) -> None:
     """Say what is wrong with a name in the link: once, above the page."""
-    found = _complaints.get(None)
+    found = _link_warnings.get(None)
     if found is None:
         return  # a part of the page runs alone: nobody came by a link
     found.told.add(key)
@@ -149,8 +149,8 @@ def choice(
 ) -> str:
     """One of several keys, shown by title. The link holds the key: a bound select box would write its title there."""
     first = default if default in titles else next(iter(titles))
-    chosen_anew(in_link(key))
-    _complaints.get().told.add(key)  # not bound, and seen to here
+    reset_on_history(in_link(key))
+    _link_warnings.get().told.add(key)  # not bound, and seen to here
     if key not in st.session_state:
         check_choice(key, list(titles), label=label)
         asked = st.query_params.get(key)
@@ -196,7 +196,7 @@ def stops(label: str, options: Sequence[float], default: float, *, key: str, hel
 
 def _place(key: str) -> AbstractContextManager[object]:
     """Where a control stands: ε goes on the stage, where there is one."""
-    return on_stage("slider") if key.endswith("epsilon") else nullcontext()
+    return presentation_place("slider") if key.endswith("epsilon") else nullcontext()
 
 
 def seed(key: str = "seed", *, help_text: str | None = None) -> int:
@@ -225,7 +225,7 @@ def neighbours(person_rows: int = 0, *, both: bool = True) -> Neighbours:
                 "no result more than e^ε times as likely, plus δ.",
             )
         )
-    say_neighbours(relation, person_rows)
+    show_relation(relation, person_rows)
     return relation
 
 

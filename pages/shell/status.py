@@ -15,9 +15,11 @@ from dpcore.data.sources import Source, Uploaded
 from pages.charts.palette import palette
 from pages.data.upload import HeldFile, held_file
 from pages.shell.browser import browser_tools
-from pages.shell.ledger.door import admitted
-from pages.shell.present import exclude_from_presentation
-from pages.shell.session import BARRED, SAW_TRUE_VALUES, STEWARD_CHOICE, WAITS, in_link, is_steward, upload
+from pages.shell.ledger.roles import admitted
+from pages.shell.links import in_link
+from pages.shell.presentation import exclude_from_presentation
+from pages.shell.session import upload
+from pages.shell.steward import BARRED, SAW_TRUE_VALUES, STEWARD_CHOICE, WAITS, is_steward
 
 HERE = Path(__file__).resolve().parent
 STYLE, RAIL = ((HERE / name).read_text(encoding="utf-8") for name in ("frame.css", "rail.css"))
@@ -57,7 +59,7 @@ def views(*names: str, key: str) -> Sequence[DeltaGenerator]:
 
 
 def status_line(spent: str = "", *, release: bool = False) -> None:
-    """The odometer, the steward switch and the link to copy, always in sight.
+    """The budget_spent, the steward switch and the link to copy, always in sight.
 
     Args:
         spent: what a ledger says is spent of the data in use; without one nothing is.
@@ -139,7 +141,7 @@ def slot() -> DeltaGenerator:
     return _slot.get().container(horizontal=True, vertical_alignment="center", key="data_in_use")
 
 
-def say_neighbours(relation: Neighbours, person_rows: int = 0) -> None:
+def show_relation(relation: Neighbours, person_rows: int = 0) -> None:
     """Write beside the data in use which data sets are neighbours on this page; of persons, how many rows are read."""
     words = relation.words
     if person_rows:

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.core import Bound, Guarantee, describe_error
 from dpcore.limits.chance import binomial_interval
 from pages.charts.words import percent
-from pages.shell.present import on_stage, presenting
+from pages.shell.presentation import is_presenting, presentation_place
 
 
 def lead(sentence: str, *more: str) -> None:
@@ -87,8 +87,8 @@ def theorem_card(
         mechanism: whom the mechanism is from.
         opened: whether the reader has asked for all of it already.
     """
-    if presenting():
-        with on_stage("theorem"):
+    if is_presenting():
+        with presentation_place("theorem"):
             st.markdown(f"{said or describe_error(bound, n=n, bold=True)} :orange-badge[theory]")
             if bound.formula:
                 st.latex(bound.formula)

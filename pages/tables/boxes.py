@@ -27,9 +27,9 @@ from pages.data.upload import held_file
 from pages.marginals.promise import Promised, beside, heading
 from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this, settings
-from pages.shell.private.chip import drawn_always
-from pages.shell.session import remembered, with_progress
+from pages.shell.private.data_in_use import drawn_always
 from pages.shell.status import views
+from pages.shell.work.memory import remember, with_progress
 from pages.tables.figures import errors_within
 
 HOW_BOXES = (
@@ -99,7 +99,7 @@ def _shown(asked: Asked[RangeBoxes], head: DeltaGenerator) -> None:
     key, dataset, queries = asked.source.key, asked.dataset(), asked.queries
     problem, mechanism = asked.problem(dataset.n), asked.made(BoxCuts)
     bound, guarantee = mechanism.accuracy(problem, BETA), mechanism.guarantee(problem)
-    state: BoxState = remembered(
+    state: BoxState = remember(
         f"boxes|{key}|{problem.n}|{asked.neighbours}", lambda: mechanism.prepare(dataset, problem)
     )
     memory = f"box-errors|{key}|{problem.n}|{asked.neighbours}|{mechanism!r}|{asked.seed}"

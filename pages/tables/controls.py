@@ -20,8 +20,8 @@ from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.shell.asked import Asked
 from pages.shell.controls import Value, check_choice, choice, control, epsilon_bar, neighbours, seed
-from pages.shell.private.chip import drawn_always
-from pages.shell.session import in_link
+from pages.shell.links import in_link
+from pages.shell.private.data_in_use import drawn_always
 
 SURVEYS = {
     "adult": "Adult: categories and numbers cut to ranges",

@@ -13,7 +13,7 @@ from dpcore.mechanisms.tables.release import ContrastState, TableState
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.queries.marginals import Set
 from dplab.tables import TablePreviews, table_previews, true_tables
-from pages.shell.session import remembered, with_progress
+from pages.shell.work.memory import remember, with_progress
 from pages.tables.controls import METHODS, TablesAsked
 
 SLOW_WAYS = 3
@@ -72,7 +72,7 @@ def computed(asked: TablesAsked) -> Shown:
 
     memory = f"previews|{key}|{ways}|{list(methods.values())!r}|{asked.fit}|{asked.neighbours}|{problem.n}|{asked.seed}"
     if ways < SLOW_WAYS:
-        found = remembered(memory, lambda: finish(previews()))
+        found = remember(memory, lambda: finish(previews()))
     else:
         found = with_progress(memory, previews, label="Fitting tables.")
     truth = true_tables(counts)

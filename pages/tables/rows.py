@@ -15,7 +15,7 @@ from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, wi
 from dpcore.queries.marginals import Set
 from dplab.tables import Closeness, closeness, pair_distances, true_pairs
 from pages.charts.words import percent
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 from pages.tables.controls import TablesAsked
 from pages.tables.figures import Distances, sorted_dots
 
@@ -98,7 +98,7 @@ def called(domain: Product, chosen: Set) -> str:
 def _pairs(asked: TablesAsked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
     """How far the rows' pairs of attributes are from the true ones, those of the tree apart from the others."""
     domain = asked.queries.domain
-    truth: Tables = remembered(f"pairs|{asked.source.key}", lambda: true_pairs(dataset, domain.sizes))
+    truth: Tables = remember(f"pairs|{asked.source.key}", lambda: true_pairs(dataset, domain.sizes))
     found = pair_distances(rows, truth, tree, sizes=domain.sizes, n=dataset.n)
     series = [
         Distances(

@@ -26,7 +26,7 @@ GRACE, LOOK_EVERY = 2.0, 0.2
 IMPATIENT = f"""
 import sys
 from pages.shell import session
-session.GRACE, session.LOOK_EVERY = {GRACE}, {LOOK_EVERY}
+session.GRACE, session.CHECK_EVERY = {GRACE}, {LOOK_EVERY}
 from streamlit.web.cli import main
 main(sys.argv[1:])
 """
@@ -96,4 +96,4 @@ def test_a_lost_connection_has_time_to_come_back(monkeypatch: pytest.MonkeyPatch
         table.numbers("age")
     assert other.numbers("age").tolist() == [17]
     session.end_abandoned(9 * session.GRACE)
-    assert server.closed == ["closed"] and session.GRACE + session.LOOK_EVERY <= 90
+    assert server.closed == ["closed"] and session.GRACE + session.CHECK_EVERY <= 90

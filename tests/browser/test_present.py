@@ -44,10 +44,14 @@ def test_a_lesson_is_presented_after_two_clicks(page: Page, server: Server) -> N
     expect(page.locator(".st-key-attackme_bits_chart .dpscope-plot[data-drawn]")).to_be_visible()
     expect(page.locator(".dpscope-plot")).to_have_count(1)
     expect(page.get_by_role("slider", name="Privacy loss ε of all counts together")).to_be_visible()
-    expect(page.get_by_role("slider")).to_have_count(1 + page.locator(".st-key-backstage [role=slider]").count())
-    expect(page.locator(".st-key-stage .katex").first).to_be_visible()
+    expect(page.get_by_role("slider")).to_have_count(
+        1 + page.locator(".st-key-outside_presentation [role=slider]").count()
+    )
+    expect(page.locator(".st-key-presentation .katex").first).to_be_visible()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    heights = page.evaluate(HEIGHTS, ".st-key-stage p, .st-key-stage .katex, .st-key-stage text.xtitle")
+    heights = page.evaluate(
+        HEIGHTS, ".st-key-presentation p, .st-key-presentation .katex, .st-key-presentation text.xtitle"
+    )
     assert len(heights) > 3 and min(heights) >= LETTERS
 
 
@@ -107,7 +111,7 @@ def test_the_whole_stage_is_on_the_wall(page: Page, server: Server) -> None:
     long = "?mechanism=windows&epsilon=0.25"
     for link in ("", long, "one-number", "tables", "learn?lesson=median", "learn?lesson=histogram"):
         visit(page, server, f"{link}{'&' if '?' in link else '?'}present=1")
-        expect(page.locator(".st-key-stage .katex").first).to_be_visible()
+        expect(page.locator(".st-key-presentation .katex").first).to_be_visible()
         expect(page.get_by_role("button", name="End (Esc)")).to_be_visible()
         high, seen = page.get_by_test_id("stMain").evaluate("part => [part.scrollHeight, part.clientHeight]")
         assert high <= seen, f"{link or 'home'} is {high} pixels high"

@@ -13,8 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dprelease.release import FEW
 from pages.data.upload import LIMITS
-from pages.shell import doors, headers
-from pages.shell.server import access, upload_limits
+from pages.shell.server import access, headers, host_origin, upload_limits
 from tests import PACKAGES, ROOT
 from tests.kit import ran
 
@@ -59,8 +58,8 @@ def test_every_answer_carries_the_referrer_policy_that_is_named() -> None:
 
 def test_metrics_are_refused_as_is_said() -> None:
     [status] = re.findall(r"metrics are refused with status (\d+)", TEXT)
-    assert answer(doors.Doors, "/_stcore/metrics")[0] == int(status)
-    assert answer(doors.Doors, "/_stcore/health")[0] == 200, "the control"
+    assert answer(host_origin.HostOriginMiddleware, "/_stcore/metrics")[0] == int(status)
+    assert answer(host_origin.HostOriginMiddleware, "/_stcore/health")[0] == 200, "the control"
 
 
 def test_the_code_is_of_one_use_and_its_cookie_has_the_flags_that_are_named() -> None:

@@ -10,15 +10,15 @@ from pages.learn import kit
 from pages.learn.alone import figure
 from pages.learn.sparse.warning import PETS, alone_chances, lone_place, pet_names
 from pages.shell.controls import stops
-from pages.shell.session import remembered
 from pages.shell.status import badge
+from pages.shell.work.memory import remember
 
 GAMMAS = (0.001, 0.01, 0.1, 0.5)
 
 
 def lesson() -> None:
     """Controls, the question, and how often a release shows the lone row's cell as taken."""
-    dataset, place = remembered(f"dataset|{PETS.key}", PETS.dataset), lone_place()
+    dataset, place = remember(f"dataset|{PETS.key}", PETS.dataset), lone_place()
     cells = len(dataset.histogram)
     kit.intro(
         f"Of Seattle's {dataset.n:,} licensed pets **one alone** is in zip code {place}. A histogram of zip codes is "

@@ -14,8 +14,8 @@ from pages.charts.words import significant
 from pages.learn import kit
 from pages.learn.audit import figure
 from pages.shell.controls import choice, control, neighbours, stops, whole
-from pages.shell.present import on_stage
-from pages.shell.session import with_progress
+from pages.shell.presentation import presentation_place
+from pages.shell.work.memory import with_progress
 
 VIEWS = ("Loss shown, against the claim", "Outcomes on both data sets")
 """Its pictures."""
@@ -45,7 +45,7 @@ def _line_up() -> None:
         "Fourteen programs claim ε = 1, and not all keep it. You see what each publishes, never its code: run it on "
         "two data sets that differ in one person, and count."
     )
-    with on_stage("slider"):
+    with presentation_place("slider"):
         number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
     suspect = SUSPECTS[LINE_UP[number - 1]]
     guess = _guess(f"Program {number} publishes {suspect.publishes}. Does it keep ε = 1?")

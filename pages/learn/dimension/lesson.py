@@ -18,9 +18,9 @@ from dplab.limits.reconstruction import BETA
 from pages.learn import kit
 from pages.learn.dimension import figure
 from pages.shell.controls import choice, stops, whole
-from pages.shell.doors import is_public_demo
-from pages.shell.present import backstage, on_stage
-from pages.shell.session import with_progress
+from pages.shell.presentation import outside_presentation, presentation_place
+from pages.shell.server.host_origin import is_public_demo
+from pages.shell.work.memory import with_progress
 
 OWN = "own"
 CLASSES = {each.key: each for each in NAMED}
@@ -80,7 +80,7 @@ def lesson() -> None:
         if weighed
         else None
     )
-    with backstage():
+    with outside_presentation():
         loss = kit.epsilon("dimension", default=0.1)
     if asked is None:
         return
@@ -131,7 +131,7 @@ def _named(key: str) -> Asked:
     """A class by name, at a size."""
     named = CLASSES[key]
     most = min(LARGEST, named.largest)
-    with on_stage("slider"):
+    with presentation_place("slider"):
         size = whole(named.size.capitalize(), 1, most, min(4, most), key=f"dimension-{key}")
     return Asked(
         title=f"“{named.title}”",

@@ -20,7 +20,7 @@ from pages.data.upload import held_file
 from pages.learn.directions.upload import own_columns
 from pages.shell.asked import Asked
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
-from pages.shell.session import in_link
+from pages.shell.links import in_link
 
 GENERATED = "generated"
 ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)

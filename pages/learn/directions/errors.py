@@ -12,7 +12,7 @@ from pages.charts.words import percent
 from pages.learn.directions.circle import error_parts, errors_around
 from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.show import show
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 FEWEST, MAX_WORK = 20, 1 << 21
 """Releases followed through each step, and products of a row and a direction this may take."""
@@ -71,7 +71,7 @@ def _signed(share: float) -> str:
 def angle_link(asked: DirectionsAsked, dataset: Dataset, release: HalfspaceRelease) -> None:
     """In the plane a half-circle is an interval of angles, or what one leaves over: section 4's releases answer it."""
     st.header("A halfspace as an interval of angles")
-    circle = remembered(
+    circle = remember(
         f"angles|{asked.source.key}|{asked.values!r}|{asked.alpha}|{asked.seed}",
         lambda: circle_of_errors(dataset, release, epsilon=asked.epsilon, alpha=asked.alpha, seed=asked.seed),
     )

@@ -9,7 +9,7 @@ from pages.charts.words import percent_up, significant
 from pages.learn import kit
 from pages.learn.directions import figure
 from pages.shell.controls import stops
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 VIEWS = ("Every direction", "Fewer dimensions")
 CHANCE = 0.05
@@ -51,7 +51,7 @@ def lesson() -> None:
 
 def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, drawn: int) -> None:
     """Errors all around the circle, and what is promised."""
-    seen = remembered(
+    seen = remember(
         f"limits-directions|{n}|{gap}|{measured}|{loss}|{drawn}",
         lambda: every_direction(n=n, gap=gap, directions=measured, epsilon=loss, seed=drawn),
     )
@@ -89,7 +89,7 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
 
 def _fewer(drawn: int) -> None:
     """Random sign matrices on digits."""
-    seen = remembered(f"limits-distortions|{drawn}", lambda: distortions(chance=CHANCE, seed=drawn))
+    seen = remember(f"limits-distortions|{drawn}", lambda: distortions(chance=CHANCE, seed=drawn))
     kit.picture(
         figure.moved(seen=seen),
         key="directions_moved",

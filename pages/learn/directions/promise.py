@@ -14,8 +14,8 @@ from pages.charts.words import significant
 from pages.charts.worst import Called, worst_map
 from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.show import show
-from pages.shell.session import remembered
 from pages.shell.theorem import theorem_card
+from pages.shell.work.memory import remember
 
 BETA = 0.05
 
@@ -25,7 +25,7 @@ def promised(asked: DirectionsAsked, dataset: Dataset, degrees: Floats, errors: 
     n, queries = dataset.n, dataclasses.replace(asked.queries, margin=asked.margin)
     problem = dataclasses.replace(asked.problem(n), queries=queries)
     pointing = (dataset.records != 0).any(axis=1)
-    margins = remembered(
+    margins = remember(
         f"margins|{asked.source.key}|{asked.tilt}",
         lambda: queries.margins(dataset.records[pointing], asked.towards(degrees)),
     )

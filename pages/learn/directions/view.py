@@ -20,10 +20,10 @@ from pages.learn.directions.rows import degrees_of, rows_in_the_plane, rows_on_t
 from pages.learn.directions.show import show
 from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
-from pages.shell.session import remembered, with_progress
 from pages.shell.state import set_controls
 from pages.shell.status import may_show
 from pages.shell.theorem import lead
+from pages.shell.work.memory import remember, with_progress
 
 TRIALS, FEWEST = 200, 10
 MAX_HELD = 1 << 19
@@ -85,7 +85,7 @@ def _previewed(asked: DirectionsAsked) -> Previewed:
     dataset = asked.dataset()
     problem = asked.problem(dataset.n)
     trials = trials_for(asked, dataset.n)
-    state = remembered(f"sphere|{source.key}", lambda: mechanism.prepare(dataset, problem))
+    state = remember(f"sphere|{source.key}", lambda: mechanism.prepare(dataset, problem))
     net = {name: value for name, value in asked.values.items() if name != "epsilon"}
     with_progress(
         f"sides|{source.key}|{net!r}|{seed}|{trials}",
@@ -93,12 +93,12 @@ def _previewed(asked: DirectionsAsked) -> Previewed:
         label="Counting rows on the sides.",
     )
     key = f"{source.key}|{asked.values!r}|{seed}|{trials}"
-    release = remembered(f"halfspaces|{key}", lambda: released(mechanism, state, seed=seed, trials=trials))
+    release = remember(f"halfspaces|{key}", lambda: released(mechanism, state, seed=seed, trials=trials))
     towards = asked.towards(CIRCLE)
     plane = f"{source.key}|{asked.tilt}"
     expected = None
     if mechanism.is_projected(problem):
-        expected = remembered(
+        expected = remember(
             f"expected|{plane}|{mechanism.projected}",
             lambda: expected_after_projection(dataset.records, towards, dimensions=mechanism.projected),
         )
@@ -106,8 +106,8 @@ def _previewed(asked: DirectionsAsked) -> Previewed:
         dataset=dataset,
         state=state,
         release=release,
-        truth=remembered(f"sides of a circle|{plane}", lambda: asked.queries.truth(dataset.records, towards)),
-        answers=remembered(f"answers|{key}|{asked.tilt}", lambda: release.answer(towards)),
+        truth=remember(f"sides of a circle|{plane}", lambda: asked.queries.truth(dataset.records, towards)),
+        answers=remember(f"answers|{key}|{asked.tilt}", lambda: release.answer(towards)),
         expected=expected,
     )
 

@@ -13,7 +13,7 @@ from pages.learn import kit
 from pages.learn.fat import figure
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops, whole
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 ANSWERS = {
@@ -94,7 +94,7 @@ def lesson() -> None:
         )
         kit.picture(shown, key="fat_scale" if chosen == VIEWS[0] else "fat_weights", badge=badge)
         return
-    errors = remembered(
+    errors = remember(
         f"limits-fat|{points}|{scale}|{uneven}|{neighbours}|{drawn}",
         lambda: measured_errors(points=points, levels=seen.levels, scale=scale, neighbours=neighbours, seed=drawn),
     )

@@ -13,7 +13,7 @@ from pages.learn import kit
 from pages.learn.histogram import figure
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 RELEASES = 200
 
@@ -41,14 +41,14 @@ def lesson() -> None:
     )
 
     def errors(key: str, *, full: int) -> Floats:
-        return remembered(
+        return remember(
             f"limits-risk|{key}|{cells}|{full}|{rows}|{loss}|{drawn}",
             lambda: total_errors(
                 key=key, cells=cells, occupied=full, rows=rows, epsilon=loss, seed=drawn, trials=RELEASES
             ),
         )
 
-    seen = remembered(
+    seen = remember(
         f"limits-risks|{cells}|{occupied}|{rows}|{loss}",
         lambda: minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss)),
     )

@@ -13,7 +13,7 @@ from dplab.limits import medians
 from pages.learn import kit
 from pages.learn.median import figure
 from pages.shell.controls import choice, stops, whole
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 BITS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 144, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000, 8000, 10_000)
 WALKS = {
@@ -111,7 +111,7 @@ def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, dr
             delta=delta,
             bits=bits,
             guess=guess,
-            measured=remembered(
+            measured=remember(
                 f"limits-median|{n}|{loss}|{drawn}",
                 lambda: {
                     key: medians.measured_chances(n=n, epsilon=loss, seed=drawn, key=key) for key in medians.SEARCHED
@@ -128,7 +128,7 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
     chosen = choice("Who walks", WALKS, key="median-walk")
     if chosen in SEARCHES:
         key = SEARCHES[chosen]
-        seen = remembered(
+        seen = remember(
             f"limits-walk|{key}|{n}|{epsilon}|{seed}",
             lambda: medians.measured_walk(n=n, epsilon=epsilon, seed=seed, key=key),
         )

@@ -11,8 +11,8 @@ from pages.charts.words import percent, significant
 from pages.learn import kit
 from pages.learn.polynomials import figure
 from pages.shell.controls import stops, whole
-from pages.shell.present import backstage, on_stage
-from pages.shell.session import remembered
+from pages.shell.presentation import outside_presentation, presentation_place
+from pages.shell.work.memory import remember
 
 VIEWS = ("How far from the step", "The polynomial", "Who needs how many rows")
 MAX_WIDTH = 12
@@ -27,9 +27,9 @@ def lesson() -> None:
         "answer depends only on *how many* of the k it has."
     )
     width = whole("Attributes of a question k", 2, MAX_WIDTH, MAX_WIDTH, key="polynomials-width")
-    with on_stage("slider"):
+    with presentation_place("slider"):
         bias = stops("Allowed distance γ", (0.01, 0.02, 0.05, 0.1, 0.2, 0.3), 0.1, key="polynomials-bias")
-    with kit.more(), backstage():
+    with kit.more(), outside_presentation():
         attributes = whole("Attributes of the data d", MAX_WIDTH, MAX_ATTRIBUTES, 64, key="polynomials-attributes")
         loss = kit.epsilon("polynomials", default=1.0)
         delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
@@ -45,7 +45,7 @@ def lesson() -> None:
     found = degrees(attributes=attributes, width=width)
     needed = found.needed(bias)
     counts = found.counts[needed - 1]
-    seen = remembered(
+    seen = remember(
         f"limits-polynomials|{attributes}|{width}|{loss}|{delta}",
         lambda: predicted_errors(attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS),
     )

@@ -10,7 +10,7 @@ from pages.charts.words import percent, significant
 from pages.learn import kit
 from pages.learn.population import figure
 from pages.shell.controls import stops
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 FAR = 4
 """How many lengths of the ruler a count must wander before its folded place says next to nothing of it."""
@@ -43,7 +43,7 @@ def lesson() -> None:
         default=0,
         unit="%%",
     )
-    apart = remembered(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
+    apart = remember(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
     net = _pairs(n).losses(loss)
     if kit.pictures("population", *VIEWS) == VIEWS[1]:
         measured = [_pairs(each).most_epsilon(loss=1.0, beta=BETA) for each in ROWS]
@@ -85,7 +85,7 @@ def lesson() -> None:
 
 def _pairs(n: int) -> net_samples.NetPairs:
     """Pairs of samples of so many rows."""
-    return remembered(
+    return remember(
         f"limits-net-samples|{n}", lambda: net_samples.draw_pairs(rows=n, points=NET_POINTS, pairs=PAIRS, seed=1)
     )
 

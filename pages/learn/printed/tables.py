@@ -24,7 +24,7 @@ from pages.charts.words import significant, within
 from pages.learn.kit import SIMULATED, THEORY, epsilon
 from pages.learn.printed import simulated
 from pages.shell.controls import choice, stops, whole
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 BETA = 0.05
 ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
@@ -89,7 +89,7 @@ def _intervals(loss: float) -> Shown:
 def _rectangles(loss: float) -> Shown:
     levels, n = whole("Levels of cuts L", 3, 4, 3, key="printed-levels"), _rows()
     made = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
-    return Shown(table=remembered(f"rectangles|{levels}|{n}|{loss}", made))
+    return Shown(table=remember(f"rectangles|{levels}|{n}|{loss}", made))
 
 
 def _halfspaces(loss: float) -> Shown:
@@ -161,7 +161,7 @@ def printed() -> None:
                     "last two lines are counted here, with all constants."
                 )
         if shown.run:
-            picture = remembered(f"printed|{table!r}", shown.run)
+            picture = remember(f"printed|{table!r}", shown.run)
             st.markdown(f"**{picture.title}** {SIMULATED}")
             told = f"simulated, preview sampler, seed {SEED}, beside theory"
             draw_with_table(picture, key="printed_run", badge=told, title=within(picture.title), download=True)

@@ -21,7 +21,7 @@ from pages.learn import kit
 from pages.learn.sparse import figure
 from pages.learn.sparse.cells import growth_curves, loss_growth
 from pages.shell.controls import choice, stops
-from pages.shell.session import remembered
+from pages.shell.work.memory import remember
 
 VIEWS = ("The losses", "The histograms", "What it grows with")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}
@@ -57,7 +57,7 @@ def lesson() -> None:
         options=(1, 2, 3, 4, 6, 8, 12, 25, 50),
         default=25,
     )
-    found: LossFigure = remembered(
+    found: LossFigure = remember(
         f"limits-random|{chosen}|{rows}|{loss}|{gamma}|{condition}|{drawn}",
         lambda: simulate(histogram, epsilon=loss, gamma=gamma, condition=condition, seed=drawn, times=SIMULATIONS),
     )
@@ -126,7 +126,7 @@ def _figure_1(seed: int) -> str:
     """The mean losses of the paper's first figure at two values of ε, in words."""
     told = []
     for loss in (0.1, 1.0):
-        found = remembered(
+        found = remember(
             f"limits-figure-1|{loss}|{seed}",
             partial(
                 simulate,
@@ -147,7 +147,7 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
     """Equation 5 and its condition; of the growth, what is proved and what is only measured."""
     paper, sharper = (lone_row_chance(cells=cells, n=rows, condition=each) for each in ("paper", "sharper"))
     needed = rows_needed(cells=cells, gamma=gamma, condition=condition)
-    few, many = remembered(f"limits-growth|{rows}|{loss}", lambda: widened(epsilon=loss, n=rows))
+    few, many = remember(f"limits-growth|{rows}|{loss}", lambda: widened(epsilon=loss, n=rows))
     open_question = (
         "**A question the paper leaves open**: is a loss of k/(εn) the price of every private method where few cells "
         f"are full? Measured here, not proved: after the projection, with two full cells, it goes from "

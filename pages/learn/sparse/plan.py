@@ -11,7 +11,7 @@ from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.privacy.composition import compose
 from dplab.sparse import LossFigure
 from pages.charts.words import percent
-from pages.shell.session import in_link
+from pages.shell.links import in_link
 from pages.shell.state import SessionKey
 from pages.shell.theorem import lead
 

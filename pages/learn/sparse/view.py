@@ -27,10 +27,11 @@ from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
 from pages.learn.sparse.plan import plan
 from pages.learn.sparse.warning import warning
 from pages.shell.controls import Value, audit_this, choice, control, seed, stops
-from pages.shell.present import on_stage, presenting
-from pages.shell.session import in_link, remembered
+from pages.shell.links import in_link
+from pages.shell.presentation import is_presenting, presentation_place
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits, lead
+from pages.shell.work.memory import remember
 
 SIMULATIONS = 100
 FIGURES = {
@@ -107,7 +108,7 @@ def _choose() -> Chosen:
     private = source.provenance.is_private
     if private:
         provenance += " · not protected: made by the data's steward"
-    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    dataset = remember(f"dataset|{source.key}", source.dataset)
     return Chosen(key=source.key, histogram=dataset.histogram, provenance=provenance, private=private)
 
 
@@ -129,7 +130,7 @@ def _condition(histogram: Integers, *, gamma: float, condition: str) -> None:
         )
     st.header(f"Empty cells may {'stay empty' if met else 'not stay empty'}")
     why = st.expander("Why?")
-    with on_stage("theorem") if presenting() else why:
+    with presentation_place("theorem") if is_presenting() else why:
         st.latex(r"\Pr[\text{alone in a cell}]\le\frac{2k}{n}\le\gamma")
     with why:
         st.markdown("\n".join(lines))
@@ -143,7 +144,7 @@ def _histograms(
     chosen: Chosen, histogram: Integers, *, epsilon: float, gamma: float, condition: str, seed: int
 ) -> LossFigure:
     """True, private, random-private; their losses; and what these grow with."""
-    found: LossFigure = remembered(
+    found: LossFigure = remember(
         f"sparse|{chosen.key}|{epsilon}|{gamma}|{condition}|{seed}",
         lambda: simulate(histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, times=SIMULATIONS),
     )

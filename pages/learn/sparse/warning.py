@@ -13,8 +13,8 @@ from dpcore.data.samples import load_sample
 from dplab.sparse import lone_row, shown_chances
 from pages.charts.component import draw_with_table
 from pages.learn.sparse.cells import alone
-from pages.shell.session import remembered
 from pages.shell.status import badge
+from pages.shell.work.memory import remember
 
 PETS = bundled("pets", "zip_code")
 TRIALS = 500
@@ -29,8 +29,8 @@ def pet_names() -> tuple[int, int]:
 
 def alone_chances(*, epsilon: float, gamma: float, condition: str, seed: int) -> Floats:
     """How often releases show somebody in the lone pet's cell: (2 mechanisms, there or elsewhere)."""
-    dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
-    return remembered(
+    dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
+    return remember(
         f"alone|{epsilon}|{gamma}|{condition}|{seed}",
         lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS),
     )
@@ -38,7 +38,7 @@ def alone_chances(*, epsilon: float, gamma: float, condition: str, seed: int) ->
 
 def lone_place() -> str:
     """The zip code in which one pet alone is licensed."""
-    dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
+    dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
     return dataset.domain.describe(lone_row(dataset.histogram)[0])
 
 
@@ -46,7 +46,7 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
     """Tell it, then show it."""
     st.header("The warning: someone alone")
     names, unique = pet_names()
-    dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
+    dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
     place = lone_place()
     left, right = st.columns(2)
     with left:

@@ -13,8 +13,8 @@ from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.subset import figure
 from pages.shell.controls import choice, stops, whole
-from pages.shell.present import backstage, on_stage
-from pages.shell.session import remembered, with_progress
+from pages.shell.presentation import outside_presentation, presentation_place
+from pages.shell.work.memory import remember, with_progress
 
 SECRETS = {
     "generated": "Generated: a fair coin each",
@@ -39,10 +39,10 @@ def lesson() -> None:
         "Everyone has one secret bit, which is never published: only **how many in a random group have a 1**, with "
         "some noise. An attacker looks for the bits that fit all these answers best."
     )
-    with on_stage("slider"):
+    with presentation_place("slider"):
         error = whole("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
     questions = int(stops("Questions", (50, 100, 200, 500, 1000, 2000), 1000, key="subset-questions"))
-    with kit.more(), backstage():
+    with kit.more(), outside_presentation():
         people = int(stops("People n", (20, 50, 100, 200, 344, 500), 200, key="subset-people"))
         secret = choice("Secret column", SECRETS, key="subset-secret", default="adult.sex")
         method = choice("Attack", METHODS, key="subset-method")
@@ -102,7 +102,7 @@ def lesson() -> None:
         if promised <= 0 and attacks.min() > blind and kit.revealed()
         else ""
     )
-    private = remembered(
+    private = remember(
         f"limits-curator|{key}|{loss}",
         lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
     )
@@ -128,7 +128,7 @@ def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple
     if secret == "generated":
         return Preview(seed).draw(PublicCoins(2, columns=people), 1)[0] == 1, ("0", "1")
     source = bundled(*secret.split("."))
-    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    dataset = remember(f"dataset|{source.key}", source.dataset)
     rows = dataset.records[dataset.records < 2][:people]
     return rows == 1, (dataset.domain.describe(0), dataset.domain.describe(1))
 

@@ -21,7 +21,8 @@ from pages.learn import kit
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
 from pages.shell.controls import choice, stops, whole
-from pages.shell.session import in_link, remembered, with_progress
+from pages.shell.links import in_link
+from pages.shell.work.memory import remember, with_progress
 
 POINTS = (8, 16, 32, 64, 128, 256, 1024, 10_000)
 ALL_COMPARED = 256
@@ -122,7 +123,7 @@ def _worlds(
 ) -> None:
     """The swap behind the proof, for one person."""
     trials = 1000 if points <= 1024 else 100
-    seen = remembered(
+    seen = remember(
         f"limits-worlds|{entry.key if entry else NOISE_FREE}|{points}|{repeats}|{loss}|{neighbours}|{drawn}",
         lambda: swap_worlds(
             entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn, trials=trials

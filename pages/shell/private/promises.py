@@ -16,10 +16,10 @@ from dplab.limits.outlook import Outlook, depends_on_n, outlook, predicted_error
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import confidence, percent, percent_up, rows
-from pages.shell.private.figure import IF_N, known_before
+from pages.shell.private.charts import IF_N, known_before
 from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, registered_rows, use_twin
-from pages.shell.session import with_progress
 from pages.shell.theorem import theorem_card
+from pages.shell.work.memory import with_progress
 
 USUAL_TARGET = 0.01
 """The error for which rows are counted where nobody named one."""

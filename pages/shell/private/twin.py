@@ -9,9 +9,10 @@ from dpcore.data.sources import Bundled, Origin, Source, Uploaded
 from dpcore.data.twin import MadeUp, twin
 from dprelease.ledger.records import LedgerError
 from pages.data.upload import held_file
-from pages.shell.ledger.door import admitted, role
-from pages.shell.ledger.held import account_of
-from pages.shell.session import DATA, carried, to_link, upload
+from pages.shell.ledger.accounts import account_of
+from pages.shell.ledger.roles import admitted, role
+from pages.shell.links import linked_values, to_link
+from pages.shell.session import DATA, upload
 from pages.shell.state import SessionKey
 
 NAMED, TWIN, USUAL_ROWS = SessionKey("declared_n", 0), SessionKey("twin", False), 10_000
@@ -20,7 +21,7 @@ NAMED, TWIN, USUAL_ROWS = SessionKey("declared_n", 0), SessionKey("twin", False)
 
 def relation() -> Neighbours:
     """Which data sets are neighbours, as the control that stands in the link has it: by its key, or in its words."""
-    told = SessionKey("neighbours", "").value or st.query_params.get("neighbours") or carried().get("neighbours")
+    told = SessionKey("neighbours", "").value or st.query_params.get("neighbours") or linked_values().get("neighbours")
     return next((each for each in Neighbours if told in (each, each.words)), Neighbours.REPLACE_ONE)
 
 

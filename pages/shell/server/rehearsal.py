@@ -25,7 +25,7 @@ QUIET, LOOK_EVERY = 3.0, 0.05
 """Seconds without a word from or to a browser after which nobody waits; and between looks."""
 
 
-class Heard:
+class LastActivity:
     """When a browser last said or was told something.
 
     Attributes:
@@ -40,10 +40,10 @@ class Heard:
         return time.monotonic() - self.at > QUIET
 
 
-class Hearing:
+class ActivityMiddleware:
     """The middleware that listens: to sockets and to whoever fetches a page, not to a proxy that asks for health."""
 
-    def __init__(self, app: ASGIApp, heard: Heard) -> None:
+    def __init__(self, app: ASGIApp, heard: LastActivity) -> None:
         self.app, self.heard = app, heard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,7 +64,7 @@ class Hearing:
             await self.app(scope, received, sent)
 
 
-async def rehearse(heard: Heard) -> None:
+async def rehearse(heard: LastActivity) -> None:
     """Run all pages, one after the other; what a visitor interrupts is begun again when it is quiet."""
     if os.environ.get(VARIABLE) == "0":
         return
@@ -74,7 +74,7 @@ async def rehearse(heard: Heard) -> None:
             pass
 
 
-async def _ran(page: str, heard: Heard) -> bool:
+async def _ran(page: str, heard: LastActivity) -> bool:
     """Wait until nobody is being served, and run a page; whether it came to its end before somebody was."""
     while not heard.nobody():
         await asyncio.sleep(LOOK_EVERY)

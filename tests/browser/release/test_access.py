@@ -16,7 +16,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
-from pages.shell.ledger.door import CLOSED
+from pages.shell.ledger.roles import CLOSED
 from pages.shell.server.access import PARAMETER
 from run import find_chromium, opened_in_browser
 from tests.kit.browser import CHROMIUM_FLAGS, Server, running_server, watched_page

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pages.shell.ledger.watched import READING, STOPPED
+from pages.shell.ledger.reading_progress import READING, STOPPED
 from tests.browser.release.test_drawn_once import House, press, ready
 from tests.kit.browser import comes_true, watched_page
 from tests.kit.rest import settled
 
 pytestmark = pytest.mark.harness
 SLOWLY = """
-import dpcore.data.reading.tables, pages.shell.ledger.watched
-pages.shell.ledger.watched.BLOCK = 1
+import dpcore.data.reading.tables, pages.shell.ledger.reading_progress
+pages.shell.ledger.reading_progress.BLOCK = 1
 packed = dpcore.data.reading.tables.Table.packed
 def slowly(table, columns):
     for row in packed(table, columns):

@@ -23,7 +23,7 @@ from dpcore.queries.linear import generated
 from pages.ask import map as ask_map
 from pages.ask.controls import spread_questions
 from pages.ask.figures import said
-from pages.shell import kept
+from pages.shell.work import shared
 from tests.kit.sources import own
 from tests.pages import opening
 from tests.pages.data.test_page import everything
@@ -246,12 +246,12 @@ def test_the_wall_is_told_with_who_may_pass_it() -> None:
 
 
 def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_kept", kept.Shelf(most=9))
+    monkeypatch.setattr(shared, "_results", shared.SharedCache(size=9))
     monkeypatch.setattr(ask_map, "PATIENCE", -1.0)
     app = sound(opened(ask="weights"))
     assert set(drawn(app)) == {BELIEF}
     assert "they wait for your word" in texts(app)
-    assert not kept._kept.held, "another session may find more time"
+    assert not shared._results.results, "another session may find more time"
     sound(app.toggle(key="ask_long").set_value(True).run())
     assert MAP in drawn(app)
     assert "in 100 conversations err by more than" in texts(app) or "every conversation errs by" in texts(app)
@@ -269,7 +269,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_each_session(
     own_rows: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "_kept", kept.Shelf(most=9))
+    monkeypatch.setattr(shared, "_results", shared.SharedCache(size=9))
     held: list[int] = []
 
     def counted(*asked: Any, **named: Any) -> Any:
@@ -285,7 +285,7 @@ def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_e
             app.query_params["data"] = "my-file"
         assert MAP in drawn(sound(app.run()))
         assert len(held) == (visit if own_rows else 1)
-    assert bool(kept._kept.held) != own_rows
+    assert bool(shared._results.results) != own_rows
 
 
 def test_private_conversations_are_refused_whoever_asks() -> None:

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dprelease.engines.embedded import Embedded
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile
-from pages.shell.ledger.door import ADMITTED
+from pages.shell.ledger.roles import ADMITTED
 from tests.pages.data.test_page import press
 from tests.pages.opening import FILES, sound, visitor
 

@@ -13,7 +13,7 @@ from dpcore.data.sources import Uploaded
 from dprelease.engines.tables import Snapshot
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile
-from pages.shell.ledger.door import ADMITTED
+from pages.shell.ledger.roles import ADMITTED
 from tests.pages.data.test_page import everything
 from tests.pages.opening import sound, visitor
 

@@ -29,8 +29,8 @@ from pages.data.engines import NOT_OFFERED, OPENED_AS, open_offer
 from pages.data.summary import DECLARED
 from pages.data.upload import HeldFile
 from pages.shell import status
-from pages.shell.ledger.door import ADMITTED
-from pages.shell.ledger.looks import CANNOT, NO_LEDGER
+from pages.shell.ledger.access_records import CANNOT, NO_LEDGER
+from pages.shell.ledger.roles import ADMITTED
 from tests.kit.chance.numbers import has_number
 from tests.kit.ledgers import STEWARD as ADA
 from tests.pages.data.engine_sessions import (

@@ -17,8 +17,8 @@ from dplab.sweep import Sweep
 from dprelease.plan.compare import compared
 from dprelease.plan.errors import predict
 from pages.plan import frontier, view
-from pages.shell.server import jobs
-from pages.shell.server.jobs import JOBS
+from pages.shell.work import jobs
+from pages.shell.work.jobs import JOBS
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions

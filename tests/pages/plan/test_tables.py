@@ -22,7 +22,7 @@ from dprelease.plan.answers import Errors
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.plan.add import askable
 from pages.plan.table import Declared
-from pages.shell.ledger.door import VARIABLE
+from pages.shell.ledger.roles import VARIABLE
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions

@@ -24,9 +24,9 @@ from pages.play import target
 from pages.play.live import LEAST_RELEASES, WANTED, states
 from pages.play.pictures import TITLES, View
 from pages.play.query import cells_between, drawn_on, edges
-from pages.shell import kept
 from pages.shell.controls import log_stops, read_target
-from pages.shell.kept import is_everybodys
+from pages.shell.work import shared
+from pages.shell.work.shared import is_public_work
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import MAIN, neighbours_said, sound, texts, visitor
@@ -93,7 +93,7 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
     """The picture that follows the finger is the one that is drawn when it rests, by whichever way it came about."""
     app = started(epsilon="0.5", data="sparse", n="1000", bits="6")
     alone, states, place = drawn(app), asked_for_states(app), STOPS.index(0.5)
-    kept._parts.held.clear()
+    shared._parts.results.clear()
     assert drawn(sound(app.run())) == alone, "the stop's own report gives the same"
     assert len(STOPS) == 31 and states["texts"]["headline"][place] == headline(app)
     assert set(TITLES) & set(alone) == set(states["charts"]) >= {"data_chart", "band_chart", "worst_chart"}
@@ -168,9 +168,9 @@ def test_a_page_states_the_price_of_gaussian_noise_for_persons_and_the_charge_is
 
 
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:
-    assert is_everybodys(OPENING)
+    assert is_public_work(OPENING)
     for private in (True, False):
-        assert not is_everybodys(replace(OPENING, source=uploaded(private=private)))
+        assert not is_public_work(replace(OPENING, source=uploaded(private=private)))
 
 
 def test_private_data_send_no_states_until_their_steward_asks() -> None:
@@ -182,10 +182,10 @@ def test_private_data_send_no_states_until_their_steward_asks() -> None:
     assert set(states) == set(drawn(app)) == {"promises_chart"}, "theory alone"
     assert "dataset|" not in repr(app.session_state["memory"]), "the file was not even read"
     assert "ask-from" not in [each.key for each in app.number_input]
-    everybodys = {*kept._kept.held, *kept._parts.held}
+    everybodys = {*shared._results.results, *shared._parts.results}
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert "data_chart" in sent_states(app)["charts"]
-    assert {*kept._kept.held, *kept._parts.held} == everybodys, "what is private stays in its session"
+    assert {*shared._results.results, *shared._parts.results} == everybodys, "what is private stays in its session"
 
 
 @pytest.mark.full
@@ -342,7 +342,7 @@ def test_a_ranking_is_not_taken_for_that_beside_another_mechanism_s_own_settings
 
     def recorded(recipe: Recipe, key: str, work: Any, *, label: str) -> Any:
         asked.append(key)
-        return kept.kept(recipe, key, work, label=label)
+        return shared.share_with_progress(recipe, key, work, label=label)
 
     monkeypatch.setattr(target, "kept", recorded)
     for mechanism in ("intervals-anchored", "intervals-recursive"):

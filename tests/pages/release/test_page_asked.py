@@ -13,8 +13,8 @@ from dprelease.ledger.records import Registration
 from pages.data.upload import HeldFile
 from pages.release.asked import other_cap
 from pages.release.register import PRIVATE_NAME
-from pages.shell.ledger.door import ADMITTED, VARIABLE
-from pages.shell.session import OWN_NOTES
+from pages.shell.clearing import KEPT_KEYS
+from pages.shell.ledger.roles import ADMITTED, VARIABLE
 from tests.pages.release.test_page_states import KEY, came, press, registered
 from tests.pages.uploads import uploaded
 
@@ -54,4 +54,4 @@ def test_no_table_of_what_is_unpublished_offers_itself_as_a_file() -> None:
 
 
 def test_who_was_admitted_still_is_after_a_file_is_forgotten() -> None:
-    assert ADMITTED in OWN_NOTES
+    assert ADMITTED in KEPT_KEYS

@@ -15,15 +15,15 @@ from streamlit.testing.v1 import AppTest
 from dpcore.data.reading.tables import Table, read_table
 from dprelease.ledger.fingerprint import KEY_BYTES, fingerprint
 from dprelease.ledger.store import Ledger
-from pages.shell.ledger import watched
-from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
-from pages.shell.ledger.odometer import UNKNOWN
-from pages.shell.ledger.watched import READING, STOPPED, Watched
+from pages.shell.ledger import reading_progress
+from pages.shell.ledger.accounts import HALTED, LOOKED, PRINTS
+from pages.shell.ledger.reading_progress import READING, STOPPED, Watched
+from pages.shell.ledger.spent import UNKNOWN
 from tests.pages.opening import as_steward, sound, visitor
 from tests.pages.release.test_page_states import PAGE, came, press, registered, said, token
 
 __all__ = ["token"]
-ROWS = 3 * watched.BLOCK
+ROWS = 3 * reading_progress.BLOCK
 KEY = bytes(KEY_BYTES)
 
 
@@ -31,8 +31,8 @@ KEY = bytes(KEY_BYTES)
 def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
     """What bars of progress were told, of readings that are long from the first row on."""
     told: list[tuple[float, str]] = []
-    monkeypatch.setattr(watched, "SOON", 0.0)
-    monkeypatch.setattr(watched, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(reading_progress, "SOON", 0.0)
+    monkeypatch.setattr(reading_progress, "LOOK_EVERY", 0.0)
     monkeypatch.setattr(DeltaGenerator, "progress", lambda _, share, text: told.append((share, text)))
     return told
 
@@ -79,7 +79,7 @@ def test_rows_that_are_read_quickly_show_nothing(table: Table, monkeypatch: pyte
     def shown(*_: Any, **__: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(watched, "SOON", 60.0)
+    monkeypatch.setattr(reading_progress, "SOON", 60.0)
     monkeypatch.setattr("streamlit.empty", shown)
     assert len(list(Watched(rows=table, count=ROWS).packed(("age",)))) == ROWS
 

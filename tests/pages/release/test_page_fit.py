@@ -24,10 +24,10 @@ from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.release import OTHER_FORMAT
 from pages.data import fit
 from pages.data.fit import COUNT, HELP, MAX_COLUMNS, NOT_FITTING, NOTED, offer_fit
-from pages.shell.ledger import looks as shown
-from pages.shell.ledger.door import ADMITTED
-from pages.shell.private.chip import escaped
-from pages.shell.session import FIT_ASKED
+from pages.shell.ledger import access_records as shown
+from pages.shell.ledger.roles import ADMITTED
+from pages.shell.private.data_in_use import escaped
+from pages.shell.steward import FIT_ASKED
 from tests import ROOT
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own

@@ -26,10 +26,11 @@ from dprelease.release import release
 from dprelease.requests.parts import AskedQuestion, Request
 from pages.release import asked
 from pages.release.asked import filled_in, request_of
-from pages.shell.ledger import looks as shown
-from pages.shell.ledger import odometer
-from pages.shell.ledger.door import ADMITTED
-from pages.shell.session import OnPage, fill_in
+from pages.shell.ledger import access_records as shown
+from pages.shell.ledger import spent
+from pages.shell.ledger.roles import ADMITTED
+from pages.shell.releasable import OnPage
+from pages.shell.steward import fill_in
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
 from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
@@ -199,7 +200,7 @@ def test_a_look_is_known_before_the_first_true_value_is_shown(no_ledger: Path, m
 @pytest.mark.full
 def test_a_large_table_s_look_is_known(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = registered(no_ledger)
-    monkeypatch.setattr(odometer, "QUICK_ROWS", 10)
+    monkeypatch.setattr(spent, "QUICK_ROWS", 10)
     looking()
     assert certified(ledger)
 

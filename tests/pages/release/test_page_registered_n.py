@@ -17,7 +17,7 @@ from dprelease.ledger.records import Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from pages.data.upload import HeldFile
-from pages.shell.ledger.door import ADMITTED
+from pages.shell.ledger.roles import ADMITTED
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
 from tests.pages.drawn import drawn

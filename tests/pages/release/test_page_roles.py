@@ -24,9 +24,9 @@ from pages.release.guests import LOG_IN, NOTHING
 from pages.release.register import NO_LEDGER
 from pages.release.results import NOT_YET
 from pages.release.view import NONE_OPEN
-from pages.shell.ledger import door
-from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
-from pages.shell.ledger.watched import STOPPED
+from pages.shell.ledger import roles
+from pages.shell.ledger.accounts import HALTED, LOOKED, PRINTS
+from pages.shell.ledger.reading_progress import STOPPED
 from tests.kit.ledgers import ANALYST, FewRows
 from tests.pages.drawn import drawn
 from tests.pages.opening import STEWARD, sound, visitor
@@ -204,7 +204,7 @@ def test_rows_are_closed_when_who_opened_them_logs_out_or_is_no_steward(monkeypa
     """In whichever of their tabs they do: each has a state of its own, and who is logged in is the same."""
     rows = read_table(b"income\n1\n2\n", name="payroll.csv")
     told = {"is_logged_in": True, "email": ADA, "email_verified": True}
-    monkeypatch.setattr(door, "has_login", lambda: True)
+    monkeypatch.setattr(roles, "has_login", lambda: True)
     monkeypatch.setattr("streamlit.user", SimpleNamespace(to_dict=lambda: told))
     monkeypatch.setattr("streamlit.logout", lambda: None)
     monkeypatch.setattr("streamlit.secrets", SECRETS)
@@ -248,30 +248,30 @@ def test_a_button_charges_for_whom_it_was_shown_to_and_while_the_rows_are_open(n
         ({"email_verified": None}, {}, False),
         ({"email_verified": "false"}, {}, False),
         ({"email_verified": True}, {}, True),
-        ({}, {door.UNVERIFIED: True}, True),
-        ({}, {door.UNVERIFIED: "yes"}, False),
-        ({"email_verified": False}, {door.UNVERIFIED: True}, False),
+        ({}, {roles.UNVERIFIED: True}, True),
+        ({}, {roles.UNVERIFIED: "yes"}, False),
+        ({"email_verified": False}, {roles.UNVERIFIED: True}, False),
     ],
 )
 def test_an_address_counts_only_if_the_provider_says_it_is_verified(
     monkeypatch: pytest.MonkeyPatch, claims: dict[str, Any], said: dict[str, Any], trusted: bool
 ) -> None:
     """Or if the secrets say that this provider's addresses are; one that it calls unverified never counts."""
-    monkeypatch.setattr(door, "has_login", lambda: True)
+    monkeypatch.setattr(roles, "has_login", lambda: True)
     monkeypatch.setattr("streamlit.secrets", SECRETS | {"roles": {**SECRETS["roles"], **said}})
     told = {"is_logged_in": True, "email": ADA} | claims
     monkeypatch.setattr("streamlit.user", SimpleNamespace(to_dict=lambda: told))
-    assert door.role() is (Role.STEWARD if trusted else None) and door.person() == (ADA if trusted else "")
+    assert roles.role() is (Role.STEWARD if trusted else None) and roles.person() == (ADA if trusted else "")
 
 
 def test_who_has_no_role_is_no_analyst(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamlit.session_state", {})
-    assert door.actor().role is None
+    assert roles.actor().role is None
 
 
 def test_without_a_section_of_secrets_the_token_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamlit.session_state", {door.ADMITTED: True})
-    assert not door.has_login() and door.role() is Role.STEWARD and door.person() == ""
+    monkeypatch.setattr("streamlit.session_state", {roles.ADMITTED: True})
+    assert not roles.has_login() and roles.role() is Role.STEWARD and roles.person() == ""
 
 
 def test_a_file_of_more_rows_than_a_public_number_allows_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:

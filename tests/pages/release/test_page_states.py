@@ -25,8 +25,8 @@ from dprelease.release import release
 from pages.release import worker
 from pages.release.draw import DRAWING
 from pages.release.register import COUNT_IS_PRIVATE
-from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, TYPE_TOKEN, VARIABLE, WRONG
-from pages.shell.ledger.odometer import spent_sentence
+from pages.shell.ledger.roles import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, TYPE_TOKEN, VARIABLE, WRONG
+from pages.shell.ledger.spent import spent_sentence
 from pages.shell.server.access import PARAMETER, STEWARD_KEYS, USER
 from tests.kit import ledgers
 from tests.kit.chance.numbers import has_number

@@ -26,9 +26,9 @@ from pages.data import upload
 from pages.release import worker
 from pages.release.draw import ANOTHER
 from pages.shell import session
-from pages.shell.ledger.door import ADMITTED, TYPE_TOKEN
-from pages.shell.ledger.held import account_in
-from pages.shell.ledger.odometer import tell_what_was_seen
+from pages.shell.ledger.accounts import account_in
+from pages.shell.ledger.roles import ADMITTED, TYPE_TOKEN
+from pages.shell.ledger.spent import record_true_values_shown
 from pages.shell.server import streamlit_internals
 from tests.kit.ledgers import STEWARD, request_of
 from tests.kit.sources import own
@@ -173,10 +173,10 @@ def test_a_look_while_somebody_draws_is_told_the_file_later(no_ledger: Path, mon
     monkeypatch.setattr(Ledger, "tell", noting(Ledger.tell, told))
     with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
-        tell_what_was_seen(account_in(ledger, dataset_id), source)
+        record_true_values_shown(account_in(ledger, dataset_id), source)
         assert time.monotonic() - start < WAITS and not told
-    tell_what_was_seen(account_in(ledger, dataset_id), source)
-    tell_what_was_seen(account_in(ledger, dataset_id), source)
+    record_true_values_shown(account_in(ledger, dataset_id), source)
+    record_true_values_shown(account_in(ledger, dataset_id), source)
     assert told == [(dataset_id, SAW_TRUE_VALUES)]
 
 

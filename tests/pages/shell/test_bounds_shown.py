@@ -26,7 +26,7 @@ from pages.charts.worst import Called, worst_map
 from pages.marginals.promise import Promised
 from pages.plan.figure import IF_N as TICK
 from pages.plan.figure import planned_errors
-from pages.shell.private.figure import IF_N, known_before
+from pages.shell.private.charts import IF_N, known_before
 from pages.shell.private.promises import Offer, headline
 from pages.shell.theorem import observed
 from tests.dprelease.plan.test_shares import TABLE

@@ -15,8 +15,8 @@ from dplab.limits.outlook import Outlook, outlook, promised_error
 from dplab.measure import finish
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall
 from pages.charts.words import percent_up, rows
-from pages.shell.private.chip import escaped
-from pages.shell.private.figure import TOP, known_before
+from pages.shell.private.charts import TOP, known_before
+from pages.shell.private.data_in_use import escaped
 from pages.shell.private.promises import Offer, headline
 from tests.pages.whole import whole
 

@@ -23,4 +23,4 @@ def test_only_a_browser_that_has_just_come_is_waited_for(
     monkeypatch.setattr("streamlit.context", SimpleNamespace(headers=headers))
     monkeypatch.setattr("streamlit.session_state", {session.OPENED_AT: 100.0})
     monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
-    assert list(session.first_pictures_seen()) == [0.0] * waits
+    assert list(session.wait_for_first_pictures()) == [0.0] * waits

@@ -20,8 +20,8 @@ from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue
 from dplab.solve import promising
 from pages.data.upload import HeldFile
-from pages.shell.private.chip import TWIN_SAID
-from pages.shell.session import with_progress
+from pages.shell.private.data_in_use import TWIN_SAID
+from pages.shell.work.memory import with_progress
 from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated
 from tests.pages import opening

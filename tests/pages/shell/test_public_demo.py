@@ -6,8 +6,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
-from pages.shell.doors import DEMONSTRATION, NO_FILES, Doors, is_public_demo
-from pages.shell.headers import content_policy
+from pages.shell.server.headers import content_policy
+from pages.shell.server.host_origin import DEMONSTRATION, NO_FILES, HostOriginMiddleware, is_public_demo
 from tests.kit import ran
 from tests.pages.opening import opened, sound
 
@@ -26,7 +26,7 @@ def answer(method: str, path: str, *, host: str = HOST, origin: str = "") -> tup
     async def send(message: Message) -> None:
         told.append(message)
 
-    ran(Doors(PlainTextResponse("the app"))(scope, receive, send))
+    ran(HostOriginMiddleware(PlainTextResponse("the app"))(scope, receive, send))
     return told[0]["status"], told[1]["body"].decode()
 
 

@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.shell.server import rehearsal
-from pages.shell.server.rehearsal import REHEARSED, Heard, Hearing, rehearse
+from pages.shell.server.rehearsal import REHEARSED, ActivityMiddleware, LastActivity, rehearse
 from pages.shell.server.streamlit_internals import NullClient
 from tests import ROOT
 from tests.kit import ran
@@ -26,7 +26,7 @@ CLOCK = count(0.0)
 class Stage:
     """A server whose pages run to their end at once, but for one visitor who comes during some."""
 
-    def __init__(self, heard: Heard, *, disturbed: tuple[str, ...] = ()) -> None:
+    def __init__(self, heard: LastActivity, *, disturbed: tuple[str, ...] = ()) -> None:
         self.heard, self.disturbed = heard, list(disturbed)
         self.clients: dict[str, NullClient] = {}
         self.asked: list[str] = []
@@ -59,14 +59,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_page_runs_once_and_one_that_was_disturbed_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage(heard := Heard(), disturbed=("tables",))
+    stage = Stage(heard := LastActivity(), disturbed=("tables",))
     monkeypatch.setattr(runtime, "get_instance", lambda: stage)
     ran(rehearse(heard))
     assert stage.asked == [REHEARSED[0], "tables", *REHEARSED[1:]] and not stage.clients
 
 
 def test_whoever_starts_the_server_has_the_processor_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage, begun = Stage(heard := Heard()), next(CLOCK)
+    stage, begun = Stage(heard := LastActivity()), next(CLOCK)
     monkeypatch.setattr(runtime, "get_instance", lambda: stage)
     ran(rehearse(heard))
     assert begun < heard.at < begun + 3  # and the stage is asked in front of nobody alone
@@ -74,7 +74,7 @@ def test_whoever_starts_the_server_has_the_processor_first(monkeypatch: pytest.M
 
 def test_nothing_runs_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(rehearsal.VARIABLE, "0")
-    stage = Stage(heard := Heard())
+    stage = Stage(heard := LastActivity())
     monkeypatch.setattr(runtime, "get_instance", lambda: stage)
     ran(rehearse(heard))
     assert not stage.asked
@@ -107,8 +107,8 @@ def test_visitors_alone_are_heard_and_everything_is_passed_on(scope: Scope, coun
     async def send(message: Message) -> None:
         sent.append(message)
 
-    heard = Heard()
+    heard = LastActivity()
     assert heard.nobody()
-    ran(Hearing(echo, heard)(scope, receive, send))
+    ran(ActivityMiddleware(echo, heard)(scope, receive, send))
     assert sent == [{"type": "said"}] and heard.nobody() != counts
     assert any(heard.nobody() for _ in range(9))

@@ -134,4 +134,4 @@ def test_the_app_has_every_guard_and_the_limits_last() -> None:
     calls = [node for node in ast.walk(ast.parse((ROOT / "app.py").read_text())) if isinstance(node, ast.Call)]
     guards = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Middleware"]
     names = [guard.id for guard in guards if isinstance(guard, ast.Name)]
-    assert names[:2] == ["Headers", "Doors"] and names[-1] == "UploadLimits" and "BrowserKeys" in names
+    assert names[:2] == ["Headers", "HostOriginMiddleware"] and names[-1] == "UploadLimits" and "BrowserKeys" in names

@@ -14,10 +14,12 @@ from dprelease.release import SAW_TRUE_VALUES
 from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
 from pages.shell.addresses import PageSpec
-from pages.shell.ledger.door import actor, admitted, role
-from pages.shell.ledger.held import Account, Data, account_of, halted, ledger
-from pages.shell.session import DATA, control_value, saw_true_values, upload
+from pages.shell.ledger.accounts import Account, Data, account_of, halted, ledger
+from pages.shell.ledger.roles import actor, admitted, role
+from pages.shell.links import control_value
+from pages.shell.session import DATA, upload
 from pages.shell.state import SessionKey
+from pages.shell.steward import saw_true_values
 
 TOLD = SessionKey[set[str]]("ledger_told", set())
 """Data sets whose ledger has been told that true values were seen."""
@@ -26,7 +28,7 @@ QUICK_ROWS = 200_000
 """A private table with more, and numbers made on a grid, are looked up when somebody opens Release."""
 
 
-def odometer(page: PageSpec) -> str:
+def budget_spent(page: PageSpec) -> str:
     """What is spent, in a few words; nothing where no ledger holds the data, or this session may not know."""
     data = _data(page) if role() else None
     origin = data.origin if isinstance(data, Source) else data
@@ -40,7 +42,7 @@ def odometer(page: PageSpec) -> str:
             return UNKNOWN if halted(data) else ""
         if found.wrong:
             return UNKNOWN
-        tell_what_was_seen(found, data)
+        record_true_values_shown(found, data)
     except DataError:
         return ""  # the page Release says it
     except LedgerError:
@@ -59,7 +61,7 @@ def spent_words(spent: Spent) -> str:
     return f"{least}{spent.budget.measure.letter} {spent.spent.amount} of {spent.budget.amount}"
 
 
-def tell_what_was_seen(found: Account, data: Data) -> None:
+def record_true_values_shown(found: Account, data: Data) -> None:
     """Have the ledger's file say, once a session, that the steward looked at true values of private rows.
 
     A note of it is there since before they were shown; while somebody draws, this is for a later run.

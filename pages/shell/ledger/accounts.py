@@ -19,9 +19,9 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.fingerprint import fingerprint, key_of
 from dprelease.ledger.records import Registration, Spent
 from dprelease.ledger.store import Ledger
-from pages.shell.ledger.watched import Watched
-from pages.shell.session import remembered
+from pages.shell.ledger.reading_progress import Watched
 from pages.shell.state import SessionKey
+from pages.shell.work.memory import remember
 
 Data = Source | Uploaded | Bundled
 """Rows: a table's, or those of a source."""
@@ -71,7 +71,7 @@ def rows_of(data: Data) -> Table:
         case Bundled(sample_key=key):
             return load_sample(key)
     assert isinstance(data, Source)
-    return remembered(f"rows|{data.key}", lambda: read_frame(data.dataset().frame()))
+    return remember(f"rows|{data.key}", lambda: read_frame(data.dataset().frame()))
 
 
 def account_of(data: Data, *, look: bool = True) -> Account | None:

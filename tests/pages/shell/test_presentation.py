@@ -14,7 +14,7 @@ from pages.charts import component
 from pages.charts.live import encoded
 from pages.charts.picture import Picture
 from pages.learn.view import LESSONS
-from pages.shell.present import NOTHING
+from pages.shell.presentation import NO_BUTTON
 from tests import ROOT
 from tests.cases import full_but
 from tests.pages.data.test_page import declared_pay, everything
@@ -72,9 +72,9 @@ def styles(app: AppTest) -> str:
 )
 def test_a_page_without_a_chart_for_the_stage_stays_as_it_is_and_offers_none(page: str) -> None:
     usual = sound(opened(page))
-    assert NOTHING in styles(usual)
+    assert NO_BUTTON in styles(usual)
     app = sound(opened(page, present="1"))
-    assert "present" not in app.query_params and "backstage" not in styles(app)
+    assert "present" not in app.query_params and "outside_presentation" not in styles(app)
     assert drawn(app).keys() == drawn(usual).keys() and not app.latex
 
 
@@ -92,7 +92,7 @@ def test_what_is_wrong_with_a_link_is_said_once_where_there_is_nothing_to_presen
 @pytest.mark.parametrize("lesson", [None, *full_but(LESSONS, "odds")])
 def test_a_page_with_a_chart_for_the_stage_offers_it(lesson: str | None) -> None:
     app = sound(opened("play/page.py") if lesson is None else opened("learn/page.py", lesson=lesson))
-    assert NOTHING not in styles(app)
+    assert NO_BUTTON not in styles(app)
 
 
 SHOWN = ("play/page.py", "robust/page.py", "marginals/page.py")
@@ -206,7 +206,7 @@ def test_what_was_read_off_private_rows_is_in_no_frame_of_a_presentation(monkeyp
 @pytest.mark.parametrize("page", SHOWN[:2])
 def test_no_button_presents_true_values_of_private_rows(page: str) -> None:
     app = with_private_file(page, steward_choice=True)
-    assert NOTHING in styles(sound(app.run()))
+    assert NO_BUTTON in styles(sound(app.run()))
 
 
 def test_public_rows_are_presented_beside_a_private_file() -> None:

@@ -13,7 +13,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.charts.script import LIBRARY, LIVE, MODULE
-from pages.shell.doors import is_public_demo
+from pages.shell.server.host_origin import is_public_demo
 from pages.shell.server.streamlit_internals import STATIC_FOLDER
 
 PRELOAD = f"</{LIBRARY}>; rel=preload; as=script, </{MODULE}>; rel=modulepreload, </{LIVE}>; rel=modulepreload"

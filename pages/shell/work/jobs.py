@@ -15,8 +15,8 @@ import streamlit as st
 
 from dpcore.core import stoppable
 from pages.shell.server.streamlit_internals import has_server, is_connected, session_id
-from pages.shell.session import MEMORY, remembered
 from pages.shell.state import SessionKey
+from pages.shell.work.memory import MEMORY, remember
 
 Result = TypeVar("Result")
 _pool = ThreadPoolExecutor(4, thread_name_prefix="plan")
@@ -106,7 +106,7 @@ def in_background(
     memory = MEMORY.setdefault({})
     if key in memory:
         found: Result = memory[key]
-        return remembered(key, lambda: found)
+        return remember(key, lambda: found)
     jobs = _jobs()
     job: Job[Result] | None = jobs.get(place)
     if _stopped().get(place) == key:
@@ -121,7 +121,7 @@ def in_background(
         return so_far()
     jobs.pop(place)
     result = job.future.result()
-    return so_far() if result is None else remembered(key, lambda: result)
+    return so_far() if result is None else remember(key, lambda: result)
 
 
 def stop(place: str) -> None:

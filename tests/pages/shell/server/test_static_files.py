@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
-from pages.shell.server.kept_files import SLICE, KeptFiles
+from pages.shell.server.static_files import SLICE, StaticFilesMiddleware
 from tests.kit import ran
 
 FOLDER = Path(get_static_dir())
@@ -34,7 +34,9 @@ class App:
             await send({"type": "http.response.body", "body": scope["path"].encode().ljust(self.size - 2)})
 
 
-def messages(app: KeptFiles, path: str = FILE, *, method: str = "GET", header: bytes = b"accept") -> list[Message]:
+def messages(
+    app: StaticFilesMiddleware, path: str = FILE, *, method: str = "GET", header: bytes = b"accept"
+) -> list[Message]:
     """What is sent; whoever sends may add to the headers of its own answer."""
     sent: list[Message] = []
 
@@ -51,14 +53,16 @@ def messages(app: KeptFiles, path: str = FILE, *, method: str = "GET", header: b
     return sent
 
 
-def answer(app: KeptFiles, path: str = FILE, *, method: str = "GET", header: bytes = b"accept") -> tuple[int, bytes]:
+def answer(
+    app: StaticFilesMiddleware, path: str = FILE, *, method: str = "GET", header: bytes = b"accept"
+) -> tuple[int, bytes]:
     """Status and body, without the blanks that make it as long as the file."""
     start, *pieces = messages(app, path, method=method, header=header)
     return start["status"], b"".join(each.get("body", b"") for each in pieces).rstrip()
 
 
 def test_a_large_file_is_sent_in_pieces() -> None:
-    app = KeptFiles(App())
+    app = StaticFilesMiddleware(App())
     assert answer(app)[1] == b"1 " + FILE.encode()
     _, *pieces = messages(app)
     assert len(pieces) > 1 and [len(each["body"]) for each in pieces[:-1]] == [SLICE] * (len(pieces) - 1)
@@ -67,7 +71,7 @@ def test_a_large_file_is_sent_in_pieces() -> None:
 
 
 def test_a_file_is_read_once_and_answered_alike() -> None:
-    app = KeptFiles(inner := App())
+    app = StaticFilesMiddleware(inner := App())
     assert [answer(app) for _ in range(3)] == 3 * [(200, b"1 " + FILE.encode())]
     assert inner.asked == 1
 
@@ -80,7 +84,7 @@ def test_a_file_is_read_once_and_answered_alike() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_file_of_streamlits_is_never_kept(path: str) -> None:
-    app = KeptFiles(inner := App())
+    app = StaticFilesMiddleware(inner := App())
     assert [answer(app, path)[1] for _ in range(2)] == [b"%d " % each + path.encode() for each in (1, 2)]
     assert inner.asked == 2 and not app.kept
 
@@ -90,7 +94,7 @@ def test_what_is_no_file_of_streamlits_is_never_kept(path: str) -> None:
     [("HEAD", b"accept"), ("GET", b"range"), ("GET", b"if-none-match"), ("GET", b"if-modified-since")],
 )
 def test_who_asks_for_less_than_the_whole_asks_the_server(method: str, header: bytes) -> None:
-    app = KeptFiles(inner := App())
+    app = StaticFilesMiddleware(inner := App())
     for before in range(2):
         assert answer(app, method=method, header=header)[1] == b"%d " % (2 * before + 1) + FILE.encode()
         answer(app, "/")
@@ -109,10 +113,10 @@ def test_who_asks_for_less_than_the_whole_asks_the_server(method: str, header: b
     ],
 )
 def test_half_an_answer_or_another_than_the_file_is_not_kept(app: App) -> None:
-    kept = KeptFiles(app)
+    kept = StaticFilesMiddleware(app)
     assert answer(kept)[1] != answer(kept)[1] and not kept.kept
 
 
 def test_every_file_of_the_page_is_known() -> None:
     names = re.findall(r'(?:src|href)="\./(static/[^"]+)"', (FOLDER / "index.html").read_text(encoding="utf-8"))
-    assert names and {f"/{name}" for name in names} <= set(KeptFiles(PlainTextResponse("")).sizes)
+    assert names and {f"/{name}" for name in names} <= set(StaticFilesMiddleware(PlainTextResponse("")).sizes)

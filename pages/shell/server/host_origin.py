@@ -68,7 +68,7 @@ def refusal(hosts: Sequence[str], origins: Sequence[str], allowed: Sequence[str]
     )
 
 
-class Doors:
+class HostOriginMiddleware:
     """The middleware; of what reads a request it comes first."""
 
     def __init__(self, app: ASGIApp) -> None:

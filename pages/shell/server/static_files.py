@@ -15,7 +15,7 @@ SLICE = 1 << 18
 CONDITIONS = frozenset({b"range", b"if-range", b"if-none-match", b"if-modified-since"})
 
 
-class KeptFiles:
+class StaticFilesMiddleware:
     """The middleware; it keeps the first whole answer for each file that Streamlit has there, and for nothing else.
 
     The files are the same for everybody, and named by their content: an answer never changes.

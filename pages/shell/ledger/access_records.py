@@ -17,10 +17,17 @@ from dprelease.ledger.fingerprint import key_of
 from dprelease.ledger.looks import note_look, print_of_name
 from dprelease.ledger.records import LedgerError
 from pages.data.upload import held_file
-from pages.shell.ledger.door import admitted
-from pages.shell.ledger.held import ledger, mark_of, print_of
-from pages.shell.session import UNHEARD, UNTOLD, WAITS, saw_true_values, upload, wants_to_look
+from pages.shell.ledger.accounts import ledger, mark_of, print_of
+from pages.shell.ledger.roles import admitted
+from pages.shell.session import upload
 from pages.shell.state import SessionKey
+from pages.shell.steward import (
+    ACCESS_WITHOUT_LEDGER,
+    PENDING_ACCESS_RECORDS,
+    WAITS,
+    asks_for_true_values,
+    saw_true_values,
+)
 
 NO_LEDGER = (
     "Access to true values of this server's table is recorded in a ledger, and there is none: start one on the page "
@@ -31,7 +38,7 @@ NOTED = SessionKey[set[tuple[str, str]]]("ledger_noted", set())
 CANNOT = "The ledger could not be told that true values are seen; of private rows none is shown. The next step retries."
 
 
-def tell_of_looks() -> None:
+def record_access() -> None:
     """Called by the router before every page: note what it may show; where that fails, the steward's word waits."""
     WAITS.pop()
     held = held_file()
@@ -39,13 +46,14 @@ def tell_of_looks() -> None:
     from_server = held is not None and held.origin.from_server
     # A steward who declares the number of the server's rows public sees it.
     sees_row_count = held is not None and from_server and held.declares_row_count
-    if from_server and (sees_row_count or wants_to_look()) and ledger() is None:
+    if from_server and (sees_row_count or asks_for_true_values()) and ledger() is None:
         WAITS.value = NO_LEDGER
         return
     looked = [
         each
         for each in origins
-        if isinstance(each, Uploaded) and (not each.private or sees_row_count or wants_to_look() or saw_true_values())
+        if isinstance(each, Uploaded)
+        and (not each.private or sees_row_count or asks_for_true_values() or saw_true_values())
     ]
     steps: list[Callable[[], None]] = [*(partial(_keep, each) for each in looked), _tell]
     for step in steps:
@@ -55,13 +63,13 @@ def tell_of_looks() -> None:
             WAITS.value = CANNOT
 
 
-def tell_of_unheard(source: Source) -> None:
+def record_access_without_ledger(source: Source) -> None:
     """Before rows are registered: note them if this session looked at any while there was no ledger to tell.
 
     Which those were nobody knows any more. Raises LedgerError where it cannot be noted.
     """
     found = ledger()
-    if found is not None and UNHEARD.value and isinstance(source.origin, Uploaded):
+    if found is not None and ACCESS_WITHOUT_LEDGER.value and isinstance(source.origin, Uploaded):
         note_look(found.folder, print_of(source, key_of(found.folder)))
 
 
@@ -69,11 +77,11 @@ def _keep(origin: Uploaded) -> None:
     """Keep the digests of rows that are looked at, once for each ledger's key."""
     found = ledger()
     if found is None:
-        UNHEARD.value = True
+        ACCESS_WITHOUT_LEDGER.value = True
         return
     key = key_of(found.folder)
     mark = mark_of(key)
-    noted, untold = NOTED.setdefault(set()), UNTOLD.setdefault(set())
+    noted, untold = NOTED.setdefault(set()), PENDING_ACCESS_RECORDS.setdefault(set())
     if (mark, origin.key) not in noted:
         if isinstance(origin.table, CountedTable):
             untold.add((mark, print_of_name(origin.table.name, key=key)))
@@ -84,7 +92,7 @@ def _keep(origin: Uploaded) -> None:
 
 def _tell() -> None:
     """Note what was kept, if this is the steward's session; of a ledger that is gone, that there was one to tell."""
-    untold, found = UNTOLD.value, ledger()
+    untold, found = PENDING_ACCESS_RECORDS.value, ledger()
     if not untold or found is None or not admitted():
         return
     mark = mark_of(key_of(found.folder))
@@ -92,5 +100,5 @@ def _tell() -> None:
         if each[0] == mark:
             note_look(found.folder, each[1])
         else:
-            UNHEARD.value = True
+            ACCESS_WITHOUT_LEDGER.value = True
         untold.discard(each)

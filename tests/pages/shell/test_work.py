@@ -19,13 +19,13 @@ from dplab.measure import finish
 from dplab.recipe import OPENING
 from dplab.sweep import Sweep, side_by_side, sweep
 from pages.play.strip import taken
-from pages.shell import kept, session
+from pages.shell.work import memory, shared
 from tests.pages.play.test_page import uploaded
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_parts", kept.Shelf(most=30))
+    monkeypatch.setattr(shared, "_parts", shared.SharedCache(size=30))
 
 
 def work(done: list[int], place: int) -> Generator[float, None, int]:
@@ -39,27 +39,27 @@ def test_parts_are_worked_once_for_everybody_and_each_time_for_one_person(privat
     recipe = replace(OPENING, source=uploaded(private=True)) if private else OPENING
     done: list[int] = []
     for _ in range(2):
-        shares = list(kept.in_parts(recipe, {str(place): partial(work, done, place) for place in (1, 2)}))
-        found = finish(kept.in_parts(recipe, {"2": lambda: work(done, 2), "3": lambda: work(done, 3)}))
+        shares = list(shared.share_parts(recipe, {str(place): partial(work, done, place) for place in (1, 2)}))
+        found = finish(shared.share_parts(recipe, {"2": lambda: work(done, 2), "3": lambda: work(done, 3)}))
         assert found == [2, 3] and (not private or shares == [0.25, 0.75])
-        kept.part(recipe, "4", lambda: done.append(4))
+        shared.share_part(recipe, "4", lambda: done.append(4))
     assert done == ([1, 2, 2, 3, 4] * 2 if private else [1, 2, 3, 4])
-    assert bool(kept._parts.held) != private
+    assert bool(shared._parts.results) != private
 
 
 def test_no_more_parts_are_kept_than_there_is_room_for() -> None:
     for place in range(35):
-        kept.part(OPENING, str(place), partial(int, place))
-        kept.part(OPENING, "2", int)
-    held = kept._parts.held
+        shared.share_part(OPENING, str(place), partial(int, place))
+        shared.share_part(OPENING, "2", int)
+    held = shared._parts.results
     assert len(held) == 30 and {"2", "34"} < {*held} and "3" not in held, "the longest unasked goes first"
-    assert not kept._parts.under_way
+    assert not shared._parts.under_way
 
 
 VISITORS = 30
 
 
-def at_once(shelf: kept.Shelf, begin: Callable[[], Generator[float, None, int]]) -> list[int | Exception]:
+def at_once(shelf: shared.SharedCache, begin: Callable[[], Generator[float, None, int]]) -> list[int | Exception]:
     """What comes of it for thirty visitors who ask for the same at the same moment."""
     gate = Barrier(VISITORS)
 
@@ -75,7 +75,7 @@ def at_once(shelf: kept.Shelf, begin: Callable[[], Generator[float, None, int]])
 
 
 def test_thirty_who_ask_at_once_share_one_piece_of_work() -> None:
-    shelf, begun, blocks = kept.Shelf(most=3), [], []
+    shelf, begun, blocks = shared.SharedCache(size=3), [], []
 
     def slow() -> Generator[float, None, int]:
         begun.append(get_ident())
@@ -88,19 +88,19 @@ def test_thirty_who_ask_at_once_share_one_piece_of_work() -> None:
     assert at_once(shelf, slow) == [7] * VISITORS
     assert len(begun) == 1 and blocks == [0, 1, 2, 3, 4] and not shelf.under_way
     assert finish(shelf.share("key", slow)) == 7 and len(begun) == 1
-    shelf.held.clear()
+    shelf.results.clear()
     assert finish(shelf.share("key", slow)) == 7 and len(begun) == 2, "what is not kept is worked out anew"
 
 
 def test_an_error_reaches_all_who_wait_and_the_next_who_asks_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf, begun, joined = kept.Shelf(most=3), [], list[int]()
-    usual = kept._put
+    shelf, begun, joined = shared.SharedCache(size=3), [], list[int]()
+    usual = shared._put
 
     def put(where: Any, *rest: Any) -> None:
         usual(where, *rest)
         joined.append(get_ident())
 
-    monkeypatch.setattr(kept, "_put", put)
+    monkeypatch.setattr(shared, "_put", put)
 
     def fails() -> Generator[float, None, int]:
         begun.append(get_ident())
@@ -111,12 +111,12 @@ def test_an_error_reaches_all_who_wait_and_the_next_who_asks_begins_anew(monkeyp
 
     problems = at_once(shelf, fails)
     assert {str(each) for each in problems} == {"There is no such number."} and len(problems) == VISITORS
-    assert len(begun) == 1 and not shelf.held and not shelf.under_way
+    assert len(begun) == 1 and not shelf.results and not shelf.under_way
     assert finish(shelf.share("key", lambda: work([], 3))) == 3
 
 
 def test_who_is_called_away_within_a_block_leaves_nobody_without_an_end() -> None:
-    shelf, moves = kept.Shelf(most=3), [True, False]
+    shelf, moves = shared.SharedCache(size=3), [True, False]
 
     def called_away() -> Generator[float, None, int]:
         yield 0.5
@@ -133,7 +133,7 @@ def test_who_is_called_away_within_a_block_leaves_nobody_without_an_end() -> Non
 
 
 def test_who_comes_after_somebody_was_called_away_within_a_block_begins_anew() -> None:
-    shelf = kept.Shelf(most=3)
+    shelf = shared.SharedCache(size=3)
 
     def called_away() -> Generator[float, None, int]:
         raise SystemExit
@@ -146,13 +146,13 @@ def test_who_comes_after_somebody_was_called_away_within_a_block_begins_anew() -
 
 def test_work_that_is_forgotten_waits_for_no_lock() -> None:
     """As what is forgotten ends wherever the collector of garbage runs, within the lock too."""
-    shelf = kept.Shelf(most=3)
+    shelf = shared.SharedCache(size=3)
     left = shelf.share("key", lambda: work([], 3))
     next(left)
     ended = Event()
 
     def forget() -> None:
-        with kept._changing:
+        with shared._lock:
             left.close()
         ended.set()
 
@@ -162,7 +162,7 @@ def test_work_that_is_forgotten_waits_for_no_lock() -> None:
 
 @pytest.mark.parametrize("others", [True, False])
 def test_who_is_called_away_within_a_step_ends_it_only_where_nobody_else_waits(others: bool) -> None:
-    shelf, begun, go_on = kept.Shelf(most=3), list[int](), Event()
+    shelf, begun, go_on = shared.SharedCache(size=3), list[int](), Event()
 
     def steps() -> Generator[float, None, int]:
         begun.append(len(begun))
@@ -193,7 +193,7 @@ def test_who_is_called_away_within_a_step_ends_it_only_where_nobody_else_waits(o
 
 
 def test_who_leaves_between_blocks_fails_nobody_and_loses_nothing() -> None:
-    shelf, done = kept.Shelf(most=3), []
+    shelf, done = shared.SharedCache(size=3), []
 
     def blocks() -> Generator[float, None, int]:
         for block in range(3):
@@ -208,16 +208,16 @@ def test_who_leaves_between_blocks_fails_nobody_and_loses_nothing() -> None:
 
 
 def test_what_was_given_up_is_given_to_all_who_waited_and_kept_for_nobody() -> None:
-    shelf = kept.Shelf(most=3)
+    shelf = shared.SharedCache(size=3)
     done: list[int] = []
-    first, second = (shelf.share("key", lambda: work(done, 1), given_up=lambda found: found == 1) for _ in range(2))
+    first, second = (shelf.share("key", lambda: work(done, 1), is_partial=lambda found: found == 1) for _ in range(2))
     assert next(first) == 0.5
     assert finish(second) == finish(first) == 1
-    assert done == [1] and not shelf.held and not shelf.under_way
+    assert done == [1] and not shelf.results and not shelf.under_way
 
 
 def test_work_that_all_have_left_is_bounded_too() -> None:
-    shelf = kept.Shelf(most=3)
+    shelf = shared.SharedCache(size=3)
     for place in range(5):
         next(shelf.share(str(place), partial(work, [], place)))
     assert [*shelf.under_way] == ["2", "3", "4"]
@@ -289,9 +289,9 @@ def test_who_moves_a_control_finds_work_where_it_was_left(label: str, monkeypatc
     Slot.moved = 3
     for _ in range(3):
         with pytest.raises(CalledAway):
-            session.with_progress("key", blocks, label=label)
+            memory.with_progress("key", blocks, label=label)
         Slot.stopped = False
-    assert session.with_progress("key", blocks, label=label) == "result" and done == [0, 1, 2, 3]
+    assert memory.with_progress("key", blocks, label=label) == "result" and done == [0, 1, 2, 3]
     assert state["memory"] == {"key": "result"}
 
 
@@ -302,7 +302,7 @@ def test_who_moves_a_control_within_a_long_step_waits_for_no_end_of_it(
     state, done = Stopped(), list[str]()
     monkeypatch.setattr("streamlit.session_state", state)
     monkeypatch.setattr("streamlit.empty", Slot)
-    monkeypatch.setattr(session, "stoppable", partial(stoppable, every=0))
+    monkeypatch.setattr(memory, "stoppable", partial(stoppable, every=0))
 
     def blocks() -> Generator[float, None, str]:
         done.append("begun")
@@ -313,10 +313,10 @@ def test_who_moves_a_control_within_a_long_step_waits_for_no_end_of_it(
 
     Slot.moved = 1
     with pytest.raises(CalledAway):
-        session.with_progress("key", blocks, label=label)
+        memory.with_progress("key", blocks, label=label)
     Slot.stopped = False
     assert done == ["begun"] and not state["memory"]
-    assert session.with_progress("key", blocks, label=label) == "result" and done[1:] == ["begun", "ended"]
+    assert memory.with_progress("key", blocks, label=label) == "result" and done[1:] == ["begun", "ended"]
 
 
 def test_work_that_failed_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,6 +331,6 @@ def test_work_that_failed_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         return "result"
 
     with pytest.raises(ParameterError):
-        session.with_progress("key", blocks, label="Working.")
+        memory.with_progress("key", blocks, label="Working.")
     assert not state["memory"]
-    assert session.with_progress("key", blocks, label="Working.") == "result"
+    assert memory.with_progress("key", blocks, label="Working.") == "result"

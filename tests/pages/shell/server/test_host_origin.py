@@ -12,9 +12,9 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from websockets.frames import Frame, Opcode
 
-from pages.shell.doors import FOREIGN_HOST, FOREIGN_ORIGIN, Doors, refusal
-from pages.shell.headers import content_policy
-from pages.shell.redaction import STRUCK, redacted
+from pages.shell.server.headers import content_policy
+from pages.shell.server.host_origin import FOREIGN_HOST, FOREIGN_ORIGIN, HostOriginMiddleware, refusal
+from pages.shell.server.redaction import STRUCK, redacted
 from run import HERE
 from tests.kit import ran
 
@@ -72,7 +72,7 @@ def test_sizes_of_sessions_are_told_to_nobody(path: str) -> None:
         return {"type": "http.request"}
 
     scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", OWN.encode())]}
-    ran(Doors(inside)(scope, receive, send))
+    ran(HostOriginMiddleware(inside)(scope, receive, send))
     assert (reached == [path]) == (path == "/_stcore/health") == (403 not in statuses)
 
 
@@ -93,7 +93,7 @@ def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
 FAILING = """
 import asyncio, gc, logging, os, sys, threading
 sys.path.insert(0, {here!r})
-from pages.shell.redaction import of_the_loop, redact_logs
+from pages.shell.server.redaction import of_the_loop, redact_logs
 redact_logs()
 
 def fail():

@@ -1,0 +1,70 @@
+"""What Play, a page beside it, or Plan showed last, as it may be released on the page Release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.core import Entry, Queries
+from dpcore.data.sources import Source
+from dplab.recipe import Recipe
+from dprelease.plan.questions import Plan
+from pages.shell.state import SessionKey
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnPage:
+    """A statistic that a page beside Play shows, as it may be released.
+
+    Attributes:
+        place: the page's title.
+        source: the rows themselves, also where mock data are shown in their place.
+        queries: their class of queries.
+        entry: of the catalogue.
+        values: the mechanism's parameters.
+    """
+
+    place: str
+    source: Source
+    queries: Queries
+    entry: Entry
+    values: Mapping[str, Any]
+
+
+SHOWN, ELSEWHERE = SessionKey[Recipe | None]("shown", None), SessionKey[OnPage | None]("shown_elsewhere", None)
+"""What Play showed last, and what a page beside it did."""
+PLAN_SHOWN = SessionKey[tuple[str, Plan] | None]("plan_shown", None)
+"""What Plan showed last, and the key of its table."""
+SHOWN_LAST = SessionKey[str | None]("shown_last", None)
+"""Which of the three was shown last."""
+
+
+def keep_shown(recipe: Recipe) -> None:
+    """Note what Play shows."""
+    SHOWN.value, SHOWN_LAST.value = recipe, "play"
+
+
+def shown() -> Recipe | None:
+    """Return what Play showed last, if anything."""
+    return SHOWN.value
+
+
+def keep_on_page(shown_here: OnPage) -> None:
+    """Note what a page beside Play shows."""
+    ELSEWHERE.value, SHOWN_LAST.value = shown_here, "elsewhere"
+
+
+def on_page() -> OnPage | None:
+    """Return what a page beside Play showed last, if anything."""
+    return ELSEWHERE.value
+
+
+def keep_plan(table: str, plan: Plan) -> None:
+    """Note what Plan shows, of a table by its key."""
+    PLAN_SHOWN.value, SHOWN_LAST.value = (table, plan), "plan"
+
+
+def planned() -> tuple[str, Plan] | None:
+    """Return what Plan showed last and the key of its table, if anything."""
+    return PLAN_SHOWN.value

@@ -1,0 +1,79 @@
+"""A session's memory of computed values, and long work that shows its progress on the page.
+
+Nothing computed from data goes into a cache that sessions share: what is remembered here lives in ``st.session_state``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from dpcore.core import Blocks, stoppable
+from dpcore.data.reading.tables import TooLarge
+from pages.shell.state import SessionKey
+
+ResultT = TypeVar("ResultT")
+MEMORY = SessionKey[dict[str, Any]]("memory", {})
+"""Computed values by key, the oldest first."""
+MAX_REMEMBERED = 12
+"""Values that a session keeps; the oldest is removed first."""
+
+
+def remember(key: str, compute: Callable[[], ResultT]) -> ResultT:
+    """Return this session's value under a key, computed at most once while it is remembered."""
+    memory = MEMORY.setdefault({})
+    if key not in memory:
+        try:
+            value = compute()
+        except TooLarge:
+            if not memory:
+                raise
+            memory.clear()  # frees memory for one more attempt
+            value = compute()
+        while len(memory) >= MAX_REMEMBERED:
+            memory.pop(next(iter(memory)))
+        memory[key] = value
+    else:
+        memory[key] = memory.pop(key)  # now the newest
+    result: ResultT = memory[key]
+    return result
+
+
+def forget_remembered(key: str) -> None:
+    """Remove the value under a key."""
+    MEMORY.value.pop(key, None)
+
+
+def with_progress(key: str, work: Callable[[], Generator[float, None, ResultT]], *, label: str = "") -> ResultT:
+    """Return the remembered result of work in blocks; show a progress bar if it has a label.
+
+    Moving any control interrupts the work between blocks, or where a long step can be cancelled. The next run that asks
+    for the same key resumes it after the last complete block, so that a control which does not change the work does not
+    restart it.
+    """
+    slot, name = st.empty(), f"{key}|begun"  # always: without this element, Streamlit would redraw those below
+
+    def run() -> ResultT:
+        blocks = remember(name, lambda: Blocks(work()))
+        memory, share = MEMORY.value, 0.0  # read now: a cancelled run cannot read it in `finally`
+
+        def show(share: float) -> None:  # Streamlit may interrupt the run here
+            if label:
+                slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
+            else:
+                slot.empty()
+
+        try:
+            with stoppable(lambda: show(share)):
+                for share in blocks:
+                    show(share)
+        finally:
+            if blocks.broken_off:
+                memory.pop(name, None)  # the next run starts from the beginning
+        slot.empty()
+        memory.pop(name, None)
+        return blocks.result
+
+    return remember(key, run)
