@@ -145,7 +145,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     gc.freeze()
     scratch.sweep_leftovers()
     before_ending(scratch.remove_all)
-    to_do = (session.end_abandoned_sessions(), collect_garbage(), rehearse(HEARD))
+    to_do = (session.end_abandoned_sessions(), collect_garbage(), rehearse(ACTIVITY))
     chores = [asyncio.create_task(chore) for chore in to_do]
     try:
         yield
@@ -157,7 +157,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 # Not an import statement: what this file imports above must be found before the path is set.
 CHARTS = importlib.import_module("pages.charts.script")
-HEARD = LastActivity()
+ACTIVITY = LastActivity()
 
 
 app = st.App(
@@ -169,7 +169,7 @@ app = st.App(
         Middleware(HostOriginMiddleware),
         Middleware(UploadNames),
         Middleware(BrowserKeys),
-        Middleware(ActivityMiddleware, heard=HEARD),
+        Middleware(ActivityMiddleware, activity=ACTIVITY),
         Middleware(StaticFilesMiddleware),
         Middleware(UploadLimits),  # the last: what it raises while a file arrives is answered further inside
     ],

@@ -21,7 +21,7 @@ from pages.shell.ledger.roles import admit
 from pages.shell.ledger.spent import budget_spent
 from pages.shell.links import remember_link, restore_from_link
 from pages.shell.presentation import presentation_container
-from pages.shell.private.data_in_use import chip
+from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.session import open_gate
 from pages.shell.status import frame_style, status_line
 from pages.shell.steward import end_steward_after_presentation
@@ -57,5 +57,5 @@ with presentation_container(page.title, leave=repeat_warnings):
     run_with_link_warnings(page.run)
     if not spec.names_data:
         with suppress(ParameterError):  # their file is gone, and the page says so
-            chip(in_use())
+            show_data_in_use(in_use())
 remember_link()

@@ -16,9 +16,9 @@ from dpcore.data.product import is_map
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
 from dplab.recipe import OPENING
-from pages.shell.controls import choice, complain, stops, whole
+from pages.shell.controls import choice, stops, warn_of_link, whole
 from pages.shell.links import control_value
-from pages.shell.private.data_in_use import chip
+from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.private.twin import is_twin, own_rows
 from pages.shell.session import DATA
 from pages.shell.state import SessionKey
@@ -91,7 +91,7 @@ def choose(
     if own:
         titles = {OWN_FILE: own, **titles}
     elif st.query_params.get(key) == OWN_FILE:
-        complain(key, why_not)
+        warn_of_link(key, why_not)
         del st.query_params[key]
     return choice(label, titles, key=key, default=first, help_text=help_text)
 
@@ -129,12 +129,12 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
             if own is not None and alone and not fits
             else ONE_COLUMN
         )
-        complain("data", f"{why} Showing “{titles.get(chosen, chosen)}” instead.")
+        warn_of_link("data", f"{why} Showing “{titles.get(chosen, chosen)}” instead.")
     pick_size(chosen)
     if persons:
         pick_unit(chosen)
     source = in_use(persons=persons)
-    chip(source)
+    show_data_in_use(source)
     return source
 
 

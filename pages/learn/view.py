@@ -11,7 +11,7 @@ from pages.learn.elsewhere import ELSEWHERE
 from pages.learn.kit import Lesson, screen
 from pages.learn.printed.tables import printed
 from pages.learn.wall import STYLE, in_order, teachers, wall
-from pages.shell.controls import complain
+from pages.shell.controls import warn_of_link
 from pages.shell.presentation import set_title
 from pages.shell.state import SessionKey
 
@@ -54,7 +54,7 @@ def learn() -> None:
             lesson.show()
     else:
         if chosen:
-            complain("lesson", "In the link, “lesson” is not one of the lessons; here are all of them.")
+            warn_of_link("lesson", "In the link, “lesson” is not one of the lessons; here are all of them.")
         st.title("Why nobody can do better, and how attackers win", anchor=False)
         st.markdown("Guess, look, break it. Everything here is made up or public: nothing on this page costs privacy.")
         wall(WALL)

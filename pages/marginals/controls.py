@@ -18,7 +18,7 @@ from pages.marginals.upload import own_predicates
 from pages.shell.asked import Asked
 from pages.shell.controls import choice, settings, stops, whole
 from pages.shell.links import in_link
-from pages.shell.private.data_in_use import chip
+from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.private.twin import drawn
 from pages.shell.state import SessionKey
 
@@ -48,7 +48,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[AtLeast] | None:
         if rows is None:
             return None
         source = drawn(rows)
-        chip(source)
+        show_data_in_use(source)
         width, least, signed = _question(len(source.columns))
         noise = choice(
             "Noise",
@@ -57,7 +57,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[AtLeast] | None:
             help_text="Gaussian noise is far smaller when many counts are released at once.",
         )
         chosen = entry(ENTRIES[noise])
-        values, relation, coins = settings(chosen, bar, apart="basis")
+        values, relation, coins = settings(chosen, bar, in_more="basis")
     queries = AtLeast(domain=source.on(Product), width=width, least=least, signed=signed)
     return Asked(
         rows=rows, source=source, queries=queries, entry=chosen, values=values, neighbours=relation, seed=coins

@@ -24,7 +24,7 @@ from pages.marginals.promise import Promised, beside, heading
 from pages.marginals.upload import own_lists
 from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this, settings, stops, whole
-from pages.shell.private.data_in_use import chip
+from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.private.promises import Offer, ask_rows, headline, promises
 from pages.shell.private.twin import drawn
 from pages.shell.status import may_show, views
@@ -77,7 +77,7 @@ def _ask(bar: DeltaGenerator) -> Asked[Inputs] | None:
     else:
         rows = generated_lists(n=int(stops("Lists n", ROWS, 30_000, key="students")), rules=rules)
     source = drawn(rows)
-    chip(source)
+    show_data_in_use(source)
     machine = entry("marginals-decision-lists")
     values, relation, coins = settings(machine, bar)
     queries = Inputs(domain=source.on(DecisionLists))

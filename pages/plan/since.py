@@ -42,7 +42,7 @@ def _before(declared: Declared) -> Stored | None:
     bundled = declared.key in {each.key for each in SAMPLES}
     if not admitted() or book is None or not (bundled or (declared.key == OWN_FILE and held)):
         return None
-    found = account_of(Bundled(sample_key=declared.key) if bundled or held is None else held.origin, look=bundled)
+    found = account_of(Bundled(sample_key=declared.key) if bundled or held is None else held.origin, compare=bundled)
     if found is None or found.wrong:
         return None
     dataset_id = found.dataset_id

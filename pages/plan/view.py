@@ -25,7 +25,7 @@ from pages.plan.since import since_release
 from pages.plan.table import NOTE, OPENED, TABLE, WANTED_TABLE, Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
 from pages.shell.asked import show_code
-from pages.shell.private.data_in_use import escaped, named
+from pages.shell.private.data_in_use import escaped, link_to_data
 from pages.shell.releasable import keep_plan
 from pages.shell.state import SessionKey
 from pages.shell.theorem import all_digits
@@ -131,7 +131,7 @@ def _chip(declared: Declared) -> None:
     if declared.key == OPENED:
         return
     kind = "Private" if held and held.provenance.is_private else "Public"
-    named(f"{kind} · {escaped(held.table.name if held else declared.title)} · n = {declared.n:,}")
+    link_to_data(f"{kind} · {escaped(held.table.name if held else declared.title)} · n = {declared.n:,}")
 
 
 def _wishes(plan: Plan) -> DeltaGenerator:

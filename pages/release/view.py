@@ -32,11 +32,19 @@ from pages.release.lent import lent_rows, opening
 from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
 from pages.release.results import day_of, others, result, stored_sentence
 from pages.release.worker import busy, under_way
-from pages.shell.ledger.accounts import Account, account_in, compared, go_on, halted, ledger, rows_of
+from pages.shell.ledger.accounts import (
+    Account,
+    account_in,
+    compare_rows,
+    comparison_stopped,
+    ledger,
+    resume_comparison,
+    rows_of,
+)
 from pages.shell.ledger.reading_progress import STOPPED
 from pages.shell.ledger.roles import admitted, draw_token_field, has_login, role, why_closed
 from pages.shell.ledger.spent import record_true_values_shown, spent_words
-from pages.shell.private.data_in_use import chip, escaped
+from pages.shell.private.data_in_use import escaped, show_data_in_use
 from pages.shell.private.twin import untwinned
 from pages.shell.releasable import OnPage
 from pages.shell.status import show_relation
@@ -77,13 +85,13 @@ def releasing() -> None:
         page = elsewhere()
         source = page.source if page else pick_source(pairs=True, persons=True)
     if page:
-        chip(source)
+        show_data_in_use(source)
     source = untwinned(source)
     if not admitted():
         _analysts(found, source, held, page)
         return
-    account = compared(source)
-    if halted(source):
+    account = compare_rows(source)
+    if comparison_stopped(source):
         _stopped()
     elif account is None:
         register(found, source)
@@ -97,14 +105,14 @@ def releasing() -> None:
 
 def _stopped() -> None:
     st.info(STOPPED)
-    st.button("Go on", key="ledger_go_on", on_click=go_on)
+    st.button("Go on", key="ledger_go_on", on_click=resume_comparison)
 
 
 def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage | None) -> None:
     """An analyst releases from rows that a steward opened, or from public ones; nobody compares a file of theirs."""
     open_to_all = {each: rows for each in found.dataset_ids() if (rows := lent_rows(each)) is not None}
-    public = None if isinstance(source.origin, Uploaded) else compared(source)
-    if halted(source):
+    public = None if isinstance(source.origin, Uploaded) else compare_rows(source)
+    if comparison_stopped(source):
         _stopped()
     options = [*open_to_all, *([public.dataset_id] if public else [])]
     if options:
@@ -115,7 +123,7 @@ def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage 
             origin = Uploaded(table=open_to_all[chosen], private=True, digest=chosen)
             source = replace(source, origin=origin)
         _registered(found, account_in(found, chosen), source, held, page)
-    elif not halted(source):
+    elif not comparison_stopped(source):
         st.info(NONE_OPEN)
     published(found)
 

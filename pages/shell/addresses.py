@@ -27,7 +27,7 @@ class PageSpec:
         other_data: whether it is about other data than those in use.
         choice: its own choice of data, as links call it; empty where it has none.
         opens_with: the sample which that choice opens with.
-        looks_in_ledger: whether it does before anybody asks; such a page is not rehearsed.
+        reads_ledger: it opens the ledger at once; such a page is not rehearsed.
         was: addresses it had before.
         lesson: of Learn, to which such an address leads that says nothing more.
     """
@@ -41,7 +41,7 @@ class PageSpec:
     other_data: bool = False
     choice: str = ""
     opens_with: str = ""
-    looks_in_ledger: bool = False
+    reads_ledger: bool = False
     was: tuple[str, ...] = ()
     lesson: str = ""
 
@@ -56,7 +56,7 @@ PAGES = (
     PageSpec(folder="ask", title="Conversation", address="conversation", section="Play", draws=True, was=("ask",)),
     PageSpec(folder="data", title="Data", address="data", section="Data", names_data=False),
     PageSpec(folder="plan", title="Plan", address="plan", section="Plan", choice="table", opens_with="adult"),
-    PageSpec(folder="release", title="Release", address="release", section="Release", looks_in_ledger=True),
+    PageSpec(folder="release", title="Release", address="release", section="Release", reads_ledger=True),
     PageSpec(
         folder="learn", title="Limits and attacks", address="learn", section="Learn",
         names_data=False, other_data=True, was=("limits",),

@@ -52,8 +52,8 @@ def browser_tools(*, file: bool) -> None:
 
 @st.fragment(run_every=timedelta(days=1))
 def reload_on_reconnect() -> None:
-    """Draw nothing, once a day: a browser that is connected again runs only a page that refreshes itself.
+    """Draw nothing, once a day: when a browser connects again, it runs only pages that refresh themselves.
 
-    So a page whose server was started anew does not go on showing what that server does not hold.
+    So a page does not keep showing values of a server that was restarted and no longer holds them.
     """
     st.empty()

@@ -1,4 +1,4 @@
-"""Controls made from what a mechanism declares: each is bound to the link, and a bad link gets its sentence."""
+"""Controls for the parameters that a mechanism declares: each is bound to the link; a bad link gets a sentence."""
 
 from __future__ import annotations
 
@@ -24,69 +24,75 @@ Value = float | int | str | bool
 ENTRY = 100
 """Pixels of a box for an exact number."""
 TARGET = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
-"""An error that is wanted, as people type it."""
+"""A target error as users type it."""
 MARKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 ROUND = tuple(float(f"{mark * 10.0**power:.3g}") for power in range(-15, 16) for mark in MARKS)
 """Stops of logarithmic sliders."""
 
 
-AGAIN = SessionKey[dict[str, str]]("complaints_again", {})
-"""What a run said that nobody saw."""
+REPEATED_WARNINGS = SessionKey[dict[str, str]]("complaints_again", {})
+"""Warnings of a run whose page was replaced at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinkWarnings:
-    """Where it says what is wrong with the link, the names in it that were seen to, and what was said of them."""
+    """Warnings about the link in this run.
+
+    Attributes:
+        place: where they are written.
+        checked: names in the link that need no further check.
+        sentences: by name.
+    """
 
     place: DeltaGenerator
-    told: set[str] = field(default_factory=set)
-    said: dict[str, str] = field(default_factory=dict)
+    checked: set[str] = field(default_factory=set)
+    sentences: dict[str, str] = field(default_factory=dict)
 
 
 _link_warnings: ContextVar[LinkWarnings] = ContextVar("complaints about the link, of this run")
 
 
 def run_with_link_warnings(page: Callable[[], None]) -> None:
-    """Run a page; what is wrong with its link stands above it, where a closed popover does not hide it.
+    """Run a page and warn of faults in its link above it, where a closed popover does not hide the sentence.
 
-    Streamlit drops a value that a bound control does not take, or sets it right, without a word: whatever the page
-    itself has not spoken of is found by comparing the link with the controls that read it in this run.
+    Streamlit silently drops or corrects a value that a bound control does not take: what the page itself has not
+    checked is compared with the controls that read it in this run.
     """
-    found = LinkWarnings(place=st.container())
-    _link_warnings.set(found)
-    unseen = AGAIN.pop()
-    asked = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
+    warnings = LinkWarnings(place=st.container())
+    _link_warnings.set(warnings)
+    repeated = REPEATED_WARNINGS.pop()
+    parameters = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
     page()
-    for key, text in asked.items():
+    for key, text in parameters.items():
         dropped = key in linked_keys() and key in st.session_state and st.query_params.get(key) != text
-        if dropped and key not in found.told and not _is_meant(text, st.session_state[key]):
+        if dropped and key not in warnings.checked and not _is_meant(text, st.session_state[key]):
             shown = st.session_state[key]
-            known = isinstance(shown, int | float) and not isinstance(shown, bool)
-            instead = exactly(shown) if known else "the usual one"
-            complain(key, f"In the link, “{key}” has a value its control does not take; showing {instead} instead.")
-    for key, sentence in unseen.items():
-        if key not in found.said:
-            complain(key, sentence)
+            is_number = isinstance(shown, int | float) and not isinstance(shown, bool)
+            instead = exactly(shown) if is_number else "the usual one"
+            warn_of_link(key, f"In the link, “{key}” has a value its control does not take; showing {instead} instead.")
+    for key, sentence in repeated.items():
+        if key not in warnings.sentences:
+            warn_of_link(key, sentence)
 
 
 def repeat_warnings() -> None:
-    """Have the next run say what was wrong with the link in this one, of which nothing stays on the screen."""
-    found = _link_warnings.get(None)
-    AGAIN.value = found.said if found else {}
+    """Have the next run repeat the warnings of this one, of which nothing stays on the screen."""
+    warnings = _link_warnings.get(None)
+    REPEATED_WARNINGS.value = warnings.sentences if warnings else {}
 
 
-def complain(key: str, sentence: str) -> None:
-    """Say what is wrong with a name in the link: once, above the page."""
-    found = _link_warnings.get(None)
-    if found is None:
-        return  # a part of the page runs alone: nobody came by a link
-    found.told.add(key)
-    found.said[key] = sentence
-    found.place.warning(sentence)
+def warn_of_link(key: str, sentence: str) -> None:
+    """Warn of a faulty value in the link: once, above the page."""
+    warnings = _link_warnings.get(None)
+    if warnings is None:
+        return  # a part of the page runs alone: this run was not started by a link
+    warnings.checked.add(key)
+    warnings.sentences[key] = sentence
+    warnings.place.warning(sentence)
 
 
 def _is_meant(text: str, value: object) -> bool:
-    """Whether a link says a control's value, in whatever spelling: 1.0 for 1, TRUE for True."""
+    """Return whether a link means a control's value in another spelling: 1.0 for 1, TRUE for True."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return float(text) == value
@@ -96,41 +102,41 @@ def _is_meant(text: str, value: object) -> bool:
 
 
 def link_key(entry: Entry, name: str) -> str:
-    """The parameter's name in the address."""
+    """Return the parameter's name in the link."""
     return name if name in SHARED else f"{entry.key}-{name}"
 
 
 def audit_link(entry: Entry, values: Mapping[str, Value], relation: Neighbours) -> dict[str, str]:
-    """What the address of Learn says to audit a mechanism at these parameters."""
+    """Return the parameters of the link that audits a mechanism in Learn."""
 
     def written(name: str, value: Value) -> str:
         if isinstance(value, str | bool):
             return str(value).lower() if isinstance(value, bool) else value
         return _power(value) if name == "delta" else exactly(value)
 
-    told = {link_key(entry, name): written(name, value) for name, value in values.items()}
-    # A bound radio's link holds words; the usual one may be said as it is.
-    said = str(relation) if relation is Neighbours.REPLACE_ONE else relation.words
-    return {"lesson": "audit", "audit-of": entry.key, "neighbours": said, **told}
+    parameters = {link_key(entry, name): written(name, value) for name, value in values.items()}
+    # A bound radio's link holds words; the default one may be written by its key.
+    neighbours_text = str(relation) if relation is Neighbours.REPLACE_ONE else relation.words
+    return {"lesson": "audit", "audit-of": entry.key, "neighbours": neighbours_text, **parameters}
 
 
 def audit_this(entry: Entry, values: Mapping[str, Value], relation: Neighbours) -> None:
-    """A way from a page to the audit of its mechanism at these parameters."""
+    """Draw the link to the audit of a mechanism at these parameters."""
     st.page_link("learn/page.py", label="Audit this", query_params=audit_link(entry, values, relation))
 
 
 def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
-    """Say so when the address asks for a value out of range: the control itself would drop it silently."""
-    asked = st.query_params.get(key)
-    if asked is None or parameter.boolean or parameter.choices:
+    """Warn of a value in the link that is out of range: the control itself would drop it silently."""
+    text = st.query_params.get(key)
+    if text is None or parameter.boolean or parameter.choices:
         return
     try:
-        fits = parameter.low <= float(asked) <= parameter.high
+        fits = parameter.low <= float(text) <= parameter.high
     except ValueError:
         fits = False
     if not fits:
         shown = f"{parameter.label} {parameter.symbol}".strip()
-        complain(
+        warn_of_link(
             key,
             f"In the link, “{shown}” is not a number between {exactly(parameter.low)} and {exactly(parameter.high)}; "
             f"showing the usual value instead.",
@@ -138,23 +144,23 @@ def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
 
 
 def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
-    """The same for a choice, by its label on the screen: the control falls back to its default silently."""
-    asked = st.query_params.get(key)
-    if asked is not None and asked not in options:
-        complain(key, f"In the link, “{key}” is not one of the choices of “{label}” here; showing the usual one.")
+    """Warn of a choice in the link that does not exist: the control itself would silently use its default."""
+    text = st.query_params.get(key)
+    if text is not None and text not in options:
+        warn_of_link(key, f"In the link, “{key}” is not one of the choices of “{label}” here; showing the usual one.")
 
 
 def choice(
     label: str, titles: Mapping[str, str], *, key: str, default: str | None = None, help_text: str | None = None
 ) -> str:
-    """One of several keys, shown by title. The link holds the key: a bound select box would write its title there."""
+    """Return one of several keys, shown by title; the link holds the key, not the title as of a bound select box."""
     first = default if default in titles else next(iter(titles))
     reset_on_history(in_link(key))
-    _link_warnings.get().told.add(key)  # not bound, and seen to here
+    _link_warnings.get().checked.add(key)  # not bound to the link, and checked here
     if key not in st.session_state:
         check_choice(key, list(titles), label=label)
-        asked = st.query_params.get(key)
-        st.session_state[key] = asked if asked in titles else first
+        text = st.query_params.get(key)
+        st.session_state[key] = text if text in titles else first
     elif st.session_state[key] not in titles:
         st.session_state[key] = first
     chosen = str(
@@ -178,13 +184,13 @@ def choice(
 def whole(
     label: str, low: int, high: int, default: int, *, key: str, step: int = 1, help_text: str | None = None
 ) -> int:
-    """A whole number, bound to the link; a link out of range gets its sentence."""
+    """Return a whole number, bound to the link; a link out of range gets a warning."""
     check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
     return int(st.slider(label, low, high, default, step=step, key=in_link(key), help=help_text, bind="query-params"))
 
 
 def stops(label: str, options: Sequence[float], default: float, *, key: str, help_text: str | None = None) -> float:
-    """One of several numbers, bound to the link, which holds them with all their digits."""
+    """Return one of several numbers, bound to the link, which holds all their digits."""
     names = [exactly(option) for option in options]
     check_choice(key, names, label=label)
     with _place(key):
@@ -195,19 +201,19 @@ def stops(label: str, options: Sequence[float], default: float, *, key: str, hel
 
 
 def _place(key: str) -> AbstractContextManager[object]:
-    """Where a control stands: ε goes on the stage, where there is one."""
+    """Return where a control is drawn: ε goes into a presentation, if there is one."""
     return presentation_place("slider") if key.endswith("epsilon") else nullcontext()
 
 
 def seed(key: str = "seed", *, help_text: str | None = None) -> int:
-    """The seed of a page's previews: another number, another draw."""
+    """Return the seed of a page's previews."""
     return int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link(key), help=help_text, bind="query-params"))
 
 
 def neighbours(person_rows: int = 0, *, both: bool = True) -> Neighbours:
-    """Which data sets are neighbours, the same on every page, and said in the line on top.
+    """Return the relation of neighbouring data sets, the same on every page, and show it in the line on top.
 
-    Data sets that differ in a person leave no choice, nor does a page without guarantees for ``both`` relations.
+    There is no choice where persons are protected, or where a page has no guarantees for ``both`` relations.
     """
     if person_rows:
         relation = Neighbours.ADD_REMOVE_ONE
@@ -230,27 +236,27 @@ def neighbours(person_rows: int = 0, *, both: bool = True) -> Neighbours:
 
 
 def read_target(text: str, *, n: int) -> float | None:
-    """What was typed as a fraction of n, above 0 and below 1; None where it is no such thing.
+    """Return a typed error as a fraction of n, above 0 and below 1; None for any other text.
 
     >>> read_target("1%", n=1000), read_target("0.2", n=1000), read_target("50 rows", n=1000), read_target("2", n=1000)
     (0.01, 0.2, 0.05, None)
     """
-    found = TARGET.fullmatch(text)
-    if not found:
+    match = TARGET.fullmatch(text)
+    if not match:
         return None
-    number = float(found[1].replace(",", "."))
-    share = number / 100 if found[2] == "%" else number / n if found[2] else number
+    number = float(match[1].replace(",", "."))
+    share = number / 100 if match[2] == "%" else number / n if match[2] else number
     return share if 0 < share < 1 else None
 
 
 def log_stops(parameter: Parameter) -> list[float]:
-    """Values of a logarithmic slider: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 in every decade, as far as people use it."""
+    """Return the stops of a logarithmic slider, the same ten in every decade of its usual range."""
     lowest, highest = (parameter.stops[0], parameter.stops[-1]) if parameter.stops else (parameter.low, parameter.high)
     return [value for value in ROUND if lowest <= value <= highest]
 
 
 def number(parameter: Parameter, *, key: str, default: float) -> float:
-    """A number on a log scale: an exact entry bound to the link is the truth, the slider mirrors it."""
+    """Return a number on a log scale: the exact input is bound to the link and counts; the slider mirrors it."""
     stops = log_stops(parameter)
     slider_key = f"{key}_slider"
 
@@ -291,7 +297,7 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
 
 
 def control(entry: Entry, name: str, parameter: Parameter) -> Value:
-    """The control of one declared parameter, and its value."""
+    """Draw the control of one declared parameter, and return its value."""
     default: Value = getattr(entry.mechanism, name)  # a dataclass keeps its defaults as class attributes
     key = link_key(entry, name)
     label = f"{parameter.label} {parameter.symbol}".strip()
@@ -317,27 +323,27 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
 
 
 def epsilon_bar(entry: Entry, bar: DeltaGenerator) -> float:
-    """ε, in the bar above the pictures, with what lies at its ends."""
+    """Return ε from the bar above the pictures."""
     with bar:
         value = float(control(entry, "epsilon", entry.controls()["epsilon"]))
         st.caption("← more private · more accurate →")
     return value
 
 
-def settings(entry: Entry, bar: DeltaGenerator, *, apart: str = "") -> tuple[dict[str, Value], Neighbours, int]:
-    """All parameters of a mechanism, ε of them in the bar, and one perhaps beside the relation and the seed."""
+def settings(entry: Entry, bar: DeltaGenerator, *, in_more: str = "") -> tuple[dict[str, Value], Neighbours, int]:
+    """Return all parameters of a mechanism, the relation and the seed; one parameter may stand in More settings."""
     parameters = entry.controls()
-    values = {name: control(entry, name, p) for name, p in parameters.items() if name not in ("epsilon", apart)}
+    values = {name: control(entry, name, p) for name, p in parameters.items() if name not in ("epsilon", in_more)}
     with st.popover("More settings", width="stretch"):
         relation, coins = neighbours(), seed()
-        if apart:
-            values[apart] = control(entry, apart, parameters[apart])
+        if in_more:
+            values[in_more] = control(entry, in_more, parameters[in_more])
     values["epsilon"] = epsilon_bar(entry, bar)
     return values, relation, coins
 
 
 def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str) -> float:
-    """delta: only its order of magnitude matters."""
+    """Return δ by its order of magnitude."""
     options = [_power(stop) for stop in parameter.stops]
     chosen = _power(default)
     check_choice(key, options, label=label)
@@ -349,5 +355,5 @@ def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str)
 
 
 def _power(number: float) -> str:
-    """A number by its order of magnitude: 1e-6."""
+    """Return a number by its order of magnitude, such as 1e-6."""
     return f"{number:.0e}".replace("e-0", "e-")

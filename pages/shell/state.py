@@ -25,7 +25,7 @@ class SessionKey(str, Generic[ValueT]):
     default: ValueT
 
     def __new__(cls, key: str, default: ValueT) -> Self:
-        """Declare a key."""
+        """Declare a key with its default."""
         declared = super().__new__(cls, key)
         declared.default = default
         return declared
@@ -33,8 +33,8 @@ class SessionKey(str, Generic[ValueT]):
     @property
     def value(self) -> ValueT:
         """The value in this session."""
-        found: ValueT = st.session_state.get(self, self.default)
-        return copy(found) if found is self.default else found
+        value: ValueT = st.session_state.get(self, self.default)
+        return copy(value) if value is self.default else value
 
     @value.setter
     def value(self, value: ValueT) -> None:
@@ -42,7 +42,7 @@ class SessionKey(str, Generic[ValueT]):
 
     @property
     def is_set(self) -> bool:
-        """Whether this session has a value."""
+        """Whether this session has a value under the key."""
         return self in st.session_state
 
     def set(self, value: ValueT) -> None:
@@ -51,14 +51,14 @@ class SessionKey(str, Generic[ValueT]):
 
     def pop(self) -> ValueT:
         """Remove the value and return it."""
-        found = self.value
+        value = self.value
         drop(self)
-        return found
+        return value
 
     def setdefault(self, value: ValueT) -> ValueT:
         """Return the value, set to this one first where none is."""
-        found: ValueT = st.session_state.setdefault(self, value)
-        return found
+        current: ValueT = st.session_state.setdefault(self, value)
+        return current
 
 
 def set_controls(values: Mapping[str, Any]) -> None:
@@ -68,6 +68,6 @@ def set_controls(values: Mapping[str, Any]) -> None:
 
 
 def drop(*keys: str) -> None:
-    """Remove values, in this order."""
+    """Remove values by their keys, in this order."""
     for key in keys:
         st.session_state.pop(key, None)

@@ -1,4 +1,4 @@
-"""The line on top of every page, and the gate it tells of: whether what is made from these data may be shown."""
+"""The line on top of every page, and the gate before true values: whether results from these data may be shown."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ _differ: ContextVar[DeltaGenerator] = ContextVar("place of the relation, beside 
 
 
 class Data(Protocol):
-    """Anything that says whether its rows are private: a source, a data set, a held file."""
+    """Rows with a provenance: a source, a data set or a held file."""
 
     @property
     def provenance(self) -> Provenance:
-        """What the rows are."""
+        """Whether the rows are private, and their title."""
 
 
 def frame_style() -> None:
-    """How wide and how dense every page is; a page may say otherwise after it."""
+    """Set the width and density of every page; a page may change them afterwards."""
     st.html(f"<style>{STYLE}</style>")
 
 
 def rail() -> DeltaGenerator:
-    """The column at the side, for the controls of a page that has all else on one screen."""
+    """Return the sidebar, for the controls of a page that has everything else on one screen."""
     st.set_page_config(initial_sidebar_state=280)
     paper = palette(dark=st.context.theme.type == "dark").paper
     st.html(f"<style>:root {{ --paper: {paper}; }}\n{RAIL}</style>")
@@ -54,32 +54,32 @@ def rail() -> DeltaGenerator:
 
 
 def views(*names: str, key: str) -> Sequence[DeltaGenerator]:
-    """Places of which one is seen at a time; the link says which."""
+    """Return the places of tabs; the link holds which one is open."""
     return st.tabs(list(names), key=in_link(key), bind="query-params")
 
 
 def status_line(spent: str = "", *, release: bool = False) -> None:
-    """The budget_spent, the steward switch and the link to copy, always in sight.
+    """Draw the budget spent, the steward's switch and the link to copy, always visible.
 
     Args:
-        spent: what a ledger says is spent of the data in use; without one nothing is.
-        release: whether what the page shows may be drawn once and charged, where a ledger holds the data.
+        spent: the budget spent on the data in use, from the ledger; empty without one.
+        release: whether what the page shows may be released and charged, where a ledger holds the data.
     """
     _spent.set(spent or SPENT)
     _warned.set(False)
-    held = (held_file(), upload())
-    private = any(each is not None and each.provenance.is_private for each in held)
+    own_data = (held_file(), upload())
+    private = any(each is not None and each.provenance.is_private for each in own_data)
     left, middle, right = st.columns([20, 10, 7.5] if private else [40, 0.1, 9], vertical_alignment="center")
     with right:
-        browser_tools(file=any(each is not None for each in held))
+        browser_tools(file=any(each is not None for each in own_data))
     with middle:
         if private and not BARRED.value:
             st.toggle(
                 "I am the data's steward",
                 key=STEWARD_CHOICE,
                 persist_state="session",
-                help="Shows true values and errors of your private data, on your screen only. Whoever sees them has "
-                "seen your data: no guarantee covers what you saw, and nothing made this way should be passed on.",
+                help="Shows true values and errors of your private data, on your screen only. No guarantee covers "
+                "what you see then: do not pass it on.",
             )
     bar = left.container(horizontal=True, vertical_alignment="center", wrap=private, key="status_bar")
     _slot.set(bar.empty())
@@ -90,31 +90,31 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
             "One draw by the secure sampler, charged to the ledger. Until it is published, only data owners see it."
         )
         bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
-    say("Nothing private is shown." if private else "")
+    write_status("Nothing private is shown." if private else "")
     if waits := WAITS.value:
         st.warning(waits)
 
 
-def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
-    """What the numbers of a picture are, drawn into it, so that a screenshot keeps it.
+def badge(data: Data, method: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
+    """Return the label of a picture's numbers, drawn into it so that a screenshot keeps it.
 
     Args:
-        data: the rows they come from.
-        made: how they were made, if not by drawing alone.
-        seed: of what was drawn; None where nothing was.
-        sampler: that drew it.
+        data: the rows behind the numbers.
+        method: how the numbers were computed, if not by sampling alone.
+        seed: of the sample; None where nothing was sampled.
+        sampler: its name.
     """
     drawn = "" if seed is None else f"simulated, {sampler} sampler, seed {seed}"
     private = "not protected: made by the data's steward" if data.provenance.is_private else ""
-    return " · ".join(part for part in (f"true: {data.provenance.kind}", made + drawn, private) if part)
+    return " · ".join(part for part in (f"true: {data.provenance.kind}", method + drawn, private) if part)
 
 
 def may_show(data: Source | HeldFile) -> bool:
-    """The one gate before figures, numbers and labels made from data: open for public data, and for the steward.
+    """Return whether figures, numbers and labels from these data may be shown: of public data, and to the steward.
 
-    The steward of a user's own file is the user who says so; of rows that the server brings, only an admitted steward.
-    In a presentation it is closed for all private data. Where it opens for the steward, the line on top says so, and
-    nothing on the page is offered as a file.
+    For a user's own file, the user who turns the switch on is the steward; for rows of the server, an admitted steward.
+    In a presentation no private data are shown. When the steward sees true values, the line on top says so, and the
+    page offers no file to download.
     """
     if not data.provenance.is_private:
         return True
@@ -129,28 +129,28 @@ def may_show(data: Source | HeldFile) -> bool:
 
 
 def warn_of_true_values() -> None:
-    """Say on top that true values of private data are seen, and have no table of the page offer itself as a file."""
-    say(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
+    """Warn in the line on top that true values of private data are shown, and remove the tables' download buttons."""
+    write_status(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
     _warned.set(True)
     # Streamlit's own tables offer themselves as files; so do pictures, unless they are told not to.
     st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
 
 
 def slot() -> DeltaGenerator:
-    """The place of the data in use, emptied."""
+    """Return the emptied place of the data in use."""
     return _slot.get().container(horizontal=True, vertical_alignment="center", key="data_in_use")
 
 
 def show_relation(relation: Neighbours, person_rows: int = 0) -> None:
-    """Write beside the data in use which data sets are neighbours on this page; of persons, how many rows are read."""
+    """Show the relation of neighbouring data sets beside the data in use; for persons, with their cap of rows."""
     words = relation.words
     if person_rows:
         words = f"{words.removesuffix(' row')} person, ≤ {person_rows:,} row{'s' * (person_rows > 1)}"
     _differ.get().markdown(f"Neighbours: {words}", width="content", help=NEIGHBOURS)
 
 
-def say(text: str) -> None:
-    """Write the line on top: what was spent, and what the numbers below are; that true values are seen stays."""
+def write_status(text: str) -> None:
+    """Write the line on top: the budget spent, and what the numbers below are; a warning of true values stays."""
     if _warned.get():
         return
     _line.get().markdown(_spent.get() + text, width="content")

@@ -1,4 +1,4 @@
-"""The theorem card: what is promised, on what conditions, and whether they hold here."""
+"""The theorem card: the guaranteed error, its conditions, and whether they hold here."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from pages.shell.presentation import is_presenting, presentation_place
 
 
 def lead(sentence: str, *more: str) -> None:
-    """What a page or a part of it is about, in one sentence; the rest of it on demand."""
+    """Draw the subject of a page in one sentence; more on demand."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(sentence, width="content")
         how_it_works(*more)
 
 
 def how_it_works(*paragraphs: str) -> None:
-    """What a page is about, on demand."""
+    """Draw the button that explains a page."""
     with st.popover("How it works", type="tertiary"):
         for paragraph in paragraphs:
             st.markdown(paragraph)
 
 
 def all_digits(guarantee: Guarantee) -> str | None:
-    """The guarantee with all its digits, for whoever points at the rounded one; nothing where it is not rounded."""
+    """Return the guarantee with all its digits, as a help text; None if it is not rounded."""
     exact = guarantee.exact_sentence()
     return None if exact == guarantee.sentence() else f"Rounded up; exactly: {exact}."
 
 
 def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str = "") -> str:
-    """How often previews broke the promise, and the chance of it; empty where there is no promise to break.
+    """Return how often previews exceeded the guaranteed error; empty if no error is guaranteed.
 
     Args:
         broken: previews that erred by more than the bound.
@@ -54,7 +54,7 @@ def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str =
 
 
 def conditions(bound: Bound) -> tuple[str, ...]:
-    """What the theorem assumes, each with whether it is met here: its words are never shown without them."""
+    """Return the assumptions of the theorem, each with whether it is met here; they go with every statement."""
     return tuple(f"{'✓ met' if each.met else '✗ **not met**'}: {each.text}" for each in bound.assumptions)
 
 

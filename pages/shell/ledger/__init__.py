@@ -1,1 +1,1 @@
-"""The ledger as pages see it: the door to it, the data set that holds the data in use, and the budget_spent."""
+"""The ledger as pages see it: roles, the account of the data in use, records of access, and the budget spent."""

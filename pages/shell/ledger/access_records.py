@@ -1,8 +1,8 @@
-"""Before true values of a file are shown to the steward, the ledger knows, whatever the file is called.
+"""Access to true values is recorded in the ledger before they are shown, whatever the file's name.
 
-Only the steward's sessions are matched with rows: certificates say what came of it, so that whoever else could bring a
-file would learn, free of charge, whether it is that of the registered rows. Other sessions keep what they looked at to
-themselves, and tell it if they are admitted.
+Only the steward's sessions are matched with registered rows: certificates report the access, so that any other user who
+brought a file would learn, free of charge, whether its rows are the registered ones. Other sessions keep their records
+until they are admitted.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ NO_LEDGER = (
     "Release. Until then none of its values is shown."
 )
 NOTED = SessionKey[set[tuple[str, str]]]("ledger_noted", set())
-"""The files whose look is noted, or kept to be."""
+"""Files whose access is recorded, or waits to be."""
 CANNOT = "The ledger could not be told that true values are seen; of private rows none is shown. The next step retries."
 
 
 def record_access() -> None:
-    """Called by the router before every page: note what it may show; where that fails, the steward's word waits."""
+    """Record the access that the next page may give, for the router; if that fails, the steward's switch waits."""
     WAITS.pop()
-    held = held_file()
-    origins = [each.origin for each in (held, upload()) if each is not None]
-    from_server = held is not None and held.origin.from_server
+    file = held_file()
+    origins = [each.origin for each in (file, upload()) if each is not None]
+    from_server = file is not None and file.origin.from_server
     # A steward who declares the number of the server's rows public sees it.
-    sees_row_count = held is not None and from_server and held.declares_row_count
-    if from_server and (sees_row_count or asks_for_true_values()) and ledger() is None:
+    row_count_shown = file is not None and from_server and file.declares_row_count
+    if from_server and (row_count_shown or asks_for_true_values()) and ledger() is None:
         WAITS.value = NO_LEDGER
         return
-    looked = [
+    accessed = [
         each
         for each in origins
         if isinstance(each, Uploaded)
-        and (not each.private or sees_row_count or asks_for_true_values() or saw_true_values())
+        and (not each.private or row_count_shown or asks_for_true_values() or saw_true_values())
     ]
-    steps: list[Callable[[], None]] = [*(partial(_keep, each) for each in looked), _tell]
+    steps: list[Callable[[], None]] = [*(partial(_keep, each) for each in accessed), _record_pending]
     for step in steps:
         try:
             step()
@@ -64,41 +64,41 @@ def record_access() -> None:
 
 
 def record_access_without_ledger(source: Source) -> None:
-    """Before rows are registered: note them if this session looked at any while there was no ledger to tell.
+    """Record access to rows about to be registered, if this session saw true values while there was no ledger.
 
-    Which those were nobody knows any more. Raises LedgerError where it cannot be noted.
+    Which rows those were is not known any more. Raises LedgerError where it cannot be recorded.
     """
-    found = ledger()
-    if found is not None and ACCESS_WITHOUT_LEDGER.value and isinstance(source.origin, Uploaded):
-        note_look(found.folder, print_of(source, key_of(found.folder)))
+    book = ledger()
+    if book is not None and ACCESS_WITHOUT_LEDGER.value and isinstance(source.origin, Uploaded):
+        note_look(book.folder, print_of(source, key_of(book.folder)))
 
 
 def _keep(origin: Uploaded) -> None:
-    """Keep the digests of rows that are looked at, once for each ledger's key."""
-    found = ledger()
-    if found is None:
+    """Keep the digests of rows that are accessed, once for each ledger's key."""
+    book = ledger()
+    if book is None:
         ACCESS_WITHOUT_LEDGER.value = True
         return
-    key = key_of(found.folder)
+    key = key_of(book.folder)
     mark = mark_of(key)
-    noted, untold = NOTED.setdefault(set()), PENDING_ACCESS_RECORDS.setdefault(set())
+    noted, pending = NOTED.setdefault(set()), PENDING_ACCESS_RECORDS.setdefault(set())
     if (mark, origin.key) not in noted:
         if isinstance(origin.table, CountedTable):
-            untold.add((mark, print_of_name(origin.table.name, key=key)))
+            pending.add((mark, print_of_name(origin.table.name, key=key)))
         if not isinstance(origin.table, EngineTable):  # which has no rows to digest: its name stands for all its counts
-            untold.add((mark, print_of(origin, key)))
+            pending.add((mark, print_of(origin, key)))
         noted.add((mark, origin.key))
 
 
-def _tell() -> None:
-    """Note what was kept, if this is the steward's session; of a ledger that is gone, that there was one to tell."""
-    untold, found = PENDING_ACCESS_RECORDS.value, ledger()
-    if not untold or found is None or not admitted():
+def _record_pending() -> None:
+    """Record pending access if this is the steward's session; for a ledger that is gone, note access without one."""
+    pending, book = PENDING_ACCESS_RECORDS.value, ledger()
+    if not pending or book is None or not admitted():
         return
-    mark = mark_of(key_of(found.folder))
-    for each in sorted(untold):
+    mark = mark_of(key_of(book.folder))
+    for each in sorted(pending):
         if each[0] == mark:
-            note_look(found.folder, each[1])
+            note_look(book.folder, each[1])
         else:
             ACCESS_WITHOUT_LEDGER.value = True
-        untold.discard(each)
+        pending.discard(each)

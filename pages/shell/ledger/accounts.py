@@ -1,4 +1,4 @@
-"""The ledger's folder, and the data set of it that holds the rows in use. Read once for each change of either."""
+"""The ledger's folder, and the account of the rows in use; read again only when one of them changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pages.shell.work.memory import remember
 Data = Source | Uploaded | Bundled
 """Rows: a table's, or those of a source."""
 PATIENT = 1.0
-"""Seconds that a page waits for whoever draws; a draw may take far longer."""
+"""Seconds that a page waits for a release under way, which may take far longer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,24 +47,24 @@ class Account:
 
 
 PRINTS = SessionKey[dict[tuple[str, str], str]]("ledger_prints", {})
-LOOKED = SessionKey[tuple[object, Account | None] | None]("ledger_looked", None)
+CACHED_ACCOUNT = SessionKey[tuple[object, Account | None] | None]("ledger_looked", None)
 HALTED = SessionKey[tuple[str, str] | None]("ledger_halted", None)
-"""Digests of rows, the account they led to, and the rows that somebody stopped comparing."""
+"""Digests of rows, their account, and the rows whose comparison was stopped."""
 
 
 def ledger() -> Ledger | None:
-    """The user's ledger; None where there is none yet."""
+    """Return the user's ledger; None if there is none yet."""
     folder = default_folder()
     return Ledger(folder) if folder.is_dir() else None
 
 
 def rows_key(data: Data) -> str:
-    """Which rows these are, inside a session: all columns of a table, or numbers made on a grid."""
+    """Return a session's key of the rows: of a table with all its columns, or of generated numbers on a grid."""
     return data.origin.key if isinstance(data, Source) and not isinstance(data.origin, Generated) else data.key
 
 
 def rows_of(data: Data) -> Table:
-    """The rows as a table with all its columns; raises DataError where they take too much memory."""
+    """Return the rows as a table with all its columns; raises DataError if they take too much memory."""
     match data.origin if isinstance(data, Source) else data:
         case Uploaded(table=table):
             return table
@@ -74,36 +74,35 @@ def rows_of(data: Data) -> Table:
     return remember(f"rows|{data.key}", lambda: read_frame(data.dataset().frame()))
 
 
-def account_of(data: Data, *, look: bool = True) -> Account | None:
-    """The data set that holds these rows; None where there is none.
+def account_of(data: Data, *, compare: bool = True) -> Account | None:
+    """Return the account of these rows; None if the ledger does not hold them.
 
-    A ledger is read when its folder has changed since, rows once a session.
+    A ledger is read again when its folder has changed, rows once a session.
 
     Args:
         data: in use.
-        look: whether rows that were not looked at yet are, unless somebody stopped it; that takes as long as reading
-            all of them.
+        compare: whether rows that were not compared yet are, unless the user stopped that; it reads all of them.
 
     Raises:
         LedgerError: the ledger cannot be read.
     """
-    found = ledger()
-    if found is None or not found.dataset_ids():
+    book = ledger()
+    if book is None or not book.dataset_ids():
         return None
-    key = key_of(found.folder)
+    key = key_of(book.folder)
     name = _print_name(data, key)
-    if name not in PRINTS.value and (not look or HALTED.value == name):
+    if name not in PRINTS.value and (not compare or HALTED.value == name):
         return None
-    stamp = (name, str(found.folder), found.store.changed())
-    looked = LOOKED.value
-    if looked is None or looked[0] != stamp:
-        looked = (stamp, _account(found, print_of(data, key, stop=partial(_halt, name))))
-        LOOKED.value = looked
-    return looked[1]
+    stamp = (name, str(book.folder), book.store.changed())
+    cached = CACHED_ACCOUNT.value
+    if cached is None or cached[0] != stamp:
+        cached = (stamp, _account(book, print_of(data, key, stop=partial(_halt, name))))
+        CACHED_ACCOUNT.value = cached
+    return cached[1]
 
 
 def print_of(data: Data, key: bytes, *, stop: Callable[[], None] | None = None) -> str:
-    """The keyed digest of the rows, worked out once a session; ``stop`` is what a button for that does."""
+    """Return the keyed digest of the rows, computed once a session; ``stop`` is the callback of a stop button."""
     prints = PRINTS.setdefault({})
     name = _print_name(data, key)
     if name not in prints:
@@ -111,45 +110,45 @@ def print_of(data: Data, key: bytes, *, stop: Callable[[], None] | None = None) 
     return prints[name]
 
 
-def compared(data: Data) -> Account | None:
-    """The data set that holds these rows, also where they were not looked at yet; the line on top did not wait for it.
+def compare_rows(data: Data) -> Account | None:
+    """Return the account of these rows, compared now if they were not; the line on top did not wait for that.
 
     Raises:
         LedgerError: the ledger cannot be read.
     """
-    known = len(PRINTS.value)
-    found = account_of(data)
-    if found is not None and len(PRINTS.value) > known:
+    digests_before = len(PRINTS.value)
+    account = account_of(data)
+    if account is not None and len(PRINTS.value) > digests_before:
         st.rerun()
-    return found
+    return account
 
 
 def watched_rows(data: Data, *, stop: Callable[[], None] | None = None) -> Watched:
-    """The rows as a ledger reads them, with progress where that takes long."""
+    """Return the rows as a ledger reads them, with progress if that takes long."""
     rows = rows_of(data)
     return Watched(rows=rows, count=rows.row_count, stop=stop)
 
 
-def halted(data: Data) -> bool:
-    """Whether somebody stopped comparing these rows with the ledger."""
-    found = ledger()
-    held = HALTED.value
-    if held is None or held in PRINTS.value:  # known after all: it was at its end
+def comparison_stopped(data: Data) -> bool:
+    """Return whether the user stopped comparing these rows with the ledger."""
+    book = ledger()
+    halted = HALTED.value
+    if halted is None or halted in PRINTS.value:  # the digest is known: the comparison was at its end
         return False
-    return found is not None and held == _print_name(data, key_of(found.folder))
+    return book is not None and halted == _print_name(data, key_of(book.folder))
 
 
 def _halt(name: tuple[str, str]) -> None:
     HALTED.value = name
 
 
-def go_on() -> None:
-    """A callback: rows are compared after all."""
+def resume_comparison() -> None:
+    """Compare the rows after all; a callback."""
     HALTED.pop()
 
 
 def mark_of(key: bytes) -> str:
-    """Tells a ledger's key from that of one begun anew in the same place."""
+    """Return a mark that tells this ledger's key from that of a new ledger in the same folder."""
     return hmac.digest(key, b"mark", hashlib.sha256).hex()
 
 
@@ -157,18 +156,18 @@ def _print_name(data: Data, key: bytes) -> tuple[str, str]:
     return mark_of(key), rows_key(data)
 
 
-def _account(found: Ledger, print_of_rows: str) -> Account | None:
-    for dataset_id in found.dataset_ids():
-        if print_of_rows in found.fingerprints(dataset_id):
-            return account_in(found, dataset_id)
+def _account(book: Ledger, print_of_rows: str) -> Account | None:
+    for dataset_id in book.dataset_ids():
+        if print_of_rows in book.fingerprints(dataset_id):
+            return account_in(book, dataset_id)
     return None
 
 
-def account_in(found: Ledger, dataset_id: str) -> Account:
-    """A data set of the ledger, as it stands."""
+def account_in(book: Ledger, dataset_id: str) -> Account:
+    """Return the account of a data set of the ledger as it stands."""
     return Account(
         dataset_id=dataset_id,
-        registration=found.registration(dataset_id),
-        spent=found.account(dataset_id),
-        wrong=next(iter(check(found, dataset_id)), ""),
+        registration=book.registration(dataset_id),
+        spent=book.account(dataset_id),
+        wrong=next(iter(check(book, dataset_id)), ""),
     )

@@ -34,7 +34,7 @@ class Watched:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """See Rows."""
+        """Names of the columns."""
         return self.rows.columns
 
     @property

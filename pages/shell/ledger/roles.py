@@ -1,9 +1,9 @@
-"""The door to the ledger: the browser that `run.py` opened, or a token that is typed; or a log-in, with roles.
+"""Roles: the steward by the browser that `run.py` opened, or by a typed token; or users who log in.
 
 Other accounts of the machine can reach the app too. A session of the browser that redeemed the code of `run.py`
 (pages/shell/server/access.py), or in which the server's fixed token was typed, is the data steward's. Where
-`secrets.toml` has a section [auth], persons log in and neither counts; its section [roles] names stewards and analysts
-by the e-mail addresses that their provider verified, and whoever else is logged in sees what is published.
+`secrets.toml` has a section [auth], users log in and neither counts; its section [roles] names stewards and analysts by
+the e-mail addresses that their provider verified. Every other user who is logged in sees published releases only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pages.shell.state import SessionKey
 from pages.shell.steward import BARRED
 
 VARIABLE = "DPSCOPE_TOKEN"
-"""Of the server's environment: a fixed token, as an office has it."""
+"""Variable of the server's environment with a fixed token, as an office has it."""
 ADMITTED, REFUSED = SessionKey("steward_admitted", False), SessionKey("steward_refused", False)
 """Whether the session is the steward's; and whether the last token that was typed was wrong."""
 TYPED = SessionKey("steward_token", "")
@@ -32,9 +32,9 @@ NO_TOKEN = (
 )
 DEMONSTRATION = "This is a public demonstration: it keeps no ledger. On your own machine the app does."
 ROLES = {"stewards": Role.STEWARD, "analysts": Role.ANALYST}
-"""In the section [roles]."""
+"""Keys in the section [roles]."""
 UNVERIFIED = "unverified_addresses"
-"""In that section: true where the provider does not say which addresses it verified, and lets nobody choose one."""
+"""Key in that section: true where the provider verifies all addresses without saying so."""
 CLOSED = (
     "The ledger opens in the browser that first opened the address printed by `python3 run.py`: the code in it works "
     "once. For another browser, start the app again."
@@ -44,7 +44,7 @@ WRONG = "That is not this server's token."
 
 
 def admit() -> None:
-    """Called by the router alone, on every run: give the steward's browser the steward's rights."""
+    """Give the steward's browser the steward's rights; called by the router alone, on every run."""
     BARRED.value = has_login() and role() is not Role.STEWARD
     if not is_public_demo() and STEWARD_KEYS.know(str(st.user.to_dict().get(USER, ""))):
         ADMITTED.value = True
@@ -72,44 +72,44 @@ def compare_token() -> None:
 
 
 def has_login() -> bool:
-    """Whether persons log in here."""
+    """Return whether users log in here."""
     return not is_public_demo() and st.secrets.load_if_toml_exists() and "auth" in st.secrets
 
 
 def person() -> str:
-    """The e-mail address of whoever is logged in; empty if nobody is, or unless the provider says it is verified.
+    """Return the verified e-mail address of the user who is logged in; empty if there is none.
 
-    Some providers say nothing of that and let everybody choose an address, a steward's too.
+    An address without the provider's word does not count: some providers let a user choose any, a steward's too.
     """
-    told = st.user.to_dict() if has_login() else {}
+    claims = st.user.to_dict() if has_login() else {}
     trusted = st.secrets.get("roles", {}).get(UNVERIFIED) is True if has_login() else False
-    known = told.get("is_logged_in") and told.get("email_verified", trusted) is True
-    return str(told.get("email") or "").casefold() if known else ""
+    verified = claims.get("is_logged_in") and claims.get("email_verified", trusted) is True
+    return str(claims.get("email") or "").casefold() if verified else ""
 
 
 def role() -> Role | None:
-    """What this session may do; None where it may only see what is published, or nothing."""
+    """Return this session's role; None if it may see at most what is published."""
     if not has_login():
         return Role.STEWARD if ADMITTED.value else None
     return role_of(person())
 
 
-def role_of(who: str) -> Role | None:
-    """What the secrets let an address do now, where persons log in."""
-    named = st.secrets.get("roles", {})
-    for name, found in ROLES.items():
-        if who and who in {str(each).casefold() for each in named.get(name, [])}:
-            return found
+def role_of(address: str) -> Role | None:
+    """Return the role of an e-mail address by the secrets as they are now, where users log in."""
+    addresses = st.secrets.get("roles", {})
+    for name, its_role in ROLES.items():
+        if address and address in {str(each).casefold() for each in addresses.get(name, [])}:
+            return its_role
     return None
 
 
 def admitted() -> bool:
-    """Whether this session is the data's steward's."""
+    """Return whether this session is the steward's."""
     return role() is Role.STEWARD
 
 
 def why_closed() -> str:
-    """Why the ledger stays closed for this session, and what opens it."""
+    """Return why the ledger stays closed for this session, and what opens it."""
     if is_public_demo():
         return DEMONSTRATION
     if fixed_token():
@@ -118,7 +118,7 @@ def why_closed() -> str:
 
 
 def actor() -> Actor:
-    """Who acts: by e-mail address where persons log in, else by the name of the account that the app runs under."""
+    """Return the actor for the ledger: the e-mail address where users log in, else the account that runs the app."""
     if has_login():
         return Actor(name=person() or "somebody", role=role())
     try:

@@ -1,4 +1,4 @@
-"""What is spent of the data in use, in the line on top of every page; only numbers of the ledger."""
+"""The budget spent on the data in use, in the line on top of every page: numbers of the ledger alone."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from dprelease.release import SAW_TRUE_VALUES
 from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
 from pages.shell.addresses import PageSpec
-from pages.shell.ledger.accounts import Account, Data, account_of, halted, ledger
+from pages.shell.ledger.accounts import Account, Data, account_of, comparison_stopped, ledger
 from pages.shell.ledger.roles import actor, admitted, role
 from pages.shell.links import control_value
 from pages.shell.session import DATA, upload
 from pages.shell.state import SessionKey
 from pages.shell.steward import saw_true_values
 
-TOLD = SessionKey[set[str]]("ledger_told", set())
-"""Data sets whose ledger has been told that true values were seen."""
+RECORDED = SessionKey[set[str]]("ledger_told", set())
+"""Data sets in whose ledger this session's access to true values is recorded."""
 UNKNOWN = "**What is spent cannot be told:** the page Release says why. "
 QUICK_ROWS = 200_000
-"""A private table with more, and numbers made on a grid, are looked up when somebody opens Release."""
+"""A private table with more rows, and numbers on a grid, are looked up when Release is opened."""
 
 
 def budget_spent(page: PageSpec) -> str:
-    """What is spent, in a few words; nothing where no ledger holds the data, or this session may not know."""
+    """Return the budget spent in a few words; empty if no ledger holds the data, or this session may not know."""
     data = _data(page) if role() else None
     origin = data.origin if isinstance(data, Source) else data
     if data is None or (isinstance(origin, Uploaded) and not admitted()):  # a file is compared for its steward alone
         return ""
     try:
-        kept = isinstance(origin, Bundled) or (isinstance(origin, Uploaded) and origin.private)
-        quick = kept and origin is not None and origin.rows <= QUICK_ROWS
-        found = account_of(data, look=quick)
-        if found is None:
-            return UNKNOWN if halted(data) else ""
-        if found.wrong:
+        stored = isinstance(origin, Bundled) or (isinstance(origin, Uploaded) and origin.private)
+        quick = stored and origin is not None and origin.rows <= QUICK_ROWS
+        account = account_of(data, compare=quick)
+        if account is None:
+            return UNKNOWN if comparison_stopped(data) else ""
+        if account.wrong:
             return UNKNOWN
-        record_true_values_shown(found, data)
+        record_true_values_shown(account, data)
     except DataError:
         return ""  # the page Release says it
     except LedgerError:
         return UNKNOWN
-    return spent_sentence(found.spent)
+    return spent_sentence(account.spent)
 
 
 def spent_sentence(spent: Spent) -> str:
@@ -61,30 +61,30 @@ def spent_words(spent: Spent) -> str:
     return f"{least}{spent.budget.measure.letter} {spent.spent.amount} of {spent.budget.amount}"
 
 
-def record_true_values_shown(found: Account, data: Data) -> None:
-    """Have the ledger's file say, once a session, that the steward looked at true values of private rows.
+def record_true_values_shown(account: Account, data: Data) -> None:
+    """Record in the ledger, once a session, that the steward saw true values of private rows.
 
-    A note of it is there since before they were shown; while somebody draws, this is for a later run.
+    A note was written before they were shown; while a release is being drawn, this waits for a later run.
     """
-    told = TOLD.setdefault(set())
+    recorded = RECORDED.setdefault(set())
     book = ledger()
-    if book is None or found.dataset_id in told or not data.provenance.is_private or not saw_true_values():
+    if book is None or account.dataset_id in recorded or not data.provenance.is_private or not saw_true_values():
         return
-    with suppress(LedgerBusy), book.turn(found.dataset_id, patience=0):
-        book.tell(found.dataset_id, SAW_TRUE_VALUES, actor())
-        told.add(found.dataset_id)
+    with suppress(LedgerBusy), book.turn(account.dataset_id, patience=0):
+        book.tell(account.dataset_id, SAW_TRUE_VALUES, actor())
+        recorded.add(account.dataset_id)
 
 
 def _data(page: PageSpec) -> Data | None:
-    """The data that a page is about, as its controls were left; the file itself where its twin is drawn."""
+    """Return the data that a page is about, by its controls' last values; the file itself where mock data are drawn."""
     if page.other_data:
         return None
     chosen = _left(page.choice or "data")
     if chosen == OWN_FILE:
-        held, own = held_file(), upload()
+        file, own = held_file(), upload()
         if own is not None and isinstance(own.origin, Uploaded):
             return own.origin  # of a table that an engine keeps, the counts in use
-        return held.origin if held else None
+        return file.origin if file else None
     if page.choice:
         key = chosen or st.query_params.get(page.choice, "") or page.opens_with
         return Bundled(sample_key=key) if key in {each.key for each in SAMPLES} else None

@@ -1,1 +1,1 @@
-"""What a private table shows while nobody may see it: promises, a made-up twin, and the data in use on every page."""
+"""Pages of a private table without access to it: guaranteed errors, mock data, and the data in use on every page."""

@@ -1,4 +1,4 @@
-"""The data in use, in the bar on top: a chip with their name, n, and whether they are private, that leads to Data."""
+"""The data in use, in the bar on top: a link to Data with their name, n, and whether they are private."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dpcore.data.sources import Generated, Source
 from dpcore.data.twin import twin
 from pages.data.upload import held_file
 from pages.shell.private.twin import declared_rows, is_public, is_twin, registered_rows, relation, use_twin
-from pages.shell.status import say, slot
+from pages.shell.status import slot, write_status
 
-TWIN_SAID = "Made-up rows with your columns; nothing of your file."
+MOCK_DATA = "Made-up rows with your columns; nothing of your file."
 STYLE = """<style>
 .st-key-status_bar { gap: 0 0.75rem; }
 .st-key-data_in_use { flex: none; width: auto; max-width: 100%; gap: 0 0.5rem; }
@@ -36,28 +36,28 @@ STYLE = """<style>
 </style>"""
 
 
-def chip(source: Source) -> None:
-    """Show what is in use; where that is a twin, say so, with the way back."""
-    with named(words(source)):
+def show_data_in_use(source: Source) -> None:
+    """Show the data in use; for mock data, say so and offer the way back."""
+    with link_to_data(words(source)):
         if is_twin(source):
             st.button("Back to my table", key="twin_off", on_click=use_twin, args=(False,), type="tertiary")
     if is_twin(source):
-        say(TWIN_SAID)
+        write_status(MOCK_DATA)
     elif source.provenance.is_private:
-        say("")  # the chip and the page say the rest
+        write_status("")  # the bar and the page say the rest
 
 
 def drawn_always(rows: Source, neighbours: Neighbours) -> Source:
-    """What a page draws that never draws private rows: their twin, said here; public rows, in the bar on top."""
+    """Return the rows for a page that never draws private rows: mock data in their place, said so; else the rows."""
     if not rows.provenance.is_private:
-        chip(rows)
+        show_data_in_use(rows)
         return rows
-    st.caption(TWIN_SAID)
+    st.caption(MOCK_DATA)
     return twin(rows, n=declared_rows(rows, neighbours))
 
 
-def named(label: str) -> DeltaGenerator:
-    """Show what is in use by these words; gives the place beside them."""
+def link_to_data(label: str) -> DeltaGenerator:
+    """Draw the link to Data with this label, and return the place beside it."""
     place = slot()
     with place:
         st.html(STYLE)
@@ -66,7 +66,7 @@ def named(label: str) -> DeltaGenerator:
 
 
 def words(source: Source) -> str:
-    """Kind, name and rows; of a private table no number of rows that was not declared."""
+    """Return kind, name and number of rows; of a private table only a declared number."""
     provenance = source.provenance
     if is_twin(source):
         return f"Made-up twin{_of_file()} · n = {source.origin.rows:,}"
@@ -78,15 +78,15 @@ def words(source: Source) -> str:
 
 
 def _of_file() -> str:
-    held = held_file()
-    return f" of {escaped(held.table.name)}" if held else ""
+    file = held_file()
+    return f" of {escaped(file.table.name)}" if file else ""
 
 
 def plain(provenance: Provenance) -> str:
-    """The title, which somebody may have typed."""
+    """Return the title, which a user may have typed, as plain text."""
     return escaped(provenance.title)
 
 
 def escaped(text: str) -> str:
-    """Somebody's words in a label, where nothing of them is obeyed."""
+    """Return a user's text for a label, in which no Markdown has an effect."""
     return re.sub(r"([!-+\--/:-@\[-`{-~])", r"\\\1", "".join(each for each in text if each.isprintable()))

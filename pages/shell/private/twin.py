@@ -46,7 +46,7 @@ def registered_rows(origin: Origin) -> int | None:
     if not isinstance(origin, Uploaded | Bundled) or not role() or (isinstance(origin, Uploaded) and not admitted()):
         return None
     try:
-        found = account_of(origin, look=False)
+        found = account_of(origin, compare=False)
     except (DataError, LedgerError):  # the page Release says it
         return None
     return found.registration.public_n if found is not None and not found.wrong else None

@@ -21,7 +21,7 @@ INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def inline_hashes(html: str) -> list[str]:
-    """The source expressions that allow a page's inline scripts and no others.
+    """Return the source expressions that allow a page's inline scripts and no others.
 
     >>> inline_hashes("<script></script>")
     ["'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"]
@@ -31,7 +31,7 @@ def inline_hashes(html: str) -> list[str]:
 
 
 def content_policy(html: str) -> str:
-    """The Content-Security-Policy for Streamlit's page."""
+    """Return the Content-Security-Policy for Streamlit's page."""
     directives = {
         "default-src": ["'none'"],
         # blob: is where the code of our own components comes from; WebAssembly reads Arrow tables.
@@ -51,7 +51,7 @@ def content_policy(html: str) -> str:
 
 
 class Headers:
-    """The middleware that adds them."""
+    """Middleware that adds the headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,6 +1,6 @@
 """Refuses requests and sockets of foreign hosts and origins before Streamlit sees them.
 
-Streamlit looks such a socket's origin up: it asks the internet for its own address, and everybody waits meanwhile.
+Streamlit would look such a socket's origin up: it asks the internet for its own address, and all users wait meanwhile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_METRICS = "This app does not publish figures about its sessions: their sizes 
 
 
 def is_public_demo(variables: Mapping[str, str] = os.environ) -> bool:
-    """Whether the app runs as a public demonstration: under any host's name, and without files of anybody.
+    """Return whether the app runs as a public demonstration: under any host name, and without users' files.
 
     Raises:
         ValueError: the variable is neither 0 nor 1.
@@ -35,20 +35,20 @@ def is_public_demo(variables: Mapping[str, str] = os.environ) -> bool:
     >>> is_public_demo({}), is_public_demo({"DPSCOPE_PUBLIC_DEMO": "0"}), is_public_demo({"DPSCOPE_PUBLIC_DEMO": "1"})
     (False, False, True)
     """
-    told = variables.get(DEMONSTRATION, "0")
-    if told not in ("0", "1"):
+    setting = variables.get(DEMONSTRATION, "0")
+    if setting not in ("0", "1"):
         raise ValueError(f"{DEMONSTRATION} must be 0 or 1.")
-    return told == "1"
+    return setting == "1"
 
 
 def is_own_host(host: str, allowed: Sequence[str]) -> bool:
-    """Whether a Host header names this machine or one of the allowed hosts, where ``*.`` stands for what comes before.
+    """Return whether a Host header names this machine or an allowed host, where ``*.`` stands for any prefix.
 
     >>> [is_own_host(host, ["*.example.org"]) for host in ("localhost:8501", "[::1]", "a.example.org", "example.org")]
     [True, True, True, False]
     """
-    found = HOST.fullmatch(host.lower())
-    name = (found["name"] or found["six"]) if found else ""
+    match = HOST.fullmatch(host.lower())
+    name = (match["name"] or match["six"]) if match else ""
     patterns = [pattern.strip().lower().rstrip(".") for pattern in (*LOCAL_HOSTS, *allowed)]
     return bool(name) and any(
         name.endswith(pattern[1:]) if pattern.startswith("*.") else pattern in ("*", name) for pattern in patterns
@@ -56,7 +56,7 @@ def is_own_host(host: str, allowed: Sequence[str]) -> bool:
 
 
 def refusal(hosts: Sequence[str], origins: Sequence[str], allowed: Sequence[str]) -> str | None:
-    """Why a request with these headers is refused, if it is: one host, our own; and no origin, or the same host.
+    """Return why a request with these headers is refused; None if it names our host once, and no other origin.
 
     >>> refusal(["127.0.0.1:8501"], ["http://127.0.0.1:8501"], []), refusal(["127.0.0.1:8501"], ["null"], [])
     (None, 'This app answers no other site.')
@@ -69,7 +69,7 @@ def refusal(hosts: Sequence[str], origins: Sequence[str], allowed: Sequence[str]
 
 
 class HostOriginMiddleware:
-    """The middleware; of what reads a request it comes first."""
+    """Middleware that refuses foreign hosts and origins, before any other reads the request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -79,9 +79,9 @@ class HostOriginMiddleware:
         """Let the app's own requests through; of a public demonstration, none that brings a file."""
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        found = [(name, value.decode("latin-1")) for name, value in scope["headers"] if name in (b"host", b"origin")]
-        hosts = [value for name, value in found if name == b"host"]
-        origins = [value for name, value in found if name == b"origin"]
+        pairs = [(name, value.decode("latin-1")) for name, value in scope["headers"] if name in (b"host", b"origin")]
+        hosts = [value for name, value in pairs if name == b"host"]
+        origins = [value for name, value in pairs if name == b"origin"]
         reason = refusal(hosts, origins, ["*"] if self.demo else st.get_option("server.allowedHosts"))
         if self.demo and UPLOADS in scope["path"]:
             reason = NO_FILES

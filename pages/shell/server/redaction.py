@@ -1,7 +1,7 @@
-"""No exception's text reaches a log: it can quote a record. Its type and the places it passed are written instead.
+"""Logs without the text of exceptions, which can quote a record: types and code lines are written instead.
 
-Nor does what gives a right: a session's id, the value of a cookie, the code of an address. At the level DEBUG libraries
-log whole requests and frames.
+Secrets are removed as well: session ids, cookies' values, the code of an address. At the level DEBUG libraries log
+whole requests and frames.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ STRUCK = "(withheld)"
 
 
 def outline(error: BaseException | None) -> str:
-    """Type and places of an exception and of those behind it, without a word of their messages."""
+    """Return the types and code lines of an exception and its causes, without their messages."""
     lines = [WITHHELD]
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
+    visited: set[int] = set()
+    while error is not None and id(error) not in visited:
+        visited.add(id(error))
         lines.append(f"  {type(error).__module__}.{type(error).__qualname__}")
         # Places only: the line of a compiled text could be a reader's.
         for frame, line in traceback.walk_tb(error.__traceback__):
@@ -38,7 +38,7 @@ def outline(error: BaseException | None) -> str:
 
 
 def redacted(record: logging.LogRecord) -> logging.LogRecord:
-    """The record with exceptions replaced, and secrets struck out: in its message, its arguments, or attached."""
+    """Return the record with exceptions replaced and secrets removed from its message, arguments and attachments."""
     record.msg = _named(record.msg)
     if isinstance(record.args, tuple):
         record.args = tuple(map(_named, record.args))
@@ -50,16 +50,16 @@ def redacted(record: logging.LogRecord) -> logging.LogRecord:
 
 
 def redact_logs() -> None:
-    """Redact what any logger of this process writes, and what Python itself prints of an exception nobody caught."""
+    """Redact what any logger of this process writes, and what Python prints of uncaught exceptions."""
     make = logging.getLogRecordFactory()
     logging.setLogRecordFactory(lambda *parts, **named: redacted(make(*parts, **named)))
     sys.excepthook = lambda _, error, __: _write(error)
-    sys.unraisablehook = lambda found: _write(found.exc_value)
-    threading.excepthook = lambda found: _write(None if found.exc_type is SystemExit else found.exc_value)
+    sys.unraisablehook = lambda event: _write(event.exc_value)
+    threading.excepthook = lambda event: _write(None if event.exc_type is SystemExit else event.exc_value)
 
 
 def of_the_loop(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Handles what no task caught; the loop itself would print the task, and with it the exception."""
+    """Write an exception that no task caught; the event loop would print the task, and with it the exception's text."""
     _write(context.get("exception"))
 
 

@@ -16,9 +16,9 @@ CONDITIONS = frozenset({b"range", b"if-range", b"if-none-match", b"if-modified-s
 
 
 class StaticFilesMiddleware:
-    """The middleware; it keeps the first whole answer for each file that Streamlit has there, and for nothing else.
+    """Middleware that keeps the first complete answer for each of Streamlit's static files, and for nothing else.
 
-    The files are the same for everybody, and named by their content: an answer never changes.
+    The files are the same for all users, and named by their content: an answer never changes.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -27,16 +27,16 @@ class StaticFilesMiddleware:
         files = [each for each in (folder / "static").rglob("*") if each.is_file()]
         prefix = f"/{base}/" if base else "/"
         self.sizes = {prefix + each.relative_to(folder).as_posix(): each.stat().st_size for each in files}
-        self.kept: dict[str, tuple[list[tuple[bytes, bytes]], bytes]] = {}
+        self.answers: dict[str, tuple[list[tuple[bytes, bytes]], bytes]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer from memory what was answered before; listen to the answer otherwise."""
-        asked = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in self.sizes
-        if not asked or any(name in CONDITIONS for name, _ in scope["headers"]):
+        """Answer from memory if there is an answer; else pass the request on and store its answer."""
+        is_static = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in self.sizes
+        if not is_static or any(name in CONDITIONS for name, _ in scope["headers"]):
             return await self.app(scope, receive, send)
         path: str = scope["path"]
-        if path in self.kept:
-            headers, body = self.kept[path]
+        if path in self.answers:
+            headers, body = self.answers[path]
             await send({"type": "http.response.start", "status": 200, "headers": list(headers)})
             for start in range(0, max(1, len(body)), SLICE):
                 more = start + SLICE < len(body)
@@ -44,7 +44,7 @@ class StaticFilesMiddleware:
             return None
         headers, pieces = [], []
 
-        async def heard(message: Message) -> None:
+        async def store(message: Message) -> None:
             # What was compressed for one browser, or names its session, is not for another.
             if message["type"] == "http.response.start" and message["status"] == 200:
                 own = any(name in (b"content-encoding", b"set-cookie") for name, _ in message["headers"])
@@ -52,7 +52,7 @@ class StaticFilesMiddleware:
             elif message["type"] == "http.response.body" and headers:
                 pieces.append(message.get("body", b""))
                 if not message.get("more_body", False) and sum(map(len, pieces)) == self.sizes[path]:
-                    self.kept[path] = headers, b"".join(pieces)
+                    self.answers[path] = headers, b"".join(pieces)
             await send(message)
 
-        await self.app(scope, receive, heard)
+        await self.app(scope, receive, store)

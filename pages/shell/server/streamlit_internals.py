@@ -39,17 +39,17 @@ class UploadsInMemory(Protocol):
     file_storage: dict[str, dict[str, Any]]
 
     def remove_file(self, session_id: str, file_id: str) -> None:
-        """Delete one file."""
+        """Delete one file of a session."""
 
 
 class Received(Protocol):
-    """What `st.file_uploader` returns: a file in memory."""
+    """A file in memory, as `st.file_uploader` returns it."""
 
     name: str
     file_id: str
 
     def getvalue(self) -> bytes:
-        """Return its bytes."""
+        """Return the bytes of the file."""
 
 
 # Of this run.
@@ -110,7 +110,7 @@ def is_connected(session: str) -> bool:
 
 
 def close_session(session: str) -> None:
-    """End a session."""
+    """End a session and forget its state."""
     runtime.get_instance().close_session(session)
 
 

@@ -52,7 +52,7 @@ class UploadNames:
             first = following
         if first["type"] == "http.request":
             head, gap, rest = first.get("body", b"").partition(b"\r\n\r\n")
-            first["body"] = NAME.sub(lambda found: cut(found[0]), head) + gap + rest
+            first["body"] = NAME.sub(lambda name: cut(name[0]), head) + gap + rest
         waiting: list[Message] = [first]
 
         async def receive_cut() -> Message:

@@ -1,7 +1,6 @@
-"""Long work in a pool of threads: the page goes on, shows how far it is, and can stop it; what is done is kept.
+"""Long work in a pool of threads: the page stays usable, shows the progress and can stop it; partial results are kept.
 
-Only of public things, such as made-up rows: nothing of anybody's data is in the pool. A closed tab's
-work ends.
+Only work on public values, such as mock data: no user's data enter the pool. When a tab is closed, its work ends.
 """
 
 from __future__ import annotations
@@ -18,97 +17,89 @@ from pages.shell.server.streamlit_internals import has_server, is_connected, ses
 from pages.shell.state import SessionKey
 from pages.shell.work.memory import MEMORY, remember
 
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 _pool = ThreadPoolExecutor(4, thread_name_prefix="plan")
 AT_ONCE = 0.4
 """Seconds that a page waits for work that may be quick."""
-LOOK_EVERY = 0.5
+CHECK_EVERY = 0.5
 JOBS = SessionKey["dict[str, Job[Any]]"]("plan_jobs", {})
 STOPPED = SessionKey[dict[str, str]]("plan_stopped", {})
-"""The work under way, and the key of work that somebody stopped, both by its place on the page."""
+"""Jobs under way, and the keys of stopped jobs, both by their place on the page."""
 
 
-class _Left(BaseException):
-    """Passes by whatever takes errors for results."""
+class _Cancelled(BaseException):
+    """Ends a job; no handler of errors catches it."""
 
 
-class Job(Generic[Result]):
-    """One piece of work in blocks.
+class Job(Generic[ResultT]):
+    """Work in blocks, run by a thread of the pool.
 
     Attributes:
-        key: what it is.
-        share: done of it.
-        future: its result; None where it was stopped, or its tab was closed.
+        key: names its inputs.
+        share: the fraction done.
+        future: its result; None if it was stopped, or its tab was closed.
     """
 
-    def __init__(self, key: str, work: Callable[[], Generator[float, None, Result]]) -> None:
+    def __init__(self, key: str, work: Callable[[], Generator[float, None, ResultT]]) -> None:
         self.key, self.share, self._stopped = key, 0.0, Event()
         self._session = session_id()
-        self.future: Future[Result | None] = _pool.submit(self._run, work)
+        self.future: Future[ResultT | None] = _pool.submit(self._run, work)
 
     @property
     def ended(self) -> bool:
-        """Whether it came to nothing: its tab was closed, and is back."""
+        """Whether it ended without a result, because its tab was closed and has come back."""
         return self.future.done() and self.future.exception() is None and self.future.result() is None
 
     def stop(self) -> None:
-        """Let it end after the block that it is in, or where a long step may stop."""
+        """End it after the current block, or where a long step can be cancelled."""
         self._stopped.set()
 
-    def _run(self, work: Callable[[], Generator[float, None, Result]]) -> Result | None:
+    def _run(self, work: Callable[[], Generator[float, None, ResultT]]) -> ResultT | None:
         generator = work()
         while not self._is_over():
             try:
-                with stoppable(self._leave):
+                with stoppable(self._check):
                     self.share = next(generator)
-            except _Left:
+            except _Cancelled:
                 return None
             except StopIteration as done:
-                result: Result = done.value
+                result: ResultT = done.value
                 return result
         generator.close()
         return None
 
-    def _leave(self) -> None:
-        """End a long step that nobody waits for.
-
-        Raises:
-            _Left: it was stopped, or its tab was closed.
-        """
+    def _check(self) -> None:
+        """Raise _Cancelled if the job was stopped, or its tab was closed."""
         if self._is_over():
-            raise _Left
+            raise _Cancelled
 
     def _is_over(self) -> bool:
-        """Whether it was stopped, or its tab was closed."""
-        return self._stopped.is_set() or not self._is_watched()
-
-    def _is_watched(self) -> bool:
-        """Whether somebody's tab is still open."""
-        return not has_server() or is_connected(self._session)
+        """Return whether it was stopped, or its tab was closed."""
+        return self._stopped.is_set() or (has_server() and not is_connected(self._session))
 
 
 def in_background(
     key: str,
-    work: Callable[[], Generator[float, None, Result]],
+    work: Callable[[], Generator[float, None, ResultT]],
     *,
-    so_far: Callable[[], Result],
+    so_far: Callable[[], ResultT],
     label: str,
     place: str,
     again: str = "What is done is kept.",
-) -> Result:
-    """What comes of the work, remembered for the session; while it is under way, or stopped, what is known so far.
+) -> ResultT:
+    """Return the remembered result of work; while it is under way or stopped, the partial result.
 
-    Each place of the page has one such work: another one stops it. ``again`` says what going on after a stop means.
+    Each place of the page has one job: a new one stops it. ``again`` is the help of the button Go on.
 
     Raises:
         DataError, ParameterError: as the work does.
     """
     memory = MEMORY.setdefault({})
     if key in memory:
-        found: Result = memory[key]
-        return remember(key, lambda: found)
+        result: ResultT = memory[key]
+        return remember(key, lambda: result)
     jobs = _jobs()
-    job: Job[Result] | None = jobs.get(place)
+    job: Job[ResultT] | None = jobs.get(place)
     if _stopped().get(place) == key:
         st.button("Go on", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help=again)
         return so_far()
@@ -120,21 +111,21 @@ def in_background(
         _under_way(job, label, place)
         return so_far()
     jobs.pop(place)
-    result = job.future.result()
-    return so_far() if result is None else remember(key, lambda: result)
+    value = job.future.result()
+    return so_far() if value is None else remember(key, lambda: value)
 
 
 def stop(place: str) -> None:
-    """End what is under way at a place of the page, if anything is, and forget that it was stopped."""
+    """End the job at a place of the page, if there is one, and forget that it was stopped."""
     _stopped().pop(place, None)
     job = _jobs().pop(place, None)
     if job is not None:
         job.stop()
 
 
-@st.fragment(run_every=LOOK_EVERY)
-def _under_way(job: Job[Result], label: str, place: str) -> None:
-    """How far it is, and the button that stops it."""
+@st.fragment(run_every=CHECK_EVERY)
+def _under_way(job: Job[ResultT], label: str, place: str) -> None:
+    """Draw the progress and the button that stops the job."""
     if job.future.done():
         st.rerun()
     st.progress(min(job.share, 1.0), text=label)

@@ -16,7 +16,7 @@ from dpcore.data.reading.tables import Table, read_table
 from dprelease.ledger.fingerprint import KEY_BYTES, fingerprint
 from dprelease.ledger.store import Ledger
 from pages.shell.ledger import reading_progress
-from pages.shell.ledger.accounts import HALTED, LOOKED, PRINTS
+from pages.shell.ledger.accounts import CACHED_ACCOUNT, HALTED, PRINTS
 from pages.shell.ledger.reading_progress import READING, STOPPED, Watched
 from pages.shell.ledger.spent import UNKNOWN
 from tests.pages.opening import as_steward, sound, visitor
@@ -101,7 +101,7 @@ def button(app: AppTest, label: str) -> Any:
 def test_a_look_that_was_stopped_stays_so_until_somebody_goes_on(no_ledger: Path) -> None:
     app = registered()
     [name] = app.session_state[PRINTS]
-    app.session_state[PRINTS], app.session_state[LOOKED] = {}, None
+    app.session_state[PRINTS], app.session_state[CACHED_ACCOUNT] = {}, None
     app.session_state[HALTED] = name
     app = sound(app.run())
     assert STOPPED in said(app) and UNKNOWN.strip() in said(app) and app.session_state[PRINTS] == {}

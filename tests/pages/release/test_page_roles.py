@@ -25,7 +25,7 @@ from pages.release.register import NO_LEDGER
 from pages.release.results import NOT_YET
 from pages.release.view import NONE_OPEN
 from pages.shell.ledger import roles
-from pages.shell.ledger.accounts import HALTED, LOOKED, PRINTS
+from pages.shell.ledger.accounts import CACHED_ACCOUNT, HALTED, PRINTS
 from pages.shell.ledger.reading_progress import STOPPED
 from tests.kit.ledgers import ANALYST, FewRows
 from tests.pages.drawn import drawn
@@ -158,7 +158,7 @@ def test_an_analyst_who_stopped_a_comparison_goes_on(no_ledger: Path) -> None:
     press(press(came(ADA), "Start a ledger"), "Register")
     app = came(GRACE)
     [name] = app.session_state[PRINTS]
-    app.session_state[PRINTS], app.session_state[LOOKED], app.session_state[HALTED] = {}, None, name
+    app.session_state[PRINTS], app.session_state[CACHED_ACCOUNT], app.session_state[HALTED] = {}, None, name
     assert STOPPED in said(sound(app.run())) and NONE_OPEN not in said(app)
     assert "Rehearse, free" in labels(press(app, "Go on"))
 

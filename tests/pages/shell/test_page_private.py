@@ -20,7 +20,7 @@ from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue
 from dplab.solve import promising
 from pages.data.upload import HeldFile
-from pages.shell.private.data_in_use import TWIN_SAID
+from pages.shell.private.data_in_use import MOCK_DATA
 from pages.shell.work.memory import with_progress
 from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated
@@ -118,7 +118,7 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
     charts = drawn(app)
     assert not app.error and set(charts) != before and "promises_chart" not in charts
     assert chip(app) == "Made-up twin of people.csv · n = 10,000"
-    assert any(TWIN_SAID in each.value and "ε = 0" in each.value for each in app.markdown)
+    assert any(MOCK_DATA in each.value and "ε = 0" in each.value for each in app.markdown)
     text = everything(app)
     assert "true: simulated" in text and "true: private" not in text and "not protected" not in text
     assert not said(SECRET, app) and "upload:" not in repr(app.session_state["memory"])

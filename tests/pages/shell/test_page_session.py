@@ -91,8 +91,8 @@ def test_every_control_bound_to_the_link_is_registered_as_one() -> None:
 
 def test_private_data_stand_behind_one_gate() -> None:
     asking = {str(path.relative_to(PAGES)) for path in PAGES.rglob("*.py") if ASKS & names(path)}
-    # The switch itself, the gate, and the offer to read a domain, which shows nothing yet.
-    assert asking == {"shell/session.py", "shell/status.py", "data/fill.py"}
+    # What clears private state, the gate, and the offer to read a domain, which shows nothing yet.
+    assert asking == {"shell/clearing.py", "shell/status.py", "data/fill.py"}
 
 
 def test_a_link_carries_controls_and_nothing_else() -> None:
@@ -290,7 +290,7 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
     )  # fmt: skip
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
-    monkeypatch.setattr(session, "_last_seen", {})
+    monkeypatch.setattr(session, "_last_connected", {})
     session.has_file(one)
     session.has_file(two)  # waits while the first is held
     session.end_abandoned(time.monotonic() + 2 * session.GRACE)
@@ -307,7 +307,7 @@ def test_bytes_that_no_page_read_go_with_their_session(monkeypatch: pytest.Monke
         is_active_session=active.__contains__, close_session=closed.append, uploaded_file_mgr=uploads
     )
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
-    monkeypatch.setattr(session, "_last_seen", {})
+    monkeypatch.setattr(session, "_last_connected", {})
     session.end_abandoned(0.0)
     session.end_abandoned(session.GRACE)
     assert set(uploads.file_storage) == {"open", "closed"} and not closed
@@ -323,7 +323,7 @@ def test_a_file_stays_while_something_is_drawn_from_it(monkeypatch: pytest.Monke
     )  # fmt: skip
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
-    monkeypatch.setattr(session, "_last_seen", {"tab": (0.0, ())})
+    monkeypatch.setattr(session, "_last_connected", {"tab": (0.0, ())})
     draw: Future[None] = Future()
     session.wait_for(draw)
     session.end_abandoned(2 * session.GRACE)

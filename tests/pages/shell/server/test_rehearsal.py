@@ -33,7 +33,7 @@ class Stage:
 
     def connect_session(self, client: NullClient, _: dict[str, Any]) -> str:
         """One at a time, and only in front of nobody."""
-        assert not self.clients and self.heard.nobody()
+        assert not self.clients and self.heard.is_idle()
         self.clients["session"] = client
         return "session"
 
@@ -55,7 +55,7 @@ class Stage:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal, "time", SimpleNamespace(monotonic=CLOCK.__next__))
-    monkeypatch.setattr(rehearsal, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(rehearsal, "CHECK_EVERY", 0.0)
 
 
 def test_each_page_runs_once_and_one_that_was_disturbed_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_visitors_alone_are_heard_and_everything_is_passed_on(scope: Scope, coun
         sent.append(message)
 
     heard = LastActivity()
-    assert heard.nobody()
+    assert heard.is_idle()
     ran(ActivityMiddleware(echo, heard)(scope, receive, send))
-    assert sent == [{"type": "said"}] and heard.nobody() != counts
-    assert any(heard.nobody() for _ in range(9))
+    assert sent == [{"type": "said"}] and heard.is_idle() != counts
+    assert any(heard.is_idle() for _ in range(9))

@@ -86,7 +86,7 @@ def test_a_file_is_read_once_and_answered_alike() -> None:
 def test_what_is_no_file_of_streamlits_is_never_kept(path: str) -> None:
     app = StaticFilesMiddleware(inner := App())
     assert [answer(app, path)[1] for _ in range(2)] == [b"%d " % each + path.encode() for each in (1, 2)]
-    assert inner.asked == 2 and not app.kept
+    assert inner.asked == 2 and not app.answers
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_who_asks_for_less_than_the_whole_asks_the_server(method: str, header: b
     for before in range(2):
         assert answer(app, method=method, header=header)[1] == b"%d " % (2 * before + 1) + FILE.encode()
         answer(app, "/")
-    assert inner.asked == 4 and not app.kept
+    assert inner.asked == 4 and not app.answers
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_who_asks_for_less_than_the_whole_asks_the_server(method: str, header: b
 )
 def test_half_an_answer_or_another_than_the_file_is_not_kept(app: App) -> None:
     kept = StaticFilesMiddleware(app)
-    assert answer(kept)[1] != answer(kept)[1] and not kept.kept
+    assert answer(kept)[1] != answer(kept)[1] and not kept.answers
 
 
 def test_every_file_of_the_page_is_known() -> None:
