@@ -36,7 +36,7 @@ def known_before(chosen: Setting) -> None:
         references=chosen.entry.references,
         target=float(chosen.values["alpha"]),
         questions=int(chosen.values["questions"]),
-        nobody=("nobody who must answer all", "Least, if all are answered"),
+        wall=("no mechanism that answers all", "Impossible below, if all are answered"),
     )
     st.header(headline(offer, offer.epsilon))
     promises(offer, key="promises")

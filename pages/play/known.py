@@ -20,7 +20,7 @@ from pages.play.strip import asked, private_parameters, proved, shared_values
 from pages.play.target import ask_target, weakest_delta
 from pages.shell.controls import log_stops
 from pages.shell.private.charts import IF_N
-from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, known, picture_at, promises
+from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, outlook_of, picture_at, promises
 from pages.shell.work.memory import remember
 
 MAX_NAMED = 3
@@ -62,7 +62,9 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
         references=recipe.entry.references,
         target=target,
     )
-    found = known(offer)  # first: a promise may take seconds, here they are seen, and the rest finds them worked out
+    found = outlook_of(
+        offer
+    )  # first: a promise may take seconds, here they are seen, and the rest finds them worked out
     with head:
         live_line(headline(offer, offer.epsilon), key="headline")
     if target is not None:

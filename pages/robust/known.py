@@ -26,7 +26,7 @@ from pages.charts.words import percent, percent_up, significant
 from pages.robust.chance import chance_curve, stability_axis
 from pages.robust.words import in_100, nearly_percent
 from pages.shell.asked import Asked
-from pages.shell.private.charts import known_before as picture_of
+from pages.shell.private.charts import draw_outlook as picture_of
 from pages.shell.private.promises import BADGE, ask_rows, numbers
 from pages.shell.theorem import theorem_card
 

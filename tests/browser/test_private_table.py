@@ -97,7 +97,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         expect(plot(page, "promises_chart")).to_be_visible()
         unseen(page)
         # The twin: one press, and every picture is there; it follows from page to page.
-        press_button(page, "Use made-up rows like mine")
+        press_button(page, "Use mock data with my columns")
         expect(plot(page, "marginals_errors_chart")).to_be_visible()
         go_to(page, "ranges-and-cells")
         expect(plot(page, "data_chart")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Error against privacy loss, as far as it is known whatever the data are: promised, predicted, impossible."""
+"""The chart of error against ε that holds for all data: guaranteed, expected, impossible."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pages.charts.words import confidence, drawable, percent, percent_up, rows, 
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 IF_N = "if n is as you name it"
-"""The condition of a promise whose n nothing checks."""
+"""Condition of a guaranteed error whose n is not checked."""
 TOP = 2.0
-"""Errors up to twice n are drawn: from 1 on a promise says nothing."""
+"""Largest error drawn, as a share of n: from 1 on there is no guarantee."""
 
 
-def known_before(
-    found: Outlook,
+def draw_outlook(
+    outlook: Outlook,
     *,
     titles: Mapping[str, str],
     chosen: str,
@@ -29,32 +29,32 @@ def known_before(
     beta: float,
     what: str = "worst error",
     counted: bool = True,
-    nobody: str = "nobody",
+    wall_subject: str = "no mechanism",
     tabled: bool = True,
 ) -> Picture:
-    """Promises of every mechanism, predictions where noise is the same on all data, and what nobody can promise.
+    """Return the picture of guaranteed errors, of expected errors where noise is data-independent, and of the wall.
 
     Args:
-        found: what is known before.
+        outlook: the errors at each ε.
         titles: name of each mechanism.
-        chosen: key of the one whose promise is orange.
-        epsilon: where the page is now.
-        promised: the chosen one's promise there; infinity for none.
-        beta: its chance of failure.
-        what: is drawn along y, in words.
-        counted: whether errors are shares of n, and so whole rows as well.
-        nobody: whom the wall is for.
-        tabled: whether its numbers are wanted in a table, too.
+        chosen: key of the mechanism whose guaranteed error is orange.
+        epsilon: the page's.
+        promised: the guaranteed error there; infinity for none.
+        beta: its failure probability.
+        what: the quantity along y, in words.
+        counted: whether errors are shares of n, and so numbers of rows as well.
+        wall_subject: subject of the sentence about the lower bound.
+        tabled: whether to add a table of the numbers.
     """
-    order = sorted(range(len(found.keys)), key=lambda row: found.keys[row] != chosen)
-    names = dict(zip(order, drawable(titles[found.keys[row]] for row in order), strict=True))
-    bottom = _bottom(found, promised)
+    order = sorted(range(len(outlook.keys)), key=lambda row: outlook.keys[row] != chosen)
+    names = dict(zip(order, drawable(titles[outlook.keys[row]] for row in order), strict=True))
+    bottom = _bottom(outlook, promised)
     marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right")]
-    if found.wall is not None:
-        low = np.maximum(found.wall[1], bottom)
-        marks.append(Wall(x=found.wall[0], y=low, end=bottom, label="impossible to promise", corner="bottom left"))
+    if outlook.wall is not None:
+        low = np.maximum(outlook.wall[1], bottom)
+        marks.append(Wall(x=outlook.wall[0], y=low, end=bottom, label="impossible to promise", corner="bottom left"))
     for row, name in names.items():  # the chosen one leads the legend
-        marks += _mechanism(found, row, name, chosen=found.keys[row] == chosen)
+        marks += _mechanism(outlook, row, name, chosen=outlook.keys[row] == chosen)
     side: Anchor = "left" if epsilon > 0.3 else "right"
     marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5, side=side))
     # Always there, so that the picture has the same marks at every ε.
@@ -62,11 +62,13 @@ def known_before(
     marks.append(
         Dots(
             role="theory", name="promised here", legend=False, x=[epsilon], y=[here], size=13,
-            hover=[f"promised at ε = {exactly(epsilon)}: {percent(promised)} ({rows(promised, found.n)})"]
+            hover=[f"promised at ε = {exactly(epsilon)}: {percent(promised)} ({rows(promised, outlook.n)})"]
             if promised < np.inf else ["nothing is promised here"],
         )
     )  # fmt: skip
-    said = _sentence(found, titles[chosen], chosen=chosen, epsilon=epsilon, promised=promised, beta=beta, what=what)
+    sentence = _sentence(
+        outlook, titles[chosen], chosen=chosen, epsilon=epsilon, promised=promised, beta=beta, what=what
+    )
     return Picture(
         title="Error against privacy loss, known before anybody looks at the data",
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=TICKS),
@@ -76,30 +78,31 @@ def known_before(
             low=bottom,
             high=TOP,
             form=".3~p",
-            rows=found.n if counted else 0,
+            rows=outlook.n if counted else 0,
             ticks=tuple(10.0**power for power in range(-9, 1)),
         ),
         marks=marks,
-        sentence=f"{said}{_wall(found, epsilon=epsilon, nobody=nobody)}.{_conditional(found, names, chosen=chosen)}",
-        table=_table(found, names) if tabled else {},
+        sentence=f"{sentence}{_wall(outlook, epsilon=epsilon, subject=wall_subject)}."
+        f"{_conditional(outlook, names, chosen=chosen)}",
+        table=_table(outlook, names) if tabled else {},
         height=330,
         beside=True,
     )  # fmt: skip
 
 
-def _bottom(found: Outlook, promised: float) -> float:
-    """Where the picture ends below."""
-    every = [*found.promised.ravel(), *found.predicted.ravel(), promised]
-    seen = [each for each in every if np.isfinite(each) and each > 0]
-    return float(min([*seen, 0.5])) / 1.6
+def _bottom(outlook: Outlook, promised: float) -> float:
+    """Return the lower end of the axis of errors."""
+    every = [*outlook.promised.ravel(), *outlook.predicted.ravel(), promised]
+    positive = [each for each in every if np.isfinite(each) and each > 0]
+    return float(min([*positive, 0.5])) / 1.6
 
 
-def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mark]:
-    """What one promises, and its prediction where there is one."""
-    role = f"mechanism:{found.keys[row]}"
-    at = found.epsilons
+def _mechanism(outlook: Outlook, row: int, name: str, *, chosen: bool) -> list[Mark]:
+    """Return the marks of a mechanism: its guaranteed error, and its expected error where there is one."""
+    role = f"mechanism:{outlook.keys[row]}"
+    at = outlook.epsilons
     marks: list[Mark] = []
-    promise = found.promised[row]
+    promise = outlook.promised[row]
     shown = np.isfinite(promise) & (promise > 0)
     if (promise[shown] <= TOP).any():
         marks.append(
@@ -112,11 +115,11 @@ def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mar
                 width=3.5 if chosen else 1.6,
             )
         )
-    predicted = found.predicted[row]
+    predicted = outlook.predicted[row]
     shown = (predicted > 0) & (predicted <= TOP)  # NaN is neither
     if shown.any():
         hover = [
-            f"{name}, predicted at ε = {exactly(each)}: {percent(error)} ({rows(error, found.n)})"
+            f"{name}, predicted at ε = {exactly(each)}: {percent(error)} ({rows(error, outlook.n)})"
             for each, error in zip(at[shown].tolist(), predicted[shown].tolist(), strict=True)
         ]
         marks.append(
@@ -129,47 +132,47 @@ def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mar
 
 
 def _sentence(
-    found: Outlook, title: str, *, chosen: str, epsilon: float, promised: float, beta: float, what: str
+    outlook: Outlook, title: str, *, chosen: str, epsilon: float, promised: float, beta: float, what: str
 ) -> str:
-    """The promise and the prediction at the page's loss."""
+    """Return the sentence on the guaranteed and the expected error at the page's ε."""
     at = f"At ε = {exactly(epsilon)}"
     if not promised < np.inf:
         text = f"{at}, {title} promises no number that holds on all data"
     elif promised >= 1:
         text = f"{at}, what {title} promises, {percent(promised)}, says nothing"
     else:
-        kept = f"{confidence(beta)} of releases of {title} keep their {what} within {percent_up(promised)}"
-        text = f"{at}, {IF_N}, {kept}" if chosen in found.if_n else f"{at}, whatever the data are, {kept}"
-    here = int(np.argmin(np.abs(np.log(found.epsilons / epsilon))))
-    predicted = found.predicted[found.keys.index(chosen), here]
+        within = f"{confidence(beta)} of releases of {title} keep their {what} within {percent_up(promised)}"
+        text = f"{at}, {IF_N}, {within}" if chosen in outlook.if_n else f"{at}, whatever the data are, {within}"
+    here = int(np.argmin(np.abs(np.log(outlook.epsilons / epsilon))))
+    predicted = outlook.predicted[outlook.keys.index(chosen), here]
     if np.isfinite(predicted):
         text += f"; near it, half of its releases keep within {percent(float(predicted))} (hollow)"
     return text
 
 
-def _wall(found: Outlook, *, epsilon: float, nobody: str) -> str:
-    """What is impossible there."""
-    if found.wall is None:
+def _wall(outlook: Outlook, *, epsilon: float, subject: str) -> str:
+    """Return the sentence on what is impossible there."""
+    if outlook.wall is None:
         return ""
-    place = int(np.argmin(np.abs(np.log(found.wall[0] / epsilon))))
-    return f"; {nobody} can promise less than about {percent(float(found.wall[1][place]))} (hatched)"
+    place = int(np.argmin(np.abs(np.log(outlook.wall[0] / epsilon))))
+    return f"; {subject} can promise less than about {percent(float(outlook.wall[1][place]))} (hatched)"
 
 
-def _conditional(found: Outlook, names: Mapping[int, str], *, chosen: str) -> str:
-    """Which of the other curves are promises only if n is right."""
-    others = [name for row, name in names.items() if found.keys[row] in found.if_n and found.keys[row] != chosen]
+def _conditional(outlook: Outlook, names: Mapping[int, str], *, chosen: str) -> str:
+    """Return the sentence on the other errors that are guaranteed only if n is right."""
+    others = [name for row, name in names.items() if outlook.keys[row] in outlook.if_n and outlook.keys[row] != chosen]
     return f" Promised only {IF_N}: {', '.join(others)}." if others else ""
 
 
-def _table(found: Outlook, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:
-    """Promise and prediction of each, and the wall, at every loss of the grid."""
-    table: dict[str, Sequence[Any]] = {"epsilon": found.epsilons.tolist()}
+def _table(outlook: Outlook, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:
+    """Return the guaranteed and expected errors, and the wall, at every ε of the grid."""
+    table: dict[str, Sequence[Any]] = {"epsilon": outlook.epsilons.tolist()}
     for row, name in names.items():
-        if np.isfinite(found.promised[row]).any():
-            table[f"{name}: promised"] = shortened(found.promised[row])
-        if np.isfinite(found.predicted[row]).any():
-            table[f"{name}: predicted"] = shortened(found.predicted[row])
-    if found.wall is not None:
-        known = dict(zip(found.wall[0].tolist(), found.wall[1].tolist(), strict=True))
-        table["impossible below"] = shortened([known.get(at, np.nan) for at in found.epsilons.tolist()])
+        if np.isfinite(outlook.promised[row]).any():
+            table[f"{name}: promised"] = shortened(outlook.promised[row])
+        if np.isfinite(outlook.predicted[row]).any():
+            table[f"{name}: predicted"] = shortened(outlook.predicted[row])
+    if outlook.wall is not None:
+        walls = dict(zip(outlook.wall[0].tolist(), outlook.wall[1].tolist(), strict=True))
+        table["impossible below"] = shortened([walls.get(at, np.nan) for at in outlook.epsilons.tolist()])
     return table

@@ -1,4 +1,4 @@
-"""The page of a private table that nobody may see: what is known of a release before anybody looks at the data."""
+"""The page of a private table without access to it: what is known of a release before the data are used."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from dplab.limits.outlook import Outlook, depends_on_n, outlook, predicted_error
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import confidence, percent, percent_up, rows
-from pages.shell.private.charts import IF_N, known_before
+from pages.shell.private.charts import IF_N, draw_outlook
 from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, registered_rows, use_twin
 from pages.shell.theorem import theorem_card
 from pages.shell.work.memory import with_progress
 
 USUAL_TARGET = 0.01
-"""The error for which rows are counted where nobody named one."""
+"""Target error where the user named none."""
 BADGE = "theory: nothing of your data"
-SAID = "**Nothing of your rows is shown or computed here.** All of this holds whatever they are."
+NOTHING_SHOWN = "**Nothing of your rows is shown or computed here.** All of this holds whatever they are."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What a page asks, without its data.
+    """A page's request without its data.
 
     Attributes:
-        about: tells this problem, and the mechanisms' parameters, from all others in a session's memory.
+        about: key of this problem and of the mechanisms' parameters in a session's memory.
         problem: with the declared n.
-        makers: mechanisms that serve it, at an epsilon, by key.
+        makers: mechanisms that serve it, as functions of ε, by key.
         titles: their names.
-        chosen: key of the one on the page.
-        epsilon: of the page.
-        beta: failure chance.
+        chosen: key of the mechanism on the page.
+        epsilon: the page's.
+        beta: failure probability.
         of: one answer in words.
         person_rows: of the source: rows of a person, where persons are protected; 0 where rows are.
         covers: what the guarantee is for, after a comma.
-        references: whom the chosen one is from.
-        target: an error that somebody named, a share of n.
+        references: sources of the chosen mechanism.
+        target: the user's target error, a share of n.
         questions: of a conversation; None where all are answered at once.
-        nobody: whom the wall is for, in words; and what its number is called.
+        wall: subject of the sentence about the lower bound, and the label of its number.
     """
 
     about: str
@@ -61,24 +61,24 @@ class Offer:
     references: Sequence[str] = ()
     target: float | None = None
     questions: int | None = None
-    nobody: tuple[str, str] = ("nobody", "Nobody promises less than")
+    wall: tuple[str, str] = ("no mechanism", "Impossible below (lower bound)")
 
     @property
     def mechanism(self) -> Mechanism:
-        """The chosen one."""
+        """The chosen mechanism at the page's ε."""
         return self.makers[self.chosen](self.epsilon)
 
 
 def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None) -> int:
-    """Say that nothing is shown, offer the twin, and ask n where it is not public.
+    """Say that no data are shown, offer mock data, and ask for n if it is not public; return n.
 
     Args:
         source: the private rows; only their declaration and a public n are looked at.
         neighbours: the relation.
-        named: n, where the page has asked for it elsewhere.
+        named: n, if the page has asked for it elsewhere.
     """
-    told, number, button = st.columns([6, 3, 3], vertical_alignment="bottom")
-    told.markdown(f"{SAID} :orange-badge[theory]")
+    text, number, button = st.columns([6, 3, 3], vertical_alignment="bottom")
+    text.markdown(f"{NOTHING_SHOWN} :orange-badge[theory]")
     if (registered := registered_rows(source.origin)) is not None:
         number.markdown(f"n = **{registered:,}**, as registered")
     elif named is not None:
@@ -93,25 +93,25 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     n = declared_rows(source, neighbours)
     with button:
         st.button(
-            "Use made-up rows like mine", key="twin_on", type="primary", width="stretch", on_click=use_twin,
+            "Use mock data with my columns", key="twin_on", type="primary", width="stretch", on_click=use_twin,
             args=(True,), disabled=n > MAX_ROWS or source.bounds_from_data,
-            help=f"Rows made from your columns, bounds, labels and n alone, up to {MAX_ROWS:,}: every preview works "
-            "on them, and nothing of your file is in them.",
+            help=f"Up to {MAX_ROWS:,} rows from your columns, bounds, labels and n alone. Every preview works on them; "
+            "nothing of your file is in them.",
         )  # fmt: skip
     return n
 
 
-def known(offer: Offer) -> Outlook:
-    """Errors at every epsilon; worked out once for a problem, and seen to be under way."""
+def outlook_of(offer: Offer) -> Outlook:
+    """Return the errors at every ε, computed once for a problem, with progress."""
     return with_progress(
         f"outlook|{offer.about}|{offer.problem.n}|{offer.chosen}|{offer.beta}|{offer.questions}",
         lambda: outlook(offer.makers, offer.problem, chosen=offer.chosen, beta=offer.beta, questions=offer.questions),
-        label="Working out what can be promised.",
+        label="Computing guaranteed errors.",
     )
 
 
 def headline(offer: Offer, epsilon: float) -> str:
-    """The page in one sentence."""
+    """Return the page's headline."""
     mechanism = offer.makers[offer.chosen](epsilon)
     promised = promised_error(mechanism, offer.problem, beta=offer.beta)
     at = f"At ε = {epsilon:g}"
@@ -123,21 +123,21 @@ def headline(offer: Offer, epsilon: float) -> str:
     return f"{at}, in {confidence(offer.beta)} of releases the worst {offer.of} {within}"
 
 
-def picture_at(offer: Offer, found: Outlook, epsilon: float, *, tabled: bool = True) -> Picture:
-    """The picture at an epsilon, with its table or without."""
+def picture_at(offer: Offer, outlook_here: Outlook, epsilon: float, *, tabled: bool = True) -> Picture:
+    """Return the picture at an ε, with its table or without."""
     promised = promised_error(offer.makers[offer.chosen](epsilon), offer.problem, beta=offer.beta)
-    return known_before(
-        found, titles=offer.titles, chosen=offer.chosen, epsilon=epsilon, promised=promised, beta=offer.beta,
-        nobody=offer.nobody[0], tabled=tabled,
+    return draw_outlook(
+        outlook_here, titles=offer.titles, chosen=offer.chosen, epsilon=epsilon, promised=promised, beta=offer.beta,
+        wall_subject=offer.wall[0], tabled=tabled,
     )  # fmt: skip
 
 
 def promises(offer: Offer, *, key: str) -> None:
-    """Four numbers, the picture, and the theorem.
+    """Draw four numbers, the picture, and the theorem.
 
     Args:
-        offer: what is asked.
-        key: of the picture: ``key``_chart, and of its numbers.
+        offer: the request.
+        key: prefix of the picture's key, and of its numbers'.
     """
     mechanism, problem = offer.mechanism, offer.problem
     try:
@@ -145,22 +145,26 @@ def promises(offer: Offer, *, key: str) -> None:
     except ParameterError as refusal:
         st.error(str(refusal))
         return
-    found = known(offer)
+    outlook_here = outlook_of(offer)
     _numbers(offer, bound, guarantee)
     protects = mechanism.guarantee(replace(problem, person_rows=offer.person_rows))
     if protects.person_rows:
         st.caption(f"For a person: {protects.sentence()}.")
     draw_with_table(
-        picture_at(offer, found, offer.epsilon), key=key, badge=BADGE, title="promises and predictions", download=False
+        picture_at(offer, outlook_here, offer.epsilon),
+        key=key,
+        badge=BADGE,
+        title="promises and predictions",
+        download=False,
     )
-    promised, said = promised_error(mechanism, problem, beta=offer.beta), ""
+    promised, sentence = promised_error(mechanism, problem, beta=offer.beta), ""
     if not bound.applies and promised < 1:
-        said = describe_error(bound, n=problem.n, given=f"{IF_N[0].upper()}{IF_N[1:]}", bold=True)
-    theorem_card(bound, protects, n=problem.n, covers=offer.covers, said=said, mechanism=offer.references)
+        sentence = describe_error(bound, n=problem.n, given=f"{IF_N[0].upper()}{IF_N[1:]}", bold=True)
+    theorem_card(bound, protects, n=problem.n, covers=offer.covers, said=sentence, mechanism=offer.references)
 
 
 def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
-    """Promised, expected, impossible, and how many rows are needed."""
+    """Draw the guaranteed and the expected error, the lower bound, and the rows that a target needs."""
     problem, mechanism = offer.problem, offer.mechanism
     promised = promised_error(mechanism, problem, beta=offer.beta)
     predicted = predicted_error(mechanism, problem)
@@ -168,21 +172,21 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
     target = offer.target or USUAL_TARGET
     needed = rows_needed(mechanism, problem, target=target, beta=offer.beta)
     on_n = depends_on_n(mechanism, problem, beta=offer.beta)
-    told = {
-        "Promised if n is right" if on_n else "Promised worst error": _share(promised),
-        "Half of releases keep within": "" if math.isnan(predicted) else percent(predicted),
-        offer.nobody[1]: percent(lower.value) if lower is not None else "",
-        f"Rows for a promise of {percent(target)}": f"{needed:,}" if needed else "no n is enough",
+    labelled = {
+        "Guaranteed if n is right" if on_n else "Guaranteed worst error": _share(promised),
+        "Half of releases are within": "" if math.isnan(predicted) else percent(predicted),
+        offer.wall[1]: percent(lower.value) if lower is not None else "",
+        f"Rows to guarantee {percent(target)}": f"{needed:,}" if needed else "no n is enough",
     }
-    numbers({label: value for label, value in told.items() if value})
+    numbers({label: value for label, value in labelled.items() if value})
 
 
 def _share(promised: float) -> str:
-    """A promise, as a share."""
+    """Return a guaranteed error as a share of n."""
     return percent(promised) if promised < 1 else "no guarantee"
 
 
-def numbers(told: Mapping[str, str]) -> None:
-    """Numbers side by side."""
-    for place, (label, value) in zip(st.columns(len(told)), told.items(), strict=True):
+def numbers(labelled: Mapping[str, str]) -> None:
+    """Draw numbers side by side, each under its label."""
+    for place, (label, value) in zip(st.columns(len(labelled)), labelled.items(), strict=True):
         place.metric(label, value)

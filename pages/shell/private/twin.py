@@ -1,4 +1,4 @@
-"""The rows that pages draw of a reader's file: its own, or the made-up rows of its twin."""
+"""The rows that pages draw for a user's file: its own, or mock data (its twin)."""
 
 from __future__ import annotations
 
@@ -16,69 +16,69 @@ from pages.shell.session import DATA, upload
 from pages.shell.state import SessionKey
 
 NAMED, TWIN, USUAL_ROWS = SessionKey("declared_n", 0), SessionKey("twin", False), 10_000
-"""The number of rows that somebody named, and whether the twin is in use; and a round number of rows."""
+"""The user's public number of rows, whether mock data are in use, and a round default number."""
 
 
 def relation() -> Neighbours:
-    """Which data sets are neighbours, as the control that stands in the link has it: by its key, or in its words."""
-    told = SessionKey("neighbours", "").value or st.query_params.get("neighbours") or linked_values().get("neighbours")
-    return next((each for each in Neighbours if told in (each, each.words)), Neighbours.REPLACE_ONE)
+    """Return the relation that the control in the link holds, by its key or in its words."""
+    text = SessionKey("neighbours", "").value or st.query_params.get("neighbours") or linked_values().get("neighbours")
+    return next((each for each in Neighbours if text in (each, each.words)), Neighbours.REPLACE_ONE)
 
 
 def is_public(source: Source, neighbours: Neighbours) -> bool:
-    """Whether the file's own number of rows is public: it was declared to be, and no row or person comes or goes."""
-    held, rows_stay = held_file(), neighbours is Neighbours.REPLACE_ONE and not source.person_rows
-    return rows_stay and held is not None and held.counted
+    """Return whether the file's number of rows is public: declared so, and the same in all neighbouring data sets."""
+    file, rows_stay = held_file(), neighbours is Neighbours.REPLACE_ONE and not source.person_rows
+    return rows_stay and file is not None and file.counted
 
 
 def declared_rows(source: Source, neighbours: Neighbours) -> int:
-    """The public number of rows: the registered one, else the file's own where that is public, else the one named."""
+    """Return the public number of rows: the registered one, else the file's own if public, else the user's."""
     if (registered := registered_rows(source.origin)) is not None:
         return registered
     return source.origin.rows if is_public(source, neighbours) else NAMED.value or USUAL_ROWS
 
 
 def registered_rows(origin: Origin) -> int | None:
-    """Return the public n under which the ledger holds these rows; None where it does not, or nobody may know.
+    """Return the public n under which the ledger holds these rows; None if it does not, or the session may not know.
 
-    Rows are looked up where the line on top or Release compared them, and a file for its steward alone.
+    Only rows that the line on top or Release compared are looked up, and a file for its steward alone.
     """
     if not isinstance(origin, Uploaded | Bundled) or not role() or (isinstance(origin, Uploaded) and not admitted()):
         return None
     try:
-        found = account_of(origin, compare=False)
+        account = account_of(origin, compare=False)
     except (DataError, LedgerError):  # the page Release says it
         return None
-    return found.registration.public_n if found is not None and not found.wrong else None
+    return account.registration.public_n if account is not None and not account.wrong else None
 
 
 def drawn(source: Source) -> Source:
-    """What pages draw for a source: its twin, where that is in use for private rows; else itself."""
+    """Return what pages draw for a source: its mock data if in use and the rows are private; else itself."""
     if not TWIN.value or not source.provenance.is_private or source.bounds_from_data:
         return source
     return twin(source, n=declared_rows(source, relation()))
 
 
 def own_rows() -> Source | None:
-    """The reader's file as pages draw it; None without one."""
+    """Return the user's file as pages draw it; None without one."""
     own = upload()
     return own if own is None else drawn(own)
 
 
 def untwinned(source: Source) -> Source:
-    """The file's own rows in place of made-up ones."""
+    """Return the file's own rows in place of mock data."""
     own = upload()
     return own if own is not None and is_twin(source) else source
 
 
 def is_twin(source: Source) -> bool:
-    """Whether these are made-up rows in place of a file's."""
+    """Return whether these are mock data in place of a file's rows."""
     return isinstance(source.origin, MadeUp)
 
 
 def use_twin(use: bool) -> None:
-    """Have pages draw the twin, or no longer."""
+    """Have pages draw mock data, or no longer."""
     TWIN.value = use
     for key in (DATA, SessionKey("cube", "")):
-        if key.is_set:  # set again, so that the browser shows the choice by its other name
+        if key.is_set:  # set again, so that the browser shows the choice by its new title
             to_link(key)

@@ -26,7 +26,7 @@ from pages.charts.worst import Called, worst_map
 from pages.marginals.promise import Promised
 from pages.plan.figure import IF_N as TICK
 from pages.plan.figure import planned_errors
-from pages.shell.private.charts import IF_N, known_before
+from pages.shell.private.charts import IF_N, draw_outlook
 from pages.shell.private.promises import Offer, headline
 from pages.shell.theorem import observed
 from tests.dprelease.plan.test_shares import TABLE
@@ -221,7 +221,7 @@ def test_what_is_known_before_names_the_condition_on_n(cases: list[Case]) -> Non
         )
         titles = {key: "M", "identity": "Noisy counts"}
         mine, other = (
-            known_before(found, titles=titles, chosen=each, epsilon=epsilon, promised=number, beta=BETA).sentence
+            draw_outlook(found, titles=titles, chosen=each, epsilon=epsilon, promised=number, beta=BETA).sentence
             for each, number in ((key, promised), ("identity", 0.5))
         )
         assert (IF_N in headline(offer, epsilon)) is (on_n and promised < 1), case.name

@@ -15,7 +15,7 @@ from dplab.limits.outlook import Outlook, outlook, promised_error
 from dplab.measure import finish
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall
 from pages.charts.words import percent_up, rows
-from pages.shell.private.charts import TOP, known_before
+from pages.shell.private.charts import TOP, draw_outlook
 from pages.shell.private.data_in_use import escaped
 from pages.shell.private.promises import Offer, headline
 from tests.pages.whole import whole
@@ -38,7 +38,7 @@ def found() -> Outlook:
 def at(found: Outlook, epsilon: float) -> Picture:
     promised = promised_error(make(ENTRIES["identity"], epsilon), PROBLEM, beta=0.05)
     titles = {key: entry.title for key, entry in ENTRIES.items()}
-    return known_before(found, titles=titles, chosen="identity", epsilon=epsilon, promised=promised, beta=0.05)
+    return draw_outlook(found, titles=titles, chosen="identity", epsilon=epsilon, promised=promised, beta=0.05)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
@@ -87,7 +87,7 @@ def test_every_stop_has_the_same_marks(found: Outlook) -> None:
 
 def test_a_share_of_a_range_counts_no_rows(found: Outlook) -> None:
     titles = {key: entry.title for key, entry in ENTRIES.items()}
-    picture = known_before(
+    picture = draw_outlook(
         dataclasses.replace(found, wall=None), titles=titles, chosen="identity", epsilon=1.0, promised=0.1, beta=0.05,
         what="error of the mean", counted=False,
     )  # fmt: skip
@@ -110,7 +110,7 @@ def test_names_of_files_are_no_markup() -> None:
 )
 def test_a_promise_of_everything_or_of_no_number_is_said_to_be(found: Outlook, promised: float, said: str) -> None:
     titles = {key: "Noisy counts" for key in ENTRIES}
-    picture = known_before(found, titles=titles, chosen="identity", epsilon=0.5, promised=promised, beta=0.05)
+    picture = draw_outlook(found, titles=titles, chosen="identity", epsilon=0.5, promised=promised, beta=0.05)
     assert picture.sentence.startswith(said)
 
 

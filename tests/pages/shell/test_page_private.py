@@ -107,7 +107,7 @@ def test_what_takes_long_is_seen_to_be_under_way_and_comes_first(monkeypatch: py
     monkeypatch.setattr("pages.shell.private.promises.with_progress", progress)
     monkeypatch.setattr("pages.play.known.promising", ranked)
     opened("play/page.py", target="10%")
-    assert order[0] == "Working out what can be promised." and "ranking" in order
+    assert order[0] == "Computing guaranteed errors." and "ranking" in order
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -215,7 +215,7 @@ def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on
     assert not app.number_input(key="nominal-my-file").proto.query_param_key, "a link would give it to another's file"
     assert ("If n is as you name it: with" in texts(app)) == hangs_on_n
     assert (", if n is as you name it, " in headline(app)) == hangs_on_n
-    assert app.metric[0].label == ("Promised if n is right" if hangs_on_n else "Promised worst error")
+    assert app.metric[0].label == ("Guaranteed if n is right" if hangs_on_n else "Guaranteed worst error")
     app.button(key="twin_on").click().run()
     assert chip(sound(app)).endswith("n = 5,000") and headline(app).endswith("of 5,000 rows")
 
@@ -223,7 +223,7 @@ def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on
 def test_a_target_says_how_many_rows_it_needs() -> None:
     app = opened("play/page.py")
     sound(app.text_input(key="target").set_value("2%").run())
-    assert app.metric[-1].label == "Rows for a promise of 2%"
+    assert app.metric[-1].label == "Rows to guarantee 2%"
     needed = int(app.metric[-1].value.replace(",", ""))
     app.number_input(key="declared_n").set_value(needed).run()
     promised = float(app.metric[0].value.rstrip("%"))
