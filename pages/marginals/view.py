@@ -29,9 +29,9 @@ MAP_WIDTHS = range(1, 13)
 VIEWS = ("Errors and promise", "Method", "Who wins where", "Ask one", "More")
 HOW_SHARES = (
     "What share of rows has **any**, **all** or **some** of these attributes?",
-    "There are too many such questions to answer each with noise of its own. But a row's answer depends only on "
-    "*how many* of the attributes it has, and a polynomial in that number needs only marginals of few attributes "
-    "(Thaler, Ullman and Vadhan 2012).",
+    "Of many attributes there are so many such questions that noise of its own for each drowns the answers. But a "
+    "row's answer depends only on *how many* of the attributes it has. A polynomial in that number needs only "
+    "marginals of few attributes (Thaler, Ullman and Vadhan 2012).",
 )
 ANSWERS_ONLY = (
     "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time, a synthetic table "

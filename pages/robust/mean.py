@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Floats, Problem, Queries, exactly
+from dpcore.core import Dataset, Floats, Problem, Queries, exactly, rounded_up
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
@@ -33,8 +33,8 @@ def mean_without_bounds(
     with right.container(border=True):
         st.subheader("Proved, with a number")
         st.markdown(
-            f"Except with chance **γ₂ = {far_apart_chance(n=n, exceptions=exceptions):.4g}** over random data, all "
-            f"but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
+            f"Except with chance **γ₂ = {rounded_up(far_apart_chance(n=n, exceptions=exceptions))}** over random data, "
+            f"all but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
             ":orange-badge[theory]"
         )
     with right.container(border=True):

@@ -274,4 +274,7 @@ def test_teachers_get_every_lesson_with_minutes_what_comes_before_and_three_ques
         assert all(urlencode({name: value}) in link for name, value in each.address.items())
         assert 1 <= int(minutes) <= 15 and needs
         assert len(set(asks.split("<br>"))) == 3 and all(ask.endswith("?") for ask in asks.split("<br>"))
+        assert (each.show is None) is ("table, without a guess" in needs)
+        assert (each.show is None) is (not each.point), "a lesson opens where its point is plain to see"
+    assert "or a table" in texts(app)
     assert len(re.findall(r"\w+", texts(app).replace(table, ""))) < SHORT

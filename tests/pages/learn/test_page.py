@@ -281,6 +281,15 @@ def test_what_helps_a_histogram_is_told_with_its_price() -> None:
     assert "no such promise is proved" in few
 
 
+def test_data_without_empty_bars_are_not_called_easier() -> None:
+    full = texts(opened(lesson="histogram", histogram_shown="true", histogram_held="64"))
+    assert "easier data, with" not in full and "where only" not in full
+    assert "With all 64 bars full:" in full and "All 64 bars hold rows here." in full
+    link = {"histogram_rows": "50", "histogram_cells": "1024", "histogram_held": "1024"}
+    few = texts(opened(lesson="histogram", histogram_shown="true", **link))
+    assert "where only 50 of 1,024 bars hold rows" in few, "as many as there are rows"
+
+
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_reconstruction_takes_either_relation(relation: Neighbours) -> None:
     link = {"vc_points": "16", "vc_mechanism": "identity", "vc_epsilon": "1", "vc_neighbours": str(relation)}

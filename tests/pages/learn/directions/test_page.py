@@ -128,6 +128,14 @@ def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
         assert "what would be promised if every assumption held" in text
 
 
+def test_a_gap_below_the_margin_is_not_said_to_be_none() -> None:
+    text = texts(sound(opened(vector_margin="0.3", margin="0.5")))
+    said = re.search(r"none of its 72 directions has margin 0\.5\. In each, .* from the line than ([\d.]+)\.", text)
+    found = re.search(r"largest margin is (0\.\d+)", text)
+    assert said is not None and found is not None
+    assert 0.3 <= float(found[1]) - 0.001 <= float(said[1]) < 0.5 and "all around" not in text
+
+
 def test_a_net_fine_enough_promises_nothing_of_a_circle_without_the_margin() -> None:
     text = texts(sound(opened(vector_margin="0")))
     assert "✓ met: only directions of margin 0.098" in text
