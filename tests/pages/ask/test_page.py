@@ -178,7 +178,9 @@ def test_the_analyst_who_asks_is_the_one_that_is_described() -> None:
     cells = sound(opened(**{"data": "penguins.flipper_length_mm", "ask-questions-about": "cells"}))
     for key in ("ask_50", "ask_500"):
         assert line.button(key=key).help.endswith("each question depends on the last answer.")
-        assert cells.button(key=key).help == "Asks evenly spread questions, whatever the answers.", "cells have no order"
+        assert cells.button(key=key).help == "Asks evenly spread questions, whatever the answers.", (
+            "cells have no order"
+        )
 
 
 @pytest.mark.parametrize("queries", [Thresholds, Intervals, Cells, LinearQueries])
