@@ -39,7 +39,8 @@ from tests.dprelease.engines.values import (
 )
 from tests.kit.ledgers import altered, request_of
 
-WHOLE = Columns(names=("whole",), on=Number(low=0, high=100, bits=6, missing=True))
+LINE = Number(low=0, high=100, bits=6, missing=True)
+WHOLE = Columns(names=("whole",), on=LINE)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,7 @@ def test_only_the_number_of_rows_and_counts_of_declared_cells_leave_an_engine(
 
     monkeypatch.setattr(Embedded, "ask", recorded)
     opened = open_table(Embedded(path=folder), name="folder")
-    opened.snapshot(DeclaredTable(columns=(DeclaredColumn(name="whole", on=WHOLE.on),)))
+    opened.snapshot(DeclaredTable(columns=(DeclaredColumn(name="whole", on=LINE),)))
     rows, counted = answers
     assert rows.tolist() == [[file.row_count]]
     dataset = WHOLE.dataset(file, Provenance(kind=ProvenanceKind.STAND_IN, title="rows"))

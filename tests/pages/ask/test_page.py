@@ -183,6 +183,14 @@ def test_the_analyst_who_asks_is_the_one_that_is_described() -> None:
         )
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_highest_threshold_counts_all_that_are_not_missing(missing: bool) -> None:
+    domain = Number(low=0, high=8, bins=8, missing=missing)
+    counts = np.arange(1, domain.size + 1)
+    (highest,) = Thresholds(domain=domain).answer(counts[None, :], np.array([domain.ordered - 1])).ravel()
+    assert highest == counts[: domain.ordered].sum() == counts.sum() - (counts[-1] if missing else 0)
+
+
 @pytest.mark.parametrize("queries", [Thresholds, Intervals, Cells, LinearQueries])
 def test_two_mechanisms_hold_conversations_about_every_class(queries: type[Queries]) -> None:
     domain = bundled("penguins", "flipper_length_mm").domain
