@@ -10,7 +10,7 @@ from dpcore.core import Floats
 from dpcore.mechanisms.marginals.plans import BETA, MAX_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
 from dpcore.queries.at_least import AtLeast
-from pages.charts.words import percent, rows
+from pages.charts.words import percent_up, rows_up
 from pages.charts.worst import Called
 from pages.marginals.controls import ask, in_words
 from pages.marginals.figures import answer_errors, level_bars, step_curve
@@ -95,7 +95,7 @@ def _headline(shown: Shown) -> None:
 
 def _off(found: Floats, truth: Floats) -> str:
     """What 95 in 100 answers are off by at most."""
-    return percent(float(np.quantile(np.abs(found - truth), 0.95)))
+    return percent_up(float(np.quantile(np.abs(found - truth), 0.95)))
 
 
 def _compared(shown: Shown) -> None:
@@ -158,8 +158,8 @@ def _promise(shown: Shown) -> None:
     read = len(answers.looked_at)
     partly = read < queries.count
     noise = bound.value - plan.gamma
-    parts = [f"bias up to {percent(plan.gamma)}"] if plan.gamma else []
-    parts += [f"noise up to {percent(noise)} (≈ {rows(noise, problem.n)})"] if noise else []
+    parts = [f"bias up to {percent_up(plan.gamma)}"] if plan.gamma else []
+    parts += [f"noise up to {percent_up(noise)} ({rows_up(noise, problem.n)})"] if noise else []
     looked_at = f"{read:,} of the {queries.count:,} queries, drawn at random" if partly else f"all {read:,} queries"
     dots = "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth."
     if partly:

@@ -52,8 +52,9 @@ def mean_without_bounds(
         ],
     )
     mean, errors = _errors(mechanism, dataset, problem, asked)
-    head.header(f"95 in 100 answers lie within {errors[0]:.3g} {domain.unit} of the mean")
-    head.markdown(f"Of the clipped one, within **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]")
+    unbounded, clipped = (rounded_up(float(each)) for each in errors)
+    head.header(f"95 in 100 answers lie within {unbounded} {domain.unit} of the mean")
+    head.markdown(f"Of the clipped one, within **{clipped} {domain.unit}**. :blue-badge[simulated]")
     picture = over_epsilon(np.array([each for _, each in found]), domain=domain, epsilon=mechanism.epsilon)
     with left:
         asked.draw(picture, key="robust_mean", title="how far off, over ε")
@@ -91,14 +92,14 @@ def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:
             Dots(role=role, name=name, x=EPSILONS, y=placed, size=9, hover=said),
         ]
     place = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
-    first, second = errors[place]
+    first, second = (rounded_up(float(each)) for each in errors[place])
     return Picture(
         title="How far off the mean is, over ε",
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=(0.01, 0.1, 1, 10)),
         y=Axis(title=f"95% error ({domain.unit})" if domain.unit else "95% error", log=True),
         marks=marks,
         sentence=f"Near ε = {EPSILONS[place]:g}, 95 in 100 previews of the mean without bounds are off by at most "
-        f"{first:.3g} {domain.unit}, of the one that is cut off by at most {second:.3g} {domain.unit}. An error below "
+        f"{first} {domain.unit}, of the one that is cut off by at most {second} {domain.unit}. An error below "
         "half a cell is drawn as half a cell.",
         table={"ε": list(EPSILONS), **{name: off.tolist() for name, off in zip(MEANS.values(), errors.T, strict=True)}},
         height=240,

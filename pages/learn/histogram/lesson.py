@@ -102,7 +102,7 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
         "differential privacy is a promise for data drawn at random, not for all data, and may leave empty bars alone: "
         f"{significant(spared)}, before any projection. For {cells:,} bars and {rows:,} rows "
         + (
-            f"it may fail for a share γ = {significant(gamma)} of the data sets. {kit.THEORY}"
+            f"it may fail for a share γ = {rounded_up(gamma)} of the data sets. {kit.THEORY}"
             if gamma < 1
             else f"no such promise is proved: there are too few rows. {kit.THEORY}"
         )

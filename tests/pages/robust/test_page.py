@@ -130,7 +130,7 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
 def test_where_the_notes_say_nothing_of_their_parameters_the_card_says_so() -> None:
     assert "**not met** with m = 25" in condition(epsilon=1.0, n=1599, rows=25)
     met = condition(epsilon=1.0, n=1600, rows=25)
-    assert "met; it gives" in met and f"δ = {paper_delta(epsilon=1.0, n=1600, rows=25):.4g}" in met
+    assert "met; it gives" in met and f"δ = {rounded_up(paper_delta(epsilon=1.0, n=1600, rows=25))}" in met
 
 
 def test_the_paper_s_accounting_has_its_own_number_of_subsamples() -> None:
