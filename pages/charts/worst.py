@@ -10,7 +10,7 @@ from dpcore.core import Booleans, Bound, BoundKind, Floats, Guarantee, describe_
 from dpcore.limits.chance import binomial_interval
 from dplab.measure import ErrorReport
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, nothing
-from pages.charts.words import percent, percent_up, rows, shortened, significant
+from pages.charts.words import percent, percent_down, percent_up, rows, shortened, significant
 
 TITLE = "Worst error, promised and observed"
 HEADROOM = 1.7
@@ -151,7 +151,7 @@ def worst_map(
         marks.append(Words(role="ink", text=text, x=0, y=1, inside=True, align="left", shift=(4, -8)))
     said = _observed(guarantee, answered, n=n, refused=refused, called=called)
     if wall > 0:
-        said += f"; no mechanism can promise less than {percent(wall)}"
+        said += f"; no mechanism can promise less than {percent_down(wall)}"
         if np.quantile(answered, 1 - promised.beta) < wall:
             said += " for all data, though one data set may do better, as here"
     title = f"worst error over {called.over}, share of n{' (log)' if span.log else ''}"
@@ -184,7 +184,7 @@ def _impossible(wall: float, span: Span, top: float) -> list[Mark]:
         return []
     edge = min(wall, span.right)
     inside = _at(span, wall) > 0.6
-    label = f"{'' if inside else '← '}impossible below {percent(wall)}"
+    label = f"{'' if inside else '← '}impossible below {percent_down(wall)}"
     hatched = Region(role="impossible", x=(span.left, edge), y=(0, top))
     return [
         hatched,

@@ -51,6 +51,11 @@ def shrunk(picture: bytes) -> bytes:
     return small
 
 
+def shown_places(last: int) -> range:
+    """Return the places of a slider, of 0 to ``last``, that the moving picture shows."""
+    return range(last // 4, last - 2)
+
+
 def moving(browser: Browser, url: str) -> bytes:
     """An animated WebP of the first page while its slider moves over most of its stops and back.
 
@@ -62,7 +67,7 @@ def moving(browser: Browser, url: str) -> bytes:
         slider = page.get_by_role("slider", name="Privacy loss ε")
         stops = int(slider.get_attribute("max") or 0)
         frames = []
-        for place in range(stops // 4, stops - 2):
+        for place in shown_places(stops):
             slider.evaluate(
                 "(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }", place
             )

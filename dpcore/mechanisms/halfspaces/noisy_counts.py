@@ -140,8 +140,8 @@ class HalfspaceCounts(PureMechanism):
                 value=math.inf,
                 kind=BoundKind.ORDER_ONLY,
                 statement=f"Projection: a row at margin {queries.margin:g} keeps its side in {kept:.3g} of Gaussian "
-                f"projections to {self.projected} dimensions. Net: up to {math.degrees(angle):.3g}° off. Noise: "
-                f"standard deviation {deviation:.3g} of n.",
+                f"projections to {self.projected} dimensions. Net: up to {rounded_up(math.degrees(angle))}° off. "
+                f"Noise: standard deviation {deviation:.3g} of n.",
                 reference=reference,
                 beta=beta,
                 note="Sign matrices agree with Gaussian ones for dense vectors and not for sparse ones, so nothing is "
@@ -161,7 +161,7 @@ class HalfspaceCounts(PureMechanism):
             beta=beta,
             assumptions=(
                 Assumption(
-                    text=f"only directions of margin {needed:.3g} are asked (here {queries.margin:g})",
+                    text=f"only directions of margin {rounded_up(needed)} are asked (here {queries.margin:g})",
                     met=queries.margin >= needed,
                 ),
                 *problem.unchecked_n,

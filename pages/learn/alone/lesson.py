@@ -41,7 +41,9 @@ def lesson() -> None:
     shares = alone_chances(epsilon=loss, gamma=gamma, condition="paper", seed=drawn)
     there, elsewhere = (float(each) for each in shares[1])
     spared = lone_row_chance(cells=cells, n=dataset.n, condition="paper") <= gamma
-    kit.picture(figure.shown(shares, guess=guess / 100), key="alone_shown", badge=badge(PETS, seed=drawn))
+    kit.picture(
+        figure.shown(shares, guess=guess / 100, spared=spared), key="alone_shown", badge=badge(PETS, seed=drawn)
+    )
     kit.told(
         f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
         f"{': seeing it is proof' if spared else ''}; you guessed {guess}. {kit.SIMULATED}"

@@ -10,7 +10,7 @@ from dpcore.core import Floats, Integers
 from dpcore.limits.attacks.shattering import Shattering
 from dplab.limits.class_worth import MAX_ROWS, Worth
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
-from pages.charts.words import percent, significant
+from pages.charts.words import percent_down, significant
 from pages.learn.pictures import curves, lesson_picture, wall
 
 MAX_QUESTIONS, MAX_POINTS = 32, 32
@@ -128,7 +128,7 @@ def worst_errors(worth: Worth, *, dimension: int) -> Picture:
         "Too few points of like levels are shattered to hide a half of them, so no error is forbidden here."
         if forbidden is None
         else f"With one row for each hidden point, n = {rows[0]:,}, nobody can promise less than "
-        f"{percent(float(forbidden[0]))} of n."
+        f"{percent_down(float(forbidden[0]))} of n."
     )
     most = (
         f"The net mechanism promises 10% from about n = {enough[0]:,}."

@@ -12,7 +12,7 @@ import pytest
 from dpcore.core import Bound, BoundKind, Floats
 from dplab.measure import ErrorReport
 from pages.charts.picture import Dots, Picture, Region, Rule, Words, numbers
-from pages.charts.words import percent, percent_up
+from pages.charts.words import percent, percent_down, percent_up
 from pages.charts.worst import DOTS, Called, typical_failure, worst_error, worst_map
 from tests.pages.reports import SETTINGS, check, reported
 
@@ -118,7 +118,7 @@ def test_the_wall_is_named_where_there_is_room_and_never_by_a_sliver(report: Err
         picture = worst_error(report=report, lower=dataclasses.replace(LOWER, value=value))
         check(picture)
         edge = picture.one(Rule, role="impossible")
-        assert (edge.side == "left") is inside and edge.label.endswith(f"impossible below {percent(value)}")
+        assert (edge.side == "left") is inside and edge.label.endswith(f"impossible below {percent_down(value)}")
         assert edge.label.startswith("←") is not inside
         assert ("one data set may do better, as here" in picture.sentence) is bool(
             np.quantile(report.answered, 1 - report.bound.beta) < value
