@@ -109,7 +109,8 @@ def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release, 
             _distances_fit(question, found, expected, drawn) if distances else _synthetic_fits(question, found, drawn)
         )
     names = found[0]
-    refusals = {row[names.index("refused")] for row in found[1:]} if "refused" in names else {"False"}
+    refusals = {row[names.index("refused")] for row in found[1:]} if "refused" in names else set()
+    refusals = refusals or {"False"}  # a database without a point has no line
     refused = refusals == {"True"} and question.mechanism.may_refuse
     if not refused and refusals != {"False"}:
         return False
@@ -128,7 +129,7 @@ def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release, 
 
 def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
     """The release of which this is the file; None if there is none."""
-    columns = dict(zip(found[0], zip(*found[1:], strict=True), strict=False))
+    columns = {name: [row[place] for row in found[1:]] for place, name in enumerate(found[0])}
     size, flags = drawn.problem.domain.size, np.array([refused])
     if isinstance(drawn, Transcript):
         asked, guesses = (np.array([[int(text) for text in columns[name]]]) for name in ("query", "guess"))
@@ -142,8 +143,11 @@ def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
             return None
         return replace(drawn, asked=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
     cells = [int(text) for text in columns["cell"]]
-    if refused != (cells == [-1]) or not all(-1 <= cell < size for cell in cells):
+    most = max(size, drawn.problem.domain.ordered + 1) if isinstance(drawn, ValueRelease) else size
+    if refused != (cells == [-1]) or not all(-1 <= cell < most for cell in cells):
         return None
+    if isinstance(drawn, PointsRelease) and not cells:  # no point has a share
+        return replace(drawn, points=np.zeros((1, 1), dtype=np.int64), weights=np.zeros((1, 1)), refused=flags)
     if isinstance(drawn, PointsRelease):
         shares = [0.0 if refused else float(text) for text in columns["share"]]
         if not refused and not (min(shares) > 0 and sum(shares) <= 1 + ROUNDING):

@@ -34,6 +34,7 @@ from dpcore.core import (
     Neighbours,
     Problem,
     PureMechanism,
+    Release,
     ValueRelease,
     epsilon_param,
     param,
@@ -108,6 +109,10 @@ class ExponentialMedian(PureMechanism):
         draw = Choice(scored, epsilon=self.epsilon, sensitivity=self.sensitivity(problem.neighbours))
         values = sampler.draw(draw, trials)
         return self.release(ValueRelease, state, sampler, trials, values=values)
+
+    def possible(self, release: Release) -> bool:
+        """A cell of the line: none stands for missing values."""
+        return isinstance(release, ValueRelease) and release.in_order
 
 
 ENTRIES = (

@@ -46,6 +46,7 @@ from dpcore.core import (
     Neighbours,
     ParameterError,
     Problem,
+    Release,
     State,
     ValueRelease,
     delta_param,
@@ -191,6 +192,11 @@ class SubsampleAggregate(Mechanism):
         answers = sampler.draw(draw, trials)
         values = state.question.values[votes.argmax(axis=1)]
         return self.release(ValueRelease, state, sampler, trials, refused=~answers[:, 0], values=values)
+
+    def possible(self, release: Release) -> bool:
+        """The cell of one of the few answers."""
+        assert isinstance(release, ValueRelease)
+        return bool(np.isin(release.values, self.question(release.problem.domain).values).all())
 
 
 @dataclass(frozen=True, kw_only=True)
