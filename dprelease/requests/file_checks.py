@@ -132,6 +132,8 @@ def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
     columns = {name: [row[place] for row in found[1:]] for place, name in enumerate(found[0])}
     size, flags = drawn.problem.domain.size, np.array([refused])
     if isinstance(drawn, Transcript):
+        if not columns["query"]:
+            return None
         asked, guesses = (np.array([[int(text) for text in columns[name]]]) for name in ("query", "guess"))
         paid, declined = (np.array([[text == "True" for text in columns[name]]]) for name in ("paid", "declined"))
         rows = np.array([[0 if text == "" else int(float(text)) for text in columns["answer"]]])
