@@ -59,6 +59,7 @@ from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, agreement_
 from dpcore.mechanisms.subsamples.votes import Commonest, Middle, Remembered, Vote
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyComparisons, Sampler, SubsampleVotes
+from dpcore.randomness.coins import MAX_ROWS_DRAWN
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,6 +175,17 @@ class SubsampleAggregate(Mechanism):
             ),
             note="Otherwise it mostly refuses; it can also give another answer than the whole data do.",
         )
+
+    def check_size(self, problem: Problem) -> None:
+        """Raise ParameterError also where the question makes no sense on the domain: nothing may be charged for it."""
+        super().check_size(problem)
+        self.question(problem.domain)
+
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Measured on two cores: all subsamples row by row, or the law of one, which mock data need."""
+        paper = self.epsilon * (problem.n / self.rows) ** 3
+        drawn = (self.subsamples if self.accounting == "calibrated" else paper) * self.rows
+        return 0.0, max(1e-7 * min(MAX_ROWS_DRAWN, drawn), self.question(problem.domain).vote.seconds(rows=self.rows))
 
     def prepare(self, dataset: Dataset, problem: Problem) -> VotesState:
         """The counts."""

@@ -54,6 +54,7 @@ from dpcore.mechanisms.tables.release import (
     asked,
     check_lines,
     contrast_state,
+    table_seconds,
     table_state,
 )
 from dpcore.mechanisms.tables.residual_planner import GAUSSIAN_CELLS, noisy_contrasts, worst_cell
@@ -95,6 +96,10 @@ class _Classic(GaussianMechanism):
     def check_size(self, problem: Problem) -> None:
         """A line for each cell of each table."""
         check_lines(problem)
+
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        """See ``table_seconds``."""
+        return 0.0, table_seconds(problem)
 
     def _all_within(self, problem: Problem, rows: float, *, beta: float, formula: str) -> Bound:
         return Bound(
