@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.readings import Columns
 from dpcore.data.twin import twin
 from dpcore.mechanisms import entry
+from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyCounts, Preview
@@ -30,6 +32,7 @@ from dprelease.requests.file_checks import read_rows, table_faults
 from dprelease.requests.parts import AskedQuestion
 from dprelease.requests.tables import csv_files, preview_of
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
+from tests.dprelease.test_forged_files import request_for
 from tests.kit.ledgers import ANALYST, few_rows, question_of, registered, request_of
 
 LEAST, MOST = 0.001, 20.0
@@ -214,3 +217,22 @@ def test_a_bucket_or_label_that_no_subsample_answers_is_refused() -> None:
     part = question_of(reading=reading, queries=queries, entry_key="subsample_commonest", values={}, **usual)
     assert faults(part, value_file(2, "clerk")) == [] != faults(part, value_file(3, ""))
     assert entry("subsample_commonest").mechanism.may_refuse
+
+
+@pytest.mark.slow
+def test_synthetic_rows_are_checked_a_block_at_a_time() -> None:
+    """All lines at once took thirty times the bytes of a file: more than a gibibyte for five million rows."""
+    [part] = request_for("whole-table").parts
+    drawn = preview_of(part)
+    header, *lines = csv_files(drawn)[f"{ROWS_OF_NOBODY}.csv"].splitlines(keepends=True)
+    contents = header + b"".join(lines) * 400
+    many = replace(part, n=400 * part.n)
+    tracemalloc.start()
+    try:
+        wrong = list(file_checks._synthetic_faults(many, contents, "rows.csv", drawn, header=header))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert wrong == [] and peak < len(contents) + (4 << 20)
+    for forged in (contents + lines[0], contents[:-1], contents + lines[0].replace(b",", b";")):
+        assert list(file_checks._synthetic_faults(many, forged, "rows.csv", drawn, header=header))
