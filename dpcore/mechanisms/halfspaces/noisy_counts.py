@@ -175,6 +175,13 @@ class HalfspaceCounts(PureMechanism):
         """The rows; counts wait for the matrices, which are drawn in run()."""
         return SphereState(problem=problem, records=dataset.records)
 
+    @override
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Measured on two cores: each row is projected, and is on a side of each direction."""
+        net, dimensions = self.net(problem), _dimensions(problem)
+        projected = net.shape[1] * dimensions if self.is_projected(problem) else 0
+        return 0.0, 1e-8 * problem.n * self.matrices(problem) * (projected + len(net))
+
     def signs(self, problem: Problem, sampler: Sampler, trials: int) -> Signs:
         """The matrices of so many releases, (trials, m, t, d), from public coins; m = 0 where nothing is projected."""
         shape = (trials, self.projections if self.is_projected(problem) else 0, self.projected, _dimensions(problem))
