@@ -142,7 +142,8 @@ class Bars(Mark):
 
     Attributes:
         across: whether they lie along y.
-        opacity: of the bars at least; they contrast with the page by 3:1 whatever it is.
+        opacity: of the bars at least, so that they contrast with the page by 3:1; of tiles, exactly.
+        tiles: whether they cover the picture side by side, so that their shades are compared with each other.
     """
 
     start: ArrayLike
@@ -151,6 +152,7 @@ class Bars(Mark):
     base: ArrayLike | None = None
     across: bool = False
     opacity: float = 0.8
+    tiles: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -135,7 +135,8 @@ def _filled(mark: Bars, pen: Pen) -> Trace:
     """The inside of bars: stripes where it is impossible to be."""
     colour = pen.look(mark).colour
     if mark.role != "impossible":
-        return {"color": faint(colour, visible_opacity(colour, pen.colours.paper, mark.opacity))}
+        opacity = mark.opacity if mark.tiles else visible_opacity(colour, pen.colours.paper, mark.opacity)
+        return {"color": faint(colour, opacity)}
     fill = hatched(colour)
     return {"color": fill["fillcolor"], "pattern": {**fill["fillpattern"], "size": 6}}
 

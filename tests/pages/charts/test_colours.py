@@ -66,6 +66,7 @@ def test_colours_are_told_apart_and_words_in_them_can_be_read(colours: Palette) 
 
 
 ROLES = ("true", "released", "theory", "vacuous", "guess", "ink", "quiet", "other-0", "other-1")
+TILES = (0.34, 0.56, 0.78, 1.0)
 
 
 def on_paper(fill: str, paper: str) -> str:
@@ -75,9 +76,9 @@ def on_paper(fill: str, paper: str) -> str:
     return "#" + "".join(f"{round(part):02x}" for part in mixed)
 
 
-def bar(role: str, colours: Palette, *, opacity: float = Bars.opacity) -> str:
+def bar(role: str, colours: Palette, *, opacity: float = Bars.opacity, tiles: bool = False) -> str:
     """The colour that bars of a role have on the page."""
-    mark = Bars(role=role, start=[0], end=[1], value=[1], opacity=opacity)
+    mark = Bars(role=role, start=[0], end=[1], value=[1], opacity=opacity, tiles=tiles)
     picture = Picture(title="A test", x=Axis(), y=Axis(), marks=[mark], sentence="A test.", table={})
     [trace] = render(picture, badge="", dark=colours is DARK).data
     return on_paper(trace["marker"]["color"], colours.paper)
@@ -103,3 +104,12 @@ def test_true_bars_behind_are_told_apart_from_what_lies_over_them_and_from_other
         assert np.linalg.norm(seen(look(role, colours).colour) - seen(behind)) > 0.1, role
     for role in ("released", "theory", "guess", "other-0"):
         assert np.linalg.norm(seen(bar(role, colours)) - seen(behind)) > 0.1, role
+
+
+@THEMES
+def test_tiles_keep_their_shades_which_are_compared_with_each_other(colours: Palette) -> None:
+    """Five methods tile a map of Tables; all but one are shades of one colour."""
+    shades = [bar("mechanism:marginals-polynomial", colours, opacity=each, tiles=True) for each in TILES]
+    shades.append(bar("quiet", colours, opacity=0.12, tiles=True))
+    for one, other in itertools.combinations(shades, 2):
+        assert np.linalg.norm(seen(one) - seen(other)) > 0.08, (one, other)
