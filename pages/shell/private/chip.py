@@ -16,7 +16,7 @@ from pages.shell.status import say, slot
 
 TWIN_SAID = "Made-up rows with your columns; nothing of your file."
 STYLE = """<style>
-.st-key-status_bar { gap: 0.3rem 0.75rem; }
+.st-key-status_bar { gap: 0.5rem 0.75rem; }
 .st-key-data_in_use { flex: none; width: auto; max-width: 100%; gap: 0 0.5rem; }
 .st-key-status_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) {
   flex: none; width: auto; max-width: 100%;
