@@ -11,6 +11,7 @@ from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect
 
 from dpcore.data.generators import GENERATORS
+from pages.charts.palette import DARK, LIGHT, parts
 from pages.data.shapes import PLANE
 from tests.cases import full_but
 from tests.kit.browser import (
@@ -210,6 +211,16 @@ def test_the_name_of_a_shape_is_one_line_of_its_button(page: Page, server: Serve
     titles = [each.title.removesuffix(PLANE) for each in GENERATORS.values()]
     boxes = [page.get_by_role("button", name=title, exact=True).bounding_box() for title in titles]
     assert len({round(box["height"]) for box in boxes if box}) == 1 and all(boxes), "no name is broken"
+
+
+@pytest.mark.parametrize("colour_scheme", ["dark"])
+def test_pictures_follow_the_theme_when_it_changes(page: Page, server: Server) -> None:
+    visit(page, server, "data?way=Generated")
+    words = page.locator(".dpscope-plot .xtick text").first
+    before = words.evaluate("words => getComputedStyle(words).fill")
+    assert before == f"rgb{parts(DARK.ink)}"
+    page.emulate_media(color_scheme="light")
+    expect(words).to_have_css("fill", f"rgb{parts(LIGHT.ink)}")
 
 
 @pytest.mark.parametrize("viewport", [ViewportSize(width=1024, height=900)], ids=["tablet"])
