@@ -24,6 +24,9 @@ COLUMNS = 44
 INSIDE, WIDE = 205, 445
 """Usual pixels inside the axes: dots on a narrower screen overlap before they vanish."""
 
+_NO_GUARANTEE = Words(role="vacuous", text="no guarantee", x=1, y=0.6, inside=True, turned=True, shift=(-8, 0))
+"""Of errors of 100% and more."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Called:
@@ -125,7 +128,7 @@ def worst_map(
     if span.right > 1:
         marks += [
             Region(role="vacuous", x=(1.0, span.right)),
-            Words(role="vacuous", text="vacuous", x=1, y=0.7, inside=True, turned=True, shift=(-8, 0)),
+            *([] if value >= 1 else [_NO_GUARANTEE]),  # else the bound's line is called so
         ]
     marks += _impossible(wall, span, top)
     marks.append(
@@ -193,15 +196,17 @@ def _impossible(wall: float, span: Span, top: float) -> list[Mark]:
 
 
 def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
-    """The promised error: solid where it is a guarantee, dashed where it is not."""
+    """Return the promised error: solid where it is a guarantee, dashed where it is not, or exceeds 100%."""
     only_order = promised.kind is BoundKind.ORDER_ONLY
     sure = promised.applies and not only_order
     name = "promised" if sure else "order only" if only_order else "would be promised"
+    if promised.vacuous:  # a number beyond 100% would read as a promise
+        name, sure = "no guarantee", False
     return Rule(
         role="theory",
         name=name,
         x=promised.value,
-        label=f"{name} {percent_up(promised.value)}",
+        label=name if promised.vacuous else f"{name} {percent_up(promised.value)}",
         width=3,
         dash="solid" if sure else "dash",
         side="left" if on_the_left else "right",

@@ -161,7 +161,7 @@ def ranks_over_epsilon(
     )
     if top <= 1:
         return picture
-    vacuous = Region(role="vacuous", y=(1, top * AIR), label="vacuous", corner="top right")
+    vacuous = Region(role="vacuous", y=(1, top * AIR), label="no guarantee", corner="top right")
     return replace(picture, marks=[vacuous, *picture.marks])
 
 

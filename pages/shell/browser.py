@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.charts.component import is_dark
 from pages.shell.present import end, presenting, start
 
 KEY = "browser_tools"
@@ -44,10 +45,15 @@ def browser_tools(*, file: bool) -> None:
     """
     _tools(
         key=KEY,
-        data={"file": file, "presenting": presenting()},
+        data={"file": file, "presenting": presenting(), "dark": is_dark()},
         on_left_change=end,
         on_shown_change=start,
+        on_themed_change=_run_again,
     )
+
+
+def _run_again() -> None:
+    """A callback that does nothing: the run that follows it draws the pictures in the theme that was chosen."""
 
 
 @st.fragment(run_every=timedelta(days=1))

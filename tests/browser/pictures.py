@@ -44,7 +44,9 @@ def shrunk(picture: bytes) -> bytes:
     image, small = Image.open(io.BytesIO(picture)).convert("RGB"), b""
     for colours in (256, 128, 64, 32):
         file = io.BytesIO()
-        image.quantize(colours, dither=Image.Dither.NONE).save(file, format="PNG", optimize=True)
+        # By the usual method a thin line in a colour of its own takes the colour of what is near it.
+        few = image.quantize(colours, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
+        few.save(file, format="PNG", optimize=True)
         small = file.getvalue()
         if len(small) <= LARGEST:
             break

@@ -26,7 +26,7 @@ def lesson() -> None:
         "no noise."
     )
     loss = kit.epsilon("sparse-data", default=0.1)
-    gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="sparse-data-gamma")
+    gamma = stops("Failing share γ", GAMMAS, 0.1, key="sparse-data-gamma")
     with kit.more():
         drawn = kit.draws_seed()
     guess = kit.guess_number(
@@ -61,7 +61,7 @@ def lesson() -> None:
         "data: nothing is promised of a share γ, such as data where somebody is alone.",
     )
     kit.break_it(
-        "With hardly any data sets left without promise, every cell gets noise, and the row is hidden as far as ε "
+        "With hardly any data sets left without guarantee, every cell gets noise, and the row is hidden as far as ε "
         "hides it.",
         "γ = 0.1%",
         {"sparse-data-gamma": kit.stop(0.001)},

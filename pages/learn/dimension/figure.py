@@ -143,7 +143,7 @@ def worst_errors(worth: Worth, *, dimension: int) -> Picture:
             title="worst error, share of n", log=True, low=FLOOR, high=TOP, form="~p", ticks=(0.001, 0.01, 0.1, 1, 10)
         ),
         marks=[
-            Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right"),
+            Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right"),
             *([] if forbidden is None else [wall(rows, forbidden, end=FLOOR, corner="bottom left")]),
             Curve(role="theory", name=f"net mechanism, {worth.questions:,} questions", x=rows, y=worth.promised),
             *curves(rows, known),

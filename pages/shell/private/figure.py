@@ -49,7 +49,7 @@ def known_before(
     order = sorted(range(len(found.keys)), key=lambda row: found.keys[row] != chosen)
     names = dict(zip(order, drawable(titles[found.keys[row]] for row in order), strict=True))
     bottom = _bottom(found, promised)
-    marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right")]
+    marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right")]
     if found.wall is not None:
         low = np.maximum(found.wall[1], bottom)
         marks.append(Wall(x=found.wall[0], y=low, end=bottom, label="impossible to promise", corner="bottom left"))
