@@ -182,7 +182,7 @@ def growth(
         full: r where k grows.
         n: rows.
         epsilon: privacy loss of both mechanisms.
-        gamma: share of data without promise.
+        gamma: share of data without guarantee.
         condition: which condition spares empty cells.
         noise: for losses after the projection, simulated noise of this epsilon, (T, MAX_CELLS or cells if more).
     """

@@ -160,6 +160,14 @@ class Mechanism(ABC):
         """Roughly how long a preview takes: before its first release, and for each; 0 where nobody has to wait."""
         return 0.0, 0.0
 
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Roughly how long one release takes: what questions with equal settings share, and all that none shares.
+
+        By public numbers alone, and with the counting of rows where that takes longer than reading them. Here as long
+        as a preview takes.
+        """
+        return self.preview_seconds(problem)
+
     def warm_up(self, state: Any) -> Iterator[None]:
         """What has to be done before the first release at this epsilon, pausing now and then; run() does it too."""
         return iter(())

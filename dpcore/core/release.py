@@ -153,6 +153,11 @@ class ValueRelease(Release):
         # A refusal publishes nothing: whatever was computed on the way to it must not travel with the release.
         object.__setattr__(self, "values", np.where(self.refused, NOTHING, self.values))
 
+    @property
+    def in_order(self) -> bool:
+        """Whether each released cell is one of those in order, and none of another kind."""
+        return bool(((self.values >= 0) & (self.values < self.problem.domain.ordered)).all())
+
     @override
     def frame(self) -> pd.DataFrame:
         """One row per trial: trial, refused, the released cell (-1 if refused), what it stands for."""

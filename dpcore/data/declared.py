@@ -234,14 +234,14 @@ class Unfit:
 
 def unfit_cells(readings: Iterable[Reading], table: Table) -> list[Unfit]:
     """Count the cells of each declared column that do not fit, once for each column and declaration."""
-    kinds = [each for reading in readings for each in _columns_of(reading)]
+    kinds = [each for reading in readings for each in columns_read(reading)]
     return [_unfit(name, kind, table) for name, kind in dict.fromkeys(kinds)]
 
 
-def _columns_of(reading: Reading) -> list[tuple[str, Number | Labels]]:
-    """Each column that is read as it is declared, and its declaration."""
+def columns_read(reading: Reading) -> list[tuple[str, Number | Labels]]:
+    """Return each column that is read as it is declared, and its declaration."""
     if isinstance(reading, Capped):
-        return _columns_of(reading.reading)
+        return columns_read(reading.reading)
     return list(zip(reading.names, reading.on.columns, strict=True)) if isinstance(reading, Columns) else []
 
 

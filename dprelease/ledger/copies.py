@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 from dprelease.ledger.chain import DIGEST, RESTORED
@@ -34,6 +35,10 @@ OF_A_DATABASE = (
     "used: pg_dump --schema='dpscope*'. Put a copy into an empty database with psql, and `ledger check` it before "
     "anybody draws: what was charged in between is forgotten, and no certificate counts such a copy."
 )
+
+
+MAX_TOLD = 1_000
+"""Copies put back, and accesses, that are taken over from a damaged file: anybody may have written more into it."""
 
 
 def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
@@ -100,7 +105,7 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
         with connected(copy, copy=True) as source:
             _copied(source, made)
         with connected(made) as connection, transaction(connection):
-            for what, who in _more_seen(old, connection):
+            for what, who in islice(_more_seen(old, connection), MAX_TOLD):
                 tell_access(connection, what, who)
             forgotten = _forgotten(old, connection)
             times = tell_copies(connection, by.name, more=1, least=_copies_told(old), forgotten=forgotten)
@@ -140,7 +145,7 @@ def _forgotten(old: FileConnection | None, copy: FileConnection) -> list[str]:
 def _copies_told(old: FileConnection | None) -> int:
     """How many copies the old file tells of, where it can be read."""
     try:
-        return count_in(old, RESTORED) if old else 0
+        return min(count_in(old, RESTORED), MAX_TOLD) if old else 0
     except (LedgerError, sqlite3.Error):
         return 0
 
@@ -151,7 +156,9 @@ def _note(path: Path, times: int) -> None:
     with sentences():
         folder.mkdir(mode=0o700, exist_ok=True)
         for number in range(1, times + 1):
-            made_private(folder / f"{path.stem}-{number}")
+            with suppress(FileExistsError):
+                # A note is empty: only its name has to reach the disk, which the folder does for all notes at once.
+                os.close(os.open(folder / f"{path.stem}-{number}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         on_the_disk(folder)
         on_the_disk(path.parent)
 

@@ -65,8 +65,9 @@ def tell_copies(connection: Opened, by: str, *, more: int = 0, least: int = 0, f
         How many copies there were.
     """
     times = max(copies_put_back_in(connection), least) + more
+    outcomes = len(outcomes_in(connection))
     for _ in range(times - count_in(connection, RESTORED)):
-        body = {"outcomes": len(outcomes_in(connection)), "machine_failed": [*forgotten]} | signed(by)
+        body = {"outcomes": outcomes, "machine_failed": [*forgotten]} | signed(by)
         append(connection, RESTORED, body, about=len(forgotten))
         forgotten = ()
     return times

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.mwem import RoundsRelease
 from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
-from dpcore.mechanisms.tables.whole_table import DISTANCES, RowsRelease, WholeTable
+from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
 from dprelease.requests.parts import AskedQuestion
 from dprelease.requests.tables import BETA, csv_files, preview_of
@@ -43,6 +44,10 @@ ROUNDING = 1e-5
 """Relative difference that another computer's arithmetic may make to a sigma."""
 CELL_BYTES = 24
 """Bytes of a cell, as they are counted before tables are released."""
+BLOCK = 1 << 12
+"""Lines of a file that are held at once, where not all are needed."""
+NO_CSV = "{name} is not CSV as this program writes it."
+OTHER = "The columns, lines, labels or numbers of {name} are not those of the request."
 Rows = list[list[str]]
 
 
@@ -65,11 +70,14 @@ def table_faults(question: AskedQuestion, files: Mapping[str, bytes], *, prefix:
         yield f"This release is the files {', '.join(prefix + name for name in expected)}."
         return
     for name, contents in expected.items():
+        if name == f"{ROWS_OF_NOBODY}.csv":  # as many lines as rows: never all of them at once
+            yield from _synthetic_faults(question, files[prefix + name], prefix + name, drawn, header=contents)
+            continue
         found, wanted = read_rows(files[prefix + name]), read_rows(contents)
         if not found:
-            yield f"{prefix}{name} is not CSV as this program writes it."
-        elif not _fits(question, found, wanted, drawn, distances=name == f"{DISTANCES}.csv"):
-            yield f"The columns, lines, labels or numbers of {prefix}{name} are not those of the request."
+            yield NO_CSV.format(name=prefix + name)
+        elif not _fits(question, found, wanted, drawn):
+            yield OTHER.format(name=prefix + name)
 
 
 def check_file_sizes(sizes: Iterable[int]) -> None:
@@ -83,33 +91,59 @@ def read_rows(contents: bytes) -> Rows:
     Raises:
         ParameterError: it has more cells than the tables of a release may have, or too much text.
     """
+    _check_size(contents)
+    try:
+        return [row for block in row_blocks(contents) for row in block]
+    except (UnicodeDecodeError, csv.Error, OtherSpelling):
+        return []
+
+
+def _check_size(contents: bytes) -> None:
+    """Raise ParameterError where a file has more text or cells than the tables of a release may have."""
     smaller = "no released file is so large"
     check_memory(len(contents), what="The text of a file", smaller=smaller, each=4)
     cells = contents.count(b",") + contents.count(b"\n")
     check_memory(cells, what="The cells of a file", smaller=smaller, each=CELL_BYTES)
-    try:
-        text = contents.decode()
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error):
-        return []
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    again = out.getvalue()
-    if "\r" in text:  # inside a label, for which more is quoted
-        again, text = again.replace('"', ""), text.replace('"', "")
-    return rows if again == text else []
 
 
-def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
+class OtherSpelling(ValueError):
+    """A file has other quotation marks or line ends than this program writes."""
+
+
+def row_blocks(contents: bytes) -> Iterator[Rows]:
+    """Yield the lines of a CSV file in blocks, so that only a block of them is held.
+
+    Raises:
+        UnicodeDecodeError: the file is not UTF-8.
+        csv.Error: it is no CSV.
+        OtherSpelling: it is spelled otherwise; this may come after some blocks.
+    """
+    # Inside a label, for which more is quoted.
+    unquoted = b"\r" in contents
+    text, place = contents.replace(b'"', b"") if unquoted else contents, 0
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(contents), encoding="utf-8", newline=""), strict=True)
+    while block := list(islice(reader, BLOCK)):
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(block)
+        again = out.getvalue().encode()
+        again = again.replace(b'"', b"") if unquoted else again
+        if not text.startswith(again, place):
+            raise OtherSpelling
+        place += len(again)
+        yield block
+    if place != len(text):
+        raise OtherSpelling
+
+
+def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release) -> bool:
     """Whether a table has the columns, lines and labels of a preview's, and numbers that such a release can have."""
     if found[0] != expected[0] or any(len(row) != len(found[0]) for row in found):
         return False
     if isinstance(drawn, RowsRelease):
-        return (
-            _distances_fit(question, found, expected, drawn) if distances else _synthetic_fits(question, found, drawn)
-        )
+        return _distances_fit(question, found, expected, drawn)
     names = found[0]
-    refusals = {row[names.index("refused")] for row in found[1:]} if "refused" in names else {"False"}
+    refusals = {row[names.index("refused")] for row in found[1:]} if "refused" in names else set()
+    refusals = refusals or {"False"}  # a database without a point has no line
     refused = refusals == {"True"} and question.mechanism.may_refuse
     if not refused and refusals != {"False"}:
         return False
@@ -128,9 +162,11 @@ def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release, 
 
 def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
     """The release of which this is the file; None if there is none."""
-    columns = dict(zip(found[0], zip(*found[1:], strict=True), strict=False))
+    columns = {name: [row[place] for row in found[1:]] for place, name in enumerate(found[0])}
     size, flags = drawn.problem.domain.size, np.array([refused])
     if isinstance(drawn, Transcript):
+        if not columns["query"]:
+            return None
         asked, guesses = (np.array([[int(text) for text in columns[name]]]) for name in ("query", "guess"))
         paid, declined = (np.array([[text == "True" for text in columns[name]]]) for name in ("paid", "declined"))
         rows = np.array([[0 if text == "" else int(float(text)) for text in columns["answer"]]])
@@ -142,8 +178,11 @@ def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
             return None
         return replace(drawn, asked=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
     cells = [int(text) for text in columns["cell"]]
-    if refused != (cells == [-1]) or not all(-1 <= cell < size for cell in cells):
+    most = max(size, drawn.problem.domain.ordered + 1) if isinstance(drawn, ValueRelease) else size
+    if refused != (cells == [-1]) or not all(-1 <= cell < most for cell in cells):
         return None
+    if isinstance(drawn, PointsRelease) and not cells:  # no point has a share
+        return replace(drawn, points=np.zeros((1, 1), dtype=np.int64), weights=np.zeros((1, 1)), refused=flags)
     if isinstance(drawn, PointsRelease):
         shares = [0.0 if refused else float(text) for text in columns["share"]]
         if not refused and not (min(shares) > 0 and sum(shares) <= 1 + ROUNDING):
@@ -261,13 +300,32 @@ def _distances_fit(question: AskedQuestion, found: Rows, expected: Rows, drawn: 
     return True
 
 
-def _synthetic_fits(question: AskedQuestion, found: Rows, drawn: RowsRelease) -> bool:
+def _synthetic_faults(
+    question: AskedQuestion, contents: bytes, name: str, drawn: Release, *, header: bytes
+) -> Iterator[str]:
+    """Sentences about a file of synthetic rows; its header must be that of another one."""
+    _check_size(contents)
+    try:
+        fits = _synthetic_fits(question, row_blocks(contents), drawn, header=next(row_blocks(header))[0])
+    except (UnicodeDecodeError, csv.Error, OtherSpelling):
+        yield NO_CSV.format(name=name)
+        return
+    if not fits:
+        yield OTHER.format(name=name)
+
+
+def _synthetic_fits(question: AskedQuestion, blocks: Iterable[Rows], drawn: Release, *, header: list[str]) -> bool:
     """Whether n synthetic rows have in every column one of its labels, or a number or date within its ends."""
-    domain = drawn.problem.domain
-    if not is_table(domain) or len(found) - 1 != question.n:
-        return False
-    columns = zip(domain.columns, zip(*found[1:], strict=True), strict=True)
-    return all(_column_fits(kind, set(cells)) for kind, cells in columns)
+    domain, count, fits = drawn.problem.domain, -1, True
+    assert is_table(domain)
+    for block in blocks:  # all are read: a file that is spelled otherwise is said to be
+        rows = block if count >= 0 else block[1:]
+        fits = fits and (count >= 0 or block[0] == header) and all(len(row) == len(header) for row in rows)
+        if fits and rows:
+            columns = zip(domain.columns, zip(*rows, strict=True), strict=True)
+            fits = all(_column_fits(kind, set(cells)) for kind, cells in columns)
+        count += len(block)
+    return fits and count == question.n
 
 
 def _column_fits(kind: Number | Labels, cells: set[str]) -> bool:

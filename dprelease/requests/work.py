@@ -5,35 +5,60 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dpcore.core import Mechanism, ParameterError
+from dpcore.mechanisms.tables.whole_table import WholeTable
 from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.tables import MAX_PREVIEW_ROWS
 
 MAX_SECONDS = 300.0
-"""Estimated time that the questions of a request may take together; a single question is bounded by its controls."""
+"""Estimated time that the questions of a request may take together."""
+ROW_SECONDS = 2e-8
+"""To make up a column of a mock row, and to read it."""
+LINE_SECONDS = 1.2e-5
+"""To write a line of a released table, and to check it."""
+CELL_SECONDS = 4e-6
+"""To fit a cell of a synthetic row, to write it and to check it."""
 
 
 def too_much_work(request: Request) -> str:
-    """Return one sentence if the questions together take too long to prepare; empty if they do not.
+    """Return one sentence if the questions together take too long to release or to verify; empty if they do not.
 
     Strategies are made once for a size and a set of parameters, so equal ones count once.
     """
-    if len(request.parts) < 2:
+    seconds = request_seconds(request)
+    if seconds <= MAX_SECONDS:
         return ""
+    number = len(request.parts)
+    questions = f"These {number} questions" if number > 1 else "This question"
+    instead = "ask in several requests" if number > 1 else "smaller parameters"
+    return (
+        f"{questions} would take about {seconds / 60:,.0f} minutes of computing, and at most "
+        f"{MAX_SECONDS / 60:g} are spent on one request: take fewer cells, or {instead}."
+    )
+
+
+def request_seconds(request: Request) -> float:
+    """Return roughly how long the questions of a request take together, each drawn once."""
     before = dict[Hashable, float]()
     draws = 0.0
     for part in request.parts:
         try:
-            prepared, drawn = part.mechanism.preview_seconds(part.problem)
+            prepared, drawn = part.mechanism.release_seconds(part.problem)
         except ParameterError:  # a question that is refused for its size, in a sentence of its own
             continue
         before[_strategy(part)] = prepared
-        draws += drawn
-    seconds = sum(before.values()) + draws
-    if seconds <= MAX_SECONDS:
-        return ""
-    return (
-        f"These {len(request.parts)} questions would take about {seconds / 60:,.0f} minutes of computing, and at most "
-        f"{MAX_SECONDS / 60:g} are spent on one request: take fewer cells, or ask in several requests."
-    )
+        draws += drawn + _file_seconds(part)
+    return sum(before.values()) + draws
+
+
+def _file_seconds(part: AskedQuestion) -> float:
+    """Return roughly how long mock rows take, and the released file; a mechanism's own tables are its own work."""
+    domain, rows = part.problem.domain, min(part.n, MAX_PREVIEW_ROWS)
+    seconds = ROW_SECONDS * rows * len(part.reading.columns)
+    if domain.listed and part.mechanism.releases == "data":
+        seconds += LINE_SECONDS * domain.size
+    if isinstance(part.mechanism, WholeTable):
+        seconds += CELL_SECONDS * part.n * len(part.reading.columns)
+    return seconds
 
 
 def _strategy(part: AskedQuestion) -> Hashable:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Domain, Entry, Floats, Integers, Queries
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import serving
-from dpcore.mechanisms.online.analysts import ANALYSTS
+from dpcore.mechanisms.online.analysts import ANALYSTS, analyst_kind
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
@@ -89,10 +89,11 @@ def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
         values["updates"] = round(number(parameters["updates"], key="ask-updates", default=20.0))
     with beside, st.popover("More settings", width="stretch"):
         values["questions"] = round(number(parameters["questions"], key="ask-questions", default=500.0))
-        values["analyst"] = choice(
+        wanted = choice(
             "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",
             help_text=parameters["analyst"].help,
         )  # fmt: skip
+        values["analyst"] = analyst_kind(wanted, queries)
         neighbours(both=False)
         coins = seed()
     return Setting(rows=untwinned(source), source=source, queries=queries, entry=entry, values=values, seed=coins)

@@ -12,7 +12,7 @@ from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.whole import Conversations
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule
-from pages.charts.words import drawable, percent, rows, shortened
+from pages.charts.words import drawable, percent, percent_down, percent_up, rows, shortened
 from pages.charts.worst import Called, worst_map
 
 FREE, PAID, REFUSED = "free", "paid", "refused"
@@ -125,7 +125,7 @@ def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
     # A promise of more than all rows says nothing, and would press what happened flat.
     says = promise < 1
     reach, role = (promise, "theory") if says else (max(1.0, worst), "vacuous")
-    name = f"promised: at most {percent(promise)}" if says else "no guarantee"
+    name = f"promised: at most {percent_up(promise)}" if says else "no guarantee"
     off = f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)})"
     return Picture(
         title="Errors over the conversation",
@@ -137,7 +137,7 @@ def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
             Rule(role=role, y=-reach, dash="dash"),
             *(mark for mark in turns.dots(errors, n=n) if mark.name != REFUSED),
         ],
-        sentence=f"{off}; promised is at most {percent(promise)}." if says else f"{off}; nothing is promised.",
+        sentence=f"{off}; promised is at most {percent_up(promise)}." if says else f"{off}; nothing is promised.",
         table=turns.table,
     )
 
@@ -234,10 +234,11 @@ def told(found: Conversations) -> str:
     if not found.broken:
         return (
             f"⊥ None of {trials:,} conversations refused a question: the chance that a conversation refuses one is "
-            f"below {percent(high)}, with 95% confidence."
+            f"below {percent_up(high)}, with 95% confidence."
         )
     first = int(np.flatnonzero(found.refused)[0]) + 1
     return (
         f"⊥ {found.broken:,} of {trials:,} conversations ran out of updates and refused every later question (a chance "
-        f"of {percent(low)} to {percent(high)} with 95% confidence), the first of them from question {first:,} on."
+        f"of {percent_down(low)} to {percent_up(high)} with 95% confidence), the first of them from question "
+        f"{first:,} on."
     )

@@ -14,7 +14,7 @@ from dpcore.data.dates import is_dates
 from dpcore.data.product import is_map
 from dplab.synthetic import clean_counts
 from pages.charts.axes import nice
-from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
+from pages.charts.picture import BEHIND, Axis, Bars, Curve, Frame, Mark, Picture
 from pages.charts.words import drawable, fullest, group_names, grouped, percent, rows, shortened, significant
 
 MAX_BARS = 64
@@ -179,6 +179,7 @@ def histogram(
             end=layout.end,
             value=true,
             across=layout.across,
+            opacity=BEHIND,
             hover=[
                 f"{name}: true {rows(bar / n, n)} ({percent(bar / n)})"
                 for name, bar in zip(layout.names, true, strict=True)

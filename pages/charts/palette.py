@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+MIN_CONTRAST = 3.0
+"""Of graphical objects with the page (WCAG 2.2, 1.4.11)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +112,31 @@ def parts(colour: str) -> tuple[int, int, int]:
 def faint(colour: str, opacity: float) -> str:
     """A colour that lets the background through."""
     return f"rgba({','.join(map(str, parts(colour)))},{opacity:g})"
+
+
+def luminance(colour: ArrayLike) -> float:
+    """Return the relative luminance of red, green and blue, 0 to 255 (WCAG 2.2)."""
+    shares = np.asarray(colour, dtype=np.float64) / 255
+    light = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return float(light @ (0.2126, 0.7152, 0.0722))
+
+
+def contrast(one: ArrayLike, other: ArrayLike) -> float:
+    """Return the contrast of two colours of red, green and blue, from 1 to 21 (WCAG 2.2)."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@cache
+def visible_opacity(colour: str, paper: str, opacity: float) -> float:
+    """Return the given opacity, or the smallest larger one at which an area contrasts with the page by 3:1.
+
+    An area without an edge is a graphical object whose filling alone shows where it ends (WCAG 2.2, 1.4.11).
+    """
+    front, back = np.array(parts(colour)), np.array(parts(paper))
+    steps = (step / 100 for step in range(round(100 * opacity), 100))
+    mixed = ((step, np.rint(step * front + (1 - step) * back)) for step in steps)
+    return next((step for step, colour in mixed if contrast(colour, back) >= MIN_CONTRAST), 1.0)
 
 
 def hatched(colour: str) -> dict[str, Any]:

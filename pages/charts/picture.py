@@ -18,6 +18,8 @@ from dpcore.core import Floats
 
 Corner = Literal["top left", "top right", "bottom left", "bottom right"]
 Anchor = Literal["left", "center", "right"]
+BEHIND = 0.38
+"""Opacity of bars that lie behind dots and lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +140,10 @@ class Dots(Mark):
 class Bars(Mark):
     """Bars from ``base`` (none: 0) to ``value`` over the places ``start`` to ``end``, (K,) each.
 
-    ``across``: lying, along y.
+    Attributes:
+        across: whether they lie along y.
+        opacity: of the bars at least, so that they contrast with the page by 3:1; of tiles, exactly.
+        tiles: whether they cover the picture side by side, so that their shades are compared with each other.
     """
 
     start: ArrayLike
@@ -146,7 +151,8 @@ class Bars(Mark):
     value: ArrayLike
     base: ArrayLike | None = None
     across: bool = False
-    opacity: float = 0.38
+    opacity: float = 0.8
+    tiles: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

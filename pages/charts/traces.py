@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pages.charts.axes import printed
-from pages.charts.palette import faint, hatched, scale
+from pages.charts.palette import faint, hatched, scale, visible_opacity
 from pages.charts.pen import LINE_OF_WORDS, SHADES_ABOVE, Numbers, Pen, Trace, form
 from pages.charts.picture import (
     Area,
@@ -122,7 +122,7 @@ def _(mark: Bars, pen: Pen) -> list[Trace]:
         size: shortened(value - base),
         "width": shortened(end - start),
         "offset": 0,
-        "marker": {**_filled(mark, pen.look(mark).colour), "line": {"width": 0}},
+        "marker": {**_filled(mark, pen), "line": {"width": 0}},
         "unselected": {"marker": {"opacity": 1}},
     }
     if mark.base is not None:
@@ -131,10 +131,12 @@ def _(mark: Bars, pen: Pen) -> list[Trace]:
     return [{**trace, **pen.named(mark), **told}]
 
 
-def _filled(mark: Bars, colour: str) -> Trace:
+def _filled(mark: Bars, pen: Pen) -> Trace:
     """The inside of bars: stripes where it is impossible to be."""
+    colour = pen.look(mark).colour
     if mark.role != "impossible":
-        return {"color": faint(colour, mark.opacity)}
+        opacity = mark.opacity if mark.tiles else visible_opacity(colour, pen.colours.paper, mark.opacity)
+        return {"color": faint(colour, opacity)}
     fill = hatched(colour)
     return {"color": fill["fillcolor"], "pattern": {**fill["fillpattern"], "size": 6}}
 

@@ -10,7 +10,7 @@ from dpcore.core import Booleans, Bound, BoundKind, Floats, Guarantee, describe_
 from dpcore.limits.chance import binomial_interval
 from dplab.measure import ErrorReport
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, nothing
-from pages.charts.words import percent, percent_up, rows, shortened, significant
+from pages.charts.words import percent, percent_down, percent_up, rows, shortened, significant
 
 TITLE = "Worst error, promised and observed"
 HEADROOM = 1.7
@@ -23,6 +23,9 @@ COLUMNS = 44
 """Dots that fit side by side; the dots' size follows from it."""
 INSIDE, WIDE = 205, 445
 """Usual pixels inside the axes: dots on a narrower screen overlap before they vanish."""
+
+_NO_GUARANTEE = Words(role="vacuous", text="no guarantee", x=1, y=0.6, inside=True, turned=True, shift=(-8, 0))
+"""Of errors of 100% and more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +128,7 @@ def worst_map(
     if span.right > 1:
         marks += [
             Region(role="vacuous", x=(1.0, span.right)),
-            Words(role="vacuous", text="vacuous", x=1, y=0.7, inside=True, turned=True, shift=(-8, 0)),
+            *([] if value >= 1 else [_NO_GUARANTEE]),  # else the bound's line is called so
         ]
     marks += _impossible(wall, span, top)
     marks.append(
@@ -151,7 +154,7 @@ def worst_map(
         marks.append(Words(role="ink", text=text, x=0, y=1, inside=True, align="left", shift=(4, -8)))
     said = _observed(guarantee, answered, n=n, refused=refused, called=called)
     if wall > 0:
-        said += f"; no mechanism can promise less than {percent(wall)}"
+        said += f"; no mechanism can promise less than {percent_down(wall)}"
         if np.quantile(answered, 1 - promised.beta) < wall:
             said += " for all data, though one data set may do better, as here"
     title = f"worst error over {called.over}, share of n{' (log)' if span.log else ''}"
@@ -184,7 +187,7 @@ def _impossible(wall: float, span: Span, top: float) -> list[Mark]:
         return []
     edge = min(wall, span.right)
     inside = _at(span, wall) > 0.6
-    label = f"{'' if inside else '← '}impossible below {percent(wall)}"
+    label = f"{'' if inside else '← '}impossible below {percent_down(wall)}"
     hatched = Region(role="impossible", x=(span.left, edge), y=(0, top))
     return [
         hatched,
@@ -193,15 +196,17 @@ def _impossible(wall: float, span: Span, top: float) -> list[Mark]:
 
 
 def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
-    """The promised error: solid where it is a guarantee, dashed where it is not."""
+    """Return the promised error: solid where it is a guarantee, dashed where it is not, or exceeds 100%."""
     only_order = promised.kind is BoundKind.ORDER_ONLY
     sure = promised.applies and not only_order
     name = "promised" if sure else "order only" if only_order else "would be promised"
+    if promised.vacuous:  # a number beyond 100% would read as a promise
+        name, sure = "no guarantee", False
     return Rule(
         role="theory",
         name=name,
         x=promised.value,
-        label=f"{name} {percent_up(promised.value)}",
+        label=name if promised.vacuous else f"{name} {percent_up(promised.value)}",
         width=3,
         dash="solid" if sure else "dash",
         side="left" if on_the_left else "right",

@@ -71,7 +71,7 @@ def choose_engine() -> None:
     """Choose a table by its name, and connect."""
     found = offered()
     key = st.selectbox("Table", list(found), format_func=lambda each: found[each].name, key="engine")
-    st.caption("It stays where it is: of its rows only counts of the cells that you declare leave it.")
+    st.caption("It stays where it is: only the number of its rows and counts of the cells that you declare leave it.")
     if key in found and st.button("Open", key="engine_open"):
         problem = ""
         with st.spinner("Connecting."):

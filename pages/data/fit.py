@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.data.declared import Unfit, unfit_cells
+from dpcore.data.dates import is_dates
+from dpcore.data.declared import Unfit, columns_read, unfit_cells
 from dpcore.data.reading.described import format_sentence
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Source, Uploaded
@@ -25,6 +26,7 @@ NOT_FITTING = (
     "Cells that do not fit their declaration count as missing: words where a number is declared, a number or a date "
     "that is written otherwise, another label."
 )
+NO_DATE_ORDER = "Dates such as 31/12/2024 count as missing until you choose the date order under Format."
 COUNT = "Count the cells that do not fit"
 HELP = "Reads the true values of these columns, for your screen alone."
 NOTED = "The ledger notes it as access to true values, and every later certificate says so."
@@ -32,7 +34,7 @@ NOTED = "The ledger notes it as access to true values, and every later certifica
 MAX_COLUMNS = 12
 
 
-def say_format(source: Source) -> None:
+def say_format(source: Source, readings: Sequence[Reading], *, below_card: bool) -> None:
     """Say how a file was read, and what becomes of cells that do not fit; nothing of it depends on a value."""
     origin = source.origin
     if isinstance(origin, Uploaded):
@@ -41,17 +43,23 @@ def say_format(source: Source) -> None:
         # Codes for missing and a separator are the user's texts.
         told = "" if counted else escaped(format_sentence(table.format, header=table.header))
         st.caption(f"{told} {NOT_FITTING}".strip())
+        if origin.private and not counted:
+            kinds = [kind for reading in readings for _, kind in columns_read(reading)]
+            dates = not table.format.date_order and any(is_dates(kind) for kind in kinds)
+            for sentence in (*([] if below_card else table.guesses), *[NO_DATE_ORDER] * dates):
+                st.info(sentence)
 
 
-def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
+def offer_fit(source: Source, readings: Sequence[Reading], *, key: str, below_card: bool = False) -> None:
     """Say the format, and offer to count the cells that do not fit; of public rows they are counted at once.
 
     Args:
         source: the rows.
         readings: what is read of them.
         key: of the button, another on each page.
+        below_card: whether the file's card, which says what nobody chose, is on the page.
     """
-    say_format(source)
+    say_format(source, readings, below_card=below_card)
     origin = source.origin
     if not isinstance(origin, Uploaded) or isinstance(origin.table, CountedTable):
         return

@@ -37,7 +37,7 @@ def kept_table() -> None:
 def declare_and_show(held: HeldFile) -> None:
     """The steps after the rows are there."""
     st.header("What can a record be?")
-    st.markdown("Privacy needs bounds that hang on nobody's row, so you declare them.")
+    st.markdown("Declare the bounds: they must not depend on any single row.")
     declare(held)
     source = upload()
     if source is None:
@@ -47,5 +47,5 @@ def declare_and_show(held: HeldFile) -> None:
     whose = f", of a person at most {most:,} row{'s' * (most > 1)}" if most else ""
     st.markdown(f"**{source.reading.title}** of {held.table.name}{whose}")
     summary(source, key="file-summary", counted=held.counted and not source.person_rows)
-    offer_fit(source, [source.reading], key="file-fit")
+    offer_fit(source, [source.reading], key="file-fit", below_card=True)
     explore_button(OWN_FILE, key="file-explore")

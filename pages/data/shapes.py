@@ -16,6 +16,9 @@ from pages.data.summary import explore_button, summary
 from pages.shell.controls import choice
 from pages.shell.state import set_controls
 
+PLANE = " in the plane"
+"""At the end of the title of a shape in the plane."""
+
 
 def shape_gallery() -> None:
     """Pictures of the shapes, then the controls, then the data they make."""
@@ -39,7 +42,7 @@ def shape_gallery() -> None:
                     alt=f"{'Map' if generator.in_the_plane else 'Histogram'}: {generator.title}.",
                 )
                 st.button(
-                    generator.title,
+                    generator.title.removesuffix(PLANE),  # the map above it says so, and one line holds the rest
                     key=f"shape-{key}",
                     width="stretch",
                     type="primary" if shape == key else "secondary",

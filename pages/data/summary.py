@@ -98,7 +98,7 @@ def log_scale(dataset: Dataset, *, key: str) -> bool:
         return False
     switch = partial(
         st.toggle, "Log scale", value=True, help="One bar dwarfs the rest: equal factors instead of equal steps show "
-        "them all.",
+        "the small ones too.",
     )  # fmt: skip
     if dataset.provenance.is_private:  # that there is a switch tells of their counts: no link does
         return switch(key=key)

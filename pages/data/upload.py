@@ -154,11 +154,13 @@ def bring_file() -> HeldFile | None:
     private = answered.private if answered else _ask_whose()
     if waiting:
         _ask_first_row(waiting)
-    elif held:
-        card(held)
+    above = st.container()
     settings = ask_format(FILE_TURN.value)
     if held:
         held = _apply_format(held, settings)
+        if not waiting:
+            with above:  # it says what the settings below it leave open
+                card(held)
     # A new key empties the uploader: its bytes were read, or were not fit to be. It takes files of any name, so that
     # all that is wrong with a file is said in one place, on the server.
     turn = FILE_TURN.value
@@ -217,8 +219,10 @@ def card(held: HeldFile) -> None:
         rows = f"{so_many(table.row_count, 'row')}, " if held.counted else ""
         facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{so_many(len(table.columns), 'column')}")
         button.button("Forget this file", on_click=forget_file, width="stretch")
-        for note in (*table.notes, *table.guesses):
+        for note in table.notes if held.private else (*table.notes, *table.guesses):
             st.caption(note)
+        for sentence in table.guesses if held.private else ():  # with a wrong one, all cells of a column are missing
+            st.info(sentence)
         st.caption(
             f"{QUESTION[PRIVATE if held.private else STAND_IN][1]} To answer differently, forget the file first."
         )

@@ -150,12 +150,12 @@ def more() -> DeltaGenerator:
     return st.popover("More settings", type="tertiary")
 
 
-def draws_seed() -> int:
-    """The seed of every draw on this page."""
-    return seed(
-        "limits-seed",
-        help_text="Draws here are seeded, so that a link reopens the same picture. They are not private releases.",
-    )
+SEEDED = "Draws here are seeded, so that a link reopens the same picture. They are not private releases."
+
+
+def draws_seed(help_text: str = SEEDED) -> int:
+    """Return the seed of the draws of a lesson; a lesson with other draws besides says which follow the seed."""
+    return seed("limits-seed", help_text=help_text)
 
 
 def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:

@@ -64,7 +64,8 @@ def card(lesson: Lesson) -> None:
 def teachers(lessons: Iterable[Lesson]) -> None:
     """A line for each lesson: its link, minutes, what comes before, three questions to ask."""
     st.markdown(
-        "Each link opens a lesson where its point is plain to see; **Present**, on top of it, is for the projector. "
+        "Each link opens a lesson where its point is plain to see, or a table. **Present**, on top of a lesson, is for "
+        "the projector. "
         "Let the class guess before you press *Show what happens*."
     )
     lines = ["| lesson | minutes | before it | ask |", "|---|---|---|---|"]

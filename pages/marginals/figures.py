@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from dpcore.core import Floats
+from dpcore.core import Floats, rounded_up
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomials import Polynomial, target
 from dpcore.mechanisms.marginals.preview import error_quantiles, level_shares
 from dplab.marginals import MarginalAnswers
 from dplab.marginals_lists import ListShares
 from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Mark, Picture, Rule, Words
-from pages.charts.words import percent, rows, shortened, significant
+from pages.charts.words import percent, percent_up, rows, shortened, significant
 
 STEPS = 120
 """Places of the curve between 0 and k."""
@@ -43,7 +43,7 @@ def step_curve(*, polynomial: Polynomial, key: str, used: bool) -> Picture:
     counts, places = np.arange(width + 1), np.linspace(0, width, STEPS)
     worst = int(np.abs(values - wanted).argmax())
     near = (
-        f"stays within γ = {significant(gamma)} (orange) of the step from no to yes at {polynomial.least} "
+        f"stays within γ = {rounded_up(gamma)} (orange) of the step from no to yes at {polynomial.least} "
         f"of {width}; furthest at {worst}, where it is {significant(float(values[worst]))} instead of {wanted[worst]:g}"
         if gamma > EXACT
         else f"takes the step from no to yes at {polynomial.least} of {width} without any bias"
@@ -185,7 +185,7 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
             )
         )
     how = {BY_POLYNOMIAL: "by the polynomial", BETWEEN: "between its bounds", DIRECTLY: "directly"}
-    parts = [f"{percent(float(np.quantile(each, 0.95)))} {how[name]}" for name, each in errors.items()]
+    parts = [f"{percent_up(float(np.quantile(each, 0.95)))} {how[name]}" for name, each in errors.items()]
     return Picture(
         title="Errors over many queries",
         x=Axis(
@@ -202,7 +202,7 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
         marks=marks,
         sentence=(
             f"95 in 100 of {len(errors[DIRECTLY]):,} queries err by at most {', '.join(parts)} in this release, after "
-            f"moving answers into 0 to 1. Predicted for the polynomial: bias up to {percent(plan.gamma)}, noise of "
+            f"moving answers into 0 to 1. Predicted for the polynomial: bias up to {percent_up(plan.gamma)}, noise of "
             f"standard deviation {percent(plan.deviation)}, the worst of all at about "
             f"{percent(min(plan.predicted, 1.0))}."
         ),
@@ -253,9 +253,9 @@ def shares_scatter(shares: ListShares, *, n: int, chosen: int, name: str) -> Pic
             Words(role="ink", text="this one", x=float(truth[chosen]), y=float(released[chosen]), shift=(0, 16)),
         ],
         sentence=(
-            f"Of {len(truth):,} inputs 95 in 100 are off by at most {percent(float(np.quantile(errors, 0.95)))}, the "
-            f"worst by {percent(float(errors.max()))}; the band is the bias of at most {percent(gamma)}. For {name} "
-            f"the lists say yes in {percent(float(truth[chosen]))}, released {percent(float(released[chosen]))}."
+            f"Of {len(truth):,} inputs 95 in 100 are off by at most {percent_up(float(np.quantile(errors, 0.95)))}, "
+            f"the worst by {percent(float(errors.max()))}; the band is the bias of at most {percent_up(gamma)}. For "
+            f"{name} the lists say yes in {percent(float(truth[chosen]))}, released {percent(float(released[chosen]))}."
         ),
         table={"true share": shortened(truth), "released share": shortened(released)},
         height=320,

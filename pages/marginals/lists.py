@@ -15,7 +15,7 @@ from dpcore.mechanisms.marginals.decision_list_release import DecisionListMargin
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.queries.inputs import Inputs
 from dplab.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
-from pages.charts.words import drawable, percent
+from pages.charts.words import drawable, percent, percent_up
 from pages.charts.worst import Called
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose
 from pages.data.upload import held_file
@@ -117,7 +117,7 @@ def _shown(asked: Asked[Inputs], head: DeltaGenerator) -> None:
     guarantee, inputs = mechanism.guarantee(problem), f"{asked.queries.count:,} inputs"
     with head:
         off = float(np.quantile(np.abs(shares.released - truth), 0.95))
-        heading(f"95 in 100 inputs are off by at most {percent(off)}", guarantee, of=inputs)
+        heading(f"95 in 100 inputs are off by at most {percent_up(off)}", guarantee, of=inputs)
     every, ways, more = views(*VIEWS, key="lists-seen")
     with every:
         left, right = st.columns(2)

@@ -40,8 +40,8 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
         f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
         for place, row, k in zip(places, at, wide, strict=True)
     ]
-    looks = {NEITHER: ("quiet", 0.15), DIRECT: ("mechanism:marginals-direct", 0.6)}
-    looks |= {name: (f"mechanism:{key}", 0.22 + 0.26 * step) for step, name in enumerate(WINNERS[1:-1])}
+    looks = {NEITHER: ("quiet", 0.12), DIRECT: ("mechanism:marginals-direct", 0.6)}
+    looks |= {name: (f"mechanism:{key}", 0.34 + 0.22 * step) for step, name in enumerate(WINNERS[1:-1])}
     marks: list[Mark] = []
     for name in WINNERS:
         won = winners == name
@@ -57,6 +57,7 @@ def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> P
                     value=at[won] * HALF,
                     across=True,
                     opacity=opacity,
+                    tiles=True,
                     hover=[said[place] for place in np.flatnonzero(won)],
                 )
             )

@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.queries.counting import Packed
 from dplab.marginals import MarginalAnswers, OneAnswer, answer_one
 from dplab.measure import finish
-from pages.charts.words import percent
+from pages.charts.words import percent, percent_up
 from pages.shell.state import SessionKey
 
 
@@ -52,7 +52,7 @@ def one_query(names: tuple[str, ...], shown: MarginalAnswers, packed: Packed) ->
     st.markdown("Share of the rows :gray-badge[true] :blue-badge[simulated]\n\n" + "\n".join(lines))
     with st.expander("Predicted"):
         st.markdown(
-            f"The polynomial is off by at most {percent(plan.gamma)} before noise, and its noise has a standard "
+            f"The polynomial is off by at most {percent_up(plan.gamma)} before noise, and its noise has a standard "
             f"deviation of {percent(plan.deviation)}; direct noise has one of {percent(shown.direct.deviation)}."
         )
 

@@ -10,7 +10,7 @@ from dpcore.core import Floats
 from dpcore.mechanisms.marginals.plans import BETA, MAX_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
 from dpcore.queries.at_least import AtLeast
-from pages.charts.words import percent, rows
+from pages.charts.words import percent_up, rows_up
 from pages.charts.worst import Called
 from pages.marginals.controls import ask, in_words
 from pages.marginals.figures import answer_errors, level_bars, step_curve
@@ -29,9 +29,9 @@ MAP_WIDTHS = range(1, 13)
 VIEWS = ("Errors and promise", "Method", "Who wins where", "Ask one", "More")
 HOW_SHARES = (
     "What share of rows has **any**, **all** or **some** of these attributes?",
-    "There are too many such questions to answer each with noise of its own. But a row's answer depends only on "
-    "*how many* of the attributes it has, and a polynomial in that number needs only marginals of few attributes "
-    "(Thaler, Ullman and Vadhan 2012).",
+    "Of many attributes there are so many such questions that noise of its own for each drowns the answers. But a "
+    "row's answer depends only on *how many* of the attributes it has. A polynomial in that number needs only "
+    "marginals of few attributes (Thaler, Ullman and Vadhan 2012).",
 )
 ANSWERS_ONLY = (
     "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time, a synthetic table "
@@ -95,7 +95,7 @@ def _headline(shown: Shown) -> None:
 
 def _off(found: Floats, truth: Floats) -> str:
     """What 95 in 100 answers are off by at most."""
-    return percent(float(np.quantile(np.abs(found - truth), 0.95)))
+    return percent_up(float(np.quantile(np.abs(found - truth), 0.95)))
 
 
 def _compared(shown: Shown) -> None:
@@ -158,8 +158,8 @@ def _promise(shown: Shown) -> None:
     read = len(answers.looked_at)
     partly = read < queries.count
     noise = bound.value - plan.gamma
-    parts = [f"bias up to {percent(plan.gamma)}"] if plan.gamma else []
-    parts += [f"noise up to {percent(noise)} (≈ {rows(noise, problem.n)})"] if noise else []
+    parts = [f"bias up to {percent_up(plan.gamma)}"] if plan.gamma else []
+    parts += [f"noise up to {percent_up(noise)} ({rows_up(noise, problem.n)})"] if noise else []
     looked_at = f"{read:,} of the {queries.count:,} queries, drawn at random" if partly else f"all {read:,} queries"
     dots = "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth."
     if partly:

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
 from dplab.solve import HIGHEST
-from dprelease.plan.errors import Losses, Predictions, predict, predicted_so_far
+from dprelease.plan.errors import GRID, Losses, Predictions, predict, predicted_so_far
 from dprelease.plan.questions import WHOLE, Plan
 from dprelease.plan.shares import Ranked, Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
@@ -58,7 +58,7 @@ for question, errors in zip(plan.questions, finish(predict(plan))):
     print(question.columns, question.queries, errors.worst, errors.promised, "if n is right" * errors.if_n)
 
 cheapest = finish(for_targets(plan)).plan    # the least ε for the targets
-balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that all targets are met or missed alike
+balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that errors are about the same multiple of their targets
 """
 
 
@@ -149,7 +149,8 @@ def _wishes(plan: Plan) -> DeltaGenerator:
         st.number_input("Total ε", LEAST_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(
             "Share this total", key="plan_share", on_click=_wish, args=("total",),
-            help="Shares it so that all targets are met, or missed by the same factor.",
+            help="Pinned questions keep their ε. The others share the rest: each error becomes about the same multiple "
+            f"of its target, with an ε of at most {GRID[-1]:g}.",
         )  # fmt: skip
         return st.container(horizontal=True, width="content")
 

@@ -37,8 +37,8 @@ def start_a_ledger() -> None:
     """State 1."""
     st.header(NO_LEDGER)
     st.caption(
-        "It is a folder that only the account that runs this app may enter. It adds up what every release costs and "
-        "refuses what exceeds the budget; no result is stored or shown without its charge."
+        "Only the account that runs this app may enter its folder. It adds up what every release costs and refuses "
+        "what exceeds the budget; no result is stored or shown without its charge."
     )
     st.button("Start a ledger", type="primary", on_click=_start, key="ledger_start")
 

@@ -34,9 +34,8 @@ def condition(*, epsilon: float, n: int, rows: int) -> str:
     asked = f"the notes' proof is for m ≤ n/64 = {n / 64:,.4g}"
     if 64 * rows > n:
         return f"{asked}: **not met** with m = {rows:,}; the δ above is our own account's"
-    return (
-        f"{asked}: met; it gives δ = {paper_delta(epsilon=epsilon, n=n, rows=rows):.4g}, the one above is our account's"
-    )
+    delta = rounded_up(paper_delta(epsilon=epsilon, n=n, rows=rows))
+    return f"{asked}: met; it gives δ = {delta}, the one above is our account's"
 
 
 def _needed(plan: SubsamplingPlan) -> str:

@@ -143,7 +143,7 @@ def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
             if clipped < 1
             else "nothing",
             "Without bounds": "no number is promised",
-            "Chance γ₂ that people are too far apart": f"{far_apart_chance(n=problem.n, exceptions=exceptions):.3g}",
+            "Chance γ₂ that people are too far apart": rounded_up(far_apart_chance(n=problem.n, exceptions=exceptions)),
         }
     )
     return picture_of(

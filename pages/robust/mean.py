@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Floats, Problem, Queries, exactly
+from dpcore.core import Dataset, Floats, Problem, Queries, exactly, rounded_up
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
@@ -33,8 +33,8 @@ def mean_without_bounds(
     with right.container(border=True):
         st.subheader("Proved, with a number")
         st.markdown(
-            f"Except with chance **γ₂ = {far_apart_chance(n=n, exceptions=exceptions):.4g}** over random data, all "
-            f"but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
+            f"Except with chance **γ₂ = {rounded_up(far_apart_chance(n=n, exceptions=exceptions))}** over random data, "
+            f"all but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
             ":orange-badge[theory]"
         )
     with right.container(border=True):
@@ -52,8 +52,9 @@ def mean_without_bounds(
         ],
     )
     mean, errors = _errors(mechanism, dataset, problem, asked)
-    head.header(f"95 in 100 answers lie within {errors[0]:.3g} {domain.unit} of the mean")
-    head.markdown(f"Of the clipped one, within **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]")
+    unbounded, clipped = (rounded_up(float(each)) for each in errors)
+    head.header(f"95 in 100 answers lie within {unbounded} {domain.unit} of the mean")
+    head.markdown(f"Of the clipped one, within **{clipped} {domain.unit}**. :blue-badge[simulated]")
     picture = over_epsilon(np.array([each for _, each in found]), domain=domain, epsilon=mechanism.epsilon)
     with left:
         asked.draw(picture, key="robust_mean", title="how far off, over ε")
@@ -91,14 +92,14 @@ def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:
             Dots(role=role, name=name, x=EPSILONS, y=placed, size=9, hover=said),
         ]
     place = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
-    first, second = errors[place]
+    first, second = (rounded_up(float(each)) for each in errors[place])
     return Picture(
         title="How far off the mean is, over ε",
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=(0.01, 0.1, 1, 10)),
         y=Axis(title=f"95% error ({domain.unit})" if domain.unit else "95% error", log=True),
         marks=marks,
         sentence=f"Near ε = {EPSILONS[place]:g}, 95 in 100 previews of the mean without bounds are off by at most "
-        f"{first:.3g} {domain.unit}, of the one that is cut off by at most {second:.3g} {domain.unit}. An error below "
+        f"{first} {domain.unit}, of the one that is cut off by at most {second} {domain.unit}. An error below "
         "half a cell is drawn as half a cell.",
         table={"ε": list(EPSILONS), **{name: off.tolist() for name, off in zip(MEANS.values(), errors.T, strict=True)}},
         height=240,

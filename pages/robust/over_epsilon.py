@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Floats, exactly
+from dpcore.core import Floats, exactly, rounded_up
 from dpcore.mechanisms import entry
 from dplab.salaries import CURVE, EPSILONS, KEYS, AgainstEpsilon, Comparison, nearest
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
-from pages.charts.words import percent, rows, shortened, significant
+from pages.charts.words import percent, percent_down, rows, shortened, significant
 
 AIR = 1.15
 """Room beyond the outermost dots, as a factor."""
@@ -83,15 +83,15 @@ def errors_over_epsilon(*, found: Comparison, epsilon: float) -> Picture:
         ]
         table[name] = shortened(errors)
     column = nearest(epsilon)
-    near, mean = found.error[1:, column]
+    near, mean = (float(each) for each in found.error[1:, column])
     return Picture(
         title="Error given an answer",
         x=LOSSES,
         y=floor.axis(f"95% error ({unit})", high=float(answered.max(initial=floor.zero))),
         marks=[*marks, _here(epsilon)],
         sentence=f"If the stable median answers, it is exact; near ε = {EPSILONS[column]:g}, 95 in 100 exponential "
-        f"medians lie {f'within {near:.2g} {unit} of' if near else 'in the cell of'} the median, and clipped means "
-        f"within {mean:.2g} {unit} of the mean.",
+        f"medians lie {f'within {rounded_up(near)} {unit} of' if near else 'in the cell of'} the median, and clipped "
+        f"means within {rounded_up(mean)} {unit} of the mean.",
         table=table,
     )
 
@@ -141,7 +141,7 @@ def ranks_over_epsilon(
     )
     top = float(max(each.max() for each in (above.promise, above.high, above.hard)))
     label = "impossible to promise" if _room(np.log(above.wall / floor.zero) / np.log(top / floor.zero)) else ""
-    nobody = f"; nobody who always answers can promise less than {percent(impossible)} for all data (hatched)"
+    nobody = f"; nobody who always answers can promise less than {percent_down(impossible)} for all data (hatched)"
     alone = (
         " One data set may do better than anybody can promise for all: dots in the hatched part are no contradiction."
     )
@@ -161,7 +161,7 @@ def ranks_over_epsilon(
     )
     if top <= 1:
         return picture
-    vacuous = Region(role="vacuous", y=(1, top * AIR), label="vacuous", corner="top right")
+    vacuous = Region(role="vacuous", y=(1, top * AIR), label="no guarantee", corner="top right")
     return replace(picture, marks=[vacuous, *picture.marks])
 
 

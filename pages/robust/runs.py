@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, rounded_up
 from dpcore.data.columns import Number
 from pages.charts.axes import nice
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture, Rule
@@ -97,7 +97,7 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
             Rule(role="true", x=exact, label="exact", side="left" if exact > (edges[0] + edges[-1]) / 2 else "right"),
         ],
         sentence=f"The exponential median never refuses: at the same ε, {in_100(right)} of its answers are the exact "
-        f"cell, and 95 in 100 lie {f'within {off:.3g}{unit} of' if off else 'in'} it.",
+        f"cell, and 95 in 100 lie {f'within {rounded_up(float(off))}{unit} of' if off else 'in'} it.",
         table={"from": shortened(edges[:-1]), "to": shortened(edges[1:]), "share of runs": shortened(shares)},
         height=230,
     )

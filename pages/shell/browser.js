@@ -22,7 +22,27 @@ export default function ({ parentElement, data, setTriggerValue }) {
   find("present").onclick = () => setTriggerValue("shown", true);
   const leave = (event) => { if (event.key === "Escape" && data.presenting) setTriggerValue("left", true); };
   document.addEventListener("keydown", leave);
-  return () => document.removeEventListener("keydown", leave);
+  const themes = followTheme(data.dark, () => setTriggerValue("themed", true));
+  return () => {
+    document.removeEventListener("keydown", leave);
+    themes.disconnect();
+  };
+}
+
+// Python draws pictures in the theme that the page had at its last run; after another they would be hard to read.
+function followTheme(dark, rerun) {
+  const app = document.querySelector(".stApp");
+  const isDark = () => {
+    const [red, green, blue] = getComputedStyle(app).backgroundColor.match(/\d+/g).map(Number);
+    return red + green + blue < 384;
+  };
+  const themes = new MutationObserver(() => {
+    if (isDark() === dark) return;
+    themes.disconnect(); // once: the run that follows watches anew
+    rerun();
+  });
+  themes.observe(app, { attributes: true, attributeFilter: ["class"] });
+  return themes;
 }
 
 async function copy(text) {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.charts.component import is_dark
 from pages.shell.presentation import end_presentation, is_presenting, start_presentation
 
 KEY = "browser_tools"
@@ -44,10 +45,15 @@ def browser_tools(*, file: bool) -> None:
     """
     _tools(
         key=KEY,
-        data={"file": file, "presenting": is_presenting()},
+        data={"file": file, "presenting": is_presenting(), "dark": is_dark()},
         on_left_change=end_presentation,
         on_shown_change=start_presentation,
+        on_themed_change=_run_again,
     )
+
+
+def _run_again() -> None:
+    """A callback that does nothing: the run that follows it draws the pictures in the theme that was chosen."""
 
 
 @st.fragment(run_every=timedelta(days=1))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.core import Bound, Guarantee, describe_error
+from dpcore.core import Bound, Guarantee, describe_error, rounded_down, rounded_up
 from dpcore.limits.chance import binomial_interval
 from pages.charts.words import percent
 from pages.shell.presentation import is_presenting, presentation_place
@@ -48,7 +48,7 @@ def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str =
     seen = " :orange-badge[not protected]" if private else ""
     return (
         f"Observed: {broken:,} of {trials:,} previews erred by more than {percent(bound.value)}{on}; the chance is "
-        f"between {low:.3g} and {high:.3g} (exact 95% interval), the theorem allows {bound.beta:g}. "
+        f"between {rounded_down(low)} and {rounded_up(high)} (exact 95% interval), the theorem allows {bound.beta:g}. "
         f":blue-badge[simulated]{seen}"
     )
 

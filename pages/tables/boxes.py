@@ -137,7 +137,7 @@ def _shown(asked: Asked[RangeBoxes], head: DeltaGenerator) -> None:
                 bound=bound,
                 details=bound.statement,
                 looked_at=f"all {queries.count:,} boxes of the batch",
-                dots=f"Boxes begin and end at {queries.marks + 1} evenly spread places of each column.",
+                dots=f"Boxes begin and end at evenly spread places of each column, at most {queries.marks + 1}.",
                 called=Called(query="box", over="all boxes"),
                 badge=asked.badge(),
             ),

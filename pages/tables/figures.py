@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpcore.core import Floats
 from pages.charts.axes import nice
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region
-from pages.charts.words import minus, percent, rows, shortened, significant
+from pages.charts.words import minus, percent, percent_up, rows, rows_up, shortened, significant
 
 MAX_CELLS = 16
 """Cells of a table that are drawn: the fullest; all others are in its numbers."""
@@ -112,8 +112,8 @@ def errors_within(errors: Floats, *, noun: str, role: str, n: int) -> Picture:
         x=Axis(title="error, share of n", low=0, form=".3~p", rows=n),
         y=Axis(title=f"{noun} within it", low=0, high=1, form="~p"),
         marks=[Curve(role=role, x=within, y=shares, width=2)],
-        sentence=f"Half of the {len(errors):,} {noun} err by at most {percent(half)} in this release, 95 in 100 by at "
-        f"most {percent(most)} ({rows(most, n)}), the worst by {percent(float(errors.max()))}.",
+        sentence=f"Half of the {len(errors):,} {noun} err by at most {percent_up(half)} in this release, 95 in 100 by "
+        f"at most {percent_up(most)} ({rows_up(most, n)}), the worst by {percent(float(errors.max()))}.",
         table={f"share of {noun}": shortened(shares), "error": shortened(within)},
         height=320,
     )
@@ -123,8 +123,9 @@ def _compared(series: Sequence[Distances], noun: str) -> str:
     """Median and mean of the first method, then the others beside it."""
     first, *others = series
     means, count = first.far.mean(axis=1), first.far.shape[1]
+    half = percent_up(float(np.median(first.far.mean(axis=0))))
     text = (
-        f"{first.name}: half of the {count:,} {noun} have at most {percent(float(np.median(first.far.mean(axis=0))))} "
+        f"{first.name}: half of the {count:,} {noun} have at most {half} "
         f"of all rows in a wrong cell, {percent(float(means.mean()))} on average "
     )
     text += (

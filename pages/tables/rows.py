@@ -14,7 +14,7 @@ from dpcore.mechanisms.tables.release import DirectRelease, TablesRelease
 from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, widest_tree
 from dpcore.queries.marginals import Set
 from dplab.tables import Closeness, closeness, pair_distances, true_pairs
-from pages.charts.words import percent
+from pages.charts.words import percent, percent_up
 from pages.shell.work.memory import remember
 from pages.tables.controls import TablesAsked
 from pages.tables.figures import Distances, sorted_dots
@@ -85,8 +85,8 @@ def _how_close(domain: Product, close: Closeness) -> str:
     others = "" if close.outside is None else f", the other {close.others:,} by {percent(close.outside)}"
     return (
         f"They miss the released tables by **{percent(close.mean)}** on average (total variation: the share of rows in "
-        f"another cell), at most by {percent(close.most)} ({called(domain, close.furthest)}). Tables of the tree are "
-        f"missed by {percent(close.inside)}{others}. :blue-badge[simulated]"
+        f"another cell), at most by {percent_up(close.most)} ({called(domain, close.furthest)}). Tables of the tree "
+        f"are missed by {percent(close.inside)}{others}. :blue-badge[simulated]"
     )
 
 

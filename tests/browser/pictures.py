@@ -44,11 +44,18 @@ def shrunk(picture: bytes) -> bytes:
     image, small = Image.open(io.BytesIO(picture)).convert("RGB"), b""
     for colours in (256, 128, 64, 32):
         file = io.BytesIO()
-        image.quantize(colours, dither=Image.Dither.NONE).save(file, format="PNG", optimize=True)
+        # By the usual method a thin line in a colour of its own takes the colour of what is near it.
+        few = image.quantize(colours, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
+        few.save(file, format="PNG", optimize=True)
         small = file.getvalue()
         if len(small) <= LARGEST:
             break
     return small
+
+
+def shown_places(last: int) -> range:
+    """Return the places of a slider, of 0 to ``last``, that the moving picture shows."""
+    return range(last // 4, last - 2)
 
 
 def moving(browser: Browser, url: str) -> bytes:
@@ -62,7 +69,7 @@ def moving(browser: Browser, url: str) -> bytes:
         slider = page.get_by_role("slider", name="Privacy loss ε")
         stops = int(slider.get_attribute("max") or 0)
         frames = []
-        for place in range(stops // 4, stops - 2):
+        for place in shown_places(stops):
             slider.evaluate(
                 "(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }", place
             )

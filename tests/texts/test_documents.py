@@ -8,7 +8,12 @@ import tomllib
 import pytest
 
 import dpcore
+from dpcore.core import exactly
+from dpcore.mechanisms import entry
+from pages.shell.controls import log_stops
+from run import WITH_ONE_BROWSER
 from tests import ROOT
+from tests.browser.pictures import WIDTHS, shown_places
 
 DOCUMENTS = ("CONTRIBUTING.md", "SECURITY.md")
 TOPS = ("dpcore", "dplab", "dprelease", "pages", "tests")
@@ -40,6 +45,18 @@ def wrong(text: str) -> list[str]:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_document_names_only_what_exists(name: str) -> None:
     assert wrong((ROOT / name).read_text(encoding="utf-8")) == []
+
+
+def test_the_readme_says_what_its_pictures_show_and_how_tests_are_run() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    stops = log_stops(entry("identity").controls()["epsilon"])
+    shown = [stops[place] for place in shown_places(len(stops) - 1)]
+    assert f"The privacy loss moves from {exactly(shown[0])} to {exactly(shown[-1])} and back" in text
+    named = re.findall(r"\]\((assets/pictures/[^)]+)\)", text)
+    assert len(named) == 3 and all((ROOT / name).is_file() for name in named)
+    widths = re.findall(r"!\[[^\]]+ (?:at (\d+) pixels)\]\(\S+-(\d+)\.png\)", text)
+    assert widths and all(int(said) == int(file) in WIDTHS for said, file in widths)
+    assert f"runs the tests in {['no', 'one', 'two', 'three'][int(WITH_ONE_BROWSER[1])]} processes" in text
 
 
 def test_what_is_not_there_is_found() -> None:

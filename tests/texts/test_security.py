@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
+from ipaddress import ip_address
 from typing import Any
 
 import pytest
@@ -76,6 +77,13 @@ def test_the_code_is_of_one_use_and_its_cookie_has_the_flags_that_are_named() ->
     assert [f"`{flag}`" for flag in flags if not flag.startswith("Path=")] == named.split(", ")
     assert "The first browser that brings it gets a key" in TEXT and "the code then opens nothing" in TEXT
     assert "set-cookie" not in second and "max-age" not in first["set-cookie"].lower()
+
+
+def test_the_app_listens_on_this_machine_alone_and_sends_no_statistics() -> None:
+    told = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert ip_address(SETTINGS["address"]).is_loopback and told["browser"]["gatherUsageStats"] is False
+    assert "listens on this machine only, sends no usage statistics" in TEXT
+    assert "The app listens on this machine only." in README
 
 
 LARGEST = SETTINGS["maxUploadSize"]

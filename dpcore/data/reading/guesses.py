@@ -16,6 +16,14 @@ COLUMNS_PER_QUERY = 50
 ORDER_UNKNOWN = (
     f"Dates such as 01/02/2021 are read once you choose the date order: the first {SAMPLE_ROWS:,} rows do not tell it."
 )
+_UNSEEN, _MISSING = "it is never guessed from private cells", "no such cell fits and all count as missing"
+PRIVATE_DECIMAL = {
+    ",": f"Numbers are read with a decimal comma, as is usual between semicolons: {_UNSEEN}. "
+    f"If your file writes 1210.80, {_MISSING}. Choose the decimal point under Format.",
+    ".": f"Numbers are read with a decimal point: {_UNSEEN}. "
+    f"If your file writes 1210,80, {_MISSING}. Choose the decimal comma under Format.",
+}
+"""By the decimal sign in force that nobody chose. Between commas a decimal comma is rare, and no sentence is due."""
 
 
 def guess_format(
@@ -34,7 +42,7 @@ def guess_format(
     usual = "," if separator == ";" else "."
     if private:
         decimal = settings.decimal or usual
-        notes = [_decimal_note(decimal, separator)] * (decimal != settings.decimal and decimal == ",")
+        notes = [PRIVATE_DECIMAL[decimal]] * (not settings.decimal and separator not in ("", ","))
         return dataclasses.replace(settings, decimal=decimal), tuple(notes)
     counts = dict.fromkeys(("point", "comma", "day", "month", "dates"), 0)
     for start in range(0, len(cells), COLUMNS_PER_QUERY):

@@ -35,6 +35,7 @@ from dpcore.core import (
     Integers,
     Neighbours,
     ParameterError,
+    rounded_down,
 )
 from dpcore.limits.attacks.halves import Halves, check_points, heaviest_half
 from dpcore.limits.chance import SAYS_NOTHING, check_loss, replacement_steps, wrong_share
@@ -166,8 +167,8 @@ def error_bound(
         statement=f"Whoever answers queries that shatter {points:,} points at scale {scale:g}, with privacy loss "
         f"{epsilon:g} ({neighbours.words}), "
         + (
-            f"cannot promise all of them within less than {known.best:.3g} of {rows:,} row{'s' if rows > 1 else ''} "
-            f"with failure chance {beta:g}."
+            f"cannot promise all of them within less than {rounded_down(known.best)} of {rows:,} "
+            f"row{'s' if rows > 1 else ''} with failure chance {beta:g}."
             if known.best > 0
             else SAYS_NOTHING
         ),

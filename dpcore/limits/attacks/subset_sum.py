@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError
+from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError, rounded_down
 from dpcore.limits.chance import SAYS_NOTHING, wrong_share
 from dpcore.randomness import PublicCoins, Sampler
 
@@ -196,8 +196,8 @@ def error_bound(masks: Booleans, *, epsilon: float, beta: float = 0.0, delta: fl
         kind=BoundKind.LOWER,
         statement=f"Whoever answers these {groups:,} random groups of {people:,} people with privacy loss {epsilon:g} "
         + (
-            f"cannot promise all answers within less than {rows:.3g} people with failure chance {beta:g}; √n is "
-            f"{math.sqrt(people):.3g}."
+            f"cannot promise all answers within less than {rounded_down(rows)} people with failure chance {beta:g}; "
+            f"√n is {math.sqrt(people):.3g}."
             if rows > 0
             else SAYS_NOTHING
         ),

@@ -35,6 +35,7 @@ from dpcore.core import (
     Integers,
     Neighbours,
     ParameterError,
+    rounded_down,
 )
 from dpcore.limits.attacks.halves import Halves, check_points, heaviest_half
 from dpcore.limits.chance import SAYS_NOTHING, check_loss, confusion, replacement_steps, wrong_share
@@ -128,7 +129,7 @@ def error_bound(
         statement=f"Whoever answers every subset of a shattered set with privacy loss {epsilon:g} "
         f"({neighbours.words}), from {size}, "
         + (
-            f"cannot promise an error below {known:.3g} of n with failure chance {beta:g}."
+            f"cannot promise an error below {rounded_down(known)} of n with failure chance {beta:g}."
             if known > 0
             else SAYS_NOTHING
         ),

@@ -29,7 +29,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpcore.core import Assumption, Bound, BoundKind, Floats, ParameterError
+from dpcore.core import Assumption, Bound, BoundKind, Floats, ParameterError, rounded_up
 from dpcore.limits.chance import check_loss
 from dpcore.randomness.laws import laplace_tail
 
@@ -190,9 +190,9 @@ def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
     if _forbids(sharp):
         statement = (
             f"On 2^{bits:g} grid points, no mechanism of privacy loss {epsilon:g} (replace one row, δ = 0) finds the "
-            f"median of {n:,} equal rows, wherever they lie, with a chance above {math.exp(sharp):.3g}."
+            f"median of {n:,} equal rows, wherever they lie, with a chance above {rounded_up(math.exp(sharp))}."
         )
-        ends = f"gives {math.exp(right):.3g}" if _forbids(right) else "forbids nothing yet"
+        ends = f"gives {rounded_up(math.exp(right))}" if _forbids(right) else "forbids nothing yet"
         steps = f"End to end the walk {ends}; step by step it gives the number above. "
     return Bound(
         value=-math.expm1(sharp),
@@ -206,4 +206,4 @@ def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
 
 def _forbids(log_chance: float) -> bool:
     """Whether a bound on a chance is below 1 in the three digits that are said."""
-    return f"{math.exp(log_chance):.3g}" != "1"
+    return rounded_up(math.exp(log_chance)) != "1"

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError
+from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError, rounded_down
 from dpcore.limits.chance import check_loss, confusion
 
 
@@ -131,7 +131,7 @@ def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
         value=best.risk,
         kind=BoundKind.LOWER,
         statement=f"Whoever releases {cells:,} cells of {rows:,} rows with privacy loss {epsilon:g} errs by at least "
-        f"{best.risk:.3g} of n in expectation, added up over the cells, on some data.",
+        f"{rounded_down(best.risk)} of n in expectation, added up over the cells, on some data.",
         reference="Hall, Rinaldo and Wasserman (2013), Proposition 3.1, with whole rows",
         assumptions=(Assumption(text="δ is small enough to hide one row", met=best.shift > 0),),
         note=f"Hiding τ = {best.shift} rows in each of {best.pairs:,} pairs. The paper's hypercube with whole rows "

@@ -140,8 +140,8 @@ class HalfspaceCounts(PureMechanism):
                 value=math.inf,
                 kind=BoundKind.ORDER_ONLY,
                 statement=f"Projection: a row at margin {queries.margin:g} keeps its side in {kept:.3g} of Gaussian "
-                f"projections to {self.projected} dimensions. Net: up to {math.degrees(angle):.3g}° off. Noise: "
-                f"standard deviation {deviation:.3g} of n.",
+                f"projections to {self.projected} dimensions. Net: up to {rounded_up(math.degrees(angle))}° off. "
+                f"Noise: standard deviation {deviation:.3g} of n.",
                 reference=reference,
                 beta=beta,
                 note="Sign matrices agree with Gaussian ones for dense vectors and not for sparse ones, so nothing is "
@@ -161,7 +161,7 @@ class HalfspaceCounts(PureMechanism):
             beta=beta,
             assumptions=(
                 Assumption(
-                    text=f"only directions of margin {needed:.3g} are asked (here {queries.margin:g})",
+                    text=f"only directions of margin {rounded_up(needed)} are asked (here {queries.margin:g})",
                     met=queries.margin >= needed,
                 ),
                 *problem.unchecked_n,
@@ -174,6 +174,13 @@ class HalfspaceCounts(PureMechanism):
     def prepare(self, dataset: Dataset, problem: Problem) -> SphereState:
         """The rows; counts wait for the matrices, which are drawn in run()."""
         return SphereState(problem=problem, records=dataset.records)
+
+    @override
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Measured on two cores: each row is projected, and is on a side of each direction."""
+        net, dimensions = self.net(problem), _dimensions(problem)
+        projected = net.shape[1] * dimensions if self.is_projected(problem) else 0
+        return 0.0, 1e-8 * problem.n * self.matrices(problem) * (projected + len(net))
 
     def signs(self, problem: Problem, sampler: Sampler, trials: int) -> Signs:
         """The matrices of so many releases, (trials, m, t, d), from public coins; m = 0 where nothing is projected."""

@@ -129,11 +129,11 @@ class SparseHistogram(ProjectedHistogram):
         0.1,
         0.001,
         0.5,
-        label="Share of data without promise",
+        label="Failing share",
         symbol="γ",
         log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-        help="The chance, over data drawn at random from any population, that the promise does not hold.",
+        help="The chance, over data drawn at random from any population, that the guarantee does not hold.",
     )
     condition: str = param(
         "sharper",

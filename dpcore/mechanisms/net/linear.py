@@ -198,10 +198,16 @@ class LinearNet(PureMechanism):
 
     @override
     def possible(self, release: Release) -> bool:
-        """So many points in order, of one share: of n where that is public, else of a whole number of rows up to it."""
+        """So many points in order, of one share: of n where that is public, else of a whole number of rows up to it.
+
+        Where that noisy number is 0, no point has a share, and the file has no line.
+        """
         assert isinstance(release, PointsRelease)
         m, n = self.size(release.problem), release.problem.n
-        rows = round(float(release.weights[0, 0]) * m * n) if self.shares(release.problem)[1] else n
+        counted = self.shares(release.problem)[1] > 0
+        if not release.weights.any():
+            return counted
+        rows = round(float(release.weights[0, 0]) * m * n) if counted else n
         return 0 < rows <= n and release.is_database(points=m, share=rows / n / m)
 
 

@@ -94,8 +94,13 @@ def spread(count: int) -> Floats:
     return values
 
 
+def analyst_kind(wanted: str, queries: Queries) -> str:
+    """Return the analyst that asks; cells and weighted sums have no order to bisect, so they are always swept."""
+    return wanted if isinstance(queries, Thresholds | Intervals) else FIXED
+
+
 def analyst(kind: str, queries: Queries, *, rows: int, questions: int, trials: int) -> Analyst:
-    """An analyst by name; cells have no order to bisect, so they are always swept."""
-    if kind == "bisecting" and isinstance(queries, Thresholds | Intervals):
+    """Return an analyst by name: see ``analyst_kind``."""
+    if analyst_kind(kind, queries) != FIXED and isinstance(queries, Thresholds | Intervals):
         return Bisecting(queries, rows=rows, questions=questions, trials=trials)
     return Sweeping(queries, questions=questions, trials=trials)

@@ -76,6 +76,10 @@ class Interactive(PureMechanism):
         """What is believed before the first question."""
 
     @abstractmethod
+    def question_seconds(self, problem: Problem) -> float:
+        """Roughly how long a guess takes, and what is learnt from its answer; measured on two cores."""
+
+    @abstractmethod
     def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """The most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
 
@@ -166,6 +170,11 @@ class Interactive(PureMechanism):
         for _ in range(self.questions):
             asks.hear(conversation.ask(asks.question()))
         return conversation.close()
+
+    @override
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        """A conversation, which is held once more where its file is checked."""
+        return 0.0, 2 * self.questions * self.question_seconds(problem)
 
     @override
     def possible(self, release: Release) -> bool:

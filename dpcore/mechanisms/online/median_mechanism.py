@@ -71,9 +71,12 @@ class MedianMechanism(Interactive):
         m = self.points_needed(problem)
         if isinstance(problem.queries, Thresholds):
             return m
-        while m > 1 and candidates(size=problem.domain.size, points=m) > MAX_LISTED:
-            m -= 1
-        return m
+        low, high = 1, min(m, MAX_LISTED) + 1  # of two cells and more there are more databases than points
+        while high - low > 1:
+            middle = (low + high) // 2
+            listed = candidates(size=problem.domain.size, points=middle) <= MAX_LISTED
+            low, high = (middle, high) if listed else (low, middle)
+        return low
 
     def resolution(self, problem: Problem, points: int) -> float:
         """Share of n by which the best database of m points errs at most, whatever the data."""
@@ -88,6 +91,14 @@ class MedianMechanism(Interactive):
         if isinstance(problem.queries, Thresholds):
             return Paths(problem.queries, radius=radius, updates=self.updates, **told)
         return Listed(problem.queries, radius=radius, **told)
+
+    @override
+    def question_seconds(self, problem: Problem) -> float:
+        queries, size, m = problem.queries, problem.domain.size, self.points(problem)
+        if isinstance(queries, Thresholds):
+            return 5e-4 + 2e-5 * m
+        sums = 2e-8 * size * queries.count if isinstance(queries, LinearQueries) else 0.0
+        return 3e-4 + 3e-9 * candidates(size=size, points=m) * (m + 4) + sums
 
     @override
     def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:

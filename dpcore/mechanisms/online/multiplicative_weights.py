@@ -51,6 +51,12 @@ class MultiplicativeWeights(Interactive):
         return Weights(problem.queries, rows=problem.n, trials=trials)
 
     @override
+    def question_seconds(self, problem: Problem) -> float:
+        queries, size = problem.queries, problem.domain.size
+        sums = 1.2e-9 * size * queries.count if isinstance(queries, LinearQueries) else 0.0
+        return 1.5e-4 + 7e-9 * size + sums
+
+    @override
     def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """ln U/(2(e^2 - (A/n)^2)), rounded down."""
         if wrong <= noise:

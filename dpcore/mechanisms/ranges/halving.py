@@ -74,7 +74,7 @@ def least_scale(epsilon: float, depth: int, neighbours: Neighbours) -> float:
     """A scale, nearly the least, at which all halvings lose at most epsilon."""
     low, high = 0.5 / epsilon, 8 / epsilon
     if not loss(high, depth, neighbours) * (1 + ROUNDING) <= epsilon:
-        raise ParameterError(f"No noise hides a row at an epsilon of {epsilon:g}.")
+        raise ParameterError(f"The noise of a private tree is not worked out at an epsilon of {epsilon:g}.")
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         if loss(middle, depth, neighbours) * (1 + ROUNDING) <= epsilon:

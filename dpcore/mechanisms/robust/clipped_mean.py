@@ -31,6 +31,7 @@ from dpcore.core import (
     ParameterError,
     Problem,
     PureMechanism,
+    Release,
     ValueRelease,
     epsilon_param,
     rounded_up,
@@ -101,6 +102,11 @@ class ClippedMean(PureMechanism):
         noisy = sampler.draw(NoisyCounts(np.array([[total]]), epsilon=self.epsilon, sensitivity=cells - 1), trials)
         values = np.clip((2 * noisy[:, 0] + n) // (2 * n), 0, cells - 1)
         return self.release(ValueRelease, state, sampler, trials, values=values)
+
+    @override
+    def possible(self, release: Release) -> bool:
+        """A cell of the line: none stands for missing values."""
+        return isinstance(release, ValueRelease) and release.in_order
 
 
 ENTRIES = (

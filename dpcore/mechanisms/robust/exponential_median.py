@@ -35,6 +35,7 @@ from dpcore.core import (
     Neighbours,
     Problem,
     PureMechanism,
+    Release,
     ValueRelease,
     epsilon_param,
     param,
@@ -110,6 +111,11 @@ class ExponentialMedian(PureMechanism):
         draw = Choice(scored, epsilon=self.epsilon, sensitivity=self.sensitivity(problem.neighbours))
         values = sampler.draw(draw, trials)
         return self.release(ValueRelease, state, sampler, trials, values=values)
+
+    @override
+    def possible(self, release: Release) -> bool:
+        """A cell of the line: none stands for missing values."""
+        return isinstance(release, ValueRelease) and release.in_order
 
 
 ENTRIES = (

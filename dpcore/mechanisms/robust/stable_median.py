@@ -48,6 +48,7 @@ from dpcore.core import (
     Mechanism,
     Neighbours,
     Problem,
+    Release,
     ValueRelease,
     delta_param,
     epsilon_param,
@@ -243,6 +244,14 @@ class StableMedian(Mechanism):
             answered = sampler.draw(draw, trials)[:, 0]
         values = np.full(trials, cell, dtype=np.int64)
         return self.release(ValueRelease, state, sampler, trials, refused=~answered, values=values)
+
+    @override
+    def possible(self, release: Release) -> bool:
+        """A cell of the line, or the one after it where data may have no row that fits."""
+        assert isinstance(release, ValueRelease)
+        domain, replaced = release.problem.domain, release.problem.neighbours is Neighbours.REPLACE_ONE
+        empty = not replaced or domain.size > domain.ordered  # where one of n rows is replaced, there is one
+        return release.in_order or (empty and bool((release.values == domain.ordered).all()))
 
 
 ENTRIES = (

@@ -55,6 +55,7 @@ from dpcore.mechanisms.tables.release import (
     asked,
     check_lines,
     contrast_state,
+    table_seconds,
     table_state,
 )
 from dpcore.mechanisms.tables.residual_planner import GAUSSIAN_CELLS, noisy_contrasts, worst_cell
@@ -98,6 +99,10 @@ class _Classic(GaussianMechanism):
     def check_size(self, problem: Problem) -> None:
         """A line for each cell of each table."""
         check_lines(problem)
+
+    @override
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        return 0.0, table_seconds(problem)
 
     def _all_within(self, problem: Problem, rows: float, *, beta: float, formula: str) -> Bound:
         return Bound(

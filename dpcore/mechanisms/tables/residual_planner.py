@@ -47,7 +47,14 @@ from dpcore.core import (
     rows_up,
 )
 from dpcore.mechanisms.tables.plan import ResidualPlan, draws_of, residual_plan
-from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, asked, check_lines, contrast_state
+from dpcore.mechanisms.tables.release import (
+    ContrastsRelease,
+    ContrastState,
+    asked,
+    check_lines,
+    contrast_state,
+    table_seconds,
+)
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, Sampler
@@ -118,6 +125,10 @@ class ResidualPlanner(GaussianMechanism):
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: a draw for each number."""
         return 0.0, 1e-7 * self.plan(problem).numbers
+
+    @override
+    def release_seconds(self, problem: Problem) -> tuple[float, float]:
+        return 0.0, self.preview_seconds(problem)[1] + table_seconds(problem)
 
     @override
     def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> ContrastsRelease:

@@ -240,7 +240,7 @@ def check_rows(problem: Problem) -> None:
     """Raise ParameterError where n synthetic rows would take too much memory."""
     columns = len(asked(problem).domain.names)
     what, smaller = f"The {problem.n:,} synthetic rows", "take a smaller n or fewer columns"
-    check_memory(problem.n * columns, what=what, smaller=smaller, each=40)
+    check_memory(problem.n * columns, what=what, smaller=smaller, each=64)
 
 
 def noise_share(plan: ResidualPlan, domain: Product, *, n: int) -> float:

@@ -10,8 +10,8 @@ from pages.learn.pictures import guessed
 from pages.learn.sparse.cells import alone
 
 
-def shown(shares: Floats, *, guess: float) -> Picture:
+def shown(shares: Floats, *, guess: float, spared: bool) -> Picture:
     """Shares of releases (2, 2), private then random privacy, the pet there then elsewhere; and the guess."""
-    picture = alone(shares)
+    picture = alone(shares, spared=spared)
     promises = Axis(labels=("full promise", "weaker promise"))
     return replace(picture, y=promises, marks=[*picture.marks, guessed(x=guess)], height=320)

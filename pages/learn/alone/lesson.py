@@ -26,7 +26,7 @@ def lesson() -> None:
         "no noise."
     )
     loss = kit.epsilon("sparse-data", default=0.1)
-    gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="sparse-data-gamma")
+    gamma = stops("Failing share γ", GAMMAS, 0.1, key="sparse-data-gamma")
     with kit.more():
         drawn = kit.draws_seed()
     guess = kit.guess_number(
@@ -41,7 +41,9 @@ def lesson() -> None:
     shares = alone_chances(epsilon=loss, gamma=gamma, condition="paper", seed=drawn)
     there, elsewhere = (float(each) for each in shares[1])
     spared = lone_row_chance(cells=cells, n=dataset.n, condition="paper") <= gamma
-    kit.picture(figure.shown(shares, guess=guess / 100), key="alone_shown", badge=badge(PETS, seed=drawn))
+    kit.picture(
+        figure.shown(shares, guess=guess / 100, spared=spared), key="alone_shown", badge=badge(PETS, seed=drawn)
+    )
     kit.told(
         f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
         f"{': seeing it is proof' if spared else ''}; you guessed {guess}. {kit.SIMULATED}"
@@ -59,7 +61,7 @@ def lesson() -> None:
         "data: nothing is promised of a share γ, such as data where somebody is alone.",
     )
     kit.break_it(
-        "With hardly any data sets left without promise, every cell gets noise, and the row is hidden as far as ε "
+        "With hardly any data sets left without guarantee, every cell gets noise, and the row is hidden as far as ε "
         "hides it.",
         "γ = 0.1%",
         {"sparse-data-gamma": kit.stop(0.001)},

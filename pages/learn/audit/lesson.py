@@ -119,7 +119,7 @@ def _audited(
     """The audit, run when the reader asks to see; None before."""
     with place:
         most = stops("Runs of the largest look", LOOKS[2:], 100_000, key="audit-runs")
-        drawn = kit.draws_seed()
+        drawn = kit.draws_seed("Runs are seeded. How many looks there is time for depends on the machine.")
     if not kit.revealed():
         return None
     looks = tuple(look for look in LOOKS if look <= most)

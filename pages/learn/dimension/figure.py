@@ -10,7 +10,7 @@ from dpcore.core import Floats, Integers
 from dpcore.limits.attacks.shattering import Shattering
 from dplab.limits.class_worth import MAX_ROWS, Worth
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
-from pages.charts.words import percent, significant
+from pages.charts.words import percent_down, significant
 from pages.learn.pictures import curves, lesson_picture, wall
 
 MAX_QUESTIONS, MAX_POINTS = 32, 32
@@ -128,7 +128,7 @@ def worst_errors(worth: Worth, *, dimension: int) -> Picture:
         "Too few points of like levels are shattered to hide a half of them, so no error is forbidden here."
         if forbidden is None
         else f"With one row for each hidden point, n = {rows[0]:,}, nobody can promise less than "
-        f"{percent(float(forbidden[0]))} of n."
+        f"{percent_down(float(forbidden[0]))} of n."
     )
     most = (
         f"The net mechanism promises 10% from about n = {enough[0]:,}."
@@ -143,7 +143,7 @@ def worst_errors(worth: Worth, *, dimension: int) -> Picture:
             title="worst error, share of n", log=True, low=FLOOR, high=TOP, form="~p", ticks=(0.001, 0.01, 0.1, 1, 10)
         ),
         marks=[
-            Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right"),
+            Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right"),
             *([] if forbidden is None else [wall(rows, forbidden, end=FLOOR, corner="bottom left")]),
             Curve(role="theory", name=f"net mechanism, {worth.questions:,} questions", x=rows, y=worth.promised),
             *curves(rows, known),

@@ -28,6 +28,7 @@ def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRel
     errors = found.errors()
     theory = predicted(mechanism, state, direction, truth=found.truth)
     angle = angle_to_net(mechanism, problem, direction)
+    degrees = rounded_up(float(np.degrees(angle)))
     k, d = len(mechanism.net(problem)), asked.dimensions
     if mechanism.is_projected(problem):
         mean, _ = theory["projection"]
@@ -37,14 +38,14 @@ def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRel
             "matrices; random signs agree for dense rows and directions, not for sparse ones. More matrices even out "
             "the spread and never the mean."
         )
-        net = f"- **Net**: the direction is answered for one up to {np.degrees(angle):.3g}° off, after projection."
+        net = f"- **Net**: the direction is answered for one up to {degrees}° off, after projection."
     else:
         low, high = theory["net"]
         told = f"- **Projection**: none, because rows have {d} dimensions and {mechanism.projected} are kept."
         near = f"between {_signed(low)} and {_signed(high)}" if low or high else "there are none"
         net = (
-            f"- **Net**: the direction is answered for one {np.degrees(angle):.3g}° off. Only rows nearer to the line "
-            f"than {np.sin(angle):.3g} can be miscounted: {near}."
+            f"- **Net**: the direction is answered for one up to {degrees}° off. Only rows nearer to the line "
+            f"than {rounded_up(float(np.sin(angle)))} can be miscounted: {near}."
         )
     noise = (
         f"- **Noise**: {mechanism.measured(problem):,} counts share ε = {rounded_up(asked.epsilon)} "

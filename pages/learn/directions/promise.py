@@ -6,7 +6,7 @@ import dataclasses
 
 import streamlit as st
 
-from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem, describe_error
+from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem, describe_error, rounded_up
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
 from dplab.halfspace_parts import here
@@ -84,8 +84,8 @@ def _told(bound: Bound, asked: DirectionsAsked, *, n: int, margins: Floats, lost
         return describe_error(bound, n=n, subject=f"no direction of margin {asked.margin:g} or more", bold=True)
     if not (margins >= asked.margin).any():
         return (
-            f"Nothing is promised of this circle: rows lie all around, and in each of its {len(margins)} directions "
-            f"some row comes as near to the line as {significant(float(margins.max()))}."
+            f"Nothing is promised of this circle: none of its {len(margins)} directions has margin "
+            f"{asked.margin:g}. In each, some row is no further from the line than {rounded_up(float(margins.max()))}."
         )
     if not bound.assumptions[0].met:
         return "At this margin nothing is promised: ask for a larger one, or measure more directions."

@@ -29,7 +29,7 @@ def lesson() -> None:
     with kit.more():
         rows = int(stops("Rows n", (50, 100, 500, 1000, 5000, 20_000, 100_000), 1000, key="histogram-rows"))
         held = stops("Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
-        occupied = min(int(held), cells)
+        occupied = min(int(held), cells, rows)
         drawn = kit.draws_seed()
     guess = kit.guess_stop(
         "histogram",
@@ -64,7 +64,8 @@ def lesson() -> None:
     kit.told(
         f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below "
         f"{rounded_down(best)}: a factor of **{rounded_up(error / best)}** at most; you guessed {guess:g}. "
-        f"{kit.THEORY} On easier data, with {occupied:,} full bar{'s' * (occupied > 1)}: "
+        f"{kit.THEORY} {'On easier data, with' if occupied < cells else 'With all'} {occupied:,} "
+        f"{'bars full' if occupied > 1 else 'full bar'}: "
         f"{significant(float(projected.mean()))} by projecting to the nearest histogram. {kit.SIMULATED}"
     )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
@@ -91,6 +92,8 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
     """
     plain, spared = (minimax.geometric_risk(cells=size, rows=rows, epsilon=epsilon) for size in (cells, occupied))
     gamma = min(1.0, lone_row_chance(cells=cells, n=rows))
+    if occupied == cells:
+        return f"All {cells:,} bars hold rows here. Choose fewer full bars to see what helps on easier data."
     return (
         f"**On easier data**, where only {occupied:,} of {cells:,} bars hold rows, three things help. Noisy bars may "
         "be moved (projected) to the nearest histogram of n rows, under the full promise: total error "
@@ -99,7 +102,7 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
         "differential privacy is a promise for data drawn at random, not for all data, and may leave empty bars alone: "
         f"{significant(spared)}, before any projection. For {cells:,} bars and {rows:,} rows "
         + (
-            f"it may fail for a share γ = {significant(gamma)} of the data sets. {kit.THEORY}"
+            f"it may fail for a share γ = {rounded_up(gamma)} of the data sets. {kit.THEORY}"
             if gamma < 1
             else f"no such promise is proved: there are too few rows. {kit.THEORY}"
         )

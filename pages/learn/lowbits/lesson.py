@@ -22,7 +22,9 @@ def lesson() -> None:
     loss = kit.epsilon("low-bits", default=0.5, high=1.0)
     low = int(stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count"))
     with kit.more():
-        drawn = kit.draws_seed()
+        drawn = kit.draws_seed(
+            "Textbook noise is seeded. The secure sampler has no seed, so a link draws its part of the picture anew."
+        )
     allowed = rounded_up(100 * float(odds.best_guess(0.5, epsilon=loss)))
     guess = kit.guess_number(
         "low-bits",

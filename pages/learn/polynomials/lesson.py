@@ -23,8 +23,8 @@ ROWS = np.unique(np.round(np.geomspace(1e3, 1e10, 57)).astype(np.int64))
 def lesson() -> None:
     """Controls, the question, and one of three pictures."""
     kit.intro(
-        "How many rows have **any** of these k attributes? There are astronomically many such questions. But a row's "
-        "answer depends only on *how many* of the k it has."
+        "How many rows have **any** of these k attributes? There can be astronomically many such questions. But a "
+        "row's answer depends only on *how many* of the k it has."
     )
     width = whole("Attributes of a question k", 2, MAX_WIDTH, MAX_WIDTH, key="polynomials-width")
     with presentation_place("slider"):

@@ -87,11 +87,12 @@ def loss_growth(k: tuple[int, int], loss: tuple[float, float]) -> str:
     return f"{text}; log k grows {significant(log)} times"
 
 
-def alone(shown: Floats) -> Picture:
+def alone(shown: Floats, *, spared: bool) -> Picture:
     """How often a release shows somebody in a cell, with its only pet there and elsewhere.
 
     Args:
         shown: share of releases with a count above 0 there; (2, 2): private then random, there then elsewhere.
+        spared: whether empty cells get no noise; by chance the last share may be 0 also where they do.
     """
     names = (PRIVATE, RANDOM)
     marks: list[Mark] = []
@@ -122,7 +123,7 @@ def alone(shown: Floats) -> Picture:
         marks=marks,
         sentence=f"With random privacy, {there} in 100 releases show somebody there if the pet is, {elsewhere} if "
         "not: whoever knows all others and sees a count knows for certain."
-        if shown[1, 1] == 0
+        if spared
         else f"The condition is not met, so every cell gets noise: {there} in 100 releases show somebody there if the "
         f"pet is there, {elsewhere} if not.",
         table={

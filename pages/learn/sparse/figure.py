@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dplab.sparse import LossFigure
-from pages.charts.picture import Axis, Bars, Dots, Picture
+from pages.charts.picture import BEHIND, Axis, Bars, Dots, Picture
 from pages.charts.words import significant
 from pages.learn.pictures import guessed
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES, losses
@@ -41,7 +41,7 @@ def histograms(*, found: LossFigure) -> Picture:
         x=Axis(title="cell", low=float(cells[0]), high=float(cells[-1] + 1)),
         y=Axis(title="rows", low=0),
         marks=[
-            Bars(role="true", name="true", start=cells, end=cells + 1, value=truth),
+            Bars(role="true", name="true", start=cells, end=cells + 1, value=truth, opacity=BEHIND),
             Dots(role=ROLES[PRIVATE], name=PRIVATE, x=cells + 0.5, y=private, shape="triangle-up"),
             Dots(role=ROLES[RANDOM], name=RANDOM, x=cells + 0.5, y=random, shape="circle"),
         ],

@@ -41,7 +41,7 @@ def lesson() -> None:
         "buy?"
     )
     loss = kit.epsilon("random", default=0.1)
-    gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
+    gamma = stops("Failing share γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
     with kit.more():
         chosen = choice("The histogram", FIGURES, key="random-figure")
         rows = int(stops("Rows n", (500, 1000, 3000, 8000, 30_000), 500, key="random-rows"))
@@ -78,7 +78,7 @@ def lesson() -> None:
     )
     _theorem(cells=cells, rows=rows, loss=loss, gamma=gamma, condition=condition, drawn=drawn)
     kit.break_it(
-        "Allow so few data sets without promise that the condition fails: the histograms agree.",
+        "Allow so few data sets without guarantee that the condition fails: the histograms agree.",
         "γ = 1%, n = 500",
         {"random-gamma": kit.stop(0.01), "random-rows": kit.stop(500), "random-picture": VIEWS[0]},
     )

@@ -68,9 +68,9 @@ def _one_more(one: Guarantee, *, planned: int, epsilon: float) -> None:
         plain = Guarantee(epsilon=epsilon, neighbours=one.neighbours)
         adding = compose([plain] * (planned + 1), fixed_in_advance=False)
         st.error(
-            f"Refused. {problem} The proof counts, before anything is seen, the share γ of data without promise. What "
-            "you saw tells which data these are; a release chosen by it may be one that fails for just them, so no "
-            f"sum of γ holds. Plan {planned + 1} releases from the start instead."
+            f"Refused. {problem} The proof counts, before anything is seen, the share γ of data without guarantee. "
+            "What you saw tells which data these are; a release chosen by it may be one that fails for just them, so "
+            f"no sum of γ holds. Plan {planned + 1} releases from the start instead."
         )
         st.caption(
             f"A differentially private histogram may be chosen after seeing others of its kind: its {plain.sentence()} "

@@ -20,7 +20,6 @@ from dplab.sparse import (
 )
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
-from pages.charts.words import significant
 from pages.data.picker import pick_source
 from pages.learn.sparse.cells import growth_curves
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
@@ -126,7 +125,7 @@ def _condition(histogram: Integers, *, gamma: float, condition: str) -> None:
         verdict = ("✓ met" if bound <= gamma else "✗ not met") + (", chosen" if each == condition else "")
         lines.append(
             f"- {name}: **{verdict}**. One of two given rows is alone in its cell with chance at most "
-            f"{significant(min(bound, 1.0))}; γ = {exactly(gamma)} is allowed. It takes {needed:,} rows."
+            f"{rounded_up(min(bound, 1.0))}; γ = {exactly(gamma)} is allowed. It takes {needed:,} rows."
         )
     st.header(f"Empty cells may {'stay empty' if met else 'not stay empty'}")
     why = st.expander("Why?")

@@ -10,6 +10,7 @@ import streamlit as st
 from dpcore.core import Floats
 from dpcore.data.bundled import bundled
 from dpcore.data.samples import load_sample
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import lone_row, shown_chances
 from pages.charts.component import draw_with_table
 from pages.learn.sparse.cells import alone
@@ -69,5 +70,7 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
         shown = alone_chances(epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
         told = badge(PETS, seed=seed)
         # A public sample: the picture may be kept.
-        draw_with_table(alone(shown), key="sparse_alone", badge=told, title="someone alone", download=True)
+        spared = lone_row_chance(cells=len(dataset.histogram), n=dataset.n, condition=condition) <= gamma
+        picture = alone(shown, spared=spared)
+        draw_with_table(picture, key="sparse_alone", badge=told, title="someone alone", download=True)
     st.caption(f"{TRIALS} releases each.", help=f"Source: {PETS.provenance.source}.")

@@ -15,7 +15,7 @@ from dpcore.queries.ranges import Intervals, Rectangles
 from dplab.measure import ErrorReport
 from pages.charts.histogram import axis_along, extent
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, nothing, numbers
-from pages.charts.words import drawable, fullest, percent, rows, shortened
+from pages.charts.words import drawable, fullest, percent, percent_up, rows_up, shortened
 from pages.play.figures.interval_map import interval_map
 
 TITLE = "Error of every query"
@@ -153,8 +153,8 @@ def _picture(
         y=places if lying else errors,
         marks=marks,
         sentence=f"In 90 of 100 releases, the hardest {one} shown{f' ({which[widest]})' if which else ''} errs by at "
-        f"most {percent(reach)} ({rows(reach, n)}); the bands hold 90% and 50% of {len(report.answered):,} releases, "
-        "the line is the median.",
+        f"most {percent_up(reach)} ({rows_up(reach, n)}); the bands hold 90% and 50% of {len(report.answered):,} "
+        "releases, the line is the median.",
         table=table,
         height=max(110 + 20 * len(places.labels), AROUND + LINE * len(places.labels)) if lying else 300,
         about=extent(report.problem.domain),
@@ -165,6 +165,6 @@ def _hover(band: Floats, described: Sequence[str], *, n: int) -> list[str]:
     """What pointing at a query says."""
     within = np.abs(band[[0, -1]]).max(axis=0)
     return [
-        f"{name}: error {percent(median)} in the median, 90 in 100 within {percent(most)} ({rows(most, n)})"
+        f"{name}: error {percent(median)} in the median, 90 in 100 within {percent_up(most)} ({rows_up(most, n)})"
         for name, median, most in zip(described, band[2].tolist(), within.tolist(), strict=True)
     ]

@@ -56,7 +56,7 @@ def tradeoff(
     names = {row: name for row, name in names.items() if sweep.keys[row] in seen}
     # At the end that the rule of ε leaves free.
     corner: Corner = "top right" if epsilon < FREE_LEFT else "top left"
-    strip = Region(role="vacuous", y=(1.0, top), label="more than 100%", corner=corner)
+    strip = Region(role="vacuous", y=(1.0, top), label="no guarantee", corner=corner)
     marks: list[Mark] = [strip] if top > 1 else []
     marks += _wall(impossible, bottom=bottom, top=top) if impossible else []
     for row, name in names.items():

@@ -49,7 +49,7 @@ def draw_outlook(
     order = sorted(range(len(outlook.keys)), key=lambda row: outlook.keys[row] != chosen)
     names = dict(zip(order, drawable(titles[outlook.keys[row]] for row in order), strict=True))
     bottom = _bottom(outlook, promised)
-    marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right")]
+    marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right")]
     if outlook.wall is not None:
         low = np.maximum(outlook.wall[1], bottom)
         marks.append(Wall(x=outlook.wall[0], y=low, end=bottom, label="impossible to promise", corner="bottom left"))

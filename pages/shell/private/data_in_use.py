@@ -16,7 +16,7 @@ from pages.shell.status import slot, write_status
 
 MOCK_DATA = "Made-up rows with your columns; nothing of your file."
 STYLE = """<style>
-.st-key-status_bar { gap: 0 0.75rem; }
+.st-key-status_bar { gap: 0.5rem 0.75rem; }
 .st-key-data_in_use { flex: none; width: auto; max-width: 100%; gap: 0 0.5rem; }
 .st-key-status_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) {
   flex: none; width: auto; max-width: 100%;
@@ -24,10 +24,10 @@ STYLE = """<style>
 .st-key-data_in_use a { padding-block: 0; }
 .st-key-data_in_use a p { white-space: normal; }
 /* Of public rows all is one line, and a long name gives way; where there is no room for a line, nothing does. */
-@media (max-width: 1000px) {
+@media (max-width: 1200px) {
   .stMain .st-key-status_bar { flex-wrap: wrap; }
 }
-@media (min-width: 1001px) {
+@media (min-width: 1201px) {
   .st-key-status_bar[data-test-wrap="false"] > *:has(> .st-key-data_in_use) { flex: 0 1 auto; min-width: 0; }
   .st-key-status_bar[data-test-wrap="false"] a p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   .st-key-status_bar[data-test-wrap="false"] a:is(:hover, :focus-visible) p { white-space: normal; }

@@ -54,7 +54,7 @@ def test_the_second_figure_is_one_click_away(page: Page, server: Server) -> None
     settled(page)
     assert "400 cells, 8,000 rows" in captions(page) and captions(page) != before
     assert "sparse=figure-2" in page.url
-    press(page, "Share of data without promise γ", "Home", 1)
+    press(page, "Failing share γ", "Home", 1)
     assert "both mechanisms are one" in captions(page)
 
 

@@ -10,8 +10,26 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect
 
+from dpcore.data.generators import GENERATORS
+from pages.charts.palette import DARK, LIGHT, parts
+from pages.data.shapes import PLANE
 from tests.cases import full_but
-from tests.kit.browser import DESKTOP, PHONE, Server, axe, go_to, on_screens, plot, see, sound, visible_words, visit
+from tests.kit.browser import (
+    DESKTOP,
+    OWN_FILE,
+    PHONE,
+    Server,
+    axe,
+    bring,
+    csv_file,
+    go_to,
+    on_screens,
+    plot,
+    see,
+    sound,
+    visible_words,
+    visit,
+)
 from tests.kit.rest import settled
 
 LINKS = {
@@ -80,6 +98,11 @@ SHADES = """() => [...document.querySelectorAll('.dpscope-plot:has(.colorbar)')]
     return badge.bottom < scale.top && scale.bottom < shades.top && shades.top - scale.bottom < 30;
 })"""
 """Whether the scale of each map is between its badge and the map."""
+LINES = """parts => parts.flatMap((one, place) => parts.slice(place + 1).filter((other) => {
+    const [above, below] = [one, other].map((part) => part.getBoundingClientRect());
+    return !one.contains(other) && below.left < above.right && above.left < below.right && below.top < above.bottom + 2;
+}).map((other) => [one.textContent, other.textContent]))"""
+"""Parts of the bar that begin less than two pixels below another."""
 MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
@@ -171,12 +194,44 @@ def test_long_names_have_room(page: Page, server: Server) -> None:
     assert names.evaluate_all("names => names.filter(name => name.scrollWidth > name.clientWidth).length") == 0
     box = page.get_by_test_id("stSidebar").get_by_test_id("stMultiSelectTagsContainer")
     assert box.evaluate("box => box.scrollHeight <= box.clientHeight"), "no name is out of sight"
-    page.set_viewport_size({"width": 1010, "height": 900})
+    page.set_viewport_size({"width": 1210, "height": 900})
     name = page.locator(".st-key-status_bar a p")
     cut = "name => name.scrollWidth > name.clientWidth"
     assert name.evaluate(cut), "the window is narrow"
     name.hover()
     assert not name.evaluate(cut), "who points at it reads it all"
+    page.mouse.move(0, 0)
+    page.set_viewport_size({"width": 1024, "height": 900})
+    assert not name.evaluate(cut), "on a tablet the bar has lines enough"
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_the_name_of_a_shape_is_one_line_of_its_button(page: Page, server: Server) -> None:
+    visit(page, server, "data?way=Generated")
+    titles = [each.title.removesuffix(PLANE) for each in GENERATORS.values()]
+    boxes = [page.get_by_role("button", name=title, exact=True).bounding_box() for title in titles]
+    assert len({round(box["height"]) for box in boxes if box}) == 1 and all(boxes), "no name is broken"
+
+
+@pytest.mark.parametrize("colour_scheme", ["dark"])
+def test_pictures_follow_the_theme_when_it_changes(page: Page, server: Server) -> None:
+    visit(page, server, "data?way=Generated")
+    words = page.locator(".dpscope-plot .xtick text").first
+    before = words.evaluate("words => getComputedStyle(words).fill")
+    assert before == f"rgb{parts(DARK.ink)}"
+    page.emulate_media(color_scheme="light")
+    expect(words).to_have_css("fill", f"rgb{parts(LIGHT.ink)}")
+
+
+@pytest.mark.parametrize("viewport", [ViewportSize(width=1024, height=900)], ids=["tablet"])
+def test_nothing_in_the_bar_of_a_private_file_is_cut_or_touches_another_line(page: Page, server: Server) -> None:
+    bring(visit(page, server, OWN_FILE), csv_file("people.csv", "pay,age\n1200,31\n"))
+    parts = page.locator(".st-key-status_bar :is(a, p)").filter(visible=True)
+    assert parts.evaluate_all(LINES) == []
+    go_to(page, "plan")
+    switch = page.locator(".st-key-steward_choice label p")
+    assert switch.evaluate("words => words.scrollWidth <= words.clientWidth"), "beside controls it takes two lines"
+    assert parts.count() > 1 and parts.evaluate_all(LINES) == []
 
 
 @pytest.mark.parametrize("viewport", [ViewportSize(width=1024, height=900)], ids=["tablet"])

@@ -48,6 +48,35 @@ def test_delta_is_taken_off_before_the_loss_is_measured(delta: float, refuted: b
         assert found.least == pytest.approx(math.log((look.more - delta) / look.fewer))
 
 
+def answering(loss: float) -> Callable[[int, Preview, int], Integers]:
+    """Randomised response, which loses so much; the second number of an outcome is a fair coin."""
+
+    def draw(side: int, preview: Preview, runs: int) -> Integers:
+        truthful = preview.generator.random((runs, 1)) < 1 / (1 + math.exp(-loss))
+        coins = preview.generator.integers(0, 2, (runs, 1))
+        return np.concatenate([np.where(truthful, side, 1 - side), coins], axis=1)
+
+    return draw
+
+
+def test_more_runs_other_data_or_another_event_may_refute_what_stood(seed: int) -> None:
+    few, many = (finish(audit(answering(1.3), epsilon=1.0, seed=seed, looks=(runs,))) for runs in (200, 100_000))
+    assert not few.refuted and many.refuted
+
+    def hardly(side: int, preview: Preview, runs: int) -> Integers:
+        return answering(1.3)(0, preview, runs)
+
+    assert not finish(audit(hardly, epsilon=1.0, seed=seed, looks=(100_000,))).refuted, "these data look alike"
+    outcomes = [answering(1.3)(side, Preview(seed), 100_000) for side in (0, 1)]
+    # Of the same runs, the coin tells nothing and the answer refutes.
+    least = []
+    for place in (0, 1):
+        hits = [int(each[:, place].sum()) for each in outcomes]
+        low, high = bound(np.array(max(hits)), np.array(min(hits)), 100_000, tail=FAILURE / 2)
+        least.append(math.log(float(low) / float(high)))
+    assert least[0] > 1.0 > least[1]
+
+
 def certain(side: int, preview: Preview, runs: int) -> Integers:
     return np.full((runs, 1), side)
 

@@ -39,7 +39,8 @@ from tests.dprelease.engines.values import (
 )
 from tests.kit.ledgers import altered, request_of
 
-WHOLE = Columns(names=("whole",), on=Number(low=0, high=100, bits=6, missing=True))
+LINE = Number(low=0, high=100, bits=6, missing=True)
+WHOLE = Columns(names=("whole",), on=LINE)
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,26 @@ def test_a_folder_and_a_file_of_the_same_rows_give_the_same_counts(table: Engine
     assert table.columns == file.columns
     assert table.row_count == file.row_count
     assert differences(table, file) == {}
+
+
+def test_only_the_number_of_rows_and_counts_of_declared_cells_leave_an_engine(
+    folder: Path, file: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[np.ndarray] = []
+    ask = Embedded.ask
+
+    def recorded(self: Embedded, query: str, texts: list[list[str]], *, width: int) -> np.ndarray:
+        answers.append(ask(self, query, texts, width=width))
+        return answers[-1]
+
+    monkeypatch.setattr(Embedded, "ask", recorded)
+    opened = open_table(Embedded(path=folder), name="folder")
+    opened.snapshot(DeclaredTable(columns=(DeclaredColumn(name="whole", on=LINE),)))
+    rows, counted = answers
+    assert rows.tolist() == [[file.row_count]]
+    dataset = WHOLE.dataset(file, Provenance(kind=ProvenanceKind.STAND_IN, title="rows"))
+    cells = np.flatnonzero(dataset.histogram)
+    assert sorted(counted.tolist()) == [[cell, dataset.histogram[cell]] for cell in cells]
 
 
 NUMBER, DAYS, JOBS, TRUTH = Number(missing=True), Dates(missing=True), Labels(labels=("29",)), Labels(yes_no=True)

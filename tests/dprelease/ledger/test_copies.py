@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from dprelease.certificate import against, certificate, verify
 from dprelease.commands import main
 from dprelease.downloads.report import report
+from dprelease.ledger import copies
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import OLDER, RESTORES
 from dprelease.ledger.copies import backup, restore
@@ -263,3 +266,58 @@ def test_a_file_whose_chain_fails_is_replaced(tmp_path: Path, sql: str) -> None:
     kept = restore(ledger, copy, STEWARD)
     assert kept is not None and kept.read_bytes() == contents
     assert copies_put_back(ledger, dataset_id, 2) == 1
+
+
+def forged_copies(number: int) -> str:
+    """SQL that writes so many entries about copies put back, which no program has written."""
+    body = '{"at":"2026-01-01","by":"Ada","machine_failed":[],"outcomes":0}'
+    return "".join(
+        "INSERT INTO entries VALUES ((SELECT max(seq) + 1 FROM entries), 'restored', 0, 0, 0, "
+        f"'{body}', '{place:032x}', '{place:064x}', '{place:064x}');"
+        for place in range(number)
+    )
+
+
+def test_copies_that_a_forged_file_tells_of_take_work_in_proportion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each entry waited for the disk and read all outcomes again: 1,500 of them took nine seconds."""
+    waits, calls = dict[int, int](), dict[int, int]()
+    usual, count = os.fsync, {"waits": 0, "calls": 0}
+
+    def noted(descriptor: int) -> None:
+        count["waits"] += 1
+        usual(descriptor)
+
+    def called(*_: Any) -> None:
+        count["calls"] += 1
+
+    monkeypatch.setattr(os, "fsync", noted)
+    for number in (20, 40, 80):
+        ledger, dataset_id = registered(tmp_path / f"ledger {number}")
+        copy = backup(ledger, dataset_id, tmp_path / f"copy {number}")
+        forge(ledger.path(dataset_id), forged_copies(number))
+        count |= {"waits": 0, "calls": 0}
+        sys.setprofile(called)
+        try:
+            restore(ledger, copy, STEWARD)
+        finally:
+            sys.setprofile(None)
+        waits[number], calls[number] = count["waits"], count["calls"]
+        assert ledger.account(dataset_id).copies_put_back == number + 1
+    assert waits[20] == waits[40] == waits[80]
+    assert calls[80] - calls[40] < 2.1 * (calls[40] - calls[20])
+
+
+def test_no_more_copies_are_taken_over_than_anybody_puts_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "MAX_TOLD", 7)
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    copy = backup(ledger, dataset_id, tmp_path / "copy")
+    access = forged_copies(9) + forged_copies(9).replace("'restored'", "'access'").replace(
+        '"machine_failed":[],"outcomes":0', '"what":"rows"'
+    )
+    forge(ledger.path(dataset_id), access)
+    restore(ledger, copy, STEWARD)
+    kinds = [line["kind"] for line in ledger.lines(dataset_id)]
+    assert (kinds.count("restored"), kinds.count("access")) == (7 + 1, 7)
+    assert check(ledger, dataset_id) == []

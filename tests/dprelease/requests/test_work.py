@@ -1,19 +1,28 @@
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
+import dpcore
 from dpcore.core import Neighbours
-from dpcore.data.columns import Number
+from dpcore.data.columns import Labels, Number
 from dpcore.data.readings import Columns
-from dpcore.queries.ranges import Thresholds
+from dpcore.mechanisms.online.median_mechanism import MedianMechanism
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.queries.linear import generated
+from dpcore.queries.ranges import Cells, Thresholds
 from dprelease.certificate import unreleasable
 from dprelease.requests.parts import MAX_PARTS, AskedQuestion, Request
+from dprelease.requests.tables import preview_of
 from dprelease.requests.work import MAX_SECONDS, too_much_work
+from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.kit.ledgers import question_of
 
 LINE = Number(high=100.0, bits=16)
@@ -67,3 +76,130 @@ def test_a_strategy_that_all_questions_share_counts_once() -> None:
     assert too_much_work(Request(parts=parts)) == ""
     others = tuple(replace(part, values={**part.values, "branches": 16 + place}) for place, part in enumerate(parts))
     assert too_much_work(Request(parts=others))
+
+
+JOBS = Labels(labels=tuple(f"job {place}" for place in range(8)))
+SHORT = Number(high=100.0, bits=7)
+
+
+def statistic_of(key: str, values: Mapping[str, Any], **changed: Any) -> AskedQuestion:
+    """A question of the most common job."""
+    usual: dict[str, Any] = {
+        "reading": Columns(names=("job",), on=JOBS),
+        "queries": Cells(domain=JOBS),
+        "n": 100_000,
+        "neighbours": Neighbours.REPLACE_ONE,
+    }
+    return question_of(entry_key=key, values=values, **usual | changed)
+
+
+LONG: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "subsamples of 100,000 rows": ("subsample_commonest", {"rows": 100_000}, {}),
+    "medians of 100,000 rows": (
+        "subsample_median",
+        {"rows": 100_000},
+        {"reading": Columns(names=("pay",), on=SHORT), "queries": Thresholds(domain=SHORT)},
+    ),
+    "conversations about listed databases": ("median", {"analyst": "sweeping", "questions": 10_000}, {}),
+}
+
+
+@pytest.mark.parametrize("which", LONG)
+def test_many_statistics_that_take_long_are_refused(which: str) -> None:
+    """Their work was told as none: 64 statistics of subsamples took eleven minutes to verify."""
+    key, values, changed = LONG[which]
+    part = statistic_of(key, values, **changed)
+    assert too_much_work(Request(parts=(part,))) == ""
+    many = Request(parts=tuple(replace(part, values={**values, "epsilon": 1 + place / 100}) for place in range(64)))
+    assert unreleasable(many).startswith("These 64 questions would take about ")
+
+
+def test_one_question_is_weighed_as_well() -> None:
+    labels = Labels(labels=tuple(f"job {place}" for place in range(2000)))
+    changed: dict[str, Any] = {"reading": Columns(names=("job",), on=labels), "queries": Cells(domain=labels)}
+    part = statistic_of("subsample_commonest", {"rows": 100_000}, **changed)
+    sentence = unreleasable(Request(parts=(part,)))
+    assert sentence.startswith("This question would take about ") and sentence.endswith("or smaller parameters.")
+    fewer = replace(part, values={"rows": 1000})
+    assert unreleasable(Request(parts=(fewer,))) == ""
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (0, 9)])
+def test_two_groups_that_are_none_are_refused_before_anything_is_charged(first: int, second: int) -> None:
+    part = statistic_of("subsample_larger", {"first": first, "second": second})
+    assert unreleasable(Request(parts=(part,))).startswith("Two different groups are needed")
+
+
+def test_points_of_databases_are_found_without_trying_each_number() -> None:
+    """With thirteen million points that α asks for, it never ended."""
+    queries = generated("bumps", queries=4, domain=LINE, seed=1)
+    part = statistic_of(
+        "median",
+        {"analyst": "sweeping", "alpha": 0.005},
+        reading=Columns(names=("pay",), on=LINE),
+        queries=queries,
+    )
+    calls = list[Any]()
+    sys.setprofile(lambda *event: calls.append(event[1]))
+    try:
+        assert isinstance(part.mechanism, MedianMechanism) and part.mechanism.points(part.problem) == 1
+    finally:
+        sys.setprofile(None)
+    assert len(calls) < 1000
+
+
+MANY_CALLS = 10**5
+"""Events of Python's profiler in about a tenth of a second: what takes less need not be weighed."""
+
+
+def count_calls(work: Callable[[], Any]) -> int:
+    """Return how many events of Python's profiler a computation has: independent of the machine."""
+    count = 0
+
+    def noted(*_: Any) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(noted)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", ENTRIES, ids=lambda one: one.key)
+def test_what_takes_more_calls_is_estimated_to_take_longer(one: dpcore.Entry) -> None:
+    """Each whole parameter at two values far apart: where calls grow and are many, so does the estimate."""
+    reading, queries = problem_readings(one)
+    for name, parameter in one.controls().items():
+        if not parameter.integer or parameter.choices:
+            continue
+        low, high = int(parameter.low), int(min(parameter.high, 64 * max(1, parameter.low)))
+        calls, seconds = list[int](), list[float]()
+        for value in (low, high):
+            values = {**one.tiny, **FIXED.get(one.key, {}), name: value}
+            part = statistic_of(one.key, values, reading=reading, queries=queries, n=400)
+            if unreleasable(Request(parts=(part,))):
+                break
+            preview_of(part)  # what is made once is made
+            calls.append(count_calls(partial(preview_of, part)))
+            seconds.append(sum(part.mechanism.release_seconds(part.problem)))
+        if len(calls) == 2 and calls[1] > max(MANY_CALLS, 8 * calls[0]):
+            assert seconds[1] > 4 * seconds[0], (name, calls, seconds)
+
+
+def count_blocks(part: AskedQuestion) -> int:
+    """Return in how many blocks of numbers the law of a subsample is worked out."""
+    assert isinstance(part.mechanism, SubsampleAggregate)
+    counts = np.append(np.full(part.problem.domain.ordered, 100), 0)
+    return sum(1 for _ in part.mechanism.question(part.problem.domain).vote.steps(counts, rows=part.mechanism.rows))
+
+
+def test_the_law_of_the_commonest_is_estimated_by_its_blocks() -> None:
+    """Four times the rows are about eight times the blocks."""
+    few, more = (statistic_of("subsample_commonest", {"rows": rows, "subsamples": 1}) for rows in (1000, 4000))
+    blocks = count_blocks(more) / count_blocks(few)
+    seconds = [part.mechanism.release_seconds(part.problem)[1] for part in (few, more)]
+    assert blocks > 4 and 1 / 3 < seconds[1] / seconds[0] / blocks < 3

@@ -82,13 +82,13 @@ def test_a_refusal_is_no_error_and_stands_apart(seed: int) -> None:
     np.testing.assert_array_equal(area.high, line.y)
     assert (figure.y.low, figure.y.high, figure.y.form) == (0, 1, ".3~p")
     assert figure.sentence.startswith("⊥ 50 of 50 conversations ran out")
-    assert "92.9% to 100%" in figure.sentence
+    assert "92.8% to 100%" in figure.sentence
 
 
 def test_none_refused_is_not_never() -> None:
     found = Conversations(worst=np.full(50, 0.1), refused=np.zeros(9, dtype=np.int64), broken=0)
     assert told(found).startswith("⊥ None of 50 conversations refused a question")
-    assert "below 7.11%" in told(found)
+    assert "below 7.12%" in told(found)
 
 
 def test_the_map_says_for_whom_the_wall_stands(seed: int) -> None:

@@ -10,16 +10,17 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Intervals, Number, Preview, Problem, Thresholds
+from dpcore import Cells, Intervals, Number, Preview, Problem, Thresholds
+from dpcore.core import Queries
 from dpcore.data.bundled import bundled
 from dpcore.data.columns import is_number
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source
-from dpcore.mechanisms import entry
+from dpcore.mechanisms import entry, serving
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.whole import whole_conversations
-from dpcore.queries.linear import generated
+from dpcore.queries.linear import LinearQueries, generated
 from pages.ask import map as ask_map
 from pages.ask.controls import spread_questions
 from pages.ask.figures import said
@@ -172,6 +173,31 @@ def test_other_settings_begin_a_new_conversation_and_say_so() -> None:
     assert "51 questions" in texts(app)
 
 
+def test_the_analyst_who_asks_is_the_one_that_is_described() -> None:
+    line = sound(opened())
+    cells = sound(opened(**{"data": "penguins.flipper_length_mm", "ask-questions-about": "cells"}))
+    for key in ("ask_50", "ask_500"):
+        assert line.button(key=key).help.endswith("each question depends on the last answer.")
+        assert cells.button(key=key).help == "Asks evenly spread questions, whatever the answers.", (
+            "cells have no order"
+        )
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_highest_threshold_counts_all_that_are_not_missing(missing: bool) -> None:
+    domain = Number(low=0, high=8, bins=8, missing=missing)
+    counts = np.arange(1, domain.size + 1)
+    (highest,) = Thresholds(domain=domain).answer(counts[None, :], np.array([domain.ordered - 1])).ravel()
+    assert highest == counts[: domain.ordered].sum() == counts.sum() - (counts[-1] if missing else 0)
+
+
+@pytest.mark.parametrize("queries", [Thresholds, Intervals, Cells, LinearQueries])
+def test_two_mechanisms_hold_conversations_about_every_class(queries: type[Queries]) -> None:
+    domain = bundled("penguins", "flipper_length_mm").domain
+    asked = generated("bumps", queries=5, domain=domain, seed=1) if queries is LinearQueries else queries(domain=domain)
+    assert [each.key for each in serving(asked, releases="conversation")] == ["median", "weights"]
+
+
 @pytest.mark.full
 def test_both_mechanisms_are_compared_and_code_is_shown() -> None:
     app = opened(**{"data": "adult.age", "ask-updates": "30"})
@@ -300,8 +326,8 @@ def test_private_conversations_are_refused_whoever_asks() -> None:
             "promises_chart"
         }
         assert "A conversation about private rows spends their budget." in texts(app)
-        assert "nobody who must answer all can promise less than about" in drawn(app)["promises_chart"]["sentence"]
-        assert "Least, if all are answered" in [each.label for each in app.metric]
+        assert "no mechanism that answers all can promise less than about" in drawn(app)["promises_chart"]["sentence"]
+        assert "Impossible below, if all are answered" in [each.label for each in app.metric]
         assert "ask_one" not in [each.key for each in app.button] and "talk" not in app.session_state
 
 

@@ -10,6 +10,8 @@ import pytest
 from dpcore.core import Floats
 from dpcore.mechanisms import catalogue
 from pages.charts.palette import DARK, LIGHT, Palette, parts
+from pages.charts.picture import BEHIND, Axis, Bars, Picture
+from pages.charts.plotly import render
 from pages.charts.roles import SHAPES, look
 
 THEMES = pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
@@ -36,6 +38,12 @@ def luminance(colour: str) -> float:
     return float(np.dot((0.2126, 0.7152, 0.0722), light(colour)))
 
 
+def contrast(one: str, other: str) -> float:
+    """Of two colours, from 1 to 21, as in the same guidelines."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
 @THEMES
 def test_mechanisms_that_can_stand_in_one_picture_differ_in_colour_and_shape(colours: Palette) -> None:
     entries = catalogue()
@@ -54,5 +62,54 @@ def test_colours_are_told_apart_and_words_in_them_can_be_read(colours: Palette) 
     for one, other in itertools.combinations(told, 2):
         assert np.linalg.norm(seen(one) - seen(other)) > 0.1, (one, other)
     for colour in told:
-        low, high = sorted((luminance(colour), luminance(colours.paper)))
-        assert (high + 0.05) / (low + 0.05) >= 4.5, colour
+        assert contrast(colour, colours.paper) >= 4.5, colour
+
+
+ROLES = ("true", "released", "theory", "vacuous", "guess", "ink", "quiet", "other-0", "other-1")
+TILES = (0.34, 0.56, 0.78, 1.0)
+
+
+def on_paper(fill: str, paper: str) -> str:
+    """The colour that a filling has on the page."""
+    *front, opacity = map(float, fill.removeprefix("rgba(").removesuffix(")").split(","))
+    mixed = (opacity * one + (1 - opacity) * other for one, other in zip(front, parts(paper), strict=True))
+    return "#" + "".join(f"{round(part):02x}" for part in mixed)
+
+
+def bar(role: str, colours: Palette, *, opacity: float = Bars.opacity, tiles: bool = False) -> str:
+    """The colour that bars of a role have on the page."""
+    mark = Bars(role=role, start=[0], end=[1], value=[1], opacity=opacity, tiles=tiles)
+    picture = Picture(title="A test", x=Axis(), y=Axis(), marks=[mark], sentence="A test.", table={})
+    [trace] = render(picture, badge="", dark=colours is DARK).data
+    return on_paper(trace["marker"]["color"], colours.paper)
+
+
+@THEMES
+def test_every_role_contrasts_with_the_page_as_a_line_and_as_bars_of_any_opacity(colours: Palette) -> None:
+    """3:1, as graphical objects need (Web Content Accessibility Guidelines 2.2, 1.4.11)."""
+    everything = [*ROLES, *(f"mechanism:{each.key}" for each in catalogue())]
+    assert set(colours.roles) <= {*everything, "impossible"}
+    for role in (*everything, "impossible"):
+        assert contrast(look(role, colours).colour, colours.paper) >= 3, role
+    for role in everything:  # what is impossible is hatched instead
+        for opacity in (0.05, BEHIND, 0.6, 0.8, 1):
+            assert contrast(bar(role, colours, opacity=opacity), colours.paper) >= 3, (role, opacity)
+    assert contrast(bar("true", colours, opacity=1), colours.paper) > 13, "more than enough stays as it is"
+
+
+@THEMES
+def test_true_bars_behind_are_told_apart_from_what_lies_over_them_and_from_other_bars(colours: Palette) -> None:
+    behind = bar("true", colours, opacity=BEHIND)
+    for role in ("true", "released", "theory", "guess", "other-0", "other-1"):
+        assert np.linalg.norm(seen(look(role, colours).colour) - seen(behind)) > 0.1, role
+    for role in ("released", "theory", "guess", "other-0"):
+        assert np.linalg.norm(seen(bar(role, colours)) - seen(behind)) > 0.1, role
+
+
+@THEMES
+def test_tiles_keep_their_shades_which_are_compared_with_each_other(colours: Palette) -> None:
+    """Five methods tile a map of Tables; all but one are shades of one colour."""
+    shades = [bar("mechanism:marginals-polynomial", colours, opacity=each, tiles=True) for each in TILES]
+    shades.append(bar("quiet", colours, opacity=0.12, tiles=True))
+    for one, other in itertools.combinations(shades, 2):
+        assert np.linalg.norm(seen(one) - seen(other)) > 0.08, (one, other)

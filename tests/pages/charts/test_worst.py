@@ -12,7 +12,7 @@ import pytest
 from dpcore.core import Bound, BoundKind, Floats
 from dplab.measure import ErrorReport
 from pages.charts.picture import Dots, Picture, Region, Rule, Words, numbers
-from pages.charts.words import percent, percent_up
+from pages.charts.words import percent, percent_down, percent_up
 from pages.charts.worst import DOTS, Called, typical_failure, worst_error, worst_map
 from tests.pages.reports import SETTINGS, check, reported
 
@@ -62,7 +62,11 @@ def test_the_promise_is_theory_and_the_wall_is_hatched(report: ErrorReport) -> N
 
 def test_a_promise_is_on_the_axis_however_far_and_says_when_it_is_vacuous(report: ErrorReport) -> None:
     picture = with_worst(report, bound=dataclasses.replace(report.bound, value=40.0, rows_needed=123_456))
-    assert picture.one(Rule, role="theory").x == 40 < (picture.x.high or 0)
+    promise = picture.one(Rule, role="theory")
+    assert promise.x == 40 < (picture.x.high or 0)
+    assert (promise.name, promise.label, promise.dash) == ("no guarantee", "no guarantee", "dash")
+    assert "promised" not in str(check(picture).layout["annotations"]), "nor a number that reads as one"
+    assert not picture.find(Words, role="vacuous"), "the line is called so, and its area not again"
     assert picture.one(Region, role="vacuous").x == (1.0, picture.x.high)
     assert "no guarantee: the bound is 100% of n or more" in picture.sentence and "123,456" in picture.sentence
     order = dataclasses.replace(report.bound, value=math.inf, kind=BoundKind.ORDER_ONLY)
@@ -118,7 +122,7 @@ def test_the_wall_is_named_where_there_is_room_and_never_by_a_sliver(report: Err
         picture = worst_error(report=report, lower=dataclasses.replace(LOWER, value=value))
         check(picture)
         edge = picture.one(Rule, role="impossible")
-        assert (edge.side == "left") is inside and edge.label.endswith(f"impossible below {percent(value)}")
+        assert (edge.side == "left") is inside and edge.label.endswith(f"impossible below {percent_down(value)}")
         assert edge.label.startswith("←") is not inside
         assert ("one data set may do better, as here" in picture.sentence) is bool(
             np.quantile(report.answered, 1 - report.bound.beta) < value

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.data.reading.format import Format
 from dpcore.data.reading.tables import Table, read_table
 from pages.data.fill import remark
 from pages.data.grid import NUMBER
@@ -22,7 +23,7 @@ def with_mixed(*, public: bool = False, text: str = MIXED) -> AppTest:
     app = opened(way=OWN)
     if public:
         app.radio(key="whose").set_value("stand-in").run()
-    return give(app, text, name="mixed.tsv")
+    return give(app, text, name="mixed.tsv" if "\t" in text else "mixed.csv")
 
 
 def table_of(app: AppTest) -> Table:
@@ -58,12 +59,46 @@ def test_of_a_private_file_the_page_says_nothing_guessed_from_values_and_of_a_pu
     others = MIXED.replace(",", ".").replace("31/12", "12/31").replace("-99", "1000")
     private, other = with_mixed(), with_mixed(text=others)
     for app in (private, other):
-        assert not table_of(app).guesses and "guessed to" not in everything(app)
+        assert "guessed to" not in everything(app)
     assert said(private) == said(other)
     assert table_of(private).format == table_of(other).format
     public = with_mixed(public=True)
     for told in ("Numbers were guessed to have a decimal comma.", "Dates with slashes were guessed to have the day"):
         assert told in everything(public) and told not in everything(private), "the control"
+
+
+SEMICOLONS, COMMAS = MIXED.replace("\t", ";"), "day,pay\n2021-02-01,15\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "written", "wanted"),
+    [
+        (MIXED, "point", "1210,80", "comma"),
+        (MIXED.replace("1,5", "1.5").replace("2,25", "2.25").replace("3,5", "3.5"), "point", "1210,80", "comma"),
+        (SEMICOLONS, "comma, as is usual between semicolons", "1210.80", "point"),
+    ],
+    ids=["comma between tabs", "point between tabs", "semicolons"],
+)
+def test_of_a_private_file_the_page_says_which_decimal_sign_would_leave_no_number(
+    text: str, decimal: str, written: str, wanted: str
+) -> None:
+    """It says so whatever the cells hold, until a sign is chosen; of a public file nothing is left to say."""
+    app = with_mixed(text=text)
+    [sentence] = [each.value for each in app.info]
+    assert sentence == (
+        f"Numbers are read with a decimal {decimal}: it is never guessed from private cells. If your file writes "
+        f"{written}, no such cell fits and all count as missing. Choose the decimal {wanted} under Format."
+    )
+    sign = {"comma": ",", "point": "."}
+    settings = Format(separator=";", decimal=sign[decimal[:5]])
+    read = read_table(f"pay;n\n{written};1\n".encode(), name="pay.csv", header=True, settings=settings)
+    assert np.isnan(read.numbers("pay")).all(), "what is said is so"
+    assert not fill(app, Decimal_sign=sign[wanted]).info
+
+
+def test_no_decimal_sign_is_in_doubt_between_commas_in_parquet_or_where_it_was_chosen() -> None:
+    assert not with_mixed(text=COMMAS).info and not with_mixed(public=True).info
+    assert not read_table(MIXED.encode(), name="a.tsv", ask=True, header=True, settings=Format(decimal=".")).guesses
 
 
 def said(app: AppTest) -> list[str]:

@@ -22,6 +22,7 @@ from dpcore.data.samples import SAMPLES, Sample
 from dpcore.data.sources import Source, generated_rows
 from pages.data.grid import TITLES, split_labels
 from pages.data.picker import OWN_FILE, in_use
+from pages.data.shapes import PLANE
 from pages.data.sparkline import small_map
 from pages.data.summary import cells_sentence
 from tests.cases import full_but
@@ -590,7 +591,7 @@ def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None
 def test_every_shape_can_be_chosen_by_its_picture() -> None:
     app = opened(way="Generated")
     for key, generator in GENERATORS.items():
-        press(app, generator.title)
+        press(app, generator.title.removesuffix(PLANE))
         assert app.selectbox(key="shape").value == key
         assert generator.sentence in everything(app)
         assert ("32 by 32 cells" in everything(app)) == generator.in_the_plane
@@ -598,7 +599,7 @@ def test_every_shape_can_be_chosen_by_its_picture() -> None:
 
 @pytest.mark.full
 def test_explore_opens_on_a_chosen_shape_in_the_plane_with_its_grid() -> None:
-    app = press(opened(way="Generated", sides="3", n="300"), "Clouds in the plane")
+    app = press(opened(way="Generated", sides="3", n="300"), "Clouds")
     assert "8 by 8 cells" in everything(app)
     press(app, "Explore this data")
     assert headline(app) and app.selectbox(key="data").value == "clouds"

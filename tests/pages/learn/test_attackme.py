@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dpcore.core import Booleans, finish
 from dpcore.limits.attacks.subset_sum import least_squares
+from dpcore.randomness import NoisyCounts, Preview
 from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, sweep, told
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.plotly import render
@@ -49,6 +51,27 @@ def test_the_sentence_has_the_means_at_1_and_1000_and_the_best_of_fair_coins(see
     assert at_one == pytest.approx(100 * float(shares[2].mean()), rel=0.006) and LOSSES[2] == 1
     assert loud == 100 and LOSSES[-1] == 1000 and (shares[-1] == 1).all()
     assert 0 <= at_most - 100 * np.e / (1 + np.e) < 0.1 and at_one < at_most
+
+
+@pytest.mark.parametrize("loss", [0.1, 1.0, 100.0])
+def test_the_loss_is_of_all_counts_together(loss: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws: list[NoisyCounts] = []
+    draw_of = Preview.draw
+
+    def recorded(self: Preview, draw: Any, trials: int = 1) -> Any:
+        if isinstance(draw, NoisyCounts):
+            draws.append(draw)
+        return draw_of(self, draw, trials)
+
+    monkeypatch.setattr(Preview, "draw", recorded)
+    found = attack(secret(1), epsilon=loss, seed=1)
+    (draw,) = draws
+    # One answer moves each count of a group that it is in by 1; discrete Laplace noise charges each of them alike.
+    together = float(found.groups.sum(axis=0).max()) * draw.epsilon / draw.sensitivity
+    assert loss / 4 < together <= loss
+    finish(sweep(secret(1), seed=1))
+    assert [each.epsilon for each in draws[1:]] == list(LOSSES)
+    assert all(each.sensitivity >= found.groups.sum(axis=0).max() for each in draws)
 
 
 @pytest.mark.parametrize("seed", range(5))

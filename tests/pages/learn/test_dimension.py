@@ -15,7 +15,7 @@ from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from dplab.limits.class_worth import MAX_ROWS, Worth, worth_by_rows
 from pages.charts.picture import Curve, Dots, Heat, Region, Wall, numbers
-from pages.charts.words import percent
+from pages.charts.words import percent_down
 from pages.learn.dimension import figure
 from pages.learn.dimension.lesson import VIEWS
 from tests.pages.drawn import drawn
@@ -117,7 +117,7 @@ def test_beyond_all_rows_a_promise_is_vacuous_and_the_sentence_says_both_sides()
     picture = figure.worst_errors(both, dimension=2)
     vacuous = picture.one(Region, role="vacuous")
     assert vacuous.y == (1.0, picture.y.high)
-    assert both.forbidden is not None and f"less than {percent(float(both.forbidden[0]))} of n" in picture.sentence
+    assert both.forbidden is not None and f"less than {percent_down(float(both.forbidden[0]))} of n" in picture.sentence
     enough = int(both.rows[both.promised <= 0.1][0])
     assert f"promises 10% from about n = {enough:,}." in picture.sentence
     assert both.rows[-1] <= MAX_ROWS and both.by_dimension is None  # every question on two points is asked already

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from dplab.audit.suspects import SUSPECTS
 from pages.charts.palette import DARK, LIGHT
-from pages.learn.kit import Lesson
+from pages.learn.kit import SEEDED, Lesson
 from pages.learn.view import LESSONS, TEACHERS, WALL
 from pages.learn.wall import ADDRESSES, DRAWINGS
 from pages.shell.addresses import PAGES
@@ -52,6 +52,16 @@ def test_a_lesson_opens_where_its_point_is_obvious(key: str) -> None:
     assert point and len(found) >= len(point), words
     for (least, most), number in zip(point, found, strict=False):
         assert math.isfinite(most - least) and least <= number <= most, f"{number}: {words}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", LESSONS)
+def test_where_it_is_said_that_draws_are_seeded_a_link_reopens_the_same_picture(key: str) -> None:
+    first = lesson(key)
+    said = [each.help for each in first.number_input if each.key == "limits-seed"]
+    if said == [SEEDED]:
+        assert drawn(first) == drawn(lesson(key))
+    assert SEEDED not in said or key not in ("low-bits", "audit")
 
 
 @pytest.mark.slow
@@ -274,4 +284,7 @@ def test_teachers_get_every_lesson_with_minutes_what_comes_before_and_three_ques
         assert all(urlencode({name: value}) in link for name, value in each.address.items())
         assert 1 <= int(minutes) <= 15 and needs
         assert len(set(asks.split("<br>"))) == 3 and all(ask.endswith("?") for ask in asks.split("<br>"))
+        assert (each.show is None) is ("table, without a guess" in needs)
+        assert (each.show is None) is (not each.point), "a lesson opens where its point is plain to see"
+    assert "or a table" in texts(app)
     assert len(re.findall(r"\w+", texts(app).replace(table, ""))) < SHORT

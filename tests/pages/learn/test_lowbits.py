@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from dpcore.limits.bounds import low_bits
 from dpcore.limits.bounds.low_bits import Verdict
+from dpcore.randomness import Secure
 from pages.charts.axes import reach
 from pages.charts.picture import Dots, Region, Rule, Words, numbers
 from pages.learn.lowbits import figure
@@ -81,6 +82,24 @@ def test_both_samplers_are_attacked_alike(seed: int) -> None:
     assert found.possible[0, :3].all() and found.possible[1, 3:].all()
     np.testing.assert_array_equal(found.guesses.certain, found.possible[0] != found.possible[1])
     assert found.guesses.high[found.guesses.certain].tolist() == (np.arange(6) >= 3)[found.guesses.certain].tolist()
+
+
+def test_the_seed_is_of_the_textbook_noise_and_the_secure_sampler_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    draw_of = Secure.draw
+
+    def recorded(self: Secure, draw: Any, trials: int = 1) -> Any:
+        drawn.append(draw_of(self, draw, trials))
+        return drawn[-1]
+
+    monkeypatch.setattr(Secure, "draw", recorded)
+    runs = []
+    for _ in range(2):
+        runs.append(in_blocks(low_bits.attack_both(low=0, epsilon=0.5, seed=3, each=500, shown=6))[0])
+    assert runs[0].outputs.tolist() == runs[1].outputs.tolist() and runs[0].naive == runs[1].naive
+    assert len(drawn) == 4 and not np.array_equal(drawn[0], drawn[2]) and not np.array_equal(drawn[1], drawn[3])
+    control = opened(lesson="low-bits").number_input(key="limits-seed")
+    assert "The secure sampler has no seed" in control.help and "the same picture" not in control.help
 
 
 def test_naive_releases_are_taken_apart_on_the_page() -> None:

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Slider
 
-from dpcore.core import Neighbours, rounded_down
+from dpcore.core import Neighbours, rounded_down, rounded_up
 from dpcore.limits.attacks import halves, vc
 from dpcore.limits.attacks.group_counts import SUBSET_SUMS
 from dpcore.limits.attacks.named_classes import NAMED, NamedClass
@@ -276,9 +276,18 @@ def test_what_helps_a_histogram_is_told_with_its_price() -> None:
     assert plain == pytest.approx(minimax.geometric_risk(cells=64, rows=1000, epsilon=0.5), rel=0.005)
     assert spared == pytest.approx(minimax.geometric_risk(cells=8, rows=1000, epsilon=0.5), rel=0.005)
     assert spared < projected < plain / 2
-    assert f"γ = {significant(lone_row_chance(cells=64, n=1000))} of the data sets" in told
+    assert f"γ = {rounded_up(lone_row_chance(cells=64, n=1000))} of the data sets" in told
     few = texts(opened(lesson="histogram", histogram_shown="true", histogram_rows="50", histogram_cells="1024"))
     assert "no such promise is proved" in few
+
+
+def test_data_without_empty_bars_are_not_called_easier() -> None:
+    full = texts(opened(lesson="histogram", histogram_shown="true", histogram_held="64"))
+    assert "easier data, with" not in full and "where only" not in full
+    assert "With all 64 bars full:" in full and "All 64 bars hold rows here." in full
+    link = {"histogram_rows": "50", "histogram_cells": "1024", "histogram_held": "1024"}
+    few = texts(opened(lesson="histogram", histogram_shown="true", **link))
+    assert "where only 50 of 1,024 bars hold rows" in few, "as many as there are rows"
 
 
 @pytest.mark.parametrize("relation", list(Neighbours))

@@ -25,6 +25,7 @@ from dpcore.mechanisms.marginals.preview import (
 from dpcore.queries.at_least import AtLeast
 from dplab.marginals_lists import ListShares
 from pages.charts.picture import Band, Bars, Curve, Dots, Picture, Rule, numbers
+from pages.charts.words import percent_up
 from pages.marginals.figures import (
     ADDED,
     BETWEEN,
@@ -59,7 +60,7 @@ def test_the_curve_goes_through_the_polynomial_s_values() -> None:
     picture = whole(step_curve(polynomial=polynomial, key=KEY, used=True))
     curve = picture.one(Curve, role=MINE)
     np.testing.assert_allclose(numbers(curve.y), polynomial.at(numbers(curve.x)))
-    assert "degree 2" in picture.sentence and "γ = 0.222" in picture.sentence and "not used" not in picture.sentence
+    assert "degree 2" in picture.sentence and "γ = 0.223" in picture.sentence and "not used" not in picture.sentence
     exact = step_curve(polynomial=minimax(width=3, least=1, degree=3, basis="ones"), key=KEY, used=False)
     assert "without any bias. It is not used here" in whole(exact).sentence
 
@@ -129,8 +130,8 @@ def test_errors_are_drawn_as_quantiles() -> None:
         np.testing.assert_allclose(picture.table[f"error, {name}"], values, rtol=1e-3)
     assert len({curve.role for curve in picture.find(Curve)}) == 4
     assert picture.x.rows == problem.n and picture.y.rows == 0, "errors are shares of rows, and queries are none"
-    assert f"{100 * np.quantile(errors, 0.95):.3g}% by the polynomial" in picture.sentence
-    assert f"{50 * np.quantile(errors, 0.95):.3g}% between its bounds" in picture.sentence
+    assert f"{percent_up(float(np.quantile(errors, 0.95)))} by the polynomial" in picture.sentence
+    assert f"{percent_up(float(np.quantile(errors, 0.95)) / 2)} between its bounds" in picture.sentence
 
 
 @pytest.mark.parametrize(

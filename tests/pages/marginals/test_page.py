@@ -27,7 +27,7 @@ from dpcore.queries.counting import pack
 from dpcore.queries.inputs import Inputs
 from dplab.marginals_lists import true_shares, worst_of_lists
 from dplab.measure import finish
-from pages.charts.words import percent
+from pages.charts.words import percent, percent_up
 from pages.data.upload import HeldFile
 from pages.marginals.upload import parsed
 from tests.pages.drawn import drawn
@@ -71,14 +71,14 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     source, mechanism = generated_attributes(n=3_000, attributes=12), PolynomialMarginals()
     problem = problem_of(source, width=5)
     by_polynomial, directly = headline(source, mechanism, problem)
-    assert app.header[0].value == f"95 in 100 answers are off by at most {percent(by_polynomial)}"
+    assert app.header[0].value == f"95 in 100 answers are off by at most {percent_up(by_polynomial)}"
     text = texts(app)
     assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
-    assert f"Directly it would be {percent(directly)}" in text
+    assert f"Directly it would be {percent_up(directly)}" in text
     assert mechanism.guarantee(problem).sentence() in text
     assert "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time," in text
     said = sentence(app, "marginals_errors_chart")
-    assert f"{percent(by_polynomial)} by the polynomial" in said and f"{percent(directly)} directly" in said
+    assert f"{percent_up(by_polynomial)} by the polynomial" in said and f"{percent_up(directly)} directly" in said
     halfway = re.search(r"halfway between the bounds it is \*\*([\d.]+)%", text)
     assert halfway and float(halfway.group(1)) < 100 * by_polynomial
     assert "between its bounds, " in text
@@ -96,7 +96,7 @@ def test_where_direct_release_is_better_it_is_chosen_and_may_be_overridden() -> 
     assert "| direct (chosen) |" in texts(app)
     source = generated_attributes(n=100_000, attributes=8)
     _, directly = headline(source, PolynomialMarginals(), problem_of(source, width=3))
-    assert app.header[0].value.endswith(percent(directly))
+    assert app.header[0].value.endswith(percent_up(directly))
     sound(app.selectbox(key="marginals-polynomial-method").set_value("chebyshev").run())
     assert "| polynomial (chosen) |" in texts(app) and "answered from **a polynomial of degree 3" in texts(app)
     sound(app.slider(key="marginals-polynomial-degree").set_value(1).run())
@@ -267,7 +267,7 @@ def test_the_college_story() -> None:
     released = mechanism.run(mechanism.prepare(dataset, problem), Preview(1)).answers(np.arange(256), clip=True)[0]
     at, text = 1 + (1 << 7), texts(app)
     assert f"**{percent(truth[at])}** of the lists say yes; released **{percent(released[at])}**" in text
-    assert app.header[0].value.endswith(percent(float(np.quantile(np.abs(released - truth), 0.95))))
+    assert app.header[0].value.endswith(percent_up(float(np.quantile(np.abs(released - truth), 0.95))))
     assert describe_error(mechanism.accuracy(problem, 0.05), n=problem.n, bold=True) in text
     assert all(f"| {value} |" in text for value in ("0.458", "0.292", "0.167")), "the worst list of 4 rules at degree 2"
     sound(app.multiselect(key="list-input-8").set_value([]).run())

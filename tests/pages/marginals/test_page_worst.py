@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Preview, Problem, entry
-from dpcore.core import Floats, describe_error
+from dpcore.core import Floats, describe_error, rounded_down, rounded_up
 from dpcore.data.bundled import survey_of
 from dpcore.data.product import Product
 from dpcore.data.sources import generated_attributes
@@ -45,7 +45,7 @@ def assert_told(app: AppTest, errors: Floats, mechanism: Any, problem: Problem) 
     broken = int((errors > bound.value + 1e-9).sum())
     low, high = binomial_interval(broken, len(errors))
     observed = f"Observed: {broken} of {len(errors)} previews erred by more than {percent(bound.value)}"
-    chance = f"the chance is between {float(low):.3g} and {float(high):.3g} (exact 95% interval)"
+    chance = f"the chance is between {rounded_down(float(low))} and {rounded_up(float(high))} (exact 95% interval)"
     assert (observed in text, chance in text) == (bound.guaranteed, bound.guaranteed)
     lower = lower_bound(problem, mechanism.guarantee(problem), beta=BETA)
     assert lower is not None and 0 < lower.value <= bound.value and lower.statement in text

@@ -10,7 +10,7 @@ import pytest
 from dpcore import Cells, Intervals, Number, Product, Rectangles, Thresholds
 from dpcore.core import Domain, Queries, exactly
 from pages.charts.picture import Band, Curve, Dots, Heat, Outline, numbers
-from pages.charts.words import percent, percent_up, rows
+from pages.charts.words import percent_up, rows_up
 from pages.play.figures.band import error_band
 from pages.play.pictures import _band_caption, headline
 from tests.pages.reports import HOSTILE, NAMES, SETTINGS, check, reported
@@ -27,7 +27,7 @@ def test_every_setting_is_a_picture_that_says_its_hardest_query(
     picture = error_band(report)
     check(picture, dark=dark)
     most = float(np.abs(report.band[[0, -1]]).max())
-    assert percent(most) in picture.sentence and rows(most, report.problem.n) in picture.sentence
+    assert percent_up(most) in picture.sentence and rows_up(most, report.problem.n) in picture.sentence
     assert not any(label in picture.sentence for label in HOSTILE if len(label) > 4)
     assert {mark.role for mark in picture.marks} <= {"released", "paper", "ink"}
 
@@ -46,7 +46,7 @@ def test_a_threshold_is_at_the_end_of_its_cell_and_a_cell_at_its_middle(kind: ty
         assert numbers(band.high).tolist() == report.band[high].tolist()
     assert median.hover is not None
     most = float(np.abs(report.band[[0, -1], 0]).max())
-    assert rows(most, 4) in median.hover[0] and percent(most) in median.hover[0]
+    assert rows_up(most, 4) in median.hover[0] and percent_up(most) in median.hover[0]
 
 
 def test_labels_have_a_thin_and_a_thick_bar_beside_their_name() -> None:

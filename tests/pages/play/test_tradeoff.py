@@ -131,7 +131,7 @@ def test_more_than_everything_stands_in_a_strip_and_keeps_its_value() -> None:
     """An error of 10,000% once pressed all that is worth looking at into a corner."""
     far = drawn(replace(CURVE, worst=7 * ONE, promised=np.array([[40.0, 0.04], [np.inf, np.inf]])))
     strip = far.one(Region)
-    assert strip.role == "vacuous" and strip.label == "more than 100%" and strip.y is not None
+    assert strip.role == "vacuous" and strip.label == "no guarantee" and strip.y is not None
     assert (
         strip.corner == "top left"
         and drawn(replace(CURVE, worst=7 * ONE), epsilon=0.1).one(Region).corner == "top right"

@@ -14,6 +14,7 @@ from dpcore.data.dates import Dates
 from dpcore.data.declared import DeclaredColumn, DeclaredTable, Unfit, unfit_cells
 from dpcore.data.product import Product
 from dpcore.data.reading.format import Format
+from dpcore.data.reading.guesses import PRIVATE_DECIMAL
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 from dprelease.ledger import looks
@@ -23,7 +24,7 @@ from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.release import OTHER_FORMAT
 from pages.data import fit
-from pages.data.fit import COUNT, HELP, MAX_COLUMNS, NOT_FITTING, NOTED, offer_fit
+from pages.data.fit import COUNT, HELP, MAX_COLUMNS, NO_DATE_ORDER, NOT_FITTING, NOTED, offer_fit
 from pages.shell.ledger import access_records as shown
 from pages.shell.ledger.roles import ADMITTED
 from pages.shell.private.data_in_use import escaped
@@ -41,7 +42,7 @@ NONE_FITS = "`Bundesland`: none of 300 cells fits its declaration. What is relea
 
 
 def wages() -> Table:
-    return read_table(FIELD.read_bytes(), name="wages.csv", header=True)
+    return read_table(FIELD.read_bytes(), name="wages.csv", header=True, ask=True)
 
 
 def before_the_charge(folder: Path, *, private: bool = True, column: str = "Bundesland") -> AppTest:
@@ -68,6 +69,17 @@ def test_the_format_and_what_does_not_fit_stand_before_the_charge_and_tell_no_va
         assert told in said(app)
     assert not noted(no_ledger) and "none of" not in said(app) and "Bayern" not in said(app)
     assert f"of {ROWS}" not in said(app)
+
+
+def test_settings_that_nobody_chose_stand_before_the_charge(no_ledger: Path) -> None:
+    """The decimal sign and, where a date is released, the order of dates: with a wrong one all cells are missing."""
+    app = before_the_charge(no_ledger, column="Lohn")
+    assert [each.value for each in app.info] == [PRIVATE_DECIMAL[","]]
+    app.session_state["upload"] = own(wages(), "Alter", on=Dates(), private=True)
+    assert [each.value for each in sound(app.run()).info] == [PRIVATE_DECIMAL[","], NO_DATE_ORDER]
+    chosen = wages().with_format(Format(decimal=",", date_order="day first"))
+    app.session_state["upload"] = own(chosen, "Alter", on=Dates(), private=True)
+    assert not sound(app.run()).info
 
 
 def test_a_release_of_the_page_says_in_its_certificate_how_the_file_was_read(no_ledger: Path) -> None:

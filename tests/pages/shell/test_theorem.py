@@ -91,6 +91,6 @@ def test_previews_are_held_against_the_promise() -> None:
     assert told.startswith(
         "Observed: 10 of 100 previews erred by more than 2% on all 300 queries; the chance is between"
     )
-    assert "between 0.049 and 0.176 (exact 95% interval), the theorem allows 0.05." in told
+    assert "between 0.049 and 0.177 (exact 95% interval), the theorem allows 0.05." in told
     assert told.endswith(":blue-badge[simulated] :orange-badge[not protected]")
     assert observed(10, 100, BOUND, private=False).endswith(":blue-badge[simulated]")

@@ -15,7 +15,7 @@ from dpcore.mechanisms.intervals.box_errors import box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.queries.boxes import RangeBoxes
 from dplab.measure import finish
-from pages.charts.words import percent
+from pages.charts.words import percent, percent_up
 from pages.data.upload import HeldFile
 from tests.kit.chance.numbers import has_number
 from tests.pages.drawn import drawn
@@ -37,7 +37,8 @@ def test_the_page_tells_the_core_s_errors_beside_the_promise_and_the_rows_it_nee
     assert f"The worst of {queries.count:,} boxes errs by about {worst}" in app.header[0].value
     assert bound.vacuous and f"a promise below 100% takes **{bound.rows_needed:,} rows**" in text
     assert set(drawn(app)) == CHARTS and not app.error
-    half = percent(float(np.median(np.abs(errors.released - errors.truth))))
+    assert f"at evenly spread places of each column, at most {max(map(len, queries.places))}." in text
+    half = percent_up(float(np.median(np.abs(errors.released - errors.truth))))
     assert f"Half of the {queries.count:,} boxes err by at most {half}" in text
     for place, ends in enumerate([(0, 8), (2, 3), (0, 8)]):
         sound(app.select_slider(key=f"box-{place}-9").set_value(ends).run())

@@ -8,7 +8,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Floats, Integers
-from dpcore.mechanisms.subsamples.votes.vote import TABLE_CELLS, Steps, Vote, binomial_law, moved
+from dpcore.mechanisms.subsamples.votes.vote import TABLE_CELLS, Steps, Vote, binomial_law, kept_values, moved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +26,10 @@ class Middle(Vote):
         sums = np.cumsum(counts[:, :-1], axis=1)
         cells: Integers = (2 * sums < sums[:, -1:]).sum(axis=1)
         return cells
+
+    @override
+    def seconds(self, *, rows: int) -> float:
+        return 2e-7 * self.answers * kept_values(rows)
 
     @override
     def steps(self, counts: Integers, *, rows: int) -> Steps:
@@ -66,6 +70,11 @@ class LargerMiddle(Vote):
         sides = np.where(medians[:, 0] > medians[:, 1], 0, np.where(medians[:, 0] < medians[:, 1], 1, 2))
         answers: Integers = np.where(sums[:, :, -1].min(axis=1) > 0, sides, 2)
         return answers
+
+    @override
+    def seconds(self, *, rows: int) -> float:
+        sizes = kept_values(rows)
+        return 3e-8 * sizes**2 + 3e-7 * 2 * self.cells * sizes
 
     @override
     def steps(self, counts: Integers, *, rows: int) -> Steps:

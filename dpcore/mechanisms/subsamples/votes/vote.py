@@ -17,6 +17,8 @@ from typing_extensions import override
 
 from dpcore.core import Floats, Integers, finish
 
+REACH = 12.0
+"""Deviations on either side of a binomial's middle that are kept."""
 TABLE_CELLS = 1 << 19
 """Numbers held at once while a law is worked out."""
 
@@ -30,7 +32,7 @@ def binomial_law(*, draws: int, chance: float) -> tuple[int, Floats]:
     if not 0 < chance < 1:
         return (draws if chance >= 1 else 0), np.ones(1)
     middle = min(draws, int((draws + 1) * chance))
-    reach = 12 * math.sqrt(draws * chance * (1 - chance)) + 60
+    reach = REACH * math.sqrt(draws * chance * (1 - chance)) + 60
     low, high = max(0, math.floor(middle - reach)), min(draws, math.ceil(middle + reach))
     j = np.arange(low, high + 1, dtype=np.float64)
     with np.errstate(divide="ignore"):
@@ -39,6 +41,11 @@ def binomial_law(*, draws: int, chance: float) -> tuple[int, Floats]:
     chances: Floats = np.exp(logs)
     chances /= chances.sum()
     return low, chances
+
+
+def kept_values(draws: int) -> float:
+    """Return how many values a binomial law has at most, roughly."""
+    return min(draws, REACH * math.sqrt(draws)) + 1
 
 
 Steps = Generator[float, None, Floats]
@@ -57,6 +64,10 @@ class Vote(ABC):
     @abstractmethod
     def steps(self, counts: Integers, *, rows: int) -> Steps:
         """Chance of each answer on one subsample of counts (cells + 1,), worked out in steps."""
+
+    @abstractmethod
+    def seconds(self, *, rows: int) -> float:
+        """Roughly how long the law of one subsample takes; measured on two cores."""
 
     def law(self, counts: Integers, *, rows: int) -> Floats:
         """The same at once: (answers,)."""
@@ -92,6 +103,10 @@ class Remembered(Vote):
     @override
     def answer(self, counts: Integers) -> Integers:
         return self.vote.answer(counts)
+
+    @override
+    def seconds(self, *, rows: int) -> float:
+        return self.vote.seconds(rows=rows)
 
     @override
     def steps(self, counts: Integers, *, rows: int) -> Steps:

@@ -354,3 +354,11 @@ def test_entries_explain_themselves(key: str) -> None:
     bound = mechanism.accuracy(problem, 0.1)
     assert bound.statement
     assert bound.beta == 0.1
+
+
+def test_plans_follow_from_public_numbers_alone(seed: int) -> None:
+    problem = problem_of(6, n=500, width=3)
+    for mechanism in (PolynomialMarginals(method="minimax", degree=2), PolynomialMarginals(method="direct")):
+        rows = (rows_of(seed, n=500, attributes=6), np.ones((500, 6), dtype=np.bool_))
+        plans_used = [released(mechanism, problem, each, seed=seed, trials=1).plan for each in rows]
+        assert plans_used[0] == plans_used[1] == mechanism.plan(problem)

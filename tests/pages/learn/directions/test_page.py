@@ -19,7 +19,7 @@ from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.randomness import Preview
 from dplab.halfspace_parts import CIRCLE
-from pages.charts.words import percent
+from pages.charts.words import percent, percent_down
 from pages.data.upload import HeldFile
 from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.rows import degrees_of
@@ -103,7 +103,7 @@ def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> Non
     assert f"the worst error over the {int(kept.sum())} directions of the circle that have margin 0.25." in text
     wall = hidden_rows(epsilon=1.0, beta=0.05) / 2
     assert f"cannot promise a worst error below {wall:g} of 10,000 rows with failure chance 0.05" in text
-    assert f"no mechanism can promise less than {percent(wall / 10_000)}" in text
+    assert f"no mechanism can promise less than {percent_down(wall / 10_000)}" in text
     assert "✓ met" in text and "not met" not in text
     assert "No row lies nearer to the line than γ = 0.25" in text
     assert set(drawn(app)) == FLAT and all(chart["download"] for chart in drawn(app).values())
@@ -126,6 +126,14 @@ def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
     if rows != "digits":
         assert "Nothing is promised of this circle" in text
         assert "what would be promised if every assumption held" in text
+
+
+def test_a_gap_below_the_margin_is_not_said_to_be_none() -> None:
+    text = texts(sound(opened(vector_margin="0.3", margin="0.5")))
+    said = re.search(r"none of its 72 directions has margin 0\.5\. In each, .* from the line than ([\d.]+)\.", text)
+    found = re.search(r"largest margin is (0\.\d+)", text)
+    assert said is not None and found is not None
+    assert 0.3 <= float(found[1]) - 0.001 <= float(said[1]) < 0.5 and "all around" not in text
 
 
 def test_a_net_fine_enough_promises_nothing_of_a_circle_without_the_margin() -> None:
@@ -198,7 +206,7 @@ def test_a_finer_net_brings_the_promise() -> None:
     app = sound(opened(vector_dimensions="3"))
     assert "At this margin nothing is promised" in texts(app)
     sound(app.select_slider(key="halfspaces-directions").set_value("128").run())
-    assert "✓ met: only directions of margin 0.151" in texts(app)
+    assert "✓ met: only directions of margin 0.152" in texts(app)
     assert "no direction of margin 0.25 or more errs by more than **" in texts(app)
 
 

@@ -1,0 +1,238 @@
+"""No genuine release is refused: of each mechanism, of few rows or none, with little noise and much."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcore
+from dpcore.core import Dataset, Neighbours
+from dpcore.data.columns import Labels, Number
+from dpcore.data.readings import Columns
+from dpcore.data.twin import twin
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY
+from dpcore.queries.linear import generated
+from dpcore.queries.ranges import Cells, Thresholds
+from dpcore.randomness import NoisyCounts, Preview
+from dprelease.certificate import certificate, unreleasable, verify
+from dprelease.downloads import downloads_of
+from dprelease.ledger.records import Stored
+from dprelease.release import release, unsuitable
+from dprelease.requests import file_checks
+from dprelease.requests.file_checks import read_rows, table_faults
+from dprelease.requests.parts import AskedQuestion
+from dprelease.requests.tables import csv_files, preview_of
+from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
+from tests.dprelease.test_forged_files import request_for
+from tests.kit.ledgers import ANALYST, few_rows, question_of, registered, request_of
+
+LEAST, MOST = 0.001, 20.0
+"""Bounds of epsilon."""
+NEVER = {"net-walk", "sparse_histogram", "unbounded_mean"}
+"""Entries that are never released."""
+SEEDS = 7
+
+
+def few(part: AskedQuestion, rows: int, *, seed: int) -> Dataset:
+    """So many mock rows of a question; there may be none."""
+    dataset = twin(part.reading, n=max(rows, 1), seed=seed).dataset()
+    return dataset if rows else replace(dataset, records=dataset.records[:0])
+
+
+def questions(one: dpcore.Entry, *, sizes: tuple[int, ...], epsilons: tuple[float, ...]) -> Iterator[AskedQuestion]:
+    """Questions of an entry that may be released."""
+    reading, queries = problem_readings(one)
+    for n, epsilon, neighbours in ((n, e, relation) for n in sizes for e in epsilons for relation in Neighbours):
+        values = {**one.tiny, **FIXED.get(one.key, {}), "epsilon": epsilon}
+        asked = request_of(
+            reading=reading, queries=queries, n=n, neighbours=neighbours, entry_key=one.key, values=values
+        )
+        if not (unreleasable(asked) or unsuitable(asked)):
+            yield asked.parts[0]
+
+
+def genuine(part: AskedQuestion, rows: int, *, draws: int, seed: int) -> Iterator[dict[str, bytes]]:
+    """The files of so many draws."""
+    state = part.mechanism.prepare(few(part, rows, seed=seed), part.problem)
+    drawn = part.mechanism.run(state, Preview(seed=seed), draws)
+    yield from (csv_files(drawn.part(place, place + 1)) for place in range(draws))
+
+
+def last_line_twice(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The same files, each with its last line once more."""
+    changed = dict[str, bytes]()
+    for name, contents in files.items():
+        rows, out = read_rows(contents), io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([*rows, rows[-1]])
+        changed[name] = out.getvalue().encode()
+    return changed
+
+
+def count_accepted(part: AskedQuestion, monkeypatch: pytest.MonkeyPatch, *, rows: tuple[int, ...], draws: int) -> int:
+    """Check that all genuine files are accepted, and none with a line twice; return how many."""
+    preview, count = preview_of(part), 0
+    monkeypatch.setattr(file_checks, "preview_of", lambda _: preview)  # the same for each draw
+    seeds = range(1, SEEDS if draws > 10 else 2)
+    for size, seed in ((size, seed) for size in rows for seed in seeds):
+        for files in genuine(part, size, draws=draws, seed=seed):
+            assert list(table_faults(part, files, prefix="")) == [], (part.entry_key, part.n, size, files)
+            assert list(table_faults(part, last_line_twice(files), prefix="")) != [], (part.entry_key, files)
+            count += 1
+    return count
+
+
+def numbers_of_rows(part: AskedQuestion, *several: int) -> tuple[int, ...]:
+    """Of data that a question may be about: n, where it is public."""
+    return (part.n,) if part.neighbours is Neighbours.REPLACE_ONE else several
+
+
+QUICK = {"identity", "linear-net", "stable_median"}
+"""Entries that are tried by each run of the tests."""
+
+
+@pytest.mark.parametrize(
+    "one", [pytest.param(each, id=each.key, marks=[pytest.mark.slow] * (each.key not in QUICK)) for each in ENTRIES]
+)
+def test_no_genuine_release_of_a_row_or_none_is_refused(one: dpcore.Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = list(questions(one, sizes=(1, 3), epsilons=(LEAST,)))
+    if not parts:  # at so few rows
+        parts = list(questions(one, sizes=(40,), epsilons=(MOST,)))
+    counts = [count_accepted(part, monkeypatch, rows=numbers_of_rows(part, 0), draws=3) for part in parts]
+    assert sum(counts) >= 3 or one.key in NEVER
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("one", ENTRIES, ids=lambda one: one.key)
+def test_no_genuine_release_is_refused(one: dpcore.Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = list(questions(one, sizes=(1, 2, 3, 40), epsilons=(LEAST, 0.02, 1.0, MOST)))
+    counts = [count_accepted(part, monkeypatch, rows=numbers_of_rows(part, 0, 1, 2, 100), draws=12) for part in parts]
+    assert sum(counts) >= 100 or one.key in NEVER
+
+
+LINE = Number(high=20.0, bits=2)
+SUMS: dict[str, Any] = {
+    "reading": Columns(names=("age",), on=LINE),
+    "queries": generated("bumps", queries=4, domain=LINE, seed=4),
+    "entry_key": "linear-net",
+    "values": {"points": 2},
+}
+NO_POINT = b"refused,cell,value,share\n"
+"""The file of a database without a point."""
+
+
+def test_a_net_whose_noisy_number_of_rows_is_below_zero_is_genuine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = NoisyCounts.released
+
+    def below_zero(draw: Any, secure: Any, trials: int) -> Any:
+        return np.minimum(usual(draw, secure, trials), -5)
+
+    monkeypatch.setattr(NoisyCounts, "released", below_zero)
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    stored = release(ledger, dataset_id, request_of(**SUMS), few_rows(), ANALYST)
+    assert isinstance(stored, Stored) and stored.files == {"synthetic.csv": NO_POINT}
+    assert verify(certificate(stored), stored.files) == []
+    assert b"0 lines" in downloads_of(stored)["report.html"]
+
+
+def value_file(cell: int, words: object) -> dict[str, bytes]:
+    """The file of one released cell."""
+    return {"value.csv": f"refused,cell,value\nFalse,{cell},{words}\n".encode()}
+
+
+def faults(part: AskedQuestion, files: dict[str, bytes]) -> list[str]:
+    """Of the files of a question."""
+    return list(table_faults(part, files, prefix=""))
+
+
+@pytest.mark.parametrize("key", ["linear-net", "net", "intervals-recursive", "intervals-printed", "intervals-anchored"])
+def test_a_database_without_a_point_is_no_release_of_public_n(key: str) -> None:
+    """Nor of a mechanism that counts no rows."""
+    n = 5000 if key == "intervals-printed" else 30
+    usual: dict[str, Any] = SUMS if key == "linear-net" else {"entry_key": key, "values": {"epsilon": MOST}}
+    for neighbours in Neighbours:
+        part = question_of(**usual, neighbours=neighbours, n=n)
+        counted = key == "linear-net" and neighbours is Neighbours.ADD_REMOVE_ONE
+        assert bool(faults(part, {"synthetic.csv": NO_POINT})) != counted
+
+
+CLOSED, OPEN = LINE, replace(LINE, missing=True)
+REPLACED, ADDED = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
+
+
+@pytest.mark.parametrize(
+    ("key", "line", "neighbours", "genuine"),
+    [
+        ("stable_median", CLOSED, ADDED, True),
+        ("stable_median", OPEN, ADDED, True),
+        ("stable_median", OPEN, REPLACED, True),
+        ("stable_median", CLOSED, REPLACED, False),
+        ("exponential_median", OPEN, ADDED, False),
+        ("exponential_median", OPEN, REPLACED, False),
+        ("subsample_median", OPEN, REPLACED, False),
+    ],
+)
+def test_a_median_of_no_row_is_only_that_of_a_mechanism_that_says_so(
+    key: str, line: Number, neighbours: Neighbours, genuine: bool
+) -> None:
+    """Where no row may fit, a stable median is the cell after the line's."""
+    part = question_of(
+        reading=Columns(names=("age",), on=line),
+        queries=Thresholds(domain=line),
+        n=5000,
+        neighbours=neighbours,
+        entry_key=key,
+        values={},
+    )
+    assert faults(part, value_file(1, 7.5)) == []
+    assert bool(faults(part, value_file(4, ""))) != genuine
+    assert faults(part, value_file(5, ""))
+
+
+def test_a_bucket_or_label_that_no_subsample_answers_is_refused() -> None:
+    fine = Number(high=32.0, bits=5)
+    usual: dict[str, Any] = {"n": 5000, "neighbours": REPLACED}
+    part = question_of(
+        reading=Columns(names=("age",), on=fine),
+        queries=Thresholds(domain=fine),
+        entry_key="subsample_median",
+        values={"buckets": 4},
+        **usual,
+    )
+    assert faults(part, value_file(3, 3.5)) == [] != faults(part, value_file(4, 4.5))
+    jobs = Labels(labels=("nurse", "cook", "clerk"))
+    reading, queries = Columns(names=("job",), on=jobs), Cells(domain=jobs)
+    part = question_of(reading=reading, queries=queries, entry_key="subsample_larger", values={}, **usual)
+    assert faults(part, value_file(1, "cook")) == [] != faults(part, value_file(2, "clerk"))
+    part = question_of(reading=reading, queries=queries, entry_key="subsample_commonest", values={}, **usual)
+    assert faults(part, value_file(2, "clerk")) == [] != faults(part, value_file(3, ""))
+    assert entry("subsample_commonest").mechanism.may_refuse
+
+
+@pytest.mark.slow
+def test_synthetic_rows_are_checked_a_block_at_a_time() -> None:
+    """All lines at once took thirty times the bytes of a file: more than a gibibyte for five million rows."""
+    [part] = request_for("whole-table").parts
+    drawn = preview_of(part)
+    header, *lines = csv_files(drawn)[f"{ROWS_OF_NOBODY}.csv"].splitlines(keepends=True)
+    contents = header + b"".join(lines) * 400
+    many = replace(part, n=400 * part.n)
+    tracemalloc.start()
+    try:
+        wrong = list(file_checks._synthetic_faults(many, contents, "rows.csv", drawn, header=header))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert wrong == [] and peak < len(contents) + (4 << 20)
+    for forged in (contents + lines[0], contents[:-1], contents + lines[0].replace(b",", b";")):
+        assert list(file_checks._synthetic_faults(many, forged, "rows.csv", drawn, header=header))
