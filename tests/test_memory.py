@@ -30,9 +30,9 @@ ROWS = 1_000
 PRIVATE = Provenance(kind=ProvenanceKind.PRIVATE, title="own")
 
 
-def table_within(bytes_a_row: int) -> Table:
+def table_within(bytes_per_row: int) -> Table:
     """A table of ROWS rows in a session that may hold so many bytes for each."""
-    limits = Limits(session_bytes=LIMITS.memory_bytes + ROWS * bytes_a_row)
+    limits = Limits(session_bytes=LIMITS.memory_bytes + ROWS * bytes_per_row)
     rows = "".join(f"{i},{i % 7},p{i % 3}\n" for i in range(ROWS))
     return read_table(f"a,b,name\n{rows}".encode(), name="own.csv", limits=limits)
 

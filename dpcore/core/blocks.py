@@ -1,7 +1,7 @@
 """Work in blocks: a generator that yields the fraction done after each block, and returns what comes of it.
 
 Whoever runs it can show how far it is, stop it between blocks, and go on later. A long step within a block says where
-it ``may_stop``: whoever waits for it may end it there, and then begins it anew.
+it ``checkpoint``: whoever waits for it may end it there, and then begins it anew.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
-_whoever_waits: ContextVar[Callable[[], None] | None] = ContextVar("whoever_waits", default=None)
+_cancel_check: ContextVar[Callable[[], None] | None] = ContextVar("whoever_waits", default=None)
 
 
 @contextmanager
-def stoppable(ask: Callable[[], None], *, every: float = 0.2) -> Iterator[None]:
+def cancellable(ask: Callable[[], None], *, every: float = 0.2) -> Iterator[None]:
     """Within it, this is called where long steps may stop, after as many seconds at least; what it raises ends them."""
     last = monotonic()
 
@@ -27,27 +27,27 @@ def stoppable(ask: Callable[[], None], *, every: float = 0.2) -> Iterator[None]:
             ask()
             last = monotonic()
 
-    token = _whoever_waits.set(ask_now_and_then)
+    token = _cancel_check.set(ask_now_and_then)
     try:
         yield
     finally:
-        _whoever_waits.reset(token)
+        _cancel_check.reset(token)
 
 
 @contextmanager
-def going_on(needed: Callable[[], bool]) -> Iterator[None]:
+def keep_running_while(needed: Callable[[], bool]) -> Iterator[None]:
     """Within it, nobody ends a long step while others need it."""
-    ask = _whoever_waits.get()
-    token = _whoever_waits.set(lambda: None if ask is None or needed() else ask())
+    ask = _cancel_check.get()
+    token = _cancel_check.set(lambda: None if ask is None or needed() else ask())
     try:
         yield
     finally:
-        _whoever_waits.reset(token)
+        _cancel_check.reset(token)
 
 
-def may_stop() -> None:
+def checkpoint() -> None:
     """Said by long steps, several times a second. They keep nothing before they are done, so any may end here."""
-    if (ask := _whoever_waits.get()) is not None:
+    if (ask := _cancel_check.get()) is not None:
         ask()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpcore.core.basics import Floats
-from dpcore.core.promises import rounded_down, rounded_up
+from dpcore.core.guarantees import rounded_down, rounded_up
 
 
 class BoundKind(enum.StrEnum):

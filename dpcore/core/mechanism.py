@@ -14,9 +14,9 @@ from typing_extensions import override
 
 from dpcore.core.basics import DataError, ParameterError
 from dpcore.core.bounds import Bound
+from dpcore.core.guarantees import Guarantee, Neighbours, per_person
 from dpcore.core.parameters import Parameter
 from dpcore.core.problem import Dataset, Domain, DomainKind, Problem, Queries
-from dpcore.core.promises import Guarantee, Neighbours, per_person
 from dpcore.core.release import HistogramState, Release, State
 from dpcore.core.sizes import check_memory
 

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from dpcore.core.basics import DataError, Floats, Integers, ParameterError
 from dpcore.core.bounds import Assumption
-from dpcore.core.promises import Neighbours, rounded_up
+from dpcore.core.guarantees import Neighbours, rounded_up
 
 if TYPE_CHECKING:
     import pandas as pd

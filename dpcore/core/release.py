@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core.basics import Booleans, Floats, Integers
+from dpcore.core.guarantees import Guarantee
 from dpcore.core.problem import Problem, cell_columns
-from dpcore.core.promises import Guarantee
 
 if TYPE_CHECKING:
     import pandas as pd

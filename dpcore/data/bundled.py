@@ -8,7 +8,7 @@ from itertools import pairwise
 from dpcore.core import ParameterError
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.declared import ranged
+from dpcore.data.declarations import bin_ranges
 from dpcore.data.product import Product
 from dpcore.data.readings import Coded, Columns, Several, YesNo
 from dpcore.data.samples import SAMPLES, Sample, sample
@@ -57,7 +57,7 @@ def ranges_of(sample_key: str, *columns: str) -> Source:
         ParameterError: there is no such sample or number.
     """
     kinds = [sample(sample_key).column(column).on for column in columns]
-    numbers = tuple(ranged(on) for on in kinds if is_number(on))
+    numbers = tuple(bin_ranges(on) for on in kinds if is_number(on))
     if len(numbers) < len(kinds):
         raise ParameterError("The sample has no such number.")
     return Source(

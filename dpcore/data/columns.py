@@ -28,7 +28,7 @@ CUT_DIGITS = 10
 """Digits of a named edge that are written."""
 FINEST = 1_000
 """Steps of rounding that the narrowest cell of a number's bounds has, at least."""
-LEAST_APART = 16
+MIN_EDGE_STEPS = 16
 """Edges of cells are so many times as far apart as their last digit counts, at least."""
 
 
@@ -208,7 +208,7 @@ class Number(Column):
     def separated(self) -> bool:
         """Whether edges of equal width are so far apart that rounding cannot confuse them."""
         span, largest = self.span, max(abs(self.low), abs(self.high))
-        return math.isfinite(span * self.ordered) and span / self.ordered >= LEAST_APART * math.ulp(largest)
+        return math.isfinite(span * self.ordered) and span / self.ordered >= MIN_EDGE_STEPS * math.ulp(largest)
 
     @override
     def points(self) -> Floats:

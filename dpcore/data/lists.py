@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 MAX_VARIABLES = 12
 MAX_RULES = 6
 NO, YES = 0, 1
-SAID = ("no", "yes")
+OUTPUT_NAMES = ("no", "yes")
 
 COLLEGE = ("top ten", "rural", "good basketball", "near home", "low fees", "large", "technical", "has scholarships")
 NOT = len(COLLEGE)
 NOTHING = 2 * NOT
 
-KINDS: tuple[tuple[float, tuple[tuple[int, int], ...], int], ...] = (
+STUDENT_TYPES: tuple[tuple[float, tuple[tuple[int, int], ...], int], ...] = (
     (0.22, ((0, 1), (NOT + 4, 0), (6, 1)), 0),  # ambitious: top ten; else not if dear; else if technical
     (0.20, ((NOT + 4, 0), (3, 1), (7, 1)), 0),  # careful: not if dear; else near home, or with a scholarship
     (0.16, ((0, 1), (1, 0), (2, 1)), 0),  # the paper's: top ten; else not if rural; else if the team is good
@@ -113,13 +113,13 @@ class DecisionLists(Domain):
     def sentence(self, row: Integers) -> str:
         """A list in words."""
         rules = zip(row[: self.rules].tolist(), row[self.rules : -1].tolist(), strict=True)
-        parts = [f"if {self.literals[rule]}: {SAID[said]}" for rule, said in rules if rule < 2 * self.variables]
-        return "; else ".join([*parts, SAID[row[-1]]])
+        parts = [f"if {self.literals[rule]}: {OUTPUT_NAMES[said]}" for rule, said in rules if rule < 2 * self.variables]
+        return "; else ".join([*parts, OUTPUT_NAMES[row[-1]]])
 
     @override
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Columns of the texts that ``columns_of`` reads; nothing where there is no rule."""
-        texts, said = np.array([*self.literals, None], dtype=object), np.array(SAID, dtype=object)
+        texts, said = np.array([*self.literals, None], dtype=object), np.array(OUTPUT_NAMES, dtype=object)
         columns: dict[str, NDArray[Any]] = {}
         for rule, (condition, output) in enumerate(columns_of(self).rules):
             columns |= {condition: texts[records[:, rule]], output: said[records[:, self.rules + rule]]}
@@ -215,7 +215,7 @@ def written_out(literals: Integers, said: Integers, *, variables: int) -> Intege
     return np.concatenate([found, outputs], axis=1)
 
 
-def made_up_lists(domain: DecisionLists, *, n: int, seed: int) -> Integers:
+def draw_mock_lists(domain: DecisionLists, *, n: int, seed: int) -> Integers:
     """Lists of nobody, (n, 2k + 1): each rule is there three times in four, about any variable, and says anything."""
     random = np.random.Generator(np.random.SFC64(seed))
     drawn = random.integers(0, 2 * domain.variables, (n, domain.rules))
@@ -237,14 +237,14 @@ def college_students(*, n: int, rules: int, seed: int) -> Integers:
     if not (1 <= n <= 1_000_000 and 1 <= rules <= MAX_RULES):
         raise ParameterError(f"Between 1 and 1,000,000 students with 1 to {MAX_RULES} rules are needed.")
     random = np.random.Generator(np.random.SFC64(seed))
-    shares = np.array([share for share, _, _ in KINDS])
-    kind = random.choice(len(KINDS), n, p=shares / shares.sum())
+    shares = np.array([share for share, _, _ in STUDENT_TYPES])
+    kind = random.choice(len(STUDENT_TYPES), n, p=shares / shares.sum())
     shown = min(rules, 3)
     literals = np.full((n, rules), NOTHING, dtype=np.int64)
     outputs = random.integers(0, 2, (n, rules + 1))
-    literals[:, :shown] = np.array([[literal for literal, _ in listed] for _, listed, _ in KINDS])[kind, :shown]
-    outputs[:, :shown] = np.array([[output for _, output in listed] for _, listed, _ in KINDS])[kind, :shown]
-    outputs[:, -1] = np.array([last for _, _, last in KINDS])[kind]
+    literals[:, :shown] = np.array([[literal for literal, _ in listed] for _, listed, _ in STUDENT_TYPES])[kind, :shown]
+    outputs[:, :shown] = np.array([[output for _, output in listed] for _, listed, _ in STUDENT_TYPES])[kind, :shown]
+    outputs[:, -1] = np.array([last for _, _, last in STUDENT_TYPES])[kind]
     own = random.random((n, rules)) < OWN_RULE
     literals = np.where(own, random.integers(0, NOTHING + 1, (n, rules)), literals)
     for later in range(1, rules):

@@ -19,7 +19,7 @@ GROUPS, BLOCK = 12, 1 << 16
 MAX_ROWS = 2_000_000
 
 
-KINDS = ("is", "at least", "below")
+OPERATORS = ("is", "at least", "below")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,8 @@ class Predicate:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ParameterError(f"A predicate must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+        if self.kind not in OPERATORS:
+            raise ParameterError(f"A predicate must be one of {', '.join(OPERATORS)}, got {self.kind!r}.")
         if self.kind == "is":
             object.__setattr__(self, "value", str(self.value))
         elif not isinstance(self.value, int | float) or not np.isfinite(self.value):
@@ -51,7 +51,7 @@ class Predicate:
             object.__setattr__(self, "name", f"{self.column} {self.kind} {shown}")
 
 
-def judged(table: Table, predicates: Sequence[Predicate]) -> Booleans:
+def evaluate_predicates(table: Table, predicates: Sequence[Predicate]) -> Booleans:
     """Each row's attributes, (n, d); every column is read once for its texts and once for its numbers, and let go."""
     asked: dict[tuple[str, bool], list[int]] = {}
     for place, predicate in enumerate(predicates):

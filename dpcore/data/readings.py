@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from dpcore.core import DataError, Dataset, Domain, Floats, Integers, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import NO_YES, Column, Labels
-from dpcore.data.predicates import Predicate, judged
+from dpcore.data.predicates import Predicate, evaluate_predicates
 from dpcore.data.product import Product, is_groups
 from dpcore.data.sphere import Sphere
 
@@ -188,7 +188,7 @@ class YesNo(Reading):
     @override
     def records(self, table: Table) -> NDArray[Any]:
         """Each row's attributes, (n, d)."""
-        return judged(table, self.predicates)
+        return evaluate_predicates(table, self.predicates)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +254,7 @@ class Several(Reading):
     def records(self, table: Table) -> NDArray[Any]:
         """The cell of each attribute, (n, d)."""
         predicates = [each for each in self.attributes if isinstance(each, Predicate)]
-        told = iter(judged(table, predicates).T if predicates else ())
+        told = iter(evaluate_predicates(table, predicates).T if predicates else ())
         return self.domain.encode(
             [each.codes(table) if isinstance(each, Coded) else next(told).astype(np.int64) for each in self.attributes]
         )

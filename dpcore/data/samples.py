@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.core import ParameterError
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn
+from dpcore.data.declarations import DeclaredColumn
 from dpcore.data.predicates import Predicate
 from dpcore.data.readings import Measure, Vectors
 

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.generators import GENERATORS, generate, two_clouds
 from dpcore.data.lists import DecisionLists, college_domain, college_students, columns_of
 from dpcore.data.predicates import Predicate, correlated_domain, correlated_rows
@@ -42,7 +42,7 @@ MODULES = {
     **dict.fromkeys(("Columns", "Labels", "Number", "Product"), "dpcore"),
     "Dates": "dpcore.data.dates",
     "Predicate": "dpcore.data.predicates",
-    "Capped": "dpcore.data.declared",
+    "Capped": "dpcore.data.declarations",
     **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
     "ListColumns": "dpcore.data.lists",
     **dict.fromkeys((f"generated_{of}" for of in ("rows", "attributes", "vectors", "lists")), "dpcore.data.sources"),
@@ -206,7 +206,7 @@ class Uploaded(Origin):
     @property
     def from_server(self) -> bool:
         """Whether these are private rows of an engine: the server brings them, not the user."""
-        return self.private and bool(self.table.kept_as)
+        return self.private and bool(self.table.counts_name)
 
     @override
     @property
@@ -273,14 +273,14 @@ class Source:
         return self.reading.columns
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def value_columns(self) -> tuple[str, ...]:
         """Those that a record tells of: all but the one that says whose row it is."""
         return self.reading.reading.columns if isinstance(self.reading, Capped) else self.columns
 
     @property
     def column(self) -> str:
         """All that a record tells of, for axes."""
-        return " × ".join(self.told)
+        return " × ".join(self.value_columns)
 
     @property
     def person_rows(self) -> int:

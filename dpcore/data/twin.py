@@ -18,7 +18,7 @@ from typing_extensions import override
 from dpcore.core import MAX_BYTES, Dataset, Domain, Integers, ParameterError, Provenance, ProvenanceKind, check_memory
 from dpcore.data.columns import is_labels
 from dpcore.data.generators import generate
-from dpcore.data.lists import DecisionLists, made_up_lists
+from dpcore.data.lists import DecisionLists, draw_mock_lists
 from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
@@ -31,7 +31,7 @@ SHARES = (0.1, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MadeUp(Origin):
+class MockData(Origin):
     """Rows of nobody on any declared domain.
 
     Attributes:
@@ -67,9 +67,9 @@ class MadeUp(Origin):
         """Draw the rows on the reading's domain."""
         check_memory(
             self.n, what=f"A twin of {self.n:,} rows", smaller="take fewer rows or columns",
-            each=bytes_a_row(reading.domain),
+            each=bytes_per_row(reading.domain),
         )  # fmt: skip
-        rows = made_up(reading.domain, n=self.n, seed=self.seed)
+        rows = draw_mock_records(reading.domain, n=self.n, seed=self.seed)
         return Dataset(reading.domain, rows, provenance, reading.person_rows)
 
     @override
@@ -98,11 +98,11 @@ def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
             raise ParameterError("This domain was read off private rows: a twin made of it would show them.")
         declared = declared.reading
     return Source(
-        origin=MadeUp(n=n, seed=seed), reading=declared, name=f"dpcore.twin({declared!r}, n={n}, seed={seed})"
+        origin=MockData(n=n, seed=seed), reading=declared, name=f"dpcore.twin({declared!r}, n={n}, seed={seed})"
     )
 
 
-def bytes_a_row(domain: Domain) -> int:
+def bytes_per_row(domain: Domain) -> int:
     """Memory that a made-up record takes while records are made, with its copies."""
     if isinstance(domain, DecisionLists):
         return 64 * (2 * domain.rules + 1)
@@ -111,19 +111,19 @@ def bytes_a_row(domain: Domain) -> int:
     return domain.attributes if is_yes_no(domain) else 24 * domain.attributes if is_table(domain) else 64
 
 
-def rows_that_fit(domain: Domain) -> int:
+def max_mock_rows(domain: Domain) -> int:
     """Number of made-up rows whose memory is within MAX_BYTES, and at most MAX_ROWS."""
-    return min(MAX_ROWS, MAX_BYTES // bytes_a_row(domain))
+    return min(MAX_ROWS, MAX_BYTES // bytes_per_row(domain))
 
 
-def made_up(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
+def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
     """Records on a domain, as it keeps them: (n,), or (n, d) where a record is a row of numbers.
 
     Raises:
         ParameterError: no shape is known on such a domain.
     """
     if isinstance(domain, DecisionLists):
-        return made_up_lists(domain, n=n, seed=seed)
+        return draw_mock_lists(domain, n=n, seed=seed)
     if isinstance(domain, Sphere):
         return np.random.Generator(np.random.SFC64(seed)).standard_normal((n, domain.dimensions))
     if is_yes_no(domain):

@@ -26,6 +26,6 @@ The bounds are in ``bounds``, the attacks and what they need in ``attacks``:
     attacks.curator           who answers the subset sums
     attacks.shattering        VC and fat-shattering dimensions of a class given as a matrix, with the set that shows
     them attacks.named_classes     classes whose dimension has a closed form
-    attacks.given_class       a class that somebody wrote down
-    attacks.worth             what a dimension forbids and buys
+    attacks.class_text       a class that somebody wrote down
+    attacks.dimension_bounds             what a dimension forbids and buys
 """

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.core import Floats, Neighbours, ParameterError
 
-SAYS_NOTHING = "may promise any error, as far as this theorem goes."
+VACUOUS_STATEMENT = "may promise any error, as far as this theorem goes."
 """The end of a lower bound's statement where the bound is 0: "no error below 0" would tell nobody that."""
 
 

@@ -37,7 +37,7 @@ BITS = 128
 """Of a chance in the table."""
 FACTOR_BITS = 256
 """Of the bounds of e^ε and e^-ε."""
-LEAST_DELTA = 2.0**-64
+MIN_DELTA = 2.0**-64
 LEAST_EPSILON, MAX_EPSILON = 1e-4, 100.0
 PRECISE = Context(prec=160)
 """Decimal digits: its exponential is rounded correctly (Python's ``decimal``)."""
@@ -50,7 +50,7 @@ def answer_table(*, epsilon: float, delta: float) -> tuple[int, ...]:
     Raises:
         ParameterError: an epsilon or a delta that no table is made for.
     """
-    if not (LEAST_EPSILON <= epsilon <= MAX_EPSILON and LEAST_DELTA <= delta < 1):
+    if not (LEAST_EPSILON <= epsilon <= MAX_EPSILON and MIN_DELTA <= delta < 1):
         raise ParameterError(
             f"Answers need an epsilon from {LEAST_EPSILON:g} to {MAX_EPSILON:g} and a delta from 2^-64, below 1; "
             f"got {epsilon!r} and {delta!r}."

@@ -19,7 +19,7 @@ from typing_extensions import override
 from dpcore.core import DataError, Dataset, Integers, Provenance, ProvenanceKind
 from dpcore.data.columns import Column, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.declared import DeclaredTable
+from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.reading.intake import LIMITS, clean_name, clean_names
 from dpcore.data.reading.tables import Table, packed_row
@@ -44,7 +44,7 @@ class CountedTable(Table):
 
     @override
     @property
-    def kept_as(self) -> str:
+    def counts_name(self) -> str:
         """The name, by which a ledger knows counts of the same table in whatever cells."""
         return self.name
 

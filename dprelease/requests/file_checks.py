@@ -21,7 +21,7 @@ from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_dates, written
 from dpcore.data.product import is_table
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
-from dpcore.mechanisms.intervals.boxes import BoxRelease, asked, sub_cells
+from dpcore.mechanisms.intervals.boxes import BoxRelease, boxes_of, sub_cells
 from dpcore.mechanisms.intervals.rectangles import RectanglesRelease
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.mwem import RoundsRelease
@@ -138,9 +138,9 @@ def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
         consistent = (
             not (paid & declined).any() and (rows == guesses)[free].all() and not (np.diff(declined * 1) < 0).any()
         )
-        if asked.tolist() != drawn.asked[:1].tolist() or not consistent or np.abs(rows).max() > MAX_NUMBER:
+        if asked.tolist() != drawn.query_indices[:1].tolist() or not consistent or np.abs(rows).max() > MAX_NUMBER:
             return None
-        return replace(drawn, asked=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
+        return replace(drawn, query_indices=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
     cells = [int(text) for text in columns["cell"]]
     if refused != (cells == [-1]) or not all(-1 <= cell < size for cell in cells):
         return None
@@ -232,7 +232,9 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
                 check = {"1.0", "-1.0"}.__contains__
             elif isinstance(drawn, BoxRelease):
                 cells = sub_cells(column, columns=len(arrays), levels=drawn.levels)
-                check = partial(_is_number, low=0, high=cells * asked(drawn.problem).domain.sizes[column], whole=True)
+                check = partial(
+                    _is_number, low=0, high=cells * boxes_of(drawn.problem).domain.sizes[column], whole=True
+                )
             checks += [check] * each[0].size
     return checks
 
@@ -241,13 +243,13 @@ def _distances_fit(question: AskedQuestion, found: Rows, expected: Rows, drawn: 
     """Whether a file of distances has the measured tables, and what noise may add to each distance, rounded up."""
     assert isinstance(question.mechanism, WholeTable)
     released = replace(drawn, plan=question.mechanism.plan(question.problem), problem=question.problem)
-    ways = released.plan.kinds.ways
+    ways = released.plan.cliques.ways
     sets = {
         " × ".join(drawn.domain.names[each] for each in chosen): chosen
         for chosen in Marginals(domain=drawn.domain, ways=ways).sets()
     }
     named = [escape_formula(name) for name in sets]
-    order = [row[0] for row in expected[1:]] if ways == drawn.plan.kinds.ways else [row[0] for row in found[1:]]
+    order = [row[0] for row in expected[1:]] if ways == drawn.plan.cliques.ways else [row[0] for row in found[1:]]
     if [row[0] for row in found[1:]] != order or sorted(order) != sorted(named):
         return False
     noise = dict(zip(named, (released.noise_within(chosen, beta=BETA) for chosen in sets.values()), strict=True))

@@ -13,7 +13,7 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.linear import LinearNet
-from dpcore.mechanisms.net.sized import NetOfResolution
+from dpcore.mechanisms.net.resolution import NetOfResolution
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from dplab.recipe import MAX_TRIALS, OPENING, Recipe

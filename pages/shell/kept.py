@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import streamlit as st
 
-from dpcore.core import Blocks, finish, going_on, scaled
+from dpcore.core import Blocks, finish, keep_running_while, scaled
 from dpcore.data.sources import Bundled, Generated, Source
 from dpcore.queries.linear import LinearQueries
 from pages.shell.session import remembered, with_progress
@@ -61,7 +61,7 @@ class Shared(Generic[Result]):
         if self._turn.acquire(timeout=PATIENCE):
             try:
                 if not self.is_over:
-                    with going_on(self._is_waited_for):
+                    with keep_running_while(self._is_waited_for):
                         self.share = next(self._left)
             except StopIteration:
                 self.is_over = True

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 
-from dpcore.core import Blocks, Entry, Queries, stoppable
+from dpcore.core import Blocks, Entry, Queries, cancellable
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
 from dplab.recipe import Recipe
@@ -446,7 +446,7 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], 
                 slot.empty()
 
         try:
-            with stoppable(lambda: tell(share)):
+            with cancellable(lambda: tell(share)):
                 for share in begun:
                     tell(share)
         finally:

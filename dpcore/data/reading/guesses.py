@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from dpcore.data.reading.cell_parsing import HOUR, SLASHED
 from dpcore.data.reading.duck import Connection, run
 from dpcore.data.reading.format import DAY_FIRST, DECIMALS, MONTH_FIRST, Format
 from dpcore.data.reading.intake import Limits
 from dpcore.data.reading.numbers import decimal_evidence
-from dpcore.data.reading.spellings import HOUR, SLASHED
 
 SAMPLE_ROWS = 20_000
 COLUMNS_PER_QUERY = 50

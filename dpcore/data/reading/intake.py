@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from dpcore.core import DataError, is_visible
-from dpcore.data.reading.first_row import looks_like_names
+from dpcore.data.reading.first_row import is_header
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.layout import SEPARATORS, find_layout, separator_of
 from dpcore.data.reading.scratch import FULL, NO_ROOM
@@ -281,7 +281,7 @@ def _copy_text(
     skipped, length = top.count("\n", 0, layout.start), layout.start + length
     if layout.row_names and named is not False:
         row = ("", *row)
-    if named is None and (ask or not looks_like_names(row[layout.row_names :], _rows(top[length:], separator))):
+    if named is None and (ask or not is_header(row[layout.row_names :], _rows(top[length:], separator))):
         raise FirstRowUnclear("row 1 could be column names or data, and nobody has said which.", columns=len(row))
     data_first = named is False
     header = tuple(f"column {place}" for place in range(1, len(row) + 1)) if data_first else row

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Booleans, DataError, Dataset, Floats, Integers, ParameterError, Provenance
+from dpcore.data.reading.cell_parsing import period, truth
 from dpcore.data.reading.duck import Connection, connect, cursor_of, quoted, run
 from dpcore.data.reading.first_row import is_value
 from dpcore.data.reading.format import Format
@@ -38,7 +39,6 @@ from dpcore.data.reading.intake import (
 )
 from dpcore.data.reading.numbers import number
 from dpcore.data.reading.scratch import private_folder
-from dpcore.data.reading.spellings import period, truth
 
 if TYPE_CHECKING:
     from dpcore.data.readings import Reading
@@ -116,7 +116,7 @@ class Table:
         return f"Table({self.name!r}, row_count={self.row_count}, columns={len(self.columns)})"
 
     @property
-    def kept_as(self) -> str:
+    def counts_name(self) -> str:
         """Empty: no engine keeps it."""
         return ""
 
@@ -275,7 +275,7 @@ class Table:
             found = self._ask(f"SELECT concat({packed}) AS packed FROM records WHERE {part}")
             yield from map(str.encode, found["packed"].tolist())
 
-    def looks_numeric(self, column: str) -> bool:
+    def is_mostly_numeric(self, column: str) -> bool:
         """Whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
 
         This reads private values: only for public data or the data's steward.
@@ -362,7 +362,7 @@ def read_table(
         source: the file, or its bytes.
         name: the file's name; its ending says what the file should hold.
         header: whether the first row of a text file holds the columns' names or is a record like the rest. None reads
-            it as names where it surely holds some (``looks_like_names``), unless the settings say. Parquet carries
+            it as names where it surely holds some (``is_header``), unless the settings say. Parquet carries
             its own names.
         ask: whether a first row of text that looks like names is not enough, as of rows about people.
         limits: what the file may cost.

@@ -37,7 +37,7 @@ from dpcore.core import (
     ParameterError,
 )
 from dpcore.limits.attacks.halves import Halves, check_points, heaviest_half
-from dpcore.limits.chance import SAYS_NOTHING, check_loss, replacement_steps, wrong_share
+from dpcore.limits.chance import VACUOUS_STATEMENT, check_loss, replacement_steps, wrong_share
 
 
 def check_levels(*, levels: Floats, scale: float) -> float:
@@ -169,7 +169,7 @@ def error_bound(
             f"cannot promise all of them within less than {known.best:.3g} of {rows:,} row{'s' if rows > 1 else ''} "
             f"with failure chance {beta:g}."
             if known.best > 0
-            else SAYS_NOTHING
+            else VACUOUS_STATEMENT
         ),
         reference="Roth (2010), Theorem 2, with constants",
         beta=beta,

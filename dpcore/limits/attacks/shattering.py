@@ -41,15 +41,15 @@ class Shattering:
     """A dimension, or what is known of it, and a set that shows the lower end.
 
     Attributes:
-        at_least: points shattered.
-        at_most: no more than so many are.
-        points: columns of a shattered set, (at_least,).
-        levels: r of each of them, exactly: halfway between what is left and what is taken, (at_least,).
-        queries: the row that takes each subset of them, (2^at_least,); subset s has points[i] if bit i of s is set.
+        lower_bound: points shattered.
+        upper_bound: no more than so many are.
+        points: columns of a shattered set, (lower_bound,).
+        levels: r of each of them, exactly: halfway between what is left and what is taken, (lower_bound,).
+        queries: the row that takes each subset of them, (2^lower_bound,); subset s has points[i] if bit i of s is set.
     """
 
-    at_least: int
-    at_most: int
+    lower_bound: int
+    upper_bound: int
     points: Integers
     levels: tuple[Fraction, ...]
     queries: Integers
@@ -57,14 +57,14 @@ class Shattering:
     @property
     def exact(self) -> bool:
         """Whether the dimension is known."""
-        return self.at_least == self.at_most
+        return self.lower_bound == self.upper_bound
 
     def sentence(self) -> str:
         """The dimension in words."""
         if self.exact:
-            return f"The dimension is {self.at_least}."
+            return f"The dimension is {self.lower_bound}."
         return (
-            f"The dimension is at least {self.at_least}, which the set shows, and at most {self.at_most}: "
+            f"The dimension is at least {self.lower_bound}, which the set shows, and at most {self.upper_bound}: "
             "the class is too large to search it all."
         )
 
@@ -72,7 +72,7 @@ class Shattering:
 def vc_dimension(matrix: ArrayLike, *, most_steps: int = MAX_STEPS) -> Shattering:
     """VC dimension of yes-or-no questions, a 0/1 matrix (queries, points).
 
-    >>> vc_dimension([[0, 0], [0, 1], [1, 0], [1, 1]]).at_least
+    >>> vc_dimension([[0, 0], [0, 1], [1, 0], [1, 1]]).lower_bound
     2
 
     Raises:
@@ -216,8 +216,8 @@ def _search(entries: Floats, *, gap: Fraction, most_steps: int) -> Shattering:
     search.grow((), [(1 << len(distinct)) - 1], _cuts(distinct, gap=gap))
     rows = [int(where[(part & -part).bit_length() - 1]) for part in search.parts]
     return Shattering(
-        at_least=len(search.best),
-        at_most=max(len(search.best), search.open),
+        lower_bound=len(search.best),
+        upper_bound=max(len(search.best), search.open),
         points=np.array([cut.point for cut in search.best], dtype=np.int64),
         levels=tuple(cut.level for cut in search.best),
         queries=np.array(rows, dtype=np.int64),

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError
-from dpcore.limits.chance import SAYS_NOTHING, wrong_share
+from dpcore.limits.chance import VACUOUS_STATEMENT, wrong_share
 from dpcore.randomness import PublicCoins, Sampler
 
 Oracle = Callable[[Booleans], Floats]
@@ -168,7 +168,7 @@ def strength(masks: Booleans) -> float:
     return math.sqrt(max(0.0, float(np.linalg.eigvalsh(matrix.T @ matrix)[0])))
 
 
-def wrong_at_most(masks: Booleans, *, error: ArrayLike) -> Integers:
+def max_wrong_bits(masks: Booleans, *, error: ArrayLike) -> Integers:
     """Bits that least squares can get wrong if no answer errs by more than ``error`` rows: 4 m E²/s², at most n.
 
     A wrong bit is off by 1/2 before rounding, and |estimates - bits| <= |errors|/s. Elementwise on the errors.
@@ -199,7 +199,7 @@ def error_bound(masks: Booleans, *, epsilon: float, beta: float = 0.0, delta: fl
             f"cannot promise all answers within less than {rows:.3g} people with failure chance {beta:g}; √n is "
             f"{math.sqrt(people):.3g}."
             if rows > 0
-            else SAYS_NOTHING
+            else VACUOUS_STATEMENT
         ),
         reference="Dinur and Nissim (2003); least squares as in Kasiviswanathan, Rudelson and Smith (2013)",
         beta=beta,

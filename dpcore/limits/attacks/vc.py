@@ -37,7 +37,7 @@ from dpcore.core import (
     ParameterError,
 )
 from dpcore.limits.attacks.halves import Halves, check_points, heaviest_half
-from dpcore.limits.chance import SAYS_NOTHING, check_loss, confusion, replacement_steps, wrong_share
+from dpcore.limits.chance import VACUOUS_STATEMENT, check_loss, confusion, replacement_steps, wrong_share
 
 
 def reconstruct(release: DataRelease, *, shattered: Integers | None = None) -> Halves:
@@ -130,7 +130,7 @@ def error_bound(
         + (
             f"cannot promise an error below {known:.3g} of n with failure chance {beta:g}."
             if known > 0
-            else SAYS_NOTHING
+            else VACUOUS_STATEMENT
         ),
         reference="Blum, Ligett and Roth (2013), Theorem 3.11, with constants",
         beta=beta,

@@ -145,7 +145,7 @@ class Risks:
 
     Attributes:
         epsilons: where.
-        nobody: what best_pairs proves: nobody is below.
+        lower_bound: what best_pairs proves: nobody is below.
         identity: exact, of discrete noise in every cell.
         laplace: exact, of continuous noise.
         spared: exact, of a random-DP release that leaves empty cells alone.
@@ -154,7 +154,7 @@ class Risks:
     """
 
     epsilons: Floats
-    nobody: Floats
+    lower_bound: Floats
     identity: Floats
     laplace: Floats
     spared: Floats
@@ -170,7 +170,7 @@ def risks(*, cells: int, occupied: int, rows: int, epsilons: Floats) -> Risks:
 
     return Risks(
         epsilons=epsilons,
-        nobody=along(lambda **at: best_pairs(**at).risk, cells),
+        lower_bound=along(lambda **at: best_pairs(**at).risk, cells),
         identity=along(geometric_risk, cells),
         laplace=along(laplace_risk, cells),
         spared=along(geometric_risk, occupied),

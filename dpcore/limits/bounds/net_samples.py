@@ -36,24 +36,24 @@ class NetPairs:
     Attributes:
         rows: n of each sample.
         points: m.
-        apart: most_apart of each pair, both ways round, (pairs, 2).
+        differences: max_extent_difference of each pair, both ways round, (pairs, 2).
     """
 
     rows: int
     points: int
-    apart: Integers
+    differences: Integers
 
     def losses(self, epsilon: float) -> Floats:
         """Lower bound on the larger loss of the two directions in each pair, (pairs,)."""
         check_loss(epsilon=epsilon)
-        losses: Floats = epsilon / (2 * self.points) * self.apart.mean(axis=1)
+        losses: Floats = epsilon / (2 * self.points) * self.differences.mean(axis=1)
         return losses
 
-    def most_epsilon(self, *, loss: float, beta: float) -> float:
+    def max_epsilon(self, *, loss: float, beta: float) -> float:
         """No larger ε keeps the loss below this in all but a share β of the pairs: losses grow in proportion to ε."""
         if not (loss > 0 and 0 <= beta < 1):
             raise ParameterError("The loss must be above 0, and the share of pairs at least 0 and below 1.")
-        kept = len(self.apart) - int(beta * len(self.apart) + 1e-9)
+        kept = len(self.differences) - int(beta * len(self.differences) + 1e-9)
         return float(loss / np.sort(self.losses(1.0))[kept - 1])
 
 
@@ -63,7 +63,7 @@ def reaching(found: Floats) -> tuple[Floats, Floats]:
     return losses, np.cumsum(times[::-1])[::-1] / len(found)
 
 
-def most_apart(near: Integers, far: Integers, *, points: int) -> int:
+def max_extent_difference(near: Integers, far: Integers, *, points: int) -> int:
     """Largest extent beside the far sample less that beside the near one, over all candidates of m points.
 
     The extent beside the far sample is its gap at some cell. Put no point up to that cell, or put all of them there,
@@ -99,8 +99,10 @@ def draw_pairs(*, rows: int, points: int, pairs: int, seed: int) -> NetPairs:
     apart = []
     for _ in range(pairs):  # one at a time: of many rows a sample is large
         one, other = draw_sample(generator, rows), draw_sample(generator, rows)
-        apart.append([most_apart(one, other, points=points), most_apart(other, one, points=points)])
-    return NetPairs(rows=rows, points=points, apart=np.array(apart))
+        apart.append(
+            [max_extent_difference(one, other, points=points), max_extent_difference(other, one, points=points)]
+        )
+    return NetPairs(rows=rows, points=points, differences=np.array(apart))
 
 
 def draw_sample(generator: np.random.Generator, rows: int) -> Integers:

@@ -97,7 +97,7 @@ class Odds:
     sentence: str
 
 
-def told(*, prior: float, epsilon: float, delta: float = 0.0) -> Odds:
+def posterior_odds(*, prior: float, epsilon: float, delta: float = 0.0) -> Odds:
     """What (ε, δ) means for a person someone suspects with chance ``prior``."""
     low, high = (float(end) for end in posterior_range(prior, epsilon=epsilon))
     before, after = max(prior, 1 - prior), float(best_guess(prior, epsilon=epsilon, delta=delta))

@@ -35,7 +35,7 @@ from dpcore.core import Floats, ParameterError
 from dpcore.limits.chance import check_loss, confusion
 
 
-def most_answers(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Floats:
+def max_answer_chance(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Floats:
     """Largest chance of an answer on data of such stability for whoever never gives a wrong one, elementwise.
 
     The recursion in closed form: π_s = δ (e^(εs) - 1)/(e^ε - 1) up to the first s = r at which it exceeds
@@ -66,7 +66,7 @@ def most_answers(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Flo
     return answered
 
 
-def most_right(stable_rows: int, *, epsilon: float, delta: float) -> float:
+def max_right_chance(stable_rows: int, *, epsilon: float, delta: float) -> float:
     """Largest chance of the right answer anybody can have on all data of such stability, wrong answers allowed.
 
     It holds where two data sets so stable, with different answers, are as near as can be: 2s - 1 steps.

@@ -61,7 +61,7 @@ TOGETHER = 16
 """Releases whose masses are worked out together."""
 
 
-def asked(problem: Problem) -> RangeBoxes:
+def boxes_of(problem: Problem) -> RangeBoxes:
     """The boxes a problem asks for; raises ParameterError where it asks for something else, or on too many cells."""
     if not isinstance(problem.queries, RangeBoxes):
         raise ParameterError("This mechanism releases rows in boxes.")
@@ -99,10 +99,10 @@ class BoxRelease(Release):
 
     def answers(self) -> Floats:
         """Answers to all boxes as shares of n, (T, count)."""
-        return asked(self.problem).answers(self.rows()) / self.problem.n
+        return boxes_of(self.problem).answers(self.rows()) / self.problem.n
 
     def _rows(self, start: int, stop: int) -> Floats:
-        sizes, slabs = asked(self.problem).domain.sizes, 1 << self.levels
+        sizes, slabs = boxes_of(self.problem).domain.sizes, 1 << self.levels
         found: Floats = np.ones((stop - start, slabs ** len(sizes), 1))
         for column in reversed(range(len(sizes))):
             size, steps = sizes[column], sub_cells(column, columns=len(sizes), levels=self.levels)
@@ -148,7 +148,7 @@ class BoxCuts(PureMechanism):
         the others lie outside or inside, where the next column is looked at. Summed over all pieces, whose rows add up
         to n: 2D·n/s + Σ_{d<D} (s - 1)(n/f_d + s^(d-1)·E_d)/2 + D_L·(n/f_D + s^(D-1)·E_D).
         """
-        sizes, slabs, n = asked(problem).domain.sizes, 1 << self.levels, problem.n
+        sizes, slabs, n = boxes_of(problem).domain.sizes, 1 << self.levels, problem.n
         columns, growth = len(sizes), error_growth(self.levels)
         steps = [sub_cells(column, columns=columns, levels=self.levels) for column in range(columns)]
         lines = [slabs**column * (self.levels * steps[column] * size + slabs - 1) for column, size in enumerate(sizes)]
@@ -179,13 +179,13 @@ class BoxCuts(PureMechanism):
     @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """At worst all pieces of all releases differ, and each level runs along all of them."""
-        sizes, slabs = asked(problem).domain.sizes, 1 << self.levels
+        sizes, slabs = boxes_of(problem).domain.sizes, 1 << self.levels
         steps = sub_cells(len(sizes) - 1, columns=len(sizes), levels=self.levels)
         return 0.0, 4e-8 * self.levels * slabs ** (len(sizes) - 1) * sizes[-1] * steps
 
     @override
     def prepare(self, dataset: Dataset, problem: Problem) -> BoxState:
-        sizes = asked(problem).domain.sizes
+        sizes = boxes_of(problem).domain.sizes
         cells = np.ravel_multi_index(tuple(dataset.records.T.astype(np.int64)), sizes)
         rows = np.bincount(cells, minlength=problem.domain.size).reshape(sizes)
         return BoxState(problem=problem, rows=rows.astype(np.int64))
@@ -196,7 +196,7 @@ class BoxCuts(PureMechanism):
 
         Counts are in parts of rows, so that they stay whole: a row has f_d parts for each that it had before.
         """
-        sizes = asked(state.problem).domain.sizes
+        sizes = boxes_of(state.problem).domain.sizes
         parts, published = sum(state.problem.neighbours.histogram_shift), []
         pieces = np.broadcast_to(state.rows.reshape(1, 1, sizes[0], -1), (trials, 1, sizes[0], state.rows[0].size))
         ways = np.zeros((trials, 1, 1), dtype=np.int64)  # the cuts around each piece, column after column

@@ -107,9 +107,9 @@ def share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
     return share
 
 
-APART = 1e-9
+SUM_TOLERANCE = 1e-9
 """Share of a slab by which sums may differ from one computer to another: far more than they do."""
-LEAST_SHARE = 1e-3
+MIN_SHARE = 1e-3
 """Share of a slab in a column from which its rows are computed: of less they would not be exact."""
 
 
@@ -191,9 +191,9 @@ class _Slabs:
         unknown = [slab for slab in inside if slab not in self.along]
         left = column - sum((shares[slab] * self.along[slab] for slab in inside if slab in self.along), 0.0 * column)
         if not unknown:
-            return bool(np.abs(left).max() <= APART * self.plan.slabs)
-        if len(unknown) > 1 or shares[unknown[0]] < LEAST_SHARE:  # files do not tell these slabs apart
-            return bool((left >= -APART * self.plan.slabs).all())
+            return bool(np.abs(left).max() <= SUM_TOLERANCE * self.plan.slabs)
+        if len(unknown) > 1 or shares[unknown[0]] < MIN_SHARE:  # files do not tell these slabs apart
+            return bool((left >= -SUM_TOLERANCE * self.plan.slabs).all())
         along = left / shares[unknown[0]]
         self.along[unknown[0]] = along
         pieces, parts = self.plan.slabs, self.plan.up
@@ -209,20 +209,23 @@ def shares_of_pieces(mass: Floats, *, pieces: int, parts: int) -> Floats | None:
     if not (np.isfinite(mass).all() and (mass > 0).all()):
         return None
     reached = np.concatenate([[0.0], np.cumsum(mass)])
-    if abs(reached[-1] - pieces) > APART * pieces:
+    if abs(reached[-1] - pieces) > SUM_TOLERANCE * pieces:
         return None
     ends = np.arange(pieces + 1.0)
     low, high = np.maximum(reached[:-1, None], ends[:-1]), np.minimum(reached[1:, None], ends[1:])
     shares: Floats = np.maximum(high - low, 0.0)
-    shares[shares < APART] = 0.0
+    shares[shares < SUM_TOLERANCE] = 0.0
     for piece in shares.T:
-        whole = piece[(piece > 0) & (mass - piece < APART)]
+        whole = piece[(piece > 0) & (mass - piece < SUM_TOLERANCE)]
         if not len(whole) or len(whole) == np.count_nonzero(piece) == 1:
             continue  # it may be spread over less than a place
         counted = parts * piece / whole.mean()
-        if np.abs(whole - whole.mean()).max() > APART or counted.max() > parts + parts * APART / whole.mean():
+        if (
+            np.abs(whole - whole.mean()).max() > SUM_TOLERANCE
+            or counted.max() > parts + parts * SUM_TOLERANCE / whole.mean()
+        ):
             return None
-        if np.abs(counted - np.rint(counted)).max() > parts * APART / whole.mean():
+        if np.abs(counted - np.rint(counted)).max() > parts * SUM_TOLERANCE / whole.mean():
             return None
     return shares
 

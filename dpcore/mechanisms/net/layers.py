@@ -28,7 +28,7 @@ from dpcore.core import Booleans, Floats, Integers
 from dpcore.mechanisms.net.kernel import Kernel
 from dpcore.randomness.distinct import distinct_rows
 
-MAX_KEPT = 1 << 24
+MAX_STORED = 1 << 24
 """Doubles of the sums that databases are drawn from: 128 MB."""
 MAX_FRONT = 1 << 16
 """Doubles that advance together in a count: what fits in the cache."""
@@ -180,7 +180,7 @@ class Layers:
         kept = np.zeros(tries, dtype=np.bool_)
         at = 0
         while at < len(limits):
-            batch = max(1, MAX_KEPT // (self.kernel.cells * self.kernel.values(limits[at:])))
+            batch = max(1, MAX_STORED // (self.kernel.cells * self.kernel.values(limits[at:])))
             sums = self.kernel.sums(limits[at : at + batch], keep=True)
             mine = np.flatnonzero((which >= at) & (which < at + batch))
             mine = mine[luck[0, mine] < sums.logs()[which[mine] - at] - boxes.logs[box[mine]]]

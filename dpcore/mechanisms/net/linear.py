@@ -55,7 +55,7 @@ from dpcore.core import (
     rows_up,
 )
 from dpcore.mechanisms.net.databases import candidates
-from dpcore.mechanisms.net.listed import ListedNet, listable_points
+from dpcore.mechanisms.net.listed_net import ListedNet, listable_points
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.randomness import DatabaseChoice, NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile

@@ -44,8 +44,8 @@ class Transcript(Release):
     ``refused`` of the release is False throughout: a refusal is an answer to one question (``declined``).
     """
 
-    published = ("asked", "rows", "guesses", "paid", "declined")
-    asked: Integers
+    published = ("query_indices", "rows", "guesses", "paid", "declined")
+    query_indices: Integers
     rows: Integers
     guesses: Integers
     paid: Booleans
@@ -68,11 +68,11 @@ class Transcript(Release):
         """One row per trial and question: it, answer and guess in rows, and whether it was paid for or declined."""
         import pandas as pd
 
-        trials, turns = np.indices(self.asked.shape).reshape(2, -1)
-        which, places = np.unique(self.asked, return_inverse=True)
+        trials, turns = np.indices(self.query_indices.shape).reshape(2, -1)
+        which, places = np.unique(self.query_indices, return_inverse=True)
         words = np.array([self.problem.queries.describe(int(index)) for index in which], dtype=object)
         said = {
-            "query": self.asked,
+            "query": self.query_indices,
             "question": words[places],
             "answer": np.where(self.declined, np.nan, self.rows),
             "guess": self.guesses,
@@ -86,8 +86,8 @@ class Transcript(Release):
         return self._true_rows(histogram) / self.problem.n
 
     def _true_rows(self, histogram: Integers) -> Floats:
-        rows: Floats = self.problem.queries.answer(histogram[None], self.asked.reshape(-1))[0]
-        return rows.reshape(self.asked.shape)
+        rows: Floats = self.problem.queries.answer(histogram[None], self.query_indices.reshape(-1))[0]
+        return rows.reshape(self.query_indices.shape)
 
     def errors(self, histogram: Integers) -> Floats:
         """Error of every answer as a fraction of n, (T, k), NaN where declined. Needs the data: not private."""
@@ -178,7 +178,7 @@ class Conversation:
             guarantee=self._guarantee,
             sampler=self._sampler,
             refused=np.zeros(self._trials, dtype=np.bool_),
-            asked=np.stack(asked, axis=1),
+            query_indices=np.stack(asked, axis=1),
             rows=np.stack([each.rows for each in answers], axis=1),
             guesses=np.stack([each.guess for each in answers], axis=1),
             paid=np.stack([each.paid for each in answers], axis=1),

@@ -76,7 +76,7 @@ class Interactive(PureMechanism):
         """What is believed before the first question."""
 
     @abstractmethod
-    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
+    def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """The most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
 
         ``noise`` is how far paid answers may be off, in rows; math.inf where nothing is promised.
@@ -130,7 +130,7 @@ class Interactive(PureMechanism):
         slack, noise = self._slack(beta)
         # Belief is a share of n and the guess its nearest whole number: half a row is lost, as it is in a weighted sum.
         half = rounding(problem)
-        return self.paid_most(problem, wrong=self.threshold(problem) - slack - 0.5 - half, noise=noise + half)
+        return self.max_paid_answers(problem, wrong=self.threshold(problem) - slack - 0.5 - half, noise=noise + half)
 
     def never_refuses(self, problem: Problem, beta: float) -> bool:
         """Whether the promise rules refusals out, in the same conversations in which it holds for answers."""
@@ -176,7 +176,7 @@ class Interactive(PureMechanism):
         assert isinstance(release, Transcript)
         said, belief = release.part(0, 1), self.belief(release.problem, 1)
         left = self.updates
-        for turn in range(said.asked.shape[1]):
+        for turn in range(said.query_indices.shape[1]):
             asked, rows, guess, paid, declined = (getattr(said, name)[:, turn] for name in said.published)
             unpaid = rows == np.where(declined, 0, guess)
             if declined[0] != (left == 0) or (paid & declined).any() or not (unpaid | paid).all():

@@ -90,7 +90,7 @@ class MedianMechanism(Interactive):
         return Listed(problem.queries, radius=radius, **told)
 
     @override
-    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
+    def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """log2|N|, rounded down, if the best candidate is never dropped."""
         m = self.points(problem)
         resolution = problem.n * self.resolution(problem, m)

@@ -51,7 +51,7 @@ class MultiplicativeWeights(Interactive):
         return Weights(problem.queries, rows=problem.n, trials=trials)
 
     @override
-    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
+    def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """ln U/(2(e^2 - (A/n)^2)), rounded down."""
         if wrong <= noise:
             return math.inf

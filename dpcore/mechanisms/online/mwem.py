@@ -56,7 +56,7 @@ from dpcore.randomness.laws import laplace_quantile
 MAX_SCORED = 4096
 """Queries of a class among which the worst is looked for."""
 
-SUMS_APART = 1e-9
+SUM_TOLERANCE = 1e-9
 """Share of all rows by which sums of weights may differ from one computer to another: far more than they do."""
 
 
@@ -115,7 +115,7 @@ class RoundsRelease(DataRelease):
         The last round's answer comes after all weights that are shown. Weighted sums may differ anywhere.
         """
         rounds = self.chosen.shape[1]
-        steps = np.count_nonzero(np.abs(np.diff(numbers)) > SUMS_APART * self.problem.n)
+        steps = np.count_nonzero(np.abs(np.diff(numbers)) > SUM_TOLERANCE * self.problem.n)
         return bool(steps <= 2 * (rounds - 1)) or (rounds > 1 and isinstance(self.problem.queries, LinearQueries))
 
 

@@ -32,7 +32,7 @@ from dpcore.mechanisms.ranges.windows import Measured
 from dpcore.queries.ranges import Intervals, Thresholds
 
 MAX_BRANCHES = 1024
-LEAST_ON_MANY = 16
+MIN_BRANCHES_ON_MANY = 16
 """Branches on more than MAX_DENSE cells, at least: a worst query is looked for among as many numbers as nodes."""
 
 
@@ -42,7 +42,7 @@ def best_branches(cells: int) -> int:
     >>> [best_branches(cells) for cells in (2, 64, 1024, 65536)]
     [2, 64, 32, 16]
     """
-    least = LEAST_ON_MANY if cells > MAX_DENSE else 2
+    least = MIN_BRANCHES_ON_MANY if cells > MAX_DENSE else 2
 
     def variance(branches: int) -> float:
         levels = levels_of(cells, branches=branches)
@@ -75,7 +75,7 @@ class Hierarchy(Measured):
         cells = problem.domain.ordered
         if self.branches < 2:
             return best_branches(cells)
-        return max(self.branches, LEAST_ON_MANY) if cells > MAX_DENSE else self.branches
+        return max(self.branches, MIN_BRANCHES_ON_MANY) if cells > MAX_DENSE else self.branches
 
     @override
     def plan(self, problem: Problem) -> Strategy:

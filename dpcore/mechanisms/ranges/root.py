@@ -43,9 +43,9 @@ from dpcore.core import (
     Integers,
     Neighbours,
     Problem,
+    checkpoint,
     delta_param,
     epsilon_param,
-    may_stop,
     param,
     rounded_up,
     rows_up,
@@ -100,10 +100,10 @@ class Triangle:
 
     def __init__(self, cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> None:
         products = root(cells, prefixes=prefixes)
-        may_stop()
+        checkpoint()
         lengths = np.sqrt(np.diag(products))
         factor = np.linalg.cholesky(products / lengths[:, None] / lengths)
-        may_stop()
+        checkpoint()
         whole = np.rint(steps * factor.T).astype(np.int64)
         np.fill_diagonal(whole, np.maximum(1, np.diag(whole)))
         # Short numbers: on the most cells it takes 32 MB.
@@ -128,7 +128,7 @@ class Triangle:
         longest = squares.max() if neighbours is Neighbours.ADD_REMOVE_ONE else 0.0
         if neighbours is Neighbours.REPLACE_ONE:
             for first in range(0, self.numbers, BLOCK):
-                may_stop()
+                checkpoint()
                 end = first + BLOCK  # of what the columns of a block have, above and with the diagonal
                 products = exact[:end, first:end].T @ exact[:end, first:]
                 moves = squares[first:end, None] + squares[first:] - 2 * products
@@ -165,7 +165,7 @@ class Triangle:
         from scipy.linalg.lapack import dpotri
 
         upper, _ = dpotri(self.whole / self.steps)  # X^-1 from its factor
-        may_stop()
+        checkpoint()
         inverse = upper + np.triu(upper, 1).T
         if self.known:
             inverse -= np.outer(self.ones, self.ones / self.ones.sum())

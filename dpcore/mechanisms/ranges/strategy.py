@@ -13,9 +13,9 @@ it is started from other weights and from trees as well, and the least mean is t
 many cells each width has one weight and the mean is over some queries drawn beforehand.
 `python -m benchmarks range_limits` searches for anything better.
 
-What took long to find is kept on disk (``kept.py``), and only the windows' weights: what a row moves does not follow
-from a file. A cell's own weight is what the windows leave of the steps, so all columns add up to them; and a weight
-that is negative, or leaves a cell nothing, is refused here as anywhere. Who can write the file can make answers worse.
+Results of long searches are cached on disk (``strategy_cache.py``), only the windows' weights: the shift of a row
+does not follow from a file. A cell's own weight is the rest of the steps that the windows leave, so all columns add up
+to them. A negative weight, or one that leaves a cell nothing, is refused. A changed file can only make answers worse.
 
 References:
     Li, Hay, Rastogi, Miklau and McGregor (2010) for strategies and the least-squares estimate; McKenna, Miklau, Hay and
@@ -34,8 +34,8 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Floats, Integers, ParameterError, may_stop
-from dpcore.mechanisms.ranges import kept, mean_error
+from dpcore.core import Floats, Integers, ParameterError, checkpoint
+from dpcore.mechanisms.ranges import mean_error, strategy_cache
 from dpcore.mechanisms.ranges.mean_error import mean_variance
 from dpcore.mechanisms.ranges.nodes import nodes
 
@@ -56,7 +56,7 @@ MAX_WEIGHT = 4.0
 """Of a window in a cell, before columns are divided: cells whose own count is hardly measured solve badly."""
 SAMPLED = 16
 """Queries that stand for the class on many cells."""
-LEAST_KEPT = 100
+MIN_CACHED_CELLS = 100
 """Cells from which strategies are kept on disk: below they are found in a twentieth of a second."""
 PROGRAM = Path(__file__).read_bytes() + Path(mean_error.__file__).read_bytes()
 """Source of the search: files that another version kept are not read."""
@@ -128,14 +128,14 @@ def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy
         known: whether the number of rows is public, so that the sum of all cells need not be measured.
         steps: the sum of a column.
     """
-    if cells < LEAST_KEPT:
+    if cells < MIN_CACHED_CELLS:
         return _found(cells, prefixes=prefixes, known=known, steps=steps)
-    name = kept.name_of(PROGRAM, version("numpy"), version("scipy"), cells, prefixes, known, steps)
-    if (told := kept.read(name)) is not None:
+    name = strategy_cache.name_of(PROGRAM, version("numpy"), version("scipy"), cells, prefixes, known, steps)
+    if (told := strategy_cache.read(name)) is not None:
         with suppress(ParameterError):  # else it is found again
             return read_back(told, cells=cells, steps=steps)
     found = _found(cells, prefixes=prefixes, known=known, steps=steps)
-    kept.write(name, written(found))
+    strategy_cache.write(name, written(found))
     return found
 
 
@@ -234,7 +234,7 @@ def _least(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, s
     from scipy.optimize import minimize  # not before somebody asks: it takes a while to import
 
     def asked(weights: Floats) -> tuple[float, Floats]:
-        may_stop()
+        checkpoint()
         return objective(weights)
 
     bounds = [(0, MAX_WEIGHT)] * len(start)

@@ -39,8 +39,8 @@ from dpcore.core import (
     Neighbours,
     Problem,
     PureMechanism,
+    checkpoint,
     epsilon_param,
-    may_stop,
     param,
     rows_up,
 )
@@ -80,7 +80,7 @@ def worst_prefix(solver: Estimate) -> tuple[float, float]:
     square = largest = 0.0
     for last in range(cells):
         if last % BLOCK == 0:
-            may_stop()
+            checkpoint()
         np.add.at(weighed, over[last], added[last])
         shares += added[last] @ inverse[over[last]]
         known = sums[last] / total if solver.known else 0.0
@@ -108,10 +108,10 @@ def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> t
     if cells > MAX_DENSE:
         return worst_prefix(solver)
     turned = solver.turned(np.eye(cells, len(solver.own)))
-    may_stop()
+    checkpoint()
     sums = np.pad(np.cumsum(solver.shares_of(turned), axis=0), ((1, 0), (0, 0)))
     largest = np.abs(sums).max() if prefixes else (sums.max(axis=0) - sums.min(axis=0)).max()
-    may_stop()
+    checkpoint()
     return worst_square_of(turned[:, :cells], prefixes=prefixes), float(largest)
 
 
@@ -125,7 +125,7 @@ def worst_square_of(inverse: Floats, *, prefixes: bool) -> float:
         return float(square.max())
     worst = 0.0
     for first in range(0, len(square), BLOCK):
-        may_stop()
+        checkpoint()
         end = first + BLOCK  # of a pair either order is the same
         worst = max(worst, float((square[first:end, None] + square[first:] - 2 * products[first:end, first:]).max()))
     return worst

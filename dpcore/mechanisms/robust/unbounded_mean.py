@@ -66,7 +66,7 @@ EMPTY_CELLS = (
 )
 
 
-def far_apart_chance(*, n: int, exceptions: int) -> float:
+def exception_chance(*, n: int, exceptions: int) -> float:
     """Explicit part of gamma: bound on the chance that the differing rows are further apart than either data set's d.
 
     Args:
@@ -76,7 +76,7 @@ def far_apart_chance(*, n: int, exceptions: int) -> float:
     return min(1.0, (exceptions + 1) / max(1, n // 2))
 
 
-def most_exceptions(*, n: int, gamma: float) -> int:
+def max_exceptions(*, n: int, gamma: float) -> int:
     """The most pairs that may be further apart than d for this gamma.
 
     Raises:
@@ -123,7 +123,7 @@ class UnboundedMean(Mechanism):
         """
         if problem.neighbours is not Neighbours.REPLACE_ONE:
             raise ParameterError("The mean without bounds is studied here only for replacing one of n rows, n public.")
-        most_exceptions(n=problem.n, gamma=self.gamma)
+        max_exceptions(n=problem.n, gamma=self.gamma)
         return Guarantee(
             epsilon=self.epsilon, gamma=self.gamma, neighbours=problem.neighbours, releasable=False, why_not=WHY_NOT
         )
@@ -168,7 +168,7 @@ class UnboundedMean(Mechanism):
         """One noisy sum, its mean rounded to the nearest cell."""
         problem, n = state.problem, state.problem.n
         self.guarantee(problem)  # refuses before anything is drawn
-        exceptions = most_exceptions(n=n, gamma=self.gamma)
+        exceptions = max_exceptions(n=n, gamma=self.gamma)
         # At least one cell: a wider scale only helps, and noise needs one.
         difference = max(1, int(state.differences[-1 - exceptions]))
         draw = NoisyCounts(np.array([[state.total]]), epsilon=self.epsilon / 2, sensitivity=difference)

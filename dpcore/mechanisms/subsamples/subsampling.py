@@ -25,7 +25,7 @@ MAX_SUBSAMPLES = 1 << 30
 """Subsamples a plan may have."""
 MAX_TRIED = 1 << 20
 """Subsamples among which the fewest are looked for."""
-VOTES_TOLD_APART = 512
+VOTE_RESOLUTION = 512
 """Numbers of votes within one standard deviation that are told apart."""
 
 
@@ -171,14 +171,14 @@ def answer_chance(plan: SubsamplingPlan, *, epsilon: float, agreement: float) ->
 def _law_of_votes(subsamples: int, agreement: float) -> tuple[Integers, Floats]:
     """Numbers of votes and their chances."""
     deviation = math.sqrt(subsamples * agreement * (1 - agreement))
-    step = int(deviation / VOTES_TOLD_APART)
+    step = int(deviation / VOTE_RESOLUTION)
     if step < 2:
         first, chances = binomial_law(draws=subsamples, chance=agreement)
         return np.arange(first, first + len(chances)), chances
     from scipy.special import gammaln
 
     middle = round(subsamples * agreement)
-    votes = middle + step * np.arange(-9 * VOTES_TOLD_APART, 9 * VOTES_TOLD_APART + 1)
+    votes = middle + step * np.arange(-9 * VOTE_RESOLUTION, 9 * VOTE_RESOLUTION + 1)
     votes = votes[(votes >= 0) & (votes <= subsamples)]
     logs = votes * math.log(agreement) + (subsamples - votes) * math.log1p(-agreement)
     chances = np.exp(gammaln(subsamples + 1) - gammaln(votes + 1) - gammaln(subsamples - votes + 1) + logs)
@@ -212,7 +212,7 @@ def _roughly_enough(*, epsilon: float, delta: float, share: float, agreement: fl
 
 
 @lru_cache(maxsize=64)
-def fewest_subsamples(
+def min_subsamples(
     *, epsilon: float, delta: float, n: int, rows: int, agreement: float = 0.75, beta: float = USUAL_BETA
 ) -> int | None:
     """About the fewest subsamples (to 2%) with which data of such agreement get their answer with chance 1 - beta.

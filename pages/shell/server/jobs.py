@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from dpcore.core import stoppable
+from dpcore.core import cancellable
 from pages.shell.server.streamlit_internals import has_server, is_connected, session_id
 from pages.shell.session import MEMORY, remembered
 from pages.shell.state import SessionKey
@@ -59,7 +59,7 @@ class Job(Generic[Result]):
         generator = work()
         while not self._is_over():
             try:
-                with stoppable(self._leave):
+                with cancellable(self._leave):
                     self.share = next(generator)
             except _Left:
                 return None

@@ -77,7 +77,7 @@ def test_the_head_of_an_empty_synthetic_table_is_escaped(monkeypatch: pytest.Mon
     """A mechanism that refuses leaves a table without rows."""
     offered = list[str]()
     monkeypatch.setattr("streamlit.download_button", lambda *_, data, **__: offered.append(data()))
-    source = SimpleNamespace(provenance=SimpleNamespace(is_private=False), told=("=1+1", "a,b"))
+    source = SimpleNamespace(provenance=SimpleNamespace(is_private=False), value_columns=("=1+1", "a,b"))
     mechanism = SimpleNamespace(run=lambda *_, **__: None)
     recipe: Any = SimpleNamespace(source=source, entry_key="any", seed=1, mechanism=lambda: mechanism)
     state: Any = None

@@ -18,7 +18,7 @@ from dpcore import ParameterError
 from dpcore.data.columns import Labels
 from dpcore.data.dates import STEPS, Dates, period_of, written
 from dpcore.data.frames import read_frame
-from dpcore.data.reading.spellings import STEPS as READ
+from dpcore.data.reading.cell_parsing import STEPS as READ
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 

@@ -239,7 +239,7 @@ def test_reports_sweeps_and_transcripts_as_frames() -> None:
     said = transcript.frame()
     assert said["turn"].tolist() == [0, 1, 2, 3, 4] * 2
     np.testing.assert_array_equal(said["answer"].isna(), transcript.declined.ravel())
-    np.testing.assert_array_equal(said["query"], transcript.asked.ravel())
+    np.testing.assert_array_equal(said["query"], transcript.query_indices.ravel())
 
 
 def executed(source: Any) -> dict[str, Any]:

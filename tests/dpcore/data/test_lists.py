@@ -13,7 +13,7 @@ import pytest
 
 from dpcore import DataError, ParameterError
 from dpcore.core import Integers
-from dpcore.data.lists import DecisionLists, ListColumns, columns_of, made_up_lists, written_out
+from dpcore.data.lists import DecisionLists, ListColumns, columns_of, draw_mock_lists, written_out
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Generated, generated_lists
 from dpcore.data.twin import twin
@@ -95,7 +95,7 @@ def test_generated_and_made_up_lists_can_be_read_back(rules: int) -> None:
         every = np.arange(queries.count)
         np.testing.assert_array_equal(queries.truth(again.records, every), queries.truth(dataset.records, every))
     domain = source.on(DecisionLists)
-    np.testing.assert_array_equal(own.dataset().records, made_up_lists(domain, n=200, seed=4))
+    np.testing.assert_array_equal(own.dataset().records, draw_mock_lists(domain, n=200, seed=4))
     assert len(np.unique(own.dataset().records[:, 0])) > 8
 
 

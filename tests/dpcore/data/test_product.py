@@ -18,7 +18,7 @@ from dpcore import DataError, Dataset, Labels, ParameterError
 from dpcore.core import DomainKind
 from dpcore.data.columns import Number, is_labels
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn
+from dpcore.data.declarations import DeclaredColumn
 from dpcore.data.product import Product
 from dpcore.queries.marginals import Marginals
 from tests.kit.attribute_tables import GENERATED, domain_of

@@ -9,14 +9,14 @@ import pytest
 import dpcore
 from dpcore.core import Domain, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.predicates import Predicate
 from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading, YesNo
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.sphere import Sphere
-from dpcore.data.twin import MAX_ROWS, MadeUp, made_up, twin
+from dpcore.data.twin import MAX_ROWS, MockData, draw_mock_records, twin
 from tests.kit.sources import own
 
 LINE = Number(low=0, high=200, bits=4, missing=True, unit="kg")
@@ -35,13 +35,13 @@ DOMAINS: tuple[Domain, ...] = (
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda each: type(each).__name__)
 def test_rows_fit_their_domain_and_none_is_missing(domain: Domain) -> None:
-    dataset = MadeUp(n=500, seed=3).dataset(_Read(domain), TOLD)
+    dataset = MockData(n=500, seed=3).dataset(_Read(domain), TOLD)
     assert dataset.n == 500
     if domain.listed:
         assert int(dataset.records.max()) < domain.ordered
-    assert np.array_equal(dataset.records, domain.checked(made_up(domain, n=500, seed=3)))
+    assert np.array_equal(dataset.records, domain.checked(draw_mock_records(domain, n=500, seed=3)))
     if getattr(domain, "labels", ()) != ("only",):
-        assert not np.array_equal(dataset.records, domain.checked(made_up(domain, n=500, seed=4)))
+        assert not np.array_equal(dataset.records, domain.checked(draw_mock_records(domain, n=500, seed=4)))
 
 
 class _Read(Reading):
@@ -65,9 +65,9 @@ TOLD = Provenance(kind=ProvenanceKind.TWIN, title="test")
 
 def test_columns_are_independent() -> None:
     grid = Product.map(Number(bits=4), Number(bits=4))
-    first, second = np.divmod(made_up(grid, n=40_000, seed=1), grid.shape[1])
+    first, second = np.divmod(draw_mock_records(grid, n=40_000, seed=1), grid.shape[1])
     assert abs(float(np.corrcoef(first, second)[0, 1])) < 4 / np.sqrt(40_000)
-    trade, again, _ = made_up(DOMAINS[5], n=40_000, seed=1).T
+    trade, again, _ = draw_mock_records(DOMAINS[5], n=40_000, seed=1).T
     assert abs(float(np.corrcoef(trade, again)[0, 1])) < 4 / np.sqrt(40_000)
 
 
@@ -140,5 +140,5 @@ def test_a_twin_of_persons_rows_is_that_of_what_is_read_of_them() -> None:
     inner = Columns(names=("weight",), on=LINE)
     made = twin(Capped(reading=inner, person="who", rows=3), n=200)
     assert np.array_equal(made.dataset().records, twin(inner, n=200).dataset().records)
-    assert made.person_rows == 3 and made.told == ("weight",) and made.column == "weight"
+    assert made.person_rows == 3 and made.value_columns == ("weight",) and made.column == "weight"
     assert made.columns == ("weight", "who"), "a reader's own file must have both"

@@ -64,7 +64,7 @@ def exact_delta_of(plan: ResidualPlan, epsilon: float) -> float:
 @pytest.mark.parametrize("lean", [1.0, 4.0])
 def test_at_the_size_of_a_survey_nothing_is_lost(neighbours: Neighbours, lean: float) -> None:
     """697 numbers of four sigmas: the exact delta is within it, and within 1% of it."""
-    plan = residual_plan(sizes=(2,) * 16, ways=3, neighbours=neighbours, epsilon=1.0, delta=1e-9, lean=lean)
+    plan = residual_plan(sizes=(2,) * 16, ways=3, neighbours=neighbours, epsilon=1.0, delta=1e-9, small_set_weight=lean)
     assert 0.99e-9 < exact_delta_of(plan, 1.0) <= plan.delta * (1 + 10 * GRID)
     assert plan.delta <= 1e-9
 
@@ -77,7 +77,7 @@ def test_at_the_size_of_a_survey_nothing_is_lost(neighbours: Neighbours, lean: f
 def test_the_proved_delta_holds_for_the_exact_law(
     sizes: tuple[int, ...], delta: float, epsilon: float, neighbours: Neighbours
 ) -> None:
-    plan = residual_plan(sizes=sizes, ways=2, neighbours=neighbours, epsilon=epsilon, delta=delta, lean=2.0)
+    plan = residual_plan(sizes=sizes, ways=2, neighbours=neighbours, epsilon=epsilon, delta=delta, small_set_weight=2.0)
     exact = exact_delta_of(plan, epsilon)
     assert 0 < exact <= plan.delta * (1 + 10 * GRID)
     assert plan.delta <= delta

@@ -128,9 +128,9 @@ def test_every_mechanism_of_gaussian_noise_says_what_it_draws_and_charges_person
 
 def _data(problem: Problem, seed: int) -> Any:
     from dpcore.core import Dataset, Provenance, ProvenanceKind
-    from dpcore.data.twin import made_up
+    from dpcore.data.twin import draw_mock_records
 
-    records = made_up(problem.domain, n=problem.n, seed=seed)
+    records = draw_mock_records(problem.domain, n=problem.n, seed=seed)
     return Dataset(problem.domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="x"))
 
 

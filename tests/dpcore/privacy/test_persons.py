@@ -14,7 +14,7 @@ import pytest
 
 from dpcore import Enumerate, Guarantee, Neighbours, Number, ParameterError, Preview, Problem, Thresholds
 from dpcore.core import Dataset, Mechanism, Provenance, ProvenanceKind, per_person
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram

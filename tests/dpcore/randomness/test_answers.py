@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Integers, ParameterError
-from dpcore.limits.bounds.refusal import most_answers
+from dpcore.limits.bounds.refusal import max_answer_chance
 from dpcore.randomness import Account, Answers, GaussianCounts, NoisyCounts, Preview, Secure
 from dpcore.randomness.answers import BITS, answer_chances, answer_table
 from tests.kit.statistics import assert_law_from, assert_other_law
@@ -61,7 +61,7 @@ def test_it_meets_the_wall_at_every_stability(epsilon: float, delta: float) -> N
             assert 0 <= short <= Decimal("1e-15")
             wall = min(growth * wall + slack, 1 - (1 - wall - slack) / growth, Decimal(1))
     stable = np.arange(len(table) + 3)
-    told = most_answers(stable, epsilon=epsilon, delta=delta)
+    told = max_answer_chance(stable, epsilon=epsilon, delta=delta)
     np.testing.assert_allclose(answer_chances(stable, epsilon=epsilon, delta=delta), told, rtol=1e-9, atol=1e-15)
 
 

@@ -272,16 +272,16 @@ def test_a_sampler_wants_a_trial_and_a_draw_it_can_make(name: str) -> None:
         sampler.draw(Nameless(), 1)
 
 
-def kinds_of(base: type[Draw[Any]]) -> set[type[Draw[Any]]]:
+def clique_types_of(base: type[Draw[Any]]) -> set[type[Draw[Any]]]:
     """All kinds of draws below one."""
-    return {base}.union(*(kinds_of(kind) for kind in base.__subclasses__()))
+    return {base}.union(*(clique_types_of(kind) for kind in base.__subclasses__()))
 
 
 def test_a_draw_shows_none_of_its_values() -> None:
     secret = np.array([[123456789]])
     assert "123456789" not in repr(NoisyCounts(secret, epsilon=1.0, sensitivity=1.0))
     # A dataclass prints its fields unless it is told not to: no kind of draw may.
-    kinds = kinds_of(Draw)
+    kinds = clique_types_of(Draw)
     assert {NoisyCounts, GaussianCounts, Choice, MedianCuts, SparseVector, FairSplit} < kinds
     assert all(kind.__repr__ is object.__repr__ for kind in kinds)
 

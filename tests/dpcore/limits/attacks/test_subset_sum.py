@@ -93,7 +93,7 @@ def test_the_certificate_holds_for_the_worst_noise(error: int, seed: int) -> Non
     masks = subset_sum.random_groups(sampler, people=people, groups=groups)
     left, singular, _ = np.linalg.svd(masks.astype(float), full_matrices=False)
     assert subset_sum.strength(masks) == pytest.approx(singular[-1], rel=1e-6)
-    most = subset_sum.wrong_at_most(masks, error=error)
+    most = subset_sum.max_wrong_bits(masks, error=error)
     assert most == min(people, math.floor(4 * groups * error**2 / singular[-1] ** 2 * (1 + 1e-6)))
     noises = [error * np.sign(left[:, k]) for k in range(people)]
     answers = masks @ bits.astype(int) + np.array(noises)
@@ -106,7 +106,7 @@ def test_the_certificate_holds_for_the_worst_noise(error: int, seed: int) -> Non
 def test_few_groups_prove_nothing(seed: int) -> None:
     masks = subset_sum.random_groups(Preview(seed), people=20, groups=10)
     assert subset_sum.strength(masks) == 0
-    assert subset_sum.wrong_at_most(masks, error=1) == 20
+    assert subset_sum.max_wrong_bits(masks, error=1) == 20
     bound = subset_sum.error_bound(masks, epsilon=1.0)
     assert bound.value == 0 and not bound.applies
     assert "any error" in bound.statement and "less than 0" not in bound.statement

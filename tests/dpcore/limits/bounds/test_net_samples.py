@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.core import Floats, Integers, ParameterError
 from dpcore.limits.bounds import distributional
-from dpcore.limits.bounds.net_samples import draw_pairs, draw_sample, most_apart
+from dpcore.limits.bounds.net_samples import draw_pairs, draw_sample, max_extent_difference
 from dpcore.mechanisms.net.bands import Bands
 
 
@@ -43,7 +43,7 @@ def test_the_bound_is_below_the_loss_over_all_candidates(rows: int, points: int,
         samples = [draw_sample(generator, rows) for _ in range(2)]
         before, after = (law(each, points=points, epsilon=epsilon)[1] for each in samples)
         assert bound <= np.abs(np.log(before / after)).max() + 1e-9
-        exact = epsilon / (2 * points) * most_apart(*samples, points=points)
+        exact = epsilon / (2 * points) * max_extent_difference(*samples, points=points)
         shift = log_sum(samples[1], points=points, epsilon=epsilon) - log_sum(
             samples[0], points=points, epsilon=epsilon
         )
@@ -56,7 +56,7 @@ def test_the_closed_form_is_the_most_over_all_candidates(points: int, seed: int)
     for _ in range(40):
         near, far = generator.multinomial(7, generator.dirichlet(np.full(5, 0.5)), size=2)
         (beside, _), (away, _) = (law(each, points=points, epsilon=1.0) for each in (near, far))
-        assert most_apart(near, far, points=points) == (away - beside).max()
+        assert max_extent_difference(near, far, points=points) == (away - beside).max()
 
 
 @pytest.mark.slow
@@ -71,8 +71,8 @@ def test_the_net_mechanism_has_no_distributional_privacy_at_its_epsilon() -> Non
         rate = epsilon / (2 * points)
         losses.append(
             max(
-                rate * most_apart(other, one, points=points) + shift,
-                rate * most_apart(one, other, points=points) - shift,
+                rate * max_extent_difference(other, one, points=points) + shift,
+                rate * max_extent_difference(one, other, points=points) - shift,
             )
         )
     bounds = draw_pairs(rows=rows, points=points, pairs=pairs, seed=1).losses(epsilon)
@@ -94,12 +94,12 @@ def test_the_loss_grows_like_the_root_of_the_rows() -> None:
 @pytest.mark.parametrize("rows", [100, 1000, 10_000])
 def test_the_net_mechanism_needs_an_epsilon_of_about_one_over_the_root_of_the_rows(rows: int) -> None:
     found = draw_pairs(rows=rows, points=8, pairs=60, seed=2)
-    most = found.most_epsilon(loss=1.0, beta=0.05)
+    most = found.max_epsilon(loss=1.0, beta=0.05)
     assert 1 < most * rows**0.5 < 3
     # It is the least such number: at it 5% of the pairs, 3 of 60, lose more, and with a hundredth more 4 of 60 do.
     assert (found.losses(most) > 1 + 1e-9).sum() == 3 and (found.losses(1.01 * most) > 1).sum() >= 4
     with pytest.raises(ParameterError):
-        found.most_epsilon(loss=0.0, beta=0.05)
+        found.max_epsilon(loss=0.0, beta=0.05)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])

@@ -141,14 +141,14 @@ def test_no_mechanism_beats_the_odds(chances: Floats, prior: float, slack: float
 
 
 def test_odds_in_words() -> None:
-    told = odds.told(prior=0.1, epsilon=1.0)
+    told = odds.posterior_odds(prior=0.1, epsilon=1.0)
     assert told.high == pytest.approx(0.1 * math.e / (0.1 * math.e + 0.9))
     assert "10%" in told.sentence and "23.2%" in told.sentence
-    slack = odds.told(prior=0.1, epsilon=1.0, delta=1e-6)
+    slack = odds.posterior_odds(prior=0.1, epsilon=1.0, delta=1e-6)
     assert (slack.low, slack.high) == (0.0, 1.0) and "1e-06" in slack.sentence
     assert slack.sentence.startswith("Except with chance about 1e-06, in which everything may come out: ")
-    even = odds.told(prior=0.5, epsilon=1.0)
+    even = odds.posterior_odds(prior=0.5, epsilon=1.0)
     assert even.guess_after == pytest.approx(1 - confusion(epsilon=1.0, steps=1))
     with pytest.raises(ParameterError, match="prior"):
-        odds.told(prior=0.0, epsilon=1.0)
+        odds.posterior_odds(prior=0.0, epsilon=1.0)
     assert np.isfinite(odds.posterior_range(0.3, epsilon=1000.0)).all()

@@ -15,7 +15,7 @@ from dpcore.core import Floats, Guarantee, Integers, PointsRelease
 from dpcore.mechanisms.histograms.concentration import worst_error_gaussian, worst_error_laplace
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import SIZE_SHARE, LinearNet, least_divergence, sampled_resolution
-from dpcore.mechanisms.net.listed import ListedNet, listable_points
+from dpcore.mechanisms.net.listed_net import ListedNet, listable_points
 from dpcore.queries.linear import GENERATED, UNITS, LinearQueries, generated
 from dpcore.randomness import GaussianCounts, NoisyCounts
 from dplab.audit import exact_delta, neighbouring_pairs

@@ -282,7 +282,11 @@ def test_updates_promised_are_those_of_the_papers(
         else math.log2(candidates(size=size, points=math.ceil(2 / alpha)))
     )
     slack = (rows * alpha) / 4
-    assert 0 < mechanism.paid_most(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack)) <= most
+    assert (
+        0
+        < mechanism.max_paid_answers(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack))
+        <= most
+    )
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
@@ -300,13 +304,13 @@ def test_paid_answers_promised_by_hand() -> None:
     problem = on_a_line(n=100, bits=2)
     weights = MultiplicativeWeights(alpha=0.5)
     # ln 4 * 100^2 / (2 * (30^2 - 10^2)) = 8.66
-    assert weights.paid_most(problem, wrong=30, noise=10) == 8
-    assert weights.paid_most(problem, wrong=10, noise=10) == math.inf
+    assert weights.max_paid_answers(problem, wrong=30, noise=10) == 8
+    assert weights.max_paid_answers(problem, wrong=10, noise=10) == math.inf
     # Four points on four cells: C(7, 4) = 35 databases, 2^5 < 35 < 2^6; within 12.5 rows; dropped beyond 25 rows.
     median = MedianMechanism(alpha=0.5)
-    assert median.paid_most(problem, wrong=30, noise=12) == 5
-    assert median.paid_most(problem, wrong=30, noise=13) == math.inf
-    assert median.paid_most(problem, wrong=12.5, noise=1) == math.inf
+    assert median.max_paid_answers(problem, wrong=30, noise=12) == 5
+    assert median.max_paid_answers(problem, wrong=30, noise=13) == math.inf
+    assert median.max_paid_answers(problem, wrong=12.5, noise=1) == math.inf
 
 
 @both
@@ -366,8 +370,8 @@ def test_500_adaptive_thresholds_on_real_earnings(key: str, most_paid: int, seed
     mechanism = entry(key).make(epsilon=1.0, alpha=0.05, updates=40)
     transcript = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 1)
     assert isinstance(transcript, Transcript)
-    assert transcript.asked.shape == (1, 500)
-    assert len(np.unique(transcript.asked)) > 50
+    assert transcript.query_indices.shape == (1, 500)
+    assert len(np.unique(transcript.query_indices)) > 50
     assert 1 <= transcript.paid.sum() <= most_paid
     assert not transcript.declined.any()
     worst = float(np.abs(transcript.errors(dataset.histogram)).max())
@@ -401,7 +405,7 @@ def test_questions_one_at_a_time(entry: Entry, seed: int) -> None:
     assert not refused.paid.any()
     assert len(account.charges) == 1
     transcript = conversation.close()
-    assert transcript.asked.tolist() == [[1, 1]]
+    assert transcript.query_indices.tolist() == [[1, 1]]
     assert transcript.free.sum() == 0
     with pytest.raises(ParameterError, match="over"):
         conversation.ask(1)

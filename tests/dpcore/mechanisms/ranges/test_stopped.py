@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpcore.core import stoppable
+from dpcore.core import cancellable
 from dpcore.mechanisms.ranges.hierarchy import tree
 from dpcore.mechanisms.ranges.root import worst_square
 from dpcore.mechanisms.ranges.strategy import strategy
@@ -53,7 +53,7 @@ def test_it_ends_where_it_is_stopped_and_the_next_is_whole(work: Callable[[], ob
         if len(asked) == 3:
             raise KeyboardInterrupt
 
-    with stoppable(third_time, every=0), pytest.raises(KeyboardInterrupt):
+    with cancellable(third_time, every=0), pytest.raises(KeyboardInterrupt):
         work()
     assert len(asked) == 3 and not any(cache.cache_info().currsize for cache in kept[:1])
     assert work() == expected

@@ -32,7 +32,7 @@ from dpcore.mechanisms.subsamples.subsampling import (
     agreement_needed,
     answer_chance,
     calibrated_plan,
-    fewest_subsamples,
+    min_subsamples,
     paper_delta,
     paper_plan,
     row_chance,
@@ -358,7 +358,7 @@ def test_fewest_subsamples_are_enough_and_a_few_less_are_not() -> None:
             plan = calibrated_plan(epsilon=epsilon, delta=d, n=n, rows=rows, subsamples=subsamples)
             return answer_chance(plan, epsilon=epsilon, agreement=0.75)
 
-        fewest = fewest_subsamples(epsilon=epsilon, delta=delta, n=n, rows=rows)
+        fewest = min_subsamples(epsilon=epsilon, delta=delta, n=n, rows=rows)
         if fewest is None:
             assert all(chance(4**power) < 0.95 for power in range(3, 11))
         else:
@@ -449,16 +449,16 @@ def test_the_calibrated_version_and_its_saving() -> None:
     # With the paper's m, slack and agreement: less than a nine-hundredth of its subsamples.
     paper = paper_plan(epsilon=1.0, n=6400, rows=100)
     same = agreement_needed(paper, epsilon=1.0, beta=0.05)
-    fewest = fewest_subsamples(epsilon=1.0, delta=paper.delta, n=6400, rows=100, agreement=same)
+    fewest = min_subsamples(epsilon=1.0, delta=paper.delta, n=6400, rows=100, agreement=same)
     assert fewest is not None
     assert paper.subsamples / fewest > 900
     # For delta = 10^-6 at agreement 3/4, subsamples of 50 rows need no more than 3,000; the paper would draw 2,097,152.
-    few = fewest_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=50)
+    few = min_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=50)
     assert few is not None
     assert few <= 3000
     assert paper_plan(epsilon=1.0, n=6400, rows=50).subsamples == 2_097_152
     # At 100 rows no number of subsamples is enough: each row is in one subsample of 65.
-    assert fewest_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=100) is None
+    assert min_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=100) is None
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])

@@ -15,7 +15,7 @@ from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Pr
 from dpcore.core import BoundKind, Floats, Integers, Problem, finish
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.plan import ResidualPlan
@@ -51,7 +51,7 @@ class Quiet(WholeTable):
 def test_exact_privacy_over_all_neighbours(neighbours: Neighbours, rule: bool) -> None:
     """With pairs, and with single columns alone, which the rule takes for two rows."""
     mechanism = dataclasses.replace(TINY, rule=rule)
-    assert mechanism.plan(tiny(neighbours)).kinds.ways == (1 if rule else 2)
+    assert mechanism.plan(tiny(neighbours)).cliques.ways == (1 if rule else 2)
     told: dict[str, Any] = {"window": WINDOW, "universe": every_record((2, 2))}
     finding = exact_delta(mechanism, tiny(neighbours), **told)
     assert finding.pairs == (16 if neighbours is ADD_REMOVE else 24)
@@ -108,21 +108,21 @@ def test_the_rule_takes_what_noise_leaves_room_for(neighbours: Neighbours, seed:
     """Fewer columns at small epsilon or n; pairs are then not promised. Spending is the guarantee's either way."""
     problem, _, state = prepared(2_000, neighbours, seed=seed, ways=3)
     mechanisms = [WholeTable(epsilon=epsilon, delta=1e-6) for epsilon in (0.02, 0.6, 20.0)]
-    ways = [mechanism.plan(problem).kinds.ways for mechanism in mechanisms]
+    ways = [mechanism.plan(problem).cliques.ways for mechanism in mechanisms]
     assert ways == [1, 2, 3]
-    assert WholeTable(epsilon=0.02, rule=False).plan(problem).kinds.ways == 3
-    assert [m.plan(dataclasses.replace(problem, n=10**7)).kinds.ways for m in mechanisms] == [3, 3, 3]
+    assert WholeTable(epsilon=0.02, rule=False).plan(problem).cliques.ways == 3
+    assert [m.plan(dataclasses.replace(problem, n=10**7)).cliques.ways for m in mechanisms] == [3, 3, 3]
     for mechanism in mechanisms:
         account = Account(Preview(seed))
         mechanism.run(state, account, 2)
         assert 0.5e-6 < account.delta(mechanism.epsilon) <= 1e-6
-    kinds = [mechanism.accuracy(problem, 0.05).kind for mechanism in mechanisms]
-    assert kinds == [BoundKind.ORDER_ONLY, BoundKind.ORDER_ONLY, BoundKind.GUARANTEE]
+    cliques = [mechanism.accuracy(problem, 0.05).kind for mechanism in mechanisms]
+    assert cliques == [BoundKind.ORDER_ONLY, BoundKind.ORDER_ONLY, BoundKind.GUARANTEE]
 
 
 def test_too_many_cells_of_pairs_leave_single_columns() -> None:
     problem = problem_of((5_000, 5_000), ways=2, n=10**9, neighbours=REPLACE)
-    assert WholeTable(epsilon=5.0).plan(problem).kinds.ways == 1
+    assert WholeTable(epsilon=5.0).plan(problem).cliques.ways == 1
     with pytest.raises(ParameterError, match="numbers"):
         WholeTable(epsilon=5.0, rule=False).plan(problem)
 
@@ -201,7 +201,7 @@ def test_what_the_rows_errors_stay_within_is_for_all_tables_that_were_measured(s
     data = dataset_on(problem, correlated((2, 2, 2), n=200, seed=seed))
     release = mechanism.run(mechanism.prepare(data, problem), Preview(seed), 1)
     rows = release.rows()
-    assert release.plan.kinds.ways == 2
+    assert release.plan.cliques.ways == 2
     counts = np.bincount(2 * rows[:, 0] + rows[:, 1], minlength=4)
     apart = np.abs(counts - release.unbiased((0, 1)).reshape(-1)).max()
     noise = release.plan.cell_sigma((0, 1)) * math.sqrt(2 * math.log(2 * 12 / beta))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpcore import Labels, Number, ParameterError, Product, Provenance, ProvenanceKind
 from dpcore.data.dates import Dates
-from dpcore.data.declared import MAP_SIDE, Capped, DeclaredColumn, DeclaredTable, earlier
+from dpcore.data.declarations import MAP_SIDE, Capped, DeclaredColumn, DeclaredTable, count_earlier
 from dpcore.data.frames import read_frame
 from dpcore.data.product import is_map, is_table
 from dpcore.data.reading.tables import Table, read_table
@@ -130,7 +130,7 @@ def test_the_code_of_a_capped_source_makes_its_rows_again() -> None:
 @given(st.lists(st.integers(0, 4)))
 def test_rows_are_counted_person_by_person_in_file_order(codes: list[int]) -> None:
     expected = [codes[:place].count(code) for place, code in enumerate(codes)]
-    assert earlier(np.array(codes, dtype=np.int64)).tolist() == expected
+    assert count_earlier(np.array(codes, dtype=np.int64)).tolist() == expected
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1001, True])

@@ -12,7 +12,7 @@ from dpcore import Cells, Intervals, Number, ParameterError, Preview, Problem, T
 from dpcore.data.generators import generate
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.databases import candidates
-from dpcore.mechanisms.net.sized import (
+from dpcore.mechanisms.net.resolution import (
     MAX_STEPS,
     NetOfResolution,
     by_dimension,

@@ -47,7 +47,7 @@ from dpcore.randomness.laws import laplace_quantile
 
 MAX_NAMED = 1 << 16
 """Queries that may be named."""
-SUMS_APART = 1e-9
+SUM_TOLERANCE = 1e-9
 """Share of the largest number by which sums may differ from one computer to another: far more than they do."""
 
 
@@ -76,7 +76,7 @@ class NamedRelease(DataRelease):
         counts = np.rint(np.add.reduceat(numbers[: self.ends[-1] + 1], starts)).astype(np.int64)[None, :]
         answers = counts if isinstance(self.problem.queries, Cells) else np.cumsum(counts, axis=1)
         again = dataclasses.replace(self, answers=answers, refused=self.refused[:1])
-        return bool(np.allclose(again.histogram()[0], numbers, rtol=0, atol=SUMS_APART * np.abs(numbers).max()))
+        return bool(np.allclose(again.histogram()[0], numbers, rtol=0, atol=SUM_TOLERANCE * np.abs(numbers).max()))
 
 
 @dataclass(frozen=True, kw_only=True)

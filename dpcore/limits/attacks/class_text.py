@@ -22,7 +22,7 @@ NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
 def read_class(
     content: str | bytes,
     *,
-    most_questions: int = MAX_QUESTIONS,
+    max_questions: int = MAX_QUESTIONS,
     most_points: int = MAX_POINTS,
     most_bytes: int = MAX_BYTES,
 ) -> Floats:
@@ -42,9 +42,9 @@ def read_class(
     rows = [row for row in rows if row]
     if not rows:
         raise DataError("Write at least one line of numbers: a line for each question, a number for each point.")
-    if len(rows) > most_questions or len(rows[0]) > most_points:
+    if len(rows) > max_questions or len(rows[0]) > most_points:
         raise DataError(
-            f"There is room for {most_questions:,} questions on {most_points:,} points; these are {len(rows):,} on "
+            f"There is room for {max_questions:,} questions on {most_points:,} points; these are {len(rows):,} on "
             f"{len(rows[0]):,}."
         )
     for number, row in enumerate(rows, start=1):

@@ -1,7 +1,7 @@
 """A whole table declared: what each column can be, and who is protected. Public, and the same for neighbouring tables.
 
 >>> import pandas as pd
->>> from dpcore.data.declared import DeclaredColumn, DeclaredTable
+>>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 >>> from dpcore.data.columns import Labels, Number
 >>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Number(high=120, bins=12, missing=True)),
 ...                                DeclaredColumn(name="smoker", on=Labels(yes_no=True))))
@@ -96,12 +96,12 @@ class Capped(Reading):
     @override
     def records(self, table: Table) -> NDArray[Any]:
         """The reading's, of the rows that are kept."""
-        kept = table.present(self.person) & (earlier(table.codes(self.person)) < self.rows)
+        kept = table.present(self.person) & (count_earlier(table.codes(self.person)) < self.rows)
         found: NDArray[Any] = self.reading.records(table)[kept]
         return found
 
 
-def earlier(codes: Integers) -> Integers:
+def count_earlier(codes: Integers) -> Integers:
     """How many rows before each have its code, (n,)."""
     order = np.argsort(codes, kind="stable")
     among = codes[order]
@@ -195,10 +195,10 @@ class DeclaredTable:
         return self._capped(Columns(names=(first, second), on=_map((first, second), *sides)))
 
     def whole(self, *names: str, bins: int = MAX_BINS) -> Reading:
-        """Rows of these columns, of all that may be read where none is named, as attributes; see ``ranged``."""
+        """Rows of these columns, of all that may be read where none is named, as attributes; see ``bin_ranges``."""
         names = names or tuple(column.name for column in self.used)
         kinds = [self.on(name) for name in names]
-        columns = tuple(ranged(kind, bins=bins) if is_number(kind) else kind for kind in kinds)
+        columns = tuple(bin_ranges(kind, bins=bins) if is_number(kind) else kind for kind in kinds)
         return self._capped(Columns(names=names, on=Product(names=names, columns=columns)))
 
     def cut(self, cuts: Mapping[str, tuple[float, ...]]) -> Reading:
@@ -254,22 +254,22 @@ def _unfit(name: str, kind: Number | Labels, table: Table) -> Unfit:
     return Unfit(column=name, cells=len(cells), empty=int((~present).sum()), wrong=int(wrong.sum()))
 
 
-def coarser(line: Number, cells: int = MAP_SIDE) -> Number:
+def coarsen(line: Number, cells: int = MAP_SIDE) -> Number:
     """A number's line with so many cells at most; dates keep theirs, which are their units."""
     if is_dates(line) or line.ordered <= cells:
         return line
     return replace(line, bins=cells)
 
 
-def ranged(line: Number, *, bins: int = MAX_BINS) -> Number:
+def bin_ranges(line: Number, *, bins: int = MAX_BINS) -> Number:
     """A line's numbers in so many ranges at most, by a public rule: its bounds alone say which.
 
     Numbers that may be 0 and may reach thousands are cut logarithmically, and have one range of all below the first
     cut. Others, and dates, get ranges of as many of the line's own cells each.
 
-    >>> [ranged(Number(high=100_000)).describe(cell) for cell in range(4)]
+    >>> [bin_ranges(Number(high=100_000)).describe(cell) for cell in range(4)]
     ['0 to 1', '1 to 100', '100 to 150', '150 to 200']
-    >>> ranged(Number(high=120, bins=120), bins=30).describe(1)
+    >>> bin_ranges(Number(high=120, bins=120), bins=30).describe(1)
     '4 to 8'
     """
     start = max(line.low, 1.0)
@@ -306,5 +306,5 @@ def _together(names: tuple[str, ...], kinds: list[Number | Labels]) -> Number | 
 def _map(names: tuple[str, str], first: Number | Labels, second: Number | Labels) -> Product:
     """Two columns, each as finely cut as both together may be."""
     if first.ordered * second.ordered > 2**MAX_BITS:
-        first, second = (coarser(side) if is_number(side) else side for side in (first, second))
+        first, second = (coarsen(side) if is_number(side) else side for side in (first, second))
     return Product.map(first, second, names=names)

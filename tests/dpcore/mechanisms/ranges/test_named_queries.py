@@ -9,7 +9,7 @@ import pytest
 
 from dpcore import Cells, Intervals, Neighbours, Number, Preview, Problem, Thresholds
 from dpcore.core import HistogramState, Queries
-from dpcore.mechanisms.ranges.named import NamedQueries, NamedRelease
+from dpcore.mechanisms.ranges.named_queries import NamedQueries, NamedRelease
 from dpcore.randomness import Sampler
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of

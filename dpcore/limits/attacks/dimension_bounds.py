@@ -38,7 +38,7 @@ def different(matrix: ArrayLike) -> int:
     return len(np.unique(np.asarray(matrix, dtype=np.float64), axis=0))
 
 
-def most_questions(*, points: int, dimension: int) -> int:
+def max_questions(*, points: int, dimension: int) -> int:
     """Largest number of different yes-or-no questions on the points that have the dimension (Sauer-Shelah)."""
     if not 0 <= dimension <= points:
         raise ParameterError("The dimension must lie between 0 and the number of points.")
@@ -104,8 +104,8 @@ def hidden_half(
 
 def hidden_points(found: Shattering, *, scale: float | None) -> int:
     """Shattered points that can hide a half: an even number; with weights, those whose levels are alike."""
-    if scale is None or found.at_least < 2:
-        return found.at_least - found.at_least % 2
+    if scale is None or found.lower_bound < 2:
+        return found.lower_bound - found.lower_bound % 2
     return len(fat_shattering.alike(levels=_levels(found), scale=scale))
 
 
