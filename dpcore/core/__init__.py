@@ -19,7 +19,7 @@ from dpcore.core.guarantees import (
 )
 from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
 from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
-from dpcore.core.problem import Dataset, Domain, DomainKind, Problem, Provenance, ProvenanceKind, Queries
+from dpcore.core.problem import Dataset, Domain, DomainType, Problem, Provenance, ProvenanceKind, Queries
 from dpcore.core.release import (
     NOTHING,
     DataRelease,
@@ -46,7 +46,7 @@ __all__ = [
     "DataRelease",
     "Dataset",
     "Domain",
-    "DomainKind",
+    "DomainType",
     "Entry",
     "ErrorUnit",
     "Floats",

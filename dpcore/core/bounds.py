@@ -12,7 +12,7 @@ from dpcore.core.guarantees import rounded_down, rounded_up
 
 
 class BoundKind(enum.StrEnum):
-    """What a theorem's number is worth."""
+    """Status of a bound: a guarantee, an order of magnitude or a lower bound."""
 
     GUARANTEE = "guarantee"
     ORDER_ONLY = "order only"
@@ -20,7 +20,7 @@ class BoundKind(enum.StrEnum):
 
 
 class ErrorUnit(enum.StrEnum):
-    """What the error is measured in that a bound is about."""
+    """Unit of the error that a bound is about."""
 
     ROWS = "rows"
     """Counts: a share of n is so many rows."""
@@ -73,22 +73,22 @@ class Bound:
 
     @property
     def applies(self) -> bool:
-        """Whether every assumption is met."""
+        """Return whether every assumption is met."""
         return all(assumption.met for assumption in self.assumptions)
 
     @property
     def vacuous(self) -> bool:
-        """Whether the number says nothing: an error of 1 or more is true of any release whose answers lie in [0, 1]."""
+        """Return whether the bound is vacuous: answers that lie in [0, 1] never have an error above 1."""
         return not self.value < 1
 
     @property
     def guaranteed(self) -> bool:
-        """Whether it is a proved bound whose assumptions are met and that says something."""
+        """Return whether it is a proved bound with met assumptions that is not vacuous."""
         return self.kind is BoundKind.GUARANTEE and self.applies and not self.vacuous
 
     def broken_by(self, errors: Floats) -> int:
-        """How many of these errors (T,), as fractions of n, exceed the promise."""
-        # Errors are sums of k/n in floating point: a hair over the promise is not a failure.
+        """Return the number of these errors (T,), as fractions of n, that exceed the bound."""
+        # Errors are sums of k/n in floating point: a rounding error above the bound is not a failure.
         return int((errors > self.value * (1 + 1e-12) + 1e-12).sum())
 
 

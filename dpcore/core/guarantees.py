@@ -27,7 +27,7 @@ class Neighbours(enum.StrEnum):
 
     @property
     def histogram_shift(self) -> tuple[int, ...]:
-        """How far a histogram's cells move between neighbours, cell by moved cell."""
+        """Changes of the histogram's cells between neighbours, one for each changed cell."""
         return (1, 1) if self is Neighbours.REPLACE_ONE else (1,)
 
 
@@ -75,7 +75,7 @@ class Guarantee:
 
     @property
     def relation(self) -> str:
-        """Who is protected, in words."""
+        """The neighbouring relation in words."""
         if not self.person_rows:
             return self.neighbours.words
         rows = f"{self.person_rows:,} row{'s' * (self.person_rows > 1)}"
@@ -87,7 +87,7 @@ MAX_PRICED_ROWS = 1_000_000
 
 
 def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
-    """What a guarantee for one row more or less is for a person with so many at most; 0 rows leave it as it is.
+    """Return the guarantee for a person with up to ``rows`` rows; 0 rows leave it unchanged.
 
     Adding c rows one after the other gives (c epsilon, delta + e^epsilon delta + … + e^((c - 1) epsilon) delta) = (c
     epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1)): group privacy (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017,

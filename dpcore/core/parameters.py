@@ -13,7 +13,7 @@ from dpcore.core.basics import ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """How a mechanism's field is shown, checked and written in links; made by param()."""
+    """Label, range and link text of a mechanism's field; made by param()."""
 
     label: str
     symbol: str = ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class State:
-    """What prepare() computed from private data, free of epsilon; owned by one session."""
+    """Result of prepare() from private data, the same for every epsilon; owned by one session."""
 
     problem: Problem
 
@@ -44,7 +44,7 @@ NOTHING = -1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release(ABC):
-    """What came out of a mechanism: T independent releases on a leading axis.
+    """Output of a mechanism: T independent releases on a leading axis.
 
     Attributes:
         problem: the public problem.
@@ -73,18 +73,18 @@ class Release(ABC):
         return np.concatenate(flat, axis=1) if flat else np.zeros((self.trials, 1))
 
     def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        kept: dict[str, Any] = {"refused": self.refused[start:stop]}
+        """Return the trials from start to stop."""
+        parts: dict[str, Any] = {"refused": self.refused[start:stop]}
         for name in self.published:
             value = getattr(self, name)
             cut = tuple(each[start:stop] for each in _arrays(value))
-            kept[name] = cut if isinstance(value, tuple) else cut[0]
-        return dataclasses.replace(self, **kept)
+            parts[name] = cut if isinstance(value, tuple) else cut[0]
+        return dataclasses.replace(self, **parts)
 
     def may_show(self, numbers: Floats) -> bool:
-        """Whether a release of the same public problem may show these numbers, in the order of ``frame``'s last column.
+        """Return whether a release of the same problem may show these numbers, in the order of ``frame``'s last column.
 
-        For releases whose table follows from fewer numbers than it has; here nothing is ruled out.
+        It is for releases whose table follows from fewer numbers; this default rules nothing out.
         """
         return True
 
@@ -105,7 +105,7 @@ def _arrays(value: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataRelease(Release):
-    """Synthetic data: anything that can be asked of the data can be asked of it."""
+    """Synthetic data, which answer every query that the data answer."""
 
     @abstractmethod
     def histogram(self) -> Floats:
@@ -197,7 +197,7 @@ class PointsRelease(DataRelease):
         object.__setattr__(self, "weights", np.where(self.refused[:, None], 0.0, self.weights))
 
     def is_database(self, *, points: int, share: float) -> bool:
-        """Whether each is so many points, in order, all with this share of n."""
+        """Return whether each is so many points, in order, all with this share of n."""
         order, alike = (np.diff(self.points, axis=1) >= 0).all(), (self.weights == share).all()
         return self.points.shape[1] == points and bool(order and alike)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, rounded_up
+from dpcore.core import Domain, DomainType, Floats, Integers, ParameterError, rounded_up
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -33,39 +33,39 @@ MIN_EDGE_STEPS = 16
 
 
 class Column(Domain):
-    """What the values of one column can be: a domain of its own, and a part of a ``Product``."""
+    """Domain of the values of one column, which may be a part of a ``Product``."""
 
     missing: bool
 
     @property
     def columns(self) -> tuple[Number | Labels, ...]:
-        """Itself."""
+        """The column alone, as a tuple."""
         assert isinstance(self, Number | Labels)
         return (self,)
 
     @property
     @abstractmethod
     def edges(self) -> Floats:
-        """Where cells start along an axis, and the end of the last, (ordered + 1,)."""
+        """Starts of the cells along an axis, and the end of the last, (ordered + 1,)."""
 
     @property
     def low(self) -> float:
-        """Where an axis starts."""
+        """Start of the axis."""
         return float(self.edges[0])
 
     @property
     def high(self) -> float:
-        """Where it ends."""
+        """End of the axis."""
         return float(self.edges[-1])
 
     @property
     def unit(self) -> str:
-        """What a number along the axis counts."""
+        """Unit of the numbers along the axis."""
         return ""
 
     @property
     def cell_names(self) -> tuple[str, ...]:
-        """What each fitting cell is called."""
+        """Names of the fitting cells."""
         return tuple(map(self.describe, range(self.ordered)))
 
     closed: ClassVar[bool] = True
@@ -73,10 +73,10 @@ class Column(Domain):
 
     @abstractmethod
     def ends(self, first: int, last: int) -> tuple[str, str]:
-        """How the cells from one to another, both included, begin and end, in words."""
+        """Return begin and end of the cells from one to another, both included, in words."""
 
     def between(self, first: int, last: int) -> str:
-        """What the cells from one to another, both included, are called."""
+        """Return the name of the cells from one to another, both included."""
         start, stop = self.ends(first, last)
         return start if start == stop else f"{start} to {stop}"
 
@@ -150,9 +150,9 @@ class Number(Column):
 
     @override
     @property
-    def kinds(self) -> frozenset[DomainKind]:
+    def types(self) -> frozenset[DomainType]:
         """Cells in order, of equal width; ranges of named ends are a category: a mean needs equal steps."""
-        return frozenset({DomainKind.LABELS if self.cuts else DomainKind.NUMBER})
+        return frozenset({DomainType.LABELS if self.cuts else DomainType.NUMBER})
 
     @override
     @property
@@ -206,7 +206,7 @@ class Number(Column):
 
     @property
     def separated(self) -> bool:
-        """Whether edges of equal width are so far apart that rounding cannot confuse them."""
+        """Return whether edges of equal width are so far apart that rounding cannot confuse them."""
         span, largest = self.span, max(abs(self.low), abs(self.high))
         return math.isfinite(span * self.ordered) and span / self.ordered >= MIN_EDGE_STEPS * math.ulp(largest)
 
@@ -297,8 +297,8 @@ class Labels(Column):
 
     @override
     @property
-    def kinds(self) -> frozenset[DomainKind]:
-        return frozenset({DomainKind.LABELS})
+    def types(self) -> frozenset[DomainType]:
+        return frozenset({DomainType.LABELS})
 
     @override
     @property
@@ -352,10 +352,10 @@ NO_YES = Labels(missing=False)
 
 
 def is_number(domain: object) -> TypeIs[Number]:
-    """Whether a domain's cells lie along one axis of numbers or dates."""
+    """Return whether a domain's cells lie along one axis of numbers or dates."""
     return isinstance(domain, Number)
 
 
 def is_labels(domain: object) -> TypeIs[Labels]:
-    """Whether a domain is one column of labels."""
+    """Return whether a domain is one column of labels."""
     return isinstance(domain, Labels)

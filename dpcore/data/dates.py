@@ -125,7 +125,7 @@ class Dates(Number):
 
 
 def is_dates(domain: object) -> TypeGuard[Dates]:
-    """Whether a domain's cells are units of a calendar."""
+    """Return whether a domain's cells are units of a calendar."""
     return isinstance(domain, Dates)
 
 

@@ -36,7 +36,7 @@ class Reading(ABC):
     @property
     @abstractmethod
     def domain(self) -> Domain:
-        """What a record can be."""
+        """Domain of the records that are read."""
 
     @property
     @abstractmethod
@@ -46,7 +46,7 @@ class Reading(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What is read, in words."""
+        """Description of the reading, in words."""
 
     @property
     def room(self) -> int:

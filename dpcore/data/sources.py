@@ -52,7 +52,7 @@ MODULES = {
 
 
 class Origin(ABC):
-    """Where rows come from."""
+    """Origin of rows: a generator, a sample, a file or an engine."""
 
     framed: ClassVar[bool] = True
     """Whether ``code`` gives columns of a table, which are still to be read."""
@@ -65,12 +65,12 @@ class Origin(ABC):
     @property
     @abstractmethod
     def provenance(self) -> Provenance:
-        """What may be shown of the rows, and how they are called."""
+        """Provenance of the rows, with their title."""
 
     @property
     @abstractmethod
     def rows(self) -> int:
-        """How many: as private as the rows, where rows come and go."""
+        """Number of rows: as private as the rows, where rows are added or removed."""
 
     @abstractmethod
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
@@ -205,7 +205,7 @@ class Uploaded(Origin):
 
     @property
     def from_server(self) -> bool:
-        """Whether these are private rows of an engine: the server brings them, not the user."""
+        """Return whether these are private rows of an engine: the server brings them, not the user."""
         return self.private and bool(self.table.counts_name)
 
     @override
@@ -252,14 +252,14 @@ class Source:
 
     @property
     def provenance(self) -> Provenance:
-        """What may be shown of the data, and how they are called."""
+        """Provenance of the data, with their title."""
         told = self.origin.provenance
         read = "" if isinstance(self.origin, Generated) else f": {self.reading.title}"
         return Provenance(kind=told.kind, title=f"{told.title}{read}", source=told.source)
 
     @property
     def domain(self) -> Domain:
-        """What a record can be."""
+        """Domain of the records that are read."""
         return self.reading.domain
 
     def on(self, kind: type[Kind]) -> Kind:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import DataError, Domain, DomainKind, Floats, ParameterError, Queries
+from dpcore.core import DataError, Domain, DomainType, Floats, ParameterError, Queries
 
 MAX_DIMENSIONS = 1024
 STEP = 2.0**-20
@@ -46,8 +46,8 @@ class Sphere(Domain):
 
     @override
     @property
-    def kinds(self) -> frozenset[DomainKind]:
-        return frozenset({DomainKind.VECTORS})
+    def types(self) -> frozenset[DomainType]:
+        return frozenset({DomainType.VECTORS})
 
     @override
     @property
@@ -61,7 +61,7 @@ class Sphere(Domain):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the coordinates."""
+        """Names of the coordinates."""
         return tuple(f"x{place}" for place in range(1, self.dimensions + 1))
 
     @override
@@ -131,7 +131,7 @@ def _no_list() -> NoReturn:
 
 @dataclass(frozen=True, kw_only=True)
 class Halfspaces(Queries):
-    """How many rows x have <x, y> > 0? One query for every unit vector y.
+    """Number of rows x with <x, y> > 0; one query for every unit vector y.
 
     Attributes:
         margin: promises are about those y only for which |<x, y>| is at least this for every row x.
@@ -140,7 +140,7 @@ class Halfspaces(Queries):
     key: ClassVar[str] = "halfspaces"
     title: ClassVar[str] = "Halfspaces: how many lie on the side a direction points to?"
     one: ClassVar[str] = "halfspace"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.VECTORS,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.VECTORS,)
     domain: Domain
     margin: float = 0.0
 
@@ -152,7 +152,7 @@ class Halfspaces(Queries):
 
     @property
     def sphere(self) -> Sphere:
-        """The domain."""
+        """The sphere that the queries are about."""
         assert isinstance(self.domain, Sphere)
         return self.domain
 

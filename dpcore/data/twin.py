@@ -32,7 +32,7 @@ SHARES = (0.1, 0.5)
 
 @dataclass(frozen=True, kw_only=True)
 class MockData(Origin):
-    """Rows of nobody on any declared domain.
+    """Mock data: synthetic rows on any declared domain.
 
     Attributes:
         n: how many.

@@ -23,7 +23,7 @@ SLACK = 1 + 1e-9
 
 
 def rho_of_gaussians(draws: Sequence[tuple[float, int, int]]) -> Fraction:
-    """Of discrete Gaussian draws: sigma, how many numbers, and a neighbour's squared shift of them; exact."""
+    """Return the exact ρ of discrete Gaussian draws: (sigma, number of draws, squared shift) each."""
     return sum((Fraction(square, 2) / Fraction(sigma) ** 2 for sigma, _, square in draws), Fraction(0))
 
 

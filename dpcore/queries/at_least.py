@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import Booleans, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.core import Booleans, DomainType, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product
 from dpcore.queries.attribute_sets import MAX_WIDTH, unranked
 from dpcore.queries.counting import Packed, shares
@@ -18,7 +18,7 @@ from dpcore.queries.counting import Packed, shares
 
 @dataclass(frozen=True, kw_only=True)
 class AtLeast(Queries):
-    """At least r of k attributes: any of them (r = 1), all of them (r = k), or in between; each plain or negated.
+    """Rows with at least r of k attributes: any (r = 1), all (r = k), or in between; each plain or negated.
 
     Query number i: the i-th set of k attributes; where attributes may be negated, i = set * 2^k + signs, and bit l of
     signs says that the set's l-th smallest attribute is negated.
@@ -32,7 +32,7 @@ class AtLeast(Queries):
     key: ClassVar[str] = "at-least"
     title: ClassVar[str] = "Marginals: how many have at least r of these k?"
     one: ClassVar[str] = "marginal"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.YES_NO,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.YES_NO,)
     domain: Product
     width: int = 3
     least: int = 1

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.core import Domain, DomainType, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product, is_table
 
 MAX_COLUMNS = 3
@@ -20,7 +20,7 @@ MAX_MARKS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class RangeBoxes(Queries):
-    """How many rows lie between two places of each column? One query for each choice of ranges.
+    """Number of rows between two places of each column; one query for each choice of ranges.
 
     A column's labels are taken in their order, so it should be cut into ranges of numbers or dates. Ranges begin and
     end at ``marks`` + 1 evenly spread places, both ends of the column among them; the last column varies fastest. Rows
@@ -33,7 +33,7 @@ class RangeBoxes(Queries):
     key: ClassVar[str] = "boxes"
     title: ClassVar[str] = "Boxes: how many in a range of each column?"
     one: ClassVar[str] = "box"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.TABLE,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.TABLE,)
     domain: Product
     marks: int = 8
 
@@ -45,7 +45,7 @@ class RangeBoxes(Queries):
 
     @cached_property
     def places(self) -> tuple[Integers, ...]:
-        """Of each column, the first cells of its stretches and the cell behind the last one."""
+        """First cells of each column's stretches, and the cell behind the last one."""
         ordered = (column.ordered for column in self.domain.columns)
         return tuple(np.linspace(0, cells, min(cells, self.marks) + 1).round().astype(np.int64) for cells in ordered)
 
@@ -63,7 +63,7 @@ class RangeBoxes(Queries):
     @override
     @classmethod
     def fits(cls, domain: Domain) -> bool:
-        """Whether a domain is a table of few enough columns."""
+        """Return whether a domain is a table of few enough columns."""
         return is_table(domain) and domain.attributes <= MAX_COLUMNS
 
     @override

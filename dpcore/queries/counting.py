@@ -48,7 +48,7 @@ class Packed:
 
     @property
     def attributes(self) -> int:
-        """d."""
+        """Number of attributes, d."""
         return len(self.words)
 
 
@@ -85,7 +85,7 @@ def count_sets(packed: Packed, *, size: int) -> Generator[float, None, tuple[Int
 
 
 def counted(packed: Packed, *, size: int) -> tuple[Integers, ...]:
-    """What ``count_sets`` returns, without its progress."""
+    """Return the counts of ``count_sets``, without its progress."""
     return finish(count_sets(packed, size=size))
 
 
@@ -138,7 +138,7 @@ class _Block:
 
 
 def _with_all(counts: tuple[Integers, ...], sets: Integers, *, n: int) -> Iterator[tuple[int, Integers | int]]:
-    """For every mask of a set's places: how many are in it, and the rows that have all of those attributes, (sets,)."""
+    """Yield, for every mask of a set's places, its size and the rows with all of those attributes, (sets,)."""
     size = sets.shape[1]
     for mask in range(1 << size):
         chosen = [place for place in range(size) if mask >> place & 1]
@@ -216,7 +216,7 @@ def shares(
 
 
 def sums(packed: Packed, sets: NDArray[Any], negated: Booleans | None = None) -> Generator[float, None, Integers]:
-    """For each set, how many rows have 0, 1, ... all of its attributes set; yields the share done.
+    """Count, for each set, the rows with 0, 1, ... all of its attributes set; yields the share done.
 
     The rows' sums are added up in binary, one word of each binary digit for 64 rows.
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import DomainKind, Floats, Integers, Queries
+from dpcore.core import DomainType, Floats, Integers, Queries
 from dpcore.data.lists import DecisionLists
 
 
 def fires(records: Integers, inputs: NDArray[np.bool_], *, rules: int) -> NDArray[np.bool_]:
-    """Whether each rule's literal holds, (n, k), on one input for all (s,)."""
+    """Return whether each rule's literal holds, (n, k), on one input for all (s,)."""
     values = np.concatenate([inputs, ~inputs, [False]])
     held: NDArray[np.bool_] = values[records[:, :rules]]
     return held
@@ -27,7 +27,7 @@ class Inputs(Queries):
     key: ClassVar[str] = "inputs"
     title: ClassVar[str] = "Inputs: how many lists say yes?"
     one: ClassVar[str] = "input"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.LISTS,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.LISTS,)
     domain: DecisionLists
 
     @override

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import DataError, Domain, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.core import DataError, Domain, DomainType, Floats, Integers, ParameterError, Queries
 
 UNITS = 1000
 """A weight of 1, in thousandths."""
@@ -37,7 +37,7 @@ class LinearQueries(Queries):
     key: ClassVar[str] = "linear"
     title: ClassVar[str] = "Linear: weights you choose"
     one: ClassVar[str] = "weighted sum"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER, DomainKind.LABELS)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER, DomainType.LABELS)
     domain: Domain
     name: str = "weights"
     code: str = ""
@@ -138,7 +138,7 @@ def _subsets(random: np.random.Generator, queries: int, cells: int) -> Floats:
 
 
 def _ramps(random: np.random.Generator, queries: int, cells: int) -> Floats:
-    """From 0 to 1 between two places: a threshold that is not sure."""
+    """Return weights that rise from 0 to 1 between two places: soft thresholds."""
     low, high = np.sort(random.random((2, queries, 1)) * cells, axis=0)
     ramps: Floats = np.clip((np.arange(cells) + 0.5 - low) / (high - low + 1), 0, 1)
     return ramps

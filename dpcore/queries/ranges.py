@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.core import Domain, DomainType, Floats, Integers, ParameterError, Queries
 from dpcore.core.problem import spread
 from dpcore.data.columns import Column
 from dpcore.data.product import Product
@@ -36,12 +36,12 @@ def _cumulative(values: NDArray[Any], ordered: int) -> NDArray[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds(Queries):
-    """How many rows are below b, the end of a cell? One query per ordered cell; the last asks for all of them."""
+    """Number of rows below b, the end of a cell; one query per ordered cell, the last of which counts all."""
 
     key: ClassVar[str] = "thresholds"
     title: ClassVar[str] = "Thresholds: how many are below b?"
     one: ClassVar[str] = "threshold"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER,)
     domain: Column
 
     @override
@@ -81,7 +81,7 @@ class Thresholds(Queries):
 
 @dataclass(frozen=True, kw_only=True)
 class Intervals(Queries):
-    """How many rows lie between a and b? One query per pair a <= b of ordered cells.
+    """Number of rows between a and b; one query per pair a <= b of ordered cells.
 
     Query number i of U(U+1)/2: those that start at cell 0 first (by end), then those that start at 1, and so on.
     """
@@ -89,7 +89,7 @@ class Intervals(Queries):
     key: ClassVar[str] = "intervals"
     title: ClassVar[str] = "Intervals: how many lie between a and b?"
     one: ClassVar[str] = "interval"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER,)
     domain: Column
 
     @override
@@ -151,7 +151,7 @@ class Intervals(Queries):
 
 @dataclass(frozen=True, kw_only=True)
 class Rectangles(Queries):
-    """How many rows lie in a rectangle? One query per interval of the first line with one of the second.
+    """Number of rows in a rectangle; one query per interval of the first line with one of the second.
 
     Query number i·(intervals of the second line) + j asks interval i of the first line with interval j of the second.
     """
@@ -159,7 +159,7 @@ class Rectangles(Queries):
     key: ClassVar[str] = "rectangles"
     title: ClassVar[str] = "Rectangles: how many between a and b, and between c and d?"
     one: ClassVar[str] = "rectangle"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.MAP,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.MAP,)
     domain: Product
 
     @property
@@ -242,12 +242,12 @@ class Rectangles(Queries):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells(Queries):
-    """How many rows are in one cell? One query per fitting cell; the class that serves categories."""
+    """Number of rows in one cell; one query per fitting cell, the class for categories."""
 
     key: ClassVar[str] = "cells"
     title: ClassVar[str] = "Cells: how many in each bar?"
     one: ClassVar[str] = "cell"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER, DomainKind.MAP, DomainKind.LABELS)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER, DomainType.MAP, DomainType.LABELS)
     domain: Domain
 
     @override

@@ -96,7 +96,7 @@ def answer_chances(stable: Integers, *, epsilon: float, delta: float) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answers(Draw[Booleans]):
-    """Whether to answer, for stabilities (1 or T,) that one row moves by 1 at most: (T,). Costs (epsilon, delta)."""
+    """Decide to answer or refuse, for stabilities (1 or T,) of sensitivity 1: (T,). Costs (epsilon, delta)."""
 
     stable: Integers
     epsilon: float = field(kw_only=True)

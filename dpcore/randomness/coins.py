@@ -25,7 +25,7 @@ BITS_AT_ONCE = 1 << 24
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FairSplit(Draw[Integers]):
-    """How many of each count's rows get heads on their own fair coin, shape as counts (T, k); costs nothing."""
+    """Number of heads among each count's rows on fair coins, shape as counts (T, k); costs nothing."""
 
     counts: Integers
 
@@ -102,7 +102,7 @@ class Statistic(Protocol):
 
     @property
     def answers(self) -> int:
-        """How many answers there are."""
+        """Number of possible answers."""
 
     def answer(self, counts: Integers) -> Integers:
         """The answer on each subsample's histogram: (S, cells) to (S,)."""
@@ -113,7 +113,7 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubsampleVotes(Draw[Integers]):
-    """How often each answer comes out of ``times`` subsamples of ``rows`` rows, with replacement: (T, answers).
+    """Votes for each answer in ``times`` subsamples of ``rows`` rows, with replacement: (T, answers).
 
     ``counts`` (cells,) is the data. The coins are private and cost nothing themselves: the votes must meet noise
     before anyone sees them.

@@ -102,7 +102,7 @@ class GaussianCounts(Draw[Integers]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyComparisons(PureDraw[Booleans]):
-    """Whether value + discrete Laplace noise >= threshold, elementwise on values (1 or T, k): (T, k).
+    """Comparison value + discrete Laplace noise >= threshold, elementwise on values (1 or T, k): (T, k).
 
     Thresholds are public whole numbers, broadcast against the values; noise has scale sensitivity/epsilon. Where
     nobody needs the answer, NEVER as the one threshold keeps the draw and its charge, and a preview from work.

@@ -43,7 +43,7 @@ class Enumerate(Sampler):
         self._start()
 
     def _start(self) -> None:
-        """Forget every coin."""
+        """Forget all coins drawn before."""
         self._drawn: list[NDArray[Any]] = []
         self._chance: Floats = np.ones(1)
         self._position = 0

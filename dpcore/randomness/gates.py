@@ -36,7 +36,7 @@ REACH = 40.0
 
 @dataclass(frozen=True, kw_only=True)
 class GateBudget:
-    """How a gate's epsilon is split: what one draw of each kind costs at the gate's sensitivity."""
+    """Split of a gate's epsilon: cost of one draw of each kind at the gate's sensitivity."""
 
     threshold: float
     """Of the one noise on the threshold, epsilon_1."""
@@ -87,7 +87,7 @@ class Gate(Protocol):
         """Trials that have given all their positive answers: from there on nothing of the data is looked at, (T,)."""
 
     def above(self, values: Integers, threshold: int) -> Booleans:
-        """Whether value + noise >= threshold + noise, (T,) to (T,); False where closed."""
+        """Return whether value + noise >= threshold + noise, (T,) to (T,); False where closed."""
 
     def answer(self, counts: Integers) -> Integers:
         """Counts (T,) plus noise where the last comparison was positive and not answered yet; 0 elsewhere."""
@@ -115,19 +115,19 @@ class DrawnGate:
 
     @property
     def closed(self) -> Booleans:
-        """See Gate."""
+        """Trials whose updates are used up, (T,)."""
         closed: Booleans = self._left == 0
         return closed
 
     def above(self, values: Integers, threshold: int) -> Booleans:
-        """See Gate."""
+        """Compare with the trial's noisy threshold, by one draw."""
         noisy = self._noisy(values, epsilon=self._budget.comparison)
         self._owed = (noisy >= threshold + self._threshold) & ~self.closed
         self._left = self._left - self._owed
         return self._owed.copy()
 
     def answer(self, counts: Integers) -> Integers:
-        """See Gate."""
+        """Add noise to the counts where an answer is owed."""
         owed, self._owed = self._owed, np.zeros_like(self._owed)
         return np.where(owed, self._noisy(counts, epsilon=self._budget.answer), 0)
 
@@ -158,12 +158,12 @@ class EnumeratedGate:
 
     @property
     def closed(self) -> Booleans:
-        """See Gate."""
+        """Trials whose updates are used up, (T,)."""
         closed: Booleans = self._left == 0
         return closed
 
     def above(self, values: Integers, threshold: int) -> Booleans:
-        """See Gate."""
+        """Compare with the noisy threshold, over all enumerated noises."""
         check_whole(values)
         needed = threshold + self._noises[None, :] - values[:, None]
         scale = self._sensitivity / self._budget.comparison

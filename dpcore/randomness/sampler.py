@@ -60,7 +60,7 @@ def check_scale(scale: float) -> None:
 
 @dataclass(frozen=True)
 class Charge:
-    """What one draw spent: an epsilon and a delta, or a Gaussian's sigma and squared shift.
+    """Cost of one draw: an epsilon and a delta, or a Gaussian's sigma and squared shift.
 
     ``numbers`` is how many numbers it drew.
     """
@@ -82,7 +82,7 @@ class Draw(ABC, Generic[Drawn]):
 
     @property
     def charge(self) -> Charge | None:
-        """What it spends; None for coins that are free."""
+        """Cost of the draw; None for coins that are free."""
         return None
 
     def composed(self, sampler: Sampler, trials: int) -> Drawn:
@@ -98,7 +98,7 @@ class Draw(ABC, Generic[Drawn]):
         return self.composed(secure, trials)
 
     def enumerated(self, paths: Enumerate, trials: int) -> Drawn:
-        """By its exact law."""
+        """Return the draw by its exact law, path by path."""
         return self.composed(paths, trials)
 
 
@@ -123,7 +123,7 @@ class PureDraw(Draw[Drawn]):
 
     @property
     def scale(self) -> float:
-        """Of discrete Laplace noise."""
+        """Scale of the discrete Laplace noise."""
         return self.sensitivity / self.epsilon
 
     @property
@@ -139,7 +139,7 @@ class Sampler(ABC):
     secure: ClassVar[bool] = False
 
     def draw(self, draw: Draw[Drawn], trials: int) -> Drawn:
-        """What was drawn, for T trials on the first axis of its arrays.
+        """Draw for T trials, on the first axis of the arrays.
 
         The values that a draw protects have a first axis of 1 (the same data for all trials) or T.
         """

@@ -150,7 +150,7 @@ def _fewer_points(mechanism: Mechanism, queries: Queries) -> None:
     if not isinstance(mechanism, NetMechanism | LinearNet):
         return
     problem = Problem(domain=queries.domain, queries=queries, n=1)  # n has no part in it
-    used, asked = mechanism.size(problem), mechanism.asked(problem)
+    used, asked = mechanism.size(problem), mechanism.requested_points(problem)
     if used < asked:
         why = f"every database is listed, and there are too many of {used + 1} points on {queries.domain.size:,} cells"
         if isinstance(mechanism, NetOfResolution):

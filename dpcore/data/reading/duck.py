@@ -112,7 +112,7 @@ def run(
 
 
 def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None) -> str:
-    """What went wrong in our words; of DuckDB's message only numbers are used: of rows, fields, a system's error."""
+    """Return the error in our words; of DuckDB's message only numbers are used: rows, fields, a system's error."""
     if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
         return f"it needs more than the {limits.memory_bytes >> 20:,} MB of memory that reading may take."
     if isinstance(error, duckdb.InterruptException):
@@ -130,10 +130,10 @@ def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None)
     reason = message[: message.rfind("\nPossible fixes:")].rstrip().rpartition("\n")[2]
     counts = re.fullmatch(r"Expected Number of Columns: \d+ Found: (\d+)", reason)
     if counts:
-        found = int(counts[1])
-        more, first = found > fields, place is not None and int(place[1]) == 1
+        width = int(counts[1])
+        more, first = width > fields, place is not None and int(place[1]) == 1
         return (
-            f"{row} has {found:,} field{'s'[: found != 1]}{' or more' * more} where {fields:,} "
+            f"{row} has {width:,} field{'s'[: width != 1]}{' or more' * more} where {fields:,} "
             f"{'were' if fields > 1 else 'was'} expected.{TITLE_ABOVE * (more and (first or fields == 1))}"
         )
     return f"{row} has a quotation mark that is not closed or not doubled, or is far too long."

@@ -23,7 +23,7 @@ MAX_CODE_CHARACTERS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """How the text of a file is to be read; an empty setting is guessed.
+    """Settings for reading the text of a file; an empty setting is guessed.
 
     Attributes:
         separator: the character between fields.

@@ -1,4 +1,4 @@
-"""Settings that nobody chose, guessed from public rows; of rows about people from the separator alone."""
+"""Guesses of settings that the user left open: from public rows, or of rows about people from the separator alone."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ def _counts(connection: Connection, cells: Sequence[str], limits: Limits) -> dic
     }
     parts = {name: " + ".join(f"count(*) FILTER ({each})" for each in listed) for name, listed in conditions.items()}
     select = ", ".join(f"{sql} AS {name}" for name, sql in parts.items())
-    found = run(connection, f"SELECT {select} FROM (SELECT * FROM records LIMIT {SAMPLE_ROWS})", limits=limits)
-    return {name: int(column[0]) for name, column in found.items()}
+    table = run(connection, f"SELECT {select} FROM (SELECT * FROM records LIMIT {SAMPLE_ROWS})", limits=limits)
+    return {name: int(column[0]) for name, column in table.items()}

@@ -64,7 +64,7 @@ class TooLarge(DataError):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a file may cost, checked before the cost is paid.
+    """Limits on the cost of a file, checked before the cost arises.
 
     Attributes:
         file_bytes: size as it arrives.

@@ -32,7 +32,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where the header begins.
+    """Position of the header and form of the rows below it.
 
     Attributes:
         start: characters above the header.
@@ -68,9 +68,9 @@ def find_layout(top: str, *, ending: str, settings: Format, header: bool | None,
         if len(parts) <= settings.skip:
             raise DataError(f"it has fewer than the {settings.skip:,} lines that are to be skipped.")
         start = len(top) - len(parts[-1])
-    if found := SEP_LINE.match(top, start):
-        separator = settings.separator or found[1]
-        start = found.end()
+    if match := SEP_LINE.match(top, start):
+        separator = settings.separator or match[1]
+        start = match.end()
         notes.append("Its first line names the separator and was skipped.")
     row_names, guessed = False, not separator
     if private and not separator:
@@ -163,7 +163,7 @@ def _header_of(rows: Sequence[Row]) -> tuple[int, bool, float, int]:
 
 
 def _have_row_names(rows: Sequence[Row]) -> bool:
-    """Whether all rows begin as R writes its row names: in quotes, or numbered; a comma behind rows is no column."""
+    """Return whether all rows begin with R's row names: in quotes, or numbered; a comma behind rows is no column."""
     if not any(row.fields[-1].strip() for row in rows):
         return False
     numbered = all(row.fields[0] == str(place) for place, row in enumerate(rows, start=1))
@@ -175,7 +175,7 @@ def _is_comment(row: Row) -> bool:
 
 
 def _is_title(row: Row) -> bool:
-    """Whether a row of three fields or more has text in the first alone, or in none: as a workbook saves a title."""
+    """Return whether a row is a workbook's title: three fields or more, with text in the first alone, or in none."""
     return _is_comment(row) or (len(row.fields) > 2 and not any(field.strip() for field in row.fields[1:]))
 
 

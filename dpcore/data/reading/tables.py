@@ -142,7 +142,7 @@ class Table:
 
     @property
     def closed(self) -> bool:
-        """Whether the records are gone: the table was forgotten, or the process is about to end."""
+        """Return whether the records are gone: the table was forgotten, or the process is about to end."""
         return self._folder is not None and not self._folder.exists()
 
     def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
@@ -241,7 +241,7 @@ class Table:
         return np.asarray(self._ask(f"SELECT {number} AS number FROM records")["number"], dtype=np.float64)
 
     def present(self, column: str) -> Booleans:
-        """Whether each cell holds something, shape (n,)."""
+        """Return whether each cell holds something, shape (n,)."""
         return np.asarray(self._ask(f"SELECT {self._text(column)} IS NOT NULL AS t FROM records")["t"], dtype=np.bool_)
 
     def codes(self, column: str) -> Integers:
@@ -276,7 +276,7 @@ class Table:
             yield from map(str.encode, found["packed"].tolist())
 
     def is_mostly_numeric(self, column: str) -> bool:
-        """Whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
+        """Return whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
 
         This reads private values: only for public data or the data's steward.
         """
@@ -558,7 +558,7 @@ def _copy_cells(
 
 
 def _is_readable(reader: Connection, named: str, cell: str, limits: Limits) -> bool:
-    """Whether the text of a column can be read by itself."""
+    """Return whether the text of a column can be read by itself."""
     try:
         run(reader, f"SELECT count({cell}) AS present FROM {named}", limits=limits)
     except DataError:

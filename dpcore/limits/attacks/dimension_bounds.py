@@ -34,7 +34,7 @@ MAX_SYNTHETIC = 10**7
 
 
 def different(matrix: ArrayLike) -> int:
-    """How many different questions a class asks, |C|."""
+    """Return the number of different queries in a class, |C|."""
     return len(np.unique(np.asarray(matrix, dtype=np.float64), axis=0))
 
 
@@ -114,6 +114,6 @@ def _levels(found: Shattering) -> np.ndarray[tuple[int, ...], np.dtype[np.float6
 
 
 def _spread(found: Shattering, *, scale: float) -> float:
-    """How far the levels of the points that hide a half differ."""
+    """Return the largest difference between levels of the points that hide a half."""
     chosen: list[Fraction] = [found.levels[place] for place in fat_shattering.alike(levels=_levels(found), scale=scale)]
     return float(max(chosen) - min(chosen))

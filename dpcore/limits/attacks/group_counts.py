@@ -29,7 +29,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -107,7 +107,7 @@ SUBSET_SUMS = Entry(
     mechanism=SubsetSums,
     title="Subset sums: counts of groups",
     story="Never say anything about one point: publish noisy counts of many groups, each of about half the points.",
-    domains=(DomainKind.NUMBER, DomainKind.LABELS),
+    domains=(DomainType.NUMBER, DomainType.LABELS),
     queries=(Thresholds, Intervals, Cells),
     references=("Dinur and Nissim (2003)",),
 )

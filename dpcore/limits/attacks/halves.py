@@ -104,7 +104,7 @@ class TwoWorlds:
 
     @property
     def impossible(self) -> bool:
-        """Whether the intervals contradict the promise: at their confidence, this cannot be (ε, δ)-private."""
+        """Return whether the intervals contradict the promise: at their confidence, this cannot be (ε, δ)-private."""
         return self.inside_interval[0] > self.allowed
 
 

@@ -63,7 +63,7 @@ def _intervals(cells: int) -> Integers:
 
 
 def _rectangles(dimensions: int) -> Integers:
-    """On a grid of three cells a side, where each side has an interval for every subset but the outer two."""
+    """Return rectangles on a grid of three cells a side; a side has intervals for all subsets but the outer two."""
     side, made = _intervals(3), np.ones((1, 1), dtype=np.int64)
     for _ in range(dimensions):
         made = np.kron(made, side)

@@ -56,7 +56,7 @@ class Shattering:
 
     @property
     def exact(self) -> bool:
-        """Whether the dimension is known."""
+        """Return whether the dimension is known."""
         return self.lower_bound == self.upper_bound
 
     def sentence(self) -> str:
@@ -188,7 +188,7 @@ class Search:
 
 
 def _points_left(cuts: list[Cut]) -> list[int]:
-    """How many different points the cuts from each place on have."""
+    """Return, for each place, the number of different points of the cuts from there on."""
     seen: set[int] = set()
     left = []
     for cut in reversed(cuts):
@@ -205,7 +205,7 @@ def _split(parts: list[int], cut: Cut) -> list[int] | None:
 
 
 def _divides(cut: Cut, parts: list[int]) -> bool:
-    """Whether of every subset some questions take the cut's point and some leave it."""
+    """Return whether of every subset some questions take the cut's point and some leave it."""
     return all(part & cut.takes and part & cut.leaves for part in parts)
 
 

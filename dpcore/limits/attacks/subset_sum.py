@@ -41,7 +41,7 @@ MAX_GROUPS = 2_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Guess:
-    """Reconstructed bits.
+    """Reconstructed bits and the estimates they are rounded from.
 
     Attributes:
         bits: the rounded estimates, shape (T, n).

@@ -120,7 +120,7 @@ def _most_rows(problem: Problem, guarantee: Guarantee, *, bits: float, beta: flo
 
 
 def _may_be_found(*, bits: float, steps: int, guarantee: Guarantee, beta: float) -> bool:
-    """Whether a mechanism with a slack may name the right one of N places, h steps apart, with chance 1 - β.
+    """Return whether a mechanism with a slack may name the right one of N places, h steps apart, with chance 1 - β.
 
     Named with chance p where it is right, a place is named with chance (p - δ_h) e^(-εh) at least where another is
     right, δ_h = δ (e^(εh) - 1)/(e^ε - 1) (Dwork and Roth 2014, Theorem 2.2 with a slack). N - 1 of these and p are at

@@ -76,7 +76,7 @@ def count_law(*, n: int, population: int | None = None) -> Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Separation:
-    """How far apart two samples of one population are under the folded count.
+    """Distance between two samples of one population under the folded count.
 
     Attributes:
         epsilon: loss between neighbours, which one row never exceeds: the guarantee of differential privacy.
@@ -135,7 +135,7 @@ def separation(*, n: int, epsilon: float, modulus: int | None = None, population
 
 
 def limit_far(epsilon: float) -> float:
-    """What Separation.far tends to for large n, when 2/ε is an even whole number: (1 + ε)/4."""
+    """Return the limit of Separation.far for large n, when 2/ε is an even whole number: (1 + ε)/4."""
     check_loss(epsilon=epsilon)
     modulus = round(2 / epsilon)
     if modulus < 1 or modulus % 2 or abs(modulus * epsilon - 2) > 1e-9:

@@ -45,13 +45,13 @@ def naive_laplace(value: float, *, scale: float, trials: int, seed: int) -> Floa
 
 
 def _noisy(value: float, sign: Floats, uniform: Floats, scale: float) -> Floats:
-    """What the naive implementation computes, operation by operation."""
+    """Return the output of the naive implementation, operation by operation."""
     noisy: Floats = value + sign * (scale * np.log(uniform))
     return noisy
 
 
 def reachable(outputs: Floats, value: float, *, scale: float) -> Booleans:
-    """Whether the naive implementation can turn ``value`` into each output at all, shape (T,).
+    """Return whether the naive implementation can turn ``value`` into each output at all, shape (T,).
 
     False is a proof: every uniform that could round to the output was tried. The output is within half a unit in its
     last place of value + noise, which bounds the distance of the uniform from e^(-|output - value|/scale).
@@ -120,7 +120,7 @@ class Verdict:
 
     @property
     def broken(self) -> bool:
-        """Whether the success is above what privacy allows even at the low end of its interval."""
+        """Return whether the success is above what privacy allows even at the low end of its interval."""
         return self.interval[0] > self.allowed
 
 
@@ -147,7 +147,7 @@ def score(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Attacked:
-    """Both implementations under the same attack, and some naive releases taken apart.
+    """Both implementations under the same attack, and some naive releases in detail.
 
     Attributes:
         low: the lower count; the other is one more.

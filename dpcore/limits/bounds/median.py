@@ -84,7 +84,7 @@ def any_private_stepwise(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
 
 
 def may_be_right(*, bits: float, n: int, epsilon: float, beta: float) -> bool:
-    """Whether any_private_stepwise lets a mechanism be right with chance 1 - beta, without looking for the chance."""
+    """Return whether any_private_stepwise allows a chance of 1 - beta to be right, without computing that chance."""
     aim = math.log1p(-beta)
     if float(any_private(bits=bits, n=n, epsilon=epsilon)) < aim:
         return False
@@ -205,5 +205,5 @@ def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
 
 
 def _forbids(log_chance: float) -> bool:
-    """Whether a bound on a chance is below 1 in the three digits that are said."""
+    """Return whether a bound on a chance is below 1 in the three digits that are shown."""
     return f"{math.exp(log_chance):.3g}" != "1"

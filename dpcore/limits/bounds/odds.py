@@ -98,7 +98,7 @@ class Odds:
 
 
 def posterior_odds(*, prior: float, epsilon: float, delta: float = 0.0) -> Odds:
-    """What (ε, δ) means for a person someone suspects with chance ``prior``."""
+    """Return the meaning of (ε, δ) for a person who is suspected with chance ``prior``."""
     low, high = (float(end) for end in posterior_range(prior, epsilon=epsilon))
     before, after = max(prior, 1 - prior), float(best_guess(prior, epsilon=epsilon, delta=delta))
     sentence = (

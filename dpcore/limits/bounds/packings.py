@@ -91,7 +91,7 @@ def _places(queries: Queries) -> tuple[float, str] | None:
 
 
 def _patterns(queries: AtLeast) -> int:
-    """How many patterns of d attributes are told apart by "at least r of these k".
+    """Return the number of patterns of d attributes that "at least r of these k" distinguishes.
 
     Of two different patterns let x have an attribute j that y lacks. Ask about j, about r - 1 more that x has, and
     about k - r more that y lacks: x has r of them, y at most r - 1. With negations there are always such attributes,

@@ -83,7 +83,7 @@ def permute_and_flip_walk(*, bits: float, n: int, epsilon: float) -> Walk:
 
 
 def _scores(*, bits: float, n: int, epsilon: float) -> tuple[Booleans, Floats, float]:
-    """Whether v is the median (n + 1,), the log weight of points that are not the median (n + 1,), and ln(N - 1)."""
+    """Return whether v is the median (n + 1,), the log weight of points that are not (n + 1,), and ln(N - 1)."""
     check_loss(epsilon=epsilon)
     half, copies = check_rows(n=n, odd=True), np.arange(n + 1)
     found = copies >= half

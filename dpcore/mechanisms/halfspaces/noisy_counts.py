@@ -40,7 +40,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Problem,
@@ -97,7 +97,7 @@ class HalfspaceCounts(PureMechanism):
     )
 
     def is_projected(self, problem: Problem) -> bool:
-        """Whether rows have more dimensions than are kept."""
+        """Return whether rows have more dimensions than are kept."""
         return _dimensions(problem) > self.projected
 
     def net(self, problem: Problem) -> Floats:
@@ -206,7 +206,7 @@ ENTRIES = (
         title="Halfspace release",
         story="Project unit vectors to few dimensions, count there on the sides of a net of planes, and answer every "
         "halfspace by the nearest of them.",
-        domains=(DomainKind.VECTORS,),
+        domains=(DomainType.VECTORS,),
         queries=(Halfspaces,),
         references=("Blum, Ligett and Roth (2013), section 6",),
         tiny={"projected": 1, "projections": 1, "directions": 1},

@@ -53,7 +53,7 @@ class Printed:
 
 
 def printed(*, margin: float, alpha: float, dimensions: int, beta: float, epsilon: float) -> Printed:
-    """What ReleaseHalfspaces sets, for rows in so many dimensions.
+    """Return the constants that ReleaseHalfspaces sets, for rows of this dimension.
 
     Claim 6.7 counts multiples of r/sqrt(T) between 0 and 1; a coordinate lies between -1 and 1, so there are twice as
     many. Theorem 6.9 has the factor 2 (its 8 where the claim gives 4).

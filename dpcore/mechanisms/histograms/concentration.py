@@ -90,7 +90,7 @@ def worst_error_gaussian(queries: Queries, *, sigma: float, beta: float) -> floa
 
 
 def worst_error_argument(queries: Queries) -> str:
-    """What the bounds of this module rest on, for a class."""
+    """Return the argument for the bounds of this module, for a query class."""
     if isinstance(queries, Cells):
         return "exact tails, union bound over the cells"
     if isinstance(queries, Rectangles):

@@ -36,7 +36,7 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -143,7 +143,7 @@ class SparseHistogram(ProjectedHistogram):
     )
 
     def spares_empty_cells(self, problem: Problem) -> bool:
-        """Whether there are few enough cells for so many rows; public."""
+        """Return whether there are few enough cells for so many rows; public."""
         return lone_row_chance(cells=problem.domain.size, n=problem.n, condition=self.condition) <= self.gamma
 
     @override
@@ -172,7 +172,7 @@ ENTRIES = (
         mechanism=ProjectedHistogram,
         title="Histogram of n rows",
         story="Noise in every cell, then the nearest histogram with no negative count and the right total.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), equation 2",),
     ),
@@ -182,7 +182,7 @@ ENTRIES = (
         title="Sparse histogram (random privacy)",
         story="Empty cells stay empty where γn is large enough for the cells. The promise is weaker, for data "
         "drawn at random: whoever knows all others can tell a person who is alone in a cell.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), Proposition 5.1",),
         tiny={"gamma": 0.5},

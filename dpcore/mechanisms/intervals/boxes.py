@@ -36,7 +36,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Integers,
@@ -236,7 +236,7 @@ ENTRIES = (
         title="Boxes in three columns",
         story="Cut one column into slabs that hold equally many rows, each slab into bars, each bar into cells. What "
         "constant dimension costs: three columns need millions of rows.",
-        domains=(DomainKind.TABLE,),
+        domains=(DomainType.TABLE,),
         queries=(RangeBoxes,),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),
         tiny={"levels": 1},

@@ -45,7 +45,7 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -113,7 +113,7 @@ class PrintedIntervals(PureMechanism):
 
     @property
     def blocks(self) -> int:
-        """Most blocks, M."""
+        """Maximal number of blocks, M."""
         return math.ceil(8 / self.alpha)
 
     def depth(self, problem: Problem) -> int:
@@ -245,7 +245,7 @@ class Bisections:
         return cell
 
     def _enough(self, rows: Integers, asked: Booleans, needed: Integers) -> Booleans:
-        """Whether the block from its start to a place with ``rows`` before it seems full, where that is not public."""
+        """Return whether the block up to a place with ``rows`` before it seems full, where that is not public."""
         threshold = np.where(asked, needed, self.never)[:, None] if np.count_nonzero(asked) else NEVER
         draw = NoisyComparisons((rows - self.passed)[:, None], threshold, epsilon=self.epsilon, sensitivity=1)
         return self.sampler.draw(draw, self.trials)[:, 0]
@@ -265,7 +265,7 @@ ENTRIES = (
         title="Interval release, as printed (repaired)",
         story="Cut the line into blocks of about equal mass by noisy bisection, one block after the other. "
         "Historic: its printed theorem asks for far too few rows.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 2, Theorems 4.2 and 4.3",),
         tiny={"alpha": 1.0, "tie_bits": 1},

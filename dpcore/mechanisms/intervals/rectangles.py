@@ -36,7 +36,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -151,7 +151,7 @@ class RectanglesRelease(DataRelease):
 
     @override
     def may_show(self, numbers: Floats) -> bool:
-        """Whether rows per cell are spread evenly over boxes, as far as columns tell the slabs apart."""
+        """Return whether rows per cell are spread evenly over boxes, as far as columns tell the slabs apart."""
         domain, slabs = self.problem.domain, self.across.shape[1] + 1
         assert is_map(domain)
         plan = RectangleSizes(domain=domain, levels=slabs.bit_length() - 1)
@@ -181,7 +181,7 @@ class _Slabs:
     along: dict[int, Floats]
 
     def fits(self, column: Floats, shares: Floats) -> bool:
-        """Whether a column's rows are those of its slabs; one slab that is not known yet becomes known by it.
+        """Return whether a column's rows are those of its slabs; one slab that is not known yet becomes known by it.
 
         Args:
             column: mass of each cell.
@@ -201,7 +201,7 @@ class _Slabs:
 
 
 def shares_of_pieces(mass: Floats, *, pieces: int, parts: int) -> Floats | None:
-    """How much of each place lies in each piece (places, pieces); None if mass (places,) is of no pieces of mass 1.
+    """Return the share of each place in each piece (places, pieces); None if mass (places,) has no pieces of mass 1.
 
     The pieces follow each other, each spread evenly over whole parts of places, of which every place has so many: so
     a piece has as much in each place that is all its own, and whole parts of that in a place that it shares.
@@ -361,7 +361,7 @@ ENTRIES = (
         title="Rectangle release",
         story="Cut the plane into slabs that hold equally many rows, and each slab into cells that do. For few rows on "
         "many cells and little privacy budget; else noise in every cell has the smaller error.",
-        domains=(DomainKind.MAP,),
+        domains=(DomainType.MAP,),
         queries=(Rectangles, Cells),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),
         tiny={"levels": 1},

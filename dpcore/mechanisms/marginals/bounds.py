@@ -78,7 +78,7 @@ def between(sums: Floats, plan: MarginalsPlan, queries: AtLeast, *, n: int, beta
 
 @lru_cache(maxsize=64)
 def _allowed(plan: MarginalsPlan, queries: AtLeast, beta: float) -> tuple[Floats, Floats]:
-    """What noise may add to each combination above, and take from each below, in rows; kept, so of numbered queries."""
+    """Return the noise allowances of each combination, above and below, in rows; cached, for numbered queries."""
     assert plan.polynomial is not None
     above, below = corners(plan.polynomial)
     return (

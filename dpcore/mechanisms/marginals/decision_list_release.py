@@ -30,7 +30,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Integers,
@@ -60,7 +60,7 @@ BETA = 0.05
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ListPlan:
-    """What is released; public.
+    """Public plan of the noisy counts to release.
 
     Attributes:
         coefficients: by outputs and subset of rules, multiples of 1/SCALE, (2^(k+1), subsets).
@@ -183,7 +183,7 @@ def numbered_list_plan(problem: Problem, *, epsilon: float, degree: int, noise_a
 
 
 def sensitivities(coefficients: Integers, *, rules: int, degree: int, neighbours: Neighbours) -> list[int]:
-    """How far one list moves each level, in L1: all its literals may differ from those of the list it replaces."""
+    """Return the L1 shift of each level under one list, all of whose literals may differ from the replaced list's."""
     levels = np.array([len(chosen) for chosen in subsets(rules, degree)])
     moves = [int(np.abs(coefficients[:, levels == level]).sum(axis=1).max()) for level in range(degree + 1)]
     if neighbours is Neighbours.REPLACE_ONE:
@@ -213,7 +213,7 @@ class DecisionListMarginals(PureMechanism):
     )
 
     def plan(self, problem: Problem) -> ListPlan:
-        """What will be released: public."""
+        """Return the public plan of the release."""
         return list_plan(problem, epsilon=self.epsilon, degree=self.degree, noise_aware=self.noise_aware)
 
     @override
@@ -259,7 +259,7 @@ ENTRIES = (
         mechanism=DecisionListMarginals,
         title="Decision lists by a polynomial",
         story="Let everyone ask what share of private lists of rules says yes to their input.",
-        domains=(DomainKind.LISTS,),
+        domains=(DomainType.LISTS,),
         queries=(Inputs,),
         references=("Thaler, Ullman and Vadhan (2012), Theorem 1.3",),
     ),

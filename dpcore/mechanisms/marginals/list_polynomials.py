@@ -31,14 +31,14 @@ def subsets(rules: int, degree: int) -> tuple[tuple[int, ...], ...]:
 
 @lru_cache(maxsize=32)
 def _patterns(rules: int, degree: int) -> Floats:
-    """Whether all literals of each subset hold: (2^rules, subsets); bit i of a pattern is literal i."""
+    """Return whether all literals of each subset hold: (2^rules, subsets); bit i of a pattern is literal i."""
     patterns = np.arange(1 << rules)[:, None] >> np.arange(rules) & 1
     columns = [patterns[:, list(chosen)].all(axis=1) for chosen in subsets(rules, degree)]
     return np.stack(columns, axis=1).astype(np.float64)
 
 
-def says(outputs: tuple[int, ...]) -> Floats:
-    """What a list with these outputs (one a rule, one for the end) says on each pattern, (2^rules,)."""
+def outputs_on_patterns(outputs: tuple[int, ...]) -> Floats:
+    """Return the output of a list with these outputs (one a rule, one for the end) on each pattern, (2^rules,)."""
     rules = len(outputs) - 1
     patterns = np.arange(1 << rules)[:, None] >> np.arange(rules) & 1
     first = np.where(patterns.any(axis=1), patterns.argmax(axis=1), rules)
@@ -48,7 +48,7 @@ def says(outputs: tuple[int, ...]) -> Floats:
 def bias(coefficients: Floats, outputs: tuple[int, ...], *, degree: int) -> float:
     """Largest distance from what the list says, over all patterns."""
     rules = len(outputs) - 1
-    return float(np.abs(_patterns(rules, degree) @ coefficients - says(outputs)).max())
+    return float(np.abs(_patterns(rules, degree) @ coefficients - outputs_on_patterns(outputs)).max())
 
 
 def _none_hold(first: int, *, rules: int, degree: int) -> Floats:
@@ -94,7 +94,7 @@ def program(outputs: tuple[int, ...], *, degree: int, costs: tuple[float, ...] =
     rules = len(outputs) - 1
     if not 0 <= degree <= rules:
         raise ParameterError(f"The degree must lie between 0 and {rules}, got {degree}.")
-    table, wanted = _patterns(rules, degree), says(outputs)
+    table, wanted = _patterns(rules, degree), outputs_on_patterns(outputs)
     limit = -np.ones((len(table), 1))
     paid = [costs[len(chosen)] if costs else 0.0 for chosen in subsets(rules, degree)]
     found = linprog(

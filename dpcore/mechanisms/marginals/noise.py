@@ -80,7 +80,7 @@ def least_sigma(*, epsilon: float, delta: float) -> float:
 def joint_factor(
     *, sigmas: tuple[float, ...], moves: tuple[int, ...], counts: tuple[int, ...], epsilon: float, delta: float
 ) -> float:
-    """By how much these sigmas must grow so that discrete noise on all levels together keeps (epsilon, delta).
+    """Return the factor on these sigmas by which discrete noise on all levels together keeps (epsilon, delta).
 
     Args:
         sigmas: of each level; with continuous noise they would just do.
@@ -107,12 +107,12 @@ def joint_factor(
 
 
 def laplace_variance(scale: float) -> float:
-    """Of discrete Laplace noise: 2p/(1 - p)^2 with p = e^(-1/scale)."""
+    """Return the variance of discrete Laplace noise: 2p/(1 - p)^2 with p = e^(-1/scale)."""
     return float(0.5 / np.sinh(0.5 / scale) ** 2)
 
 
 def gaussian_variance(sigma: float) -> float:
-    """Of discrete Gaussian noise."""
+    """Return the variance of discrete Gaussian noise."""
     if sigma >= COARSE:
         return sigma**2
     reach, masses = gaussian_masses(sigma)

@@ -27,7 +27,7 @@ BETA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class MarginalsPlan:
-    """What is released and what an answer's noise and bias will be; public.
+    """Public plan of a release, with the noise and bias of an answer.
 
     Attributes:
         polynomial: what stands in for the target; None: the marginals themselves are released.
@@ -47,7 +47,7 @@ class MarginalsPlan:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """What each released count of a level is multiplied by in an answer, without its sign."""
+        """Factor of each released count of a level in an answer, without its sign."""
         if self.polynomial is None:
             return (1.0,)
         return tuple(abs(self.polynomial.coefficients[level]) for level in self.polynomial.levels)
@@ -75,14 +75,14 @@ class MarginalsPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a plan may spend: epsilon, with delta above 0 for Gaussian noise."""
+    """Budget of a plan: epsilon, with delta above 0 for Gaussian noise."""
 
     epsilon: float
     delta: float = 0.0
 
     @property
     def power(self) -> float:
-        """Of the quasi-norm by which costs of levels add up."""
+        """Exponent of the quasi-norm by which costs of levels add up."""
         return 1.0 if self.delta else 2 / 3
 
 
@@ -184,7 +184,7 @@ def direct_plan(problem: Problem, budget: Budget) -> MarginalsPlan:
 
 
 def direct_fits(queries: AtLeast) -> bool:
-    """Whether all k-way marginals are few enough to hold."""
+    """Return whether all k-way marginals are few enough to hold."""
     return counts_at(queries, queries.width) <= MAX_COUNTS
 
 

@@ -29,7 +29,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     Problem,
@@ -88,11 +88,11 @@ class PolynomialMarginals(GaussianMechanism):
 
     @property
     def budget(self) -> Budget:
-        """What the noise may spend."""
+        """Budget of the noise."""
         return Budget(epsilon=self.epsilon, delta=self.delta if self.noise == "gaussian" else 0.0)
 
     def plan(self, problem: Problem) -> MarginalsPlan:
-        """What will be released: public."""
+        """Return the public plan of the release."""
         return plan_for(problem, self.budget, method=self.method, degree=self.degree, basis=self.basis)
 
     @override
@@ -165,7 +165,7 @@ ENTRIES = (
         presets={"noise": "laplace", "delta": 1e-6},
         title="Marginals by a polynomial",
         story="Release small marginals with noise and extrapolate to large ones with a polynomial bent toward a step.",
-        domains=(DomainKind.YES_NO,),
+        domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=REFERENCES,
     ),
@@ -175,7 +175,7 @@ ENTRIES = (
         presets={"noise": "gaussian"},
         title="Marginals by a polynomial, Gaussian noise",
         story="The same with Gaussian noise: many counts at once cost less, for a guarantee with δ above 0.",
-        domains=(DomainKind.YES_NO,),
+        domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=(*REFERENCES, "Canonne, Kamath and Steinke (2020)"),
     ),
@@ -185,7 +185,7 @@ ENTRIES = (
         presets={"method": "direct", "degree": 1, "basis": "ones"},
         title="Marginals themselves",
         story="Release every k-way marginal with noise of its own: no bias, and hopeless once there are too many.",
-        domains=(DomainKind.YES_NO,),
+        domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=("Dwork, McSherry, Nissim and Smith (2006)",),
     ),

@@ -103,8 +103,8 @@ def _binomials(width: int, basis: str) -> Floats:
     return np.array([[math.comb(s, i) for i in range(width + 1)] for s in counted], dtype=np.float64)
 
 
-def _made(coefficients: Floats, *, width: int, least: int, basis: str) -> Polynomial:
-    """With coefficients that are only rounding set to 0."""
+def _cleaned(coefficients: Floats, *, width: int, least: int, basis: str) -> Polynomial:
+    """Return the polynomial with coefficients that are rounding errors set to 0."""
     largest = float(np.abs(coefficients).max())
     kept = np.where(np.abs(coefficients) > NEGLIGIBLE * max(1.0, largest), coefficients, 0.0)
     return Polynomial(
@@ -122,7 +122,7 @@ def through(values: Floats, *, least: int, basis: str) -> Polynomial:
     coefficients = np.array(values if basis == "ones" else values[::-1], dtype=np.float64)
     for level in range(1, width + 1):
         coefficients[level:] = np.diff(coefficients[level - 1 :])
-    return _made(coefficients, width=width, least=least, basis=basis)
+    return _cleaned(coefficients, width=width, least=least, basis=basis)
 
 
 def chebyshev(*, width: int, least: int, degree: int, basis: str, scaled: bool) -> Polynomial:
@@ -172,11 +172,11 @@ def minimax(*, width: int, least: int, degree: int, basis: str) -> Polynomial:
     if not 0 <= degree <= width:
         raise ParameterError(f"The degree must lie between 0 and {width}, got {degree}.")
     found = _program(width=width, least=least, basis=basis, degree=degree, costs=np.zeros(width + 1))
-    return _made(found, width=width, least=least, basis=basis)
+    return _cleaned(found, width=width, least=least, basis=basis)
 
 
 def spread(coefficients: Any, costs: Floats, *, power: float) -> float:
-    """How far noise moves an answer: the quasi-norm (sum of (cost |a|)^power)^(1/power) over the levels released."""
+    """Return the noise of an answer: the quasi-norm (sum of (cost |a|)^power)^(1/power) over the levels released."""
     return float((np.abs(costs * np.asarray(coefficients)) ** power).sum() ** (1 / power))
 
 
@@ -196,7 +196,7 @@ def noise_aware(
     """
 
     def scored(coefficients: Floats) -> tuple[Polynomial, float]:
-        made = _made(coefficients, width=width, least=least, basis=basis)
+        made = _cleaned(coefficients, width=width, least=least, basis=basis)
         return made, made.gamma + spread(made.coefficients, costs, power=power)
 
     def solved(most: int, weights: Floats) -> tuple[Polynomial, float]:

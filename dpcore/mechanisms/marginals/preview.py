@@ -16,7 +16,7 @@ MAX_PARTS = 1 << 22
 
 
 def direct_answers(plan: MarginalsPlan, truth: Floats, *, n: int, sampler: Sampler) -> Floats:
-    """What one direct release says to some queries, (Q,), without drawing the noise of all the others.
+    """Draw the answers of one direct release to some queries, (Q,), without the noise of all others.
 
     Each query's noise is its own, so this has the law of those answers in a release of every marginal. For previews
     only: it starts from true answers. Where an answer adds up several cells their noise is added up.

@@ -41,7 +41,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     PointsRelease,
     Problem,
@@ -83,8 +83,8 @@ class NetMechanism(PureMechanism):
         help="Exponential mechanism, or permute-and-flip, which is never worse but needs a list of all candidates.",
     )
 
-    def asked(self, problem: Problem) -> int:
-        """Points asked for."""
+    def requested_points(self, problem: Problem) -> int:
+        """Return the number of points that the mechanism is set to."""
         return self.points
 
     def size(self, problem: Problem) -> int:
@@ -167,7 +167,7 @@ ENTRIES = (
         title="Net mechanism",
         story="Choose one small synthetic database among all there are, the more likely the closer its answers. The "
         "first proof that private data can answer a whole class of queries; here it runs exactly.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 1", "McSherry and Talwar (2007)"),
         tiny={"points": 3},
@@ -179,7 +179,7 @@ ENTRIES = (
         title="Net mechanism, permute-and-flip",
         story="The same choice by a newer rule, never worse on the same list. It needs the list, so on many cells it "
         "makes do with fewer points than you ask for.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("McKenna and Sheldon (2020)", "Blum, Ligett and Roth (2013), Algorithm 1"),
         tiny={"points": 3},

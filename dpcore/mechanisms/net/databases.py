@@ -49,7 +49,7 @@ def multisets(*, size: int, points: int) -> Integers:
 
 
 def listable(queries: Queries, *, points: int) -> bool:
-    """Whether the candidates are few enough to be listed and scored."""
+    """Return whether the candidates are few enough to be listed and scored."""
     number = candidates(size=queries.domain.size, points=points)
     # Cells take a comparison of each point with each, or one for each cell; the others two gaps a point.
     effort = min(queries.domain.size, 2 * points * (points + 1)) if isinstance(queries, Cells) else 2 * points

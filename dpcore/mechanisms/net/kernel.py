@@ -66,7 +66,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def values(self, limits: Integers) -> int:
-        """How many values of a path are told apart after a cell, at most, within the widest of limits (B, sides)."""
+        """Return the maximal number of distinct values of a path after a cell, within the widest limits (B, sides)."""
 
     @abstractmethod
     def sums(self, limits: Integers, *, keep: bool, exact: bool = False) -> Sums:
@@ -93,7 +93,7 @@ class Sums(ABC):
         self._every = 0 if exact else max(1, int(GROWTH / math.log2(values + 1)))
 
     def _due(self, cell: int) -> bool:
-        """Whether ways may have grown so much that they must be scaled back: every so many cells, for doubles."""
+        """Return whether counts of paths may be so large that they must be rescaled: every so many cells, for doubles."""
         return self._every > 0 and cell % self._every == self._every - 1
 
     def _scale(self) -> None:

@@ -166,7 +166,7 @@ class Layers:
         return found
 
     def _attempt(self, generator: np.random.Generator, boxes: Boxes, *, rate: float, tries: int) -> Integers:
-        """What is kept of so many tries, in their order."""
+        """Return the accepted databases of a number of tries, in their order."""
         last, r = self.widest // boxes.step, rate * boxes.step
         reached = np.cumsum(boxes.shares)
         box = np.searchsorted(reached, generator.random(tries) * reached[-1], side="right")

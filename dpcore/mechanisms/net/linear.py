@@ -39,7 +39,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Integers,
     Neighbours,
@@ -89,7 +89,7 @@ def least_divergence(apart: float) -> float:
 
 @lru_cache(maxsize=256)
 def sampled_resolution(count: int, points: int) -> float:
-    """How far some m points are at most from the data in any of so many queries; kept: sizes alone."""
+    """Return the error within which some m points answer any so many queries; cached: sizes alone."""
 
     def some(apart: float) -> bool:
         sides = 1 if apart > 0.5 else 2
@@ -127,11 +127,11 @@ class LinearNet(PureMechanism):
 
     @property
     def sensitivity(self) -> int:
-        """How far a neighbour moves a score, as the chosen proof has it."""
+        """Sensitivity of a score, according to the chosen proof."""
         return 1 if self.proof == "tight" else 2
 
-    def asked(self, problem: Problem) -> int:
-        """Points asked for."""
+    def requested_points(self, problem: Problem) -> int:
+        """Return the number of points that the mechanism is set to."""
         return self.points
 
     def size(self, problem: Problem) -> int:
@@ -139,7 +139,7 @@ class LinearNet(PureMechanism):
         return listable_points(size=problem.domain.size, queries=problem.queries.count, points=self.points)
 
     def shares(self, problem: Problem) -> tuple[float, float]:
-        """What of epsilon goes to the choice and to the number of rows."""
+        """Return the parts of epsilon for the choice and for the number of rows."""
         if problem.neighbours is Neighbours.REPLACE_ONE:
             return self.epsilon, 0.0
         return self.epsilon * (1 - SIZE_SHARE), self.epsilon * SIZE_SHARE
@@ -212,7 +212,7 @@ ENTRIES = (
         title="Net mechanism for weighted sums",
         story="Choose one small synthetic database among all there are, the more likely the closer its weighted sums. "
         "Every database is listed, so it shines on few cells.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(LinearQueries,),
         references=("Roth (2010), section 4", "McSherry and Talwar (2007)"),
         tiny={"points": 2},

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from dpcore.core import Bound, DomainKind, Entry, Problem, Queries, alpha_param, param
+from dpcore.core import Bound, DomainType, Entry, Problem, Queries, alpha_param, param
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
@@ -74,7 +74,7 @@ class NetOfResolution(NetMechanism):
     )
 
     @override
-    def asked(self, problem: Problem) -> int:
+    def requested_points(self, problem: Problem) -> int:
         """Points of the chosen size of net."""
         if self.sizing == "structure":
             return by_structure(problem.queries, self.alpha)
@@ -87,7 +87,7 @@ class NetOfResolution(NetMechanism):
         """Points of a database, m: those of the chosen size, as far as they are drawn in a few seconds."""
         cells = problem.domain.size
         quick = math.isqrt(MAX_SQUARES // cells) if isinstance(problem.queries, Cells) else MAX_STEPS // cells
-        return max(by_structure(problem.queries, self.alpha), min(self.asked(problem), quick))
+        return max(by_structure(problem.queries, self.alpha), min(self.requested_points(problem), quick))
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
@@ -111,7 +111,7 @@ ENTRIES = (
         title="Net mechanism at a resolution",
         story="Say how finely the net must resolve. Its size follows, by the paper's lemma for any class or by the "
         "order of the line, which needs far fewer points.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Theorem 3.6 and Lemma 3.8",),
         tiny={"alpha": 1.0},

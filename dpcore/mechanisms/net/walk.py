@@ -28,7 +28,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Guarantee,
@@ -112,7 +112,7 @@ class NetWalk(Mechanism):
     )  # fmt: skip
 
     def walks(self, problem: Problem) -> bool:
-        """Whether there are too many candidates to list."""
+        """Return whether there are too many candidates to list."""
         return candidates(size=problem.domain.size, points=self.points) > MAX_LISTED
 
     @override
@@ -168,7 +168,7 @@ ENTRIES = (
         story="What the net mechanism would choose where its databases can neither be counted nor listed, by a walk "
         "whose law tends to its; how near it is after so many steps is not known. A preview without any guarantee "
         "where the databases cannot be listed.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS, DomainKind.MAP),
+        domains=(DomainType.NUMBER, DomainType.LABELS, DomainType.MAP),
         queries=(LinearQueries, Rectangles),
         references=("Blum, Ligett and Roth (2013), Algorithm 1",),
         tiny={"points": 3},

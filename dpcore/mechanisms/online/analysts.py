@@ -34,11 +34,11 @@ class Sweeping:
         self._trials, self._turn = trials, 0
 
     def question(self) -> Integers:
-        """See Analyst."""
+        """Return the next query of the fixed order."""
         return np.full(self._trials, self._order[self._turn % len(self._order)])
 
     def hear(self, answer: Answer) -> None:
-        """See Analyst."""
+        """Move on to the next query."""
         self._turn += 1
 
 
@@ -61,7 +61,7 @@ class Bisecting:
         return np.floor(self._places[self._search] * self._queries.domain.ordered).astype(np.int64)
 
     def question(self) -> Integers:
-        """See Analyst."""
+        """Return the next query of the search."""
         first, last = self._first(), (self._low + self._high) // 2
         size = self._queries.domain.ordered
         before = 0 if isinstance(self._queries, Thresholds) else first * size - first * (first - 1) // 2
@@ -69,7 +69,7 @@ class Bisecting:
         return asked
 
     def hear(self, answer: Answer) -> None:
-        """See Analyst."""
+        """Narrow the search by the answer."""
         share = self._places[self._search] if isinstance(self._queries, Thresholds) else 0.25
         reached = (answer.rows >= share * self._rows) & ~answer.refused
         middle = (self._low + self._high) // 2

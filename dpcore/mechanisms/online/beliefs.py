@@ -21,7 +21,7 @@ class Belief(Protocol):
         """Rows guessed for one question a trial, (T,) to (T,)."""
 
     def may_guess(self, told: Integers) -> Booleans:
-        """Whether the guess just made may be these rows where another computer adds up, (T,) to (T,)."""
+        """Return whether the guess just made may be these rows where another computer adds up, (T,) to (T,)."""
 
     def learn(self, rows: Integers, where: Booleans) -> None:
         """Take in the noisy rows (T,) of the question just guessed, in the trials where it was paid for."""
@@ -43,7 +43,7 @@ def members(queries: Queries, asked: Integers) -> Booleans:
 
 
 def weights_of(queries: Queries, asked: Integers) -> Booleans | Floats:
-    """What each cell weighs in each question, 0 to 1: (T,) to (T, size). In a count a cell is in or out."""
+    """Return the weight of each cell in each query, 0 to 1: (T,) to (T, size); in a count 0 or 1."""
     if isinstance(queries, LinearQueries):
         weights: Floats = padded(queries)[asked] / UNITS
         return weights
@@ -87,7 +87,7 @@ class Weights:
         self._believed = np.zeros(trials)
 
     def guess(self, asked: Integers) -> Integers:
-        """See Belief."""
+        """Return the weighted sums of the believed shares, in rows."""
         self._inside = weights_of(self._queries, asked)
         self._believed = (self._inside * self.shares).sum(axis=1)
         return np.rint(self._rows * self._believed).astype(np.int64)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """What came back to one question, in T trials.
+    """Answer to one query, in T trials.
 
     Attributes:
         rows: the answer in rows, (T,); 0 where refused.
@@ -125,7 +125,7 @@ class Conversation:
 
     @property
     def problem(self) -> Problem:
-        """What it is about."""
+        """Public problem of the conversation."""
         return self._state.problem
 
     @property
@@ -169,7 +169,7 @@ class Conversation:
         return self.transcript()
 
     def transcript(self) -> Transcript:
-        """What was said so far."""
+        """Return the transcript of the conversation up to now."""
         if not self._said:
             raise ParameterError("Nothing was asked.")
         asked, answers = zip(*self._said, strict=True)

@@ -73,7 +73,7 @@ class Interactive(PureMechanism):
 
     @abstractmethod
     def belief(self, problem: Problem, trials: int) -> Belief:
-        """What is believed before the first question."""
+        """Return the belief before the first query."""
 
     @abstractmethod
     def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
@@ -87,7 +87,7 @@ class Interactive(PureMechanism):
         return max(1, math.ceil(AIM * self.alpha * problem.n))
 
     def budget(self) -> GateBudget:
-        """How epsilon is split."""
+        """Split of epsilon over the draws."""
         return gate_budget(epsilon=self.epsilon, updates=self.updates, answers=ANSWERS)
 
     @override
@@ -122,7 +122,7 @@ class Interactive(PureMechanism):
 
     @property
     def adaptive(self) -> bool:
-        """Whether what is asked depends on the answers so far, when nobody sits at the keyboard."""
+        """Return whether what is asked depends on the answers so far, when nobody sits at the keyboard."""
         return self.analyst != FIXED
 
     def paid_within(self, problem: Problem, beta: float) -> float:
@@ -133,7 +133,7 @@ class Interactive(PureMechanism):
         return self.max_paid_answers(problem, wrong=self.threshold(problem) - slack - 0.5 - half, noise=noise + half)
 
     def never_refuses(self, problem: Problem, beta: float) -> bool:
-        """Whether the promise rules refusals out, in the same conversations in which it holds for answers."""
+        """Return whether the promise rules refusals out, in the same conversations in which it holds for answers."""
         return self.updates > self.paid_within(problem, beta)
 
     def _slack(self, beta: float) -> tuple[float, float]:
@@ -143,7 +143,7 @@ class Interactive(PureMechanism):
 
     @abstractmethod
     def reference(self) -> str:
-        """Authors, year, theorem."""
+        """Authors, year and theorem of the mechanism."""
 
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
         """Charge epsilon and begin."""
@@ -169,7 +169,7 @@ class Interactive(PureMechanism):
 
     @override
     def possible(self, release: Release) -> bool:
-        """Whether each guess follows from what was paid for before, and all is declined once the updates are used up.
+        """Return whether each guess follows from paid answers before it, and all is declined without updates left.
 
         As much work as a run: the belief learns what is told instead of what is drawn.
         """

@@ -40,7 +40,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from dpcore.core import Bound, DomainKind, Entry, Problem
+from dpcore.core import Bound, DomainType, Entry, Problem
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import weighted_resolution
 from dpcore.mechanisms.online.interactive import Interactive
@@ -123,7 +123,7 @@ ENTRIES = (
         title="Median mechanism",
         story="Answers questions one at a time by the median of all small databases that still fit, and looks at the "
         "data only when that is far off. Each such look drops at least half of them.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Roth and Roughgarden (2010)", "Roth (2010), Theorem 6", "Lyu, Su and Li (2017), Algorithm 1"),
         tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},

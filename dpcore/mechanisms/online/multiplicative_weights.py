@@ -35,7 +35,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from dpcore.core import DomainKind, Entry, Problem
+from dpcore.core import DomainType, Entry, Problem
 from dpcore.mechanisms.online.beliefs import Weights
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.linear import LinearQueries
@@ -69,7 +69,7 @@ ENTRIES = (
         title="Multiplicative weights",
         story="Answers questions one at a time from a belief about every cell, and pays only where the data, compared "
         "behind noise, are far from it. Free answers cost nothing, however many there are.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt and Rothblum (2010)", "Lyu, Su and Li (2017), Algorithm 1"),
         tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},

@@ -35,7 +35,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -110,7 +110,7 @@ class RoundsRelease(DataRelease):
 
     @override
     def may_show(self, numbers: Floats) -> bool:
-        """Whether neighbouring cells differ only where a query of an earlier round may begin or end.
+        """Return whether neighbouring cells differ only where a query of an earlier round may begin or end.
 
         The last round's answer comes after all weights that are shown. Weighted sums may differ anywhere.
         """
@@ -198,7 +198,7 @@ ENTRIES = (
         title="MWEM",
         story="Start from even rows, find the question they answer worst, and move them towards its noisy answer, a "
         "few times. It pays for few questions, and knows little between them.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt, Ligett and McSherry (2012)", "Hardt and Rothblum (2010)"),
         tiny={"rounds": 1},

@@ -17,7 +17,7 @@ from dpcore.mechanisms.online.small_databases import SmallDatabases
 
 
 class Paths(SmallDatabases):
-    """Candidates of thresholds.
+    """Candidates of thresholds, counted as paths.
 
     A place of a trial is a number of cells; places are kept sorted, those not used yet at 0, where they do nothing.
     """
@@ -47,7 +47,7 @@ class Paths(SmallDatabases):
         return ways
 
     def _count(self, trials: Integers) -> None:
-        """Both passes anew for some trials, once for all that have paid for the same answers."""
+        """Repeat both passes for some trials, once for all with the same paid answers."""
         paid = np.stack([self._places[trials], self._low[trials], self._high[trials]], axis=1)
         different, which = np.unique(paid, axis=0, return_inverse=True)
         places, low, high = different.swapaxes(0, 1)

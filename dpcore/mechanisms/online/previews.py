@@ -19,7 +19,7 @@ BLOCK = 10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conversations:
-    """What T whole conversations of k questions came to.
+    """Errors and refusals of T conversations of k queries.
 
     Attributes:
         worst: largest error of the answers given in each, a fraction of n, (T,); the first question is always answered.

@@ -35,7 +35,7 @@ class SmallDatabases(ABC):
 
     @abstractmethod
     def _spread(self, asked: Integers) -> Floats:
-        """How many candidates, up to a factor, are at each level 0 .. L in each trial's question: (T, L + 1).
+        """Return the number of candidates, up to a factor, at each level 0 .. L in each trial's query: (T, L + 1).
 
         Of counts the levels are points, L = m; of weighted sums they are thousandths of points.
         """
@@ -53,12 +53,12 @@ class SmallDatabases(ABC):
         return np.rint(self._rows * self._median / self._levels).astype(np.int64)
 
     def may_guess(self, told: Integers) -> Booleans:
-        """See Belief."""
+        """Return whether the rows round to the median's level."""
         same: Booleans = np.rint(self._rows * self._median / self._levels) == told
         return same
 
     def learn(self, rows: Integers, where: Booleans) -> None:
-        """See Belief."""
+        """Drop the candidates that the noisy answer excludes."""
         if not where.any():
             return
         unit = self._levels / self._rows

@@ -16,7 +16,7 @@ from dpcore.mechanisms.ranges.strategy import Strategy, solving
 
 
 class Solver(Protocol):
-    """What makes counts of measured values."""
+    """Protocol of strategies' estimates: counts from measured values."""
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
         """Cells' estimated rows (T, size) from measured values (T, m), in rows."""
@@ -49,12 +49,12 @@ class Estimate:
         return found
 
     def measured(self, counts: Integers) -> Integers:
-        """What is measured of counts (T, size), the spare cells last: (T, size + K), in steps."""
+        """Return the measured values of counts (T, size), the spare cells last: (T, size + K), in steps."""
         own = np.concatenate([self.plan.own, np.full(counts.shape[1] - self.cells, self.plan.steps)])
         return np.concatenate([own * counts, (self.plan.windows @ counts[:, : self.cells].T).T], axis=1)
 
     def shares_of_ones(self) -> Floats:
-        """How much of each measured value's noise is in the estimate of all cells' sum, if that is not known."""
+        """Coefficients of the measured values' noise in the estimate of all cells' sum, if that is not known."""
         return np.concatenate([self.ones * self.own, self.windows @ self.ones[: self.cells]])
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
@@ -75,7 +75,7 @@ class Estimate:
         return turned
 
     def shares(self, queries: Floats) -> Floats:
-        """How much of each measured value's noise is in the estimate of queries (Q, size): (Q, size + K)."""
+        """Return the coefficients of the measured values' noise in estimates of queries (Q, size): (Q, size + K)."""
         return self.shares_of(self.turned(queries))
 
     def shares_of(self, turned: Floats) -> Floats:

@@ -42,12 +42,12 @@ ROUNDING = 1e-9
 
 
 def levels(cells: int) -> int:
-    """How often a stretch of so many cells can be halved, D."""
+    """Return the number of times that a stretch of cells can be halved, D."""
     return (cells - 1).bit_length()
 
 
 def edges(cells: int, level: int) -> Integers:
-    """Where the stretches of a level start, and the end of the last, (2^level + 1,)."""
+    """Return the starts of the stretches of a level, and the end of the last, (2^level + 1,)."""
     return (np.arange((1 << level) + 1) * cells) >> level
 
 
@@ -102,7 +102,7 @@ class Halving(Draw[tuple[Booleans, ...]]):
 
     @property
     def scale(self) -> float:
-        """λ."""
+        """Scale of the noise, λ."""
         return least_scale(self.epsilon, levels(len(self.counts)), self.neighbours)
 
     @override

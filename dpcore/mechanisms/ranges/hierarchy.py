@@ -25,7 +25,7 @@ from functools import lru_cache
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import DomainKind, Entry, Problem, param
+from dpcore.core import DomainType, Entry, Problem, param
 from dpcore.mechanisms.ranges.nodes import levels_of, nodes
 from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy
 from dpcore.mechanisms.ranges.windows import Measured
@@ -71,7 +71,7 @@ class Hierarchy(Measured):
     )  # fmt: skip
 
     def used(self, problem: Problem) -> int:
-        """Branches, b."""
+        """Return the number of branches used, b."""
         cells = problem.domain.ordered
         if self.branches < 2:
             return best_branches(cells)
@@ -99,7 +99,7 @@ ENTRIES = (
         title="Hierarchy (Hb)",
         story="Count cells and the nodes of a tree above them, and fit. A common baseline for ranges: its error is the "
         "same on all data, and known before.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Qardaji, Yang and Li (2013)", "Hay, Rastogi, Miklau and Suciu (2010)"),
     ),

@@ -31,7 +31,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -71,7 +71,7 @@ class NamedRelease(DataRelease):
 
     @override
     def may_show(self, numbers: Floats) -> bool:
-        """Whether each group has whole rows, spread evenly over its cells."""
+        """Return whether each group has whole rows, spread evenly over its cells."""
         starts = np.concatenate([[0], np.asarray(self.ends[:-1], dtype=np.int64) + 1])
         counts = np.rint(np.add.reduceat(numbers[: self.ends[-1] + 1], starts)).astype(np.int64)[None, :]
         answers = counts if isinstance(self.problem.queries, Cells) else np.cumsum(counts, axis=1)
@@ -137,7 +137,7 @@ ENTRIES = (
         title="Laplace for k named queries",
         story="Name your questions first; each gets noise that grows with how many there are. What all else is held "
         "against.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Blum, Ligett and Roth (2013), section 1"),
     ),

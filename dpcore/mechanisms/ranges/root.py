@@ -35,7 +35,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Guarantee,
@@ -136,7 +136,7 @@ class Triangle:
         return math.isqrt(int(longest) - 1) + 1
 
     def measured(self, counts: Integers) -> Integers:
-        """What is measured of counts (size,), in steps: (size,)."""
+        """Return the measured values of counts (size,), in steps: (size,)."""
         values: Integers = self.whole @ counts  # counts are long, and so are their sums
         return values
 
@@ -148,7 +148,7 @@ class Triangle:
         return found
 
     def shares(self, queries: Floats) -> Floats:
-        """How much of each measured value's noise is in the estimate of queries (Q, size): (Q, size)."""
+        """Return the coefficients of the measured values' noise in estimates of queries (Q, size): (Q, size)."""
         if self.known:
             queries = queries - (queries @ self.ones / self.ones.sum())[:, None]
         return self._turned(queries, transposed=True)
@@ -173,7 +173,7 @@ class Triangle:
 
 
 class Sizes(TypedDict):
-    """What a transform depends on; public."""
+    """Public sizes that determine a transform."""
 
     cells: int
     spare: int
@@ -185,20 +185,20 @@ class Sizes(TypedDict):
 
 @lru_cache(maxsize=4)
 def transform(*, tree: bool, cells: int, **sizes: Any) -> Triangle | WeightedTree:
-    """What is measured, by ``Sizes``; kept: sizes alone."""
+    """Return the transform for these ``Sizes``; cached: sizes alone."""
     return (WeightedTree if tree else Triangle)(cells, **sizes)
 
 
 @lru_cache(maxsize=64)
 def longest_move(**sizes: Any) -> tuple[int, int]:
-    """How many numbers are measured, and the shift under the relation of ``known``; kept: sizes alone."""
+    """Return the number of measured values, and the shift under the relation of ``known``; cached: sizes alone."""
     found = transform(**sizes)
     return found.numbers, found.shift(Neighbours.REPLACE_ONE if sizes["known"] else Neighbours.ADD_REMOVE_ONE)
 
 
 @lru_cache(maxsize=64)
 def worst_square(**sizes: Any) -> float:
-    """What no query's variance is above, for noise of one row; kept: sizes alone."""
+    """Return an upper bound on every query's variance, for noise of one row; cached: sizes alone."""
     return transform(**sizes).worst()
 
 
@@ -223,7 +223,7 @@ class EqualisedRoot(GaussianMechanism):
     )  # fmt: skip
 
     def is_tree(self, problem: Problem) -> bool:
-        """Whether a tree is measured: there is no room for a triangle."""
+        """Return whether a tree is measured: there is no room for a triangle."""
         return problem.domain.ordered > MAX_CELLS
 
     def solver(self, problem: Problem) -> Triangle | WeightedTree:
@@ -231,7 +231,7 @@ class EqualisedRoot(GaussianMechanism):
         return transform(**self._sizes(problem))
 
     def shift(self, problem: Problem) -> tuple[int]:
-        """How far a neighbour moves all measured values together, in steps."""
+        """Return the shift of all measured values together under a neighbour, in steps."""
         return longest_move(**self._sizes(problem))[1:]
 
     def sigma(self, problem: Problem) -> float:
@@ -289,7 +289,7 @@ class EqualisedRoot(GaussianMechanism):
         return self.release(WindowsRelease, state, sampler, trials, measured=measured, solver=solver, steps=self.steps)
 
     def _sizes(self, problem: Problem) -> Sizes:
-        """What the transform depends on; public."""
+        """Return the public sizes that determine the transform."""
         cells = problem.domain.ordered
         return {
             "cells": cells,
@@ -308,7 +308,7 @@ ENTRIES = (
         title="Equalised root",
         story="Gaussian noise on sums made for all ranges at once, within 5% of a lower bound for such noise where "
         "rows are added or removed; δ is above 0. Above 4,096 cells a tree’s sums, a quarter worse.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Li and Miklau (2013)", "Canonne, Kamath and Steinke (2020)"),
         tiny={"steps": 3, "delta": 0.01},

@@ -230,7 +230,7 @@ def _searched(triangles: Floats, levels: Integers, *, prefixes: bool, known: boo
 
 
 def _least(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, steps: int) -> Floats:
-    """Where a function with a gradient is least, among numbers of at least 0."""
+    """Minimise a function with a gradient over numbers of at least 0."""
     from scipy.optimize import minimize  # not before somebody asks: it takes a while to import
 
     def asked(weights: Floats) -> tuple[float, Floats]:

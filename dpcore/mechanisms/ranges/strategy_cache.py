@@ -29,12 +29,12 @@ SEAL = hashlib.sha256().digest_size
 
 
 def name_of(*what: object) -> str:
-    """What a result is kept under: a digest of all that it follows from."""
+    """Return the cache key of a result: a digest of all its inputs."""
     return hashlib.sha256(repr(what).encode()).hexdigest()
 
 
 def read(name: str) -> bytes | None:
-    """What was written under a name; None if there is nothing that this user wrote whole."""
+    """Return the content under a name; None unless this user's process wrote it completely."""
     with suppress(OSError, RuntimeError), _folder() as folder:
         # Without waiting: a pipe in its place would hold everything up.
         with open(name + ENDING, "rb", opener=_within(folder, os.O_NONBLOCK)) as file:
@@ -61,13 +61,13 @@ def write(name: str, content: bytes) -> None:
 
 
 def _sealed(name: str, content: bytes) -> bytes:
-    """What a file holds."""
+    """Return the content of a file: digest and content."""
     return hashlib.sha256(name.encode() + content).digest() + content
 
 
 @contextmanager
 def _folder(*, make: bool = False) -> Iterator[int]:
-    """The folder, open.
+    """Open the cache folder.
 
     Raises:
         OSError: there is none, or it is not this user's alone.
@@ -90,12 +90,12 @@ def _folder(*, make: bool = False) -> Iterator[int]:
 
 
 def _is_mine(status: os.stat_result) -> bool:
-    """Whether a file or folder is this user's, and nobody else may do anything with it."""
+    """Return whether a file or folder is this user's, and nobody else may do anything with it."""
     return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
 
 
 def _within(folder: int, more: int = 0) -> Callable[[str, int], int]:
-    """How to open files of a folder, and no link."""
+    """Return an opener of files of a folder that follows no links."""
     return lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | more, 0o600, dir_fd=folder)
 
 

@@ -34,7 +34,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -48,14 +48,14 @@ from dpcore.core import (
 from dpcore.mechanisms.ranges.estimates import Estimate, estimate
 from dpcore.mechanisms.ranges.halving import Halving, decay, edges, least_scale, levels
 from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy, strategy
-from dpcore.mechanisms.ranges.windows import exceeded, spared, worst_query
+from dpcore.mechanisms.ranges.windows import exceeded, estimate_sizes, worst_query
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 
 def counts_of(cells: int) -> tuple[int, ...]:
-    """How many stretches there may be."""
+    """Return the possible numbers of stretches."""
     return (*(1 << level for level in range(levels(cells))), cells)
 
 
@@ -123,21 +123,21 @@ class TreeWindowsRelease(DataRelease):
 
 
 def by_count(starts: Booleans) -> list[tuple[int, Integers]]:
-    """How many stretches, and which trials have so many."""
+    """Return the numbers of stretches, each with the trials that have that many."""
     counts = starts.sum(axis=1)
     return [(int(count), np.nonzero(counts == count)[0]) for count in np.unique(counts)]
 
 
 def plans(problem: Problem, *, steps: int) -> dict[int, Strategy]:
     """The windows on as many stretches as there may be: on all of them, so that sizes alone decide what is kept."""
-    prefixes, known = isinstance(problem.queries, Thresholds), spared(problem)["known"]
+    prefixes, known = isinstance(problem.queries, Thresholds), estimate_sizes(problem)["known"]
     counts = counts_of(problem.domain.ordered)
     return {count: strategy(count, prefixes=prefixes, known=known, steps=steps) for count in counts}
 
 
 def solver_of(problem: Problem, count: int, *, steps: int) -> Estimate:
     """The windows on so many stretches."""
-    return estimate(plans(problem, steps=steps)[count], **spared(problem))
+    return estimate(plans(problem, steps=steps)[count], **estimate_sizes(problem))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +156,7 @@ class TreeWindows(PureMechanism):
     )  # fmt: skip
 
     def halving_scale(self, problem: Problem) -> float:
-        """λ."""
+        """Return the scale of the tree's noise, λ."""
         return least_scale(self.share * self.epsilon, levels(problem.domain.ordered), problem.neighbours)
 
     def most(self, problem: Problem) -> int:
@@ -176,7 +176,7 @@ class TreeWindows(PureMechanism):
         hidden = ends * ((levels(cells) - 1) * decay(scale) + slack)
         noise = self.steps * sum(problem.neighbours.histogram_shift) / (self.epsilon - self.share * self.epsilon)
         prefixes = isinstance(problem.queries, Thresholds)
-        worst = worst_queries(cells, prefixes=prefixes, steps=self.steps, **spared(problem))
+        worst = worst_queries(cells, prefixes=prefixes, steps=self.steps, **estimate_sizes(problem))
         gathered = max(
             exceeded(each, cells=count, prefixes=prefixes, scale=noise, beta=beta / 2) / self.steps
             for count, each in zip(counts_of(cells), worst, strict=True)
@@ -239,7 +239,7 @@ ENTRIES = (
         title="Private tree, then windows",
         story="Spend a little to find where the rows are, and measure only there. Usually better than windows where "
         "there are few rows for the cells, and worse where many rows fill the line.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=(
             "Zhang, Xiao and Xie (2016), PrivTree",

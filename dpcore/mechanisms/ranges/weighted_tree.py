@@ -100,7 +100,7 @@ class WeightedTree:
         return math.isqrt(square - 1) + 1
 
     def measured(self, counts: Integers) -> Integers:
-        """What is measured of counts (size,), in steps: level by level, the reserved cell last: (numbers,)."""
+        """Return the measured values of counts (size,), in steps: level by level, reserved cell last: (numbers,)."""
         parts = [self.own * counts[self.cells :]]
         for level in np.flatnonzero(self.weights)[::-1]:
             sums = np.add.reduceat(counts[: self.cells], np.arange(0, self.cells, 1 << level))
@@ -162,7 +162,7 @@ class WeightedTree:
         return q - t**2 / self._of_all() if self.known else q
 
     def worst(self) -> float:
-        """What no query's variance is above, for noise of one row: of prefixes the largest.
+        """Return an upper bound on every query's variance, for noise of one row: of prefixes the largest.
 
         Of ranges a bound for a tree without gaps, where each cell that there is not would only be known. Below the
         sum in which both ends meet, it is largest at q + q' - K (t + t')^2 over prefixes of its halves, and the square

@@ -31,7 +31,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -160,7 +160,7 @@ class Measured(PureMechanism):
 
     def solver(self, problem: Problem) -> Estimate:
         """The estimate for the problem's sizes."""
-        return estimate(self.plan(problem), **spared(problem))
+        return estimate(self.plan(problem), **estimate_sizes(problem))
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Exact variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are: (Q,)."""
@@ -171,7 +171,7 @@ class Measured(PureMechanism):
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         plan, prefixes, scale = self.plan(problem), isinstance(problem.queries, Thresholds), self._scale(problem)
-        worst = worst_query(plan, prefixes=prefixes, **spared(problem))
+        worst = worst_query(plan, prefixes=prefixes, **estimate_sizes(problem))
         cells = problem.domain.ordered
         rows = exceeded(worst, cells=cells, prefixes=prefixes, scale=scale, beta=beta) / plan.steps
         ends = 2 if problem.domain.ordered > MAX_DENSE and not prefixes else 1
@@ -229,13 +229,13 @@ class Windows(Measured):
         Cells alone need one step, so their whole-number noise has a smaller variance than noise of many small steps.
         """
         prefixes, cells = isinstance(problem.queries, Thresholds), problem.domain.ordered
-        found = strategy(cells, prefixes=prefixes, known=spared(problem)["known"], steps=self.steps)
+        found = strategy(cells, prefixes=prefixes, known=estimate_sizes(problem)["known"], steps=self.steps)
         if cells > MAX_FREE:
             return found
 
         def error(plan: Strategy) -> float:
             scale = plan.steps * sum(problem.neighbours.histogram_shift) / self.epsilon
-            squares = mean_squares(plan, prefixes=prefixes, **spared(problem))
+            squares = mean_squares(plan, prefixes=prefixes, **estimate_sizes(problem))
             return squares * laplace_variance(scale) / plan.steps**2
 
         return min((identity_strategy(cells), found), key=error)
@@ -249,15 +249,15 @@ class Windows(Measured):
         return 2.2e-7 * cells**2, 3e-10 * cells**2
 
 
-class Spared(TypedDict):
+class EstimateSizes(TypedDict):
     """Cells that are measured alone, and whether the number of rows is public."""
 
     spare: int
     known: bool
 
 
-def spared(problem: Problem) -> Spared:
-    """What an estimate depends on, beside the strategy; public."""
+def estimate_sizes(problem: Problem) -> EstimateSizes:
+    """Return the public sizes that determine an estimate, besides the strategy."""
     return {
         "spare": problem.domain.size - problem.domain.ordered,
         "known": problem.neighbours is Neighbours.REPLACE_ONE,
@@ -298,7 +298,7 @@ ENTRIES = (
         title="Overlapping windows",
         story="Measure cells and overlapping stretches, weighted for all questions at once, and fit. The error is the "
         "same on all data, and known before.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=(
             "Li, Hay, Rastogi, Miklau and McGregor (2010)",

@@ -33,7 +33,7 @@ from dpcore.core import (
     Assumption,
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Floats,
@@ -61,7 +61,7 @@ def weight(domain: Number) -> int:
 
 
 def counters(histogram: Integers, domain: Number) -> Integers:
-    """Both counters of rows per cell, (size,) to (2,); rows in the reserved cell add nothing."""
+    """Return both counters of rows per cell, (size,) to (2,); rows in the reserved cell add nothing."""
     ends = 2 * np.arange(domain.ordered, dtype=np.int64) + 1
     rows = histogram[: domain.ordered]
     return np.array([rows @ (weight(domain) - ends), rows @ ends], dtype=np.int64)
@@ -127,7 +127,7 @@ def may_count(line: Number, *, mean: float, rows: float) -> Integers:
 
 
 def shares(found: Integers) -> Floats:
-    """How far along the line a mean lies, (T, 2) to (T,), from 0 to 1; NaN where no rows are counted."""
+    """Return the position of a mean along the line, (T, 2) to (T,), from 0 to 1; NaN where no rows are counted."""
     total = found.sum(axis=1)
     along = found[:, 1] / np.where(total > 0, total, 1)
     return np.where(total > 0, np.clip(along, 0.0, 1.0), np.nan)
@@ -148,7 +148,7 @@ class CountedMean(PureMechanism):
     epsilon: float = epsilon_param()
 
     def sensitivity(self, problem: Problem) -> int:
-        """How far one row moves both counters together."""
+        """Return the shift of both counters together under one row."""
         assert is_number(problem.domain)
         return len(problem.neighbours.histogram_shift) * weight(problem.domain)
 
@@ -203,7 +203,7 @@ ENTRIES = (
         mechanism=CountedMean,
         title="Mean with its number of rows",
         story="The mean of the rows that have a number, and how many they are, in one draw. Empty cells do not count.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Fitzsimons et al. (2024)"),
     ),

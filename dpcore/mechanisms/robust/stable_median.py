@@ -38,7 +38,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Domain,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Floats,
@@ -112,7 +112,7 @@ def stability(
 
 
 def rank_errors(histogram: Integers, cells: Integers, *, domain: Domain, quantile: float = 0.5) -> Floats:
-    """How far released cells (T,) lie from the quantile, in rows between, as a fraction of all rows: (T,)."""
+    """Return the rank errors of released cells (T,): rows between them and the quantile, as a fraction of all: (T,)."""
     sums = np.concatenate([[0], np.cumsum(histogram[: domain.ordered])])
     target = rank(int(sums[-1]), quantile=quantile)
     inside = np.clip(cells, 0, domain.ordered - 1)
@@ -171,7 +171,7 @@ class StableMedian(Mechanism):
 
     @property
     def threshold(self) -> int:
-        """What stability plus noise must reach for this delta; by the optimal rule, where half of the runs answer."""
+        """Return the stability plus noise needed at this delta; of the optimal rule, where half of the runs answer."""
         if self.rule == "optimal":
             return self.stability_needed(0.5)
         # Invert e^(-epsilon j)/(1 + e^(-epsilon)) <= delta, then let the formula itself decide at the edge.
@@ -252,7 +252,7 @@ ENTRIES = (
         title="Stable median",
         story="The exact median or another quantile, or no answer: the more rows it takes to change it, the likelier "
         "the answer.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=(
             "Notes on stability-based mechanisms, Theorem 1",

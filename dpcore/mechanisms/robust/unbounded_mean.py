@@ -36,7 +36,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Guarantee,
@@ -183,7 +183,7 @@ ENTRIES = (
         mechanism=UnboundedMean,
         title="Mean without bounds (preview only)",
         story="Noise as wide as people here differ, not as wide as the bounds are apart. Never for release.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("Hall, Rinaldo and Wasserman (2013), section 6",),
         # On two cells d is always 1, so that nothing asymptotic is left and the law can be judged exactly.

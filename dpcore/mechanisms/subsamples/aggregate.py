@@ -38,7 +38,7 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     Domain,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Guarantee,
@@ -63,7 +63,7 @@ from dpcore.randomness import NoisyComparisons, Sampler, SubsampleVotes
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Question:
-    """What subsamples of data on a domain are asked.
+    """Statistic that is computed on each subsample of data on a domain.
 
     Attributes:
         vote: the question, about counted cells.
@@ -115,10 +115,10 @@ class SubsampleAggregate(Mechanism):
 
     @abstractmethod
     def question(self, domain: Domain) -> Question:
-        """What is asked on a domain."""
+        """Return the statistic for a domain."""
 
     def plan(self, problem: Problem) -> SubsamplingPlan:
-        """How many subsamples, how wide the noise, and when to answer: public.
+        """Return the public plan: number of subsamples, noise, and the threshold of an answer.
 
         Raises:
             ParameterError: under ADD_REMOVE_ONE, or when the parameters leave no promise at all.
@@ -243,7 +243,7 @@ ENTRIES = (
         mechanism=CommonestCategory,
         title="Most common category, by subsamples",
         story="Ask many small random parts of the data which category is most common; answer if they agree.",
-        domains=(DomainKind.LABELS,),
+        domains=(DomainType.LABELS,),
         queries=(Cells,),
         references=REFERENCES,
         tiny=TINY,
@@ -253,7 +253,7 @@ ENTRIES = (
         mechanism=MedianBucket,
         title="Bucket of the median, by subsamples",
         story="Ask many small random parts of the data where their median lies; answer if they agree.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=REFERENCES,
         tiny=TINY,

@@ -75,7 +75,7 @@ def _slack(epsilon: float, cap: float, *, subsamples: int, n: int, rows: int) ->
 
 @dataclass(frozen=True, kw_only=True)
 class SubsamplingPlan:
-    """How many subsamples, noise of scale cap/epsilon, votes needed (noise included), and the slack that follows."""
+    """Number of subsamples, noise of scale cap/epsilon, votes needed (noise included), and the δ that follows."""
 
     subsamples: int
     cap: float
@@ -198,7 +198,7 @@ def agreement_needed(plan: SubsamplingPlan, *, epsilon: float, beta: float) -> f
 
 
 def _roughly_enough(*, epsilon: float, delta: float, share: float, agreement: float, beta: float) -> int:
-    """Where to look for the fewest subsamples: within a factor of 3 mostly; the most tried if none may be enough.
+    """Estimate the smallest number of subsamples, mostly within a factor of 3; MAX_TRIED if none may be enough.
 
     A row is in about share * k subsamples, up to some deviations more; noise of that scale over epsilon is lifted over
     the threshold with chance delta, and falls short of it with chance beta.

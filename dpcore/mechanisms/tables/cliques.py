@@ -68,7 +68,7 @@ class CliqueTypes:
 
     @cached_property
     def keys(self) -> tuple[Set, ...]:
-        """For every type, its number of attributes of each size; the empty set first, small sets before large ones."""
+        """Numbers of attributes of each size, for every type; the empty set first, small sets before large ones."""
         ranges = [range(min(many, self.ways) + 1) for _, many in self.groups]
         return tuple(sorted((key for key in product(*ranges) if sum(key) <= self.ways), key=lambda k: (sum(k), k)))
 

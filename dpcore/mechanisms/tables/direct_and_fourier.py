@@ -33,7 +33,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     ParameterError,
@@ -225,7 +225,7 @@ class FourierTables(_Classic):
 
 
 _SHARED: dict[str, Any] = {
-    "domains": (DomainKind.TABLE,),
+    "domains": (DomainType.TABLE,),
     "queries": (Marginals,),
     "references": ("Barak et al. (2007)",),
     "tiny": {"delta": 0.01},

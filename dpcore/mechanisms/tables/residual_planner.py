@@ -34,7 +34,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     Mechanism,
@@ -177,7 +177,7 @@ ENTRIES = (
         title="Residual planner",
         story="Count what each set of attributes adds to smaller sets, give every part the noise it deserves, and fit "
         "tables that agree.",
-        domains=(DomainKind.TABLE,),
+        domains=(DomainType.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Canonne, Kamath and Steinke (2020)"),
         tiny={"delta": 0.01},

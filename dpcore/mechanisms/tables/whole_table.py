@@ -32,7 +32,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Floats,
@@ -315,7 +315,7 @@ ENTRIES = (
         title="Whole table",
         story="Release tables of a few columns at a time with the noise each deserves, then make synthetic rows "
         "and move them towards all of these tables.",
-        domains=(DomainKind.TABLE,),
+        domains=(DomainType.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Zhang et al. (2021), PrivSyn"),
         tiny={"delta": 0.01},

@@ -33,7 +33,7 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     Domain,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -172,7 +172,7 @@ def test_numbers_become_pythons_own() -> None:
 
 def test_an_entry_fixes_its_presets() -> None:
     entry = Entry(
-        key="every", mechanism=Every, title="Every", story="A test.", domains=(DomainKind.NUMBER,),
+        key="every", mechanism=Every, title="Every", story="A test.", domains=(DomainType.NUMBER,),
         queries=(Thresholds,), references=("none",), presets={"rule": "two"},
     )  # fmt: skip
     assert "rule" not in entry.controls()
@@ -270,7 +270,7 @@ class Pairs(Domain):
     """Rows of two numbers: nothing to count cells of."""
 
     title = "two numbers"
-    kinds = frozenset()
+    types = frozenset()
     listed = False
 
     @property

@@ -13,7 +13,7 @@ import pytest
 
 from dpcore import DataError, ParameterError
 from dpcore.core import Integers
-from dpcore.data.lists import DecisionLists, ListColumns, columns_of, draw_mock_lists, written_out
+from dpcore.data.lists import DecisionLists, ListColumns, columns_of, draw_mock_lists, canonical_lists
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Generated, generated_lists
 from dpcore.data.twin import twin
@@ -37,7 +37,7 @@ def says(literals: tuple[int, ...], said: tuple[int, ...], values: tuple[bool, .
 def test_every_list_means_what_was_written_however_often_a_variable_comes_up() -> None:
     """All lists of three rules about two variables, with rules that are missing and outputs that say neither."""
     raw = list(product(product(range(5), repeat=3), product(range(3), repeat=4)))
-    records = written_out(np.array([each for each, _ in raw]), np.array([each for _, each in raw]), variables=2)
+    records = canonical_lists(np.array([each for each, _ in raw]), np.array([each for _, each in raw]), variables=2)
     domain = DecisionLists(names=VARIABLES, rules=3)
     kept = domain.checked(records)  # no variable comes up twice
     queries = Inputs(domain=domain)

@@ -20,7 +20,7 @@ from dpcore.core import (
     BoundKind,
     DataRelease,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Guarantee,
@@ -77,7 +77,7 @@ CONTROL = Entry(
     mechanism=Exact,
     title="",
     story="",
-    domains=(DomainKind.NUMBER, DomainKind.LABELS),
+    domains=(DomainType.NUMBER, DomainType.LABELS),
     queries=(dpcore.Thresholds, dpcore.Intervals, dpcore.Cells),
     references=(),
 )

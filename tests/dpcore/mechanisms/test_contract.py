@@ -309,7 +309,7 @@ Why it is private: see identity. Notation: epsilon = ε. References: none.
 
 from dataclasses import dataclass
 
-from dpcore.core import DomainKind, Entry
+from dpcore.core import DomainType, Entry
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.queries.ranges import Thresholds
 
@@ -327,7 +327,7 @@ ENTRIES = (
         mechanism=Toy,
         title="Toy",
         story="A toy.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("none",),
     ),

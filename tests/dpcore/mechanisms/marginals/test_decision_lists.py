@@ -20,7 +20,7 @@ from dpcore.mechanisms.marginals.list_polynomials import (
     prefix_form,
     program,
     rule_by_rule_bias,
-    says,
+    outputs_on_patterns,
     subsets,
     whole_coefficients,
 )
@@ -87,7 +87,7 @@ def test_biases_fall_with_the_degree_and_vanish_at_its_end(rules: int) -> None:
 
 
 def test_what_a_list_says_is_what_its_first_rule_that_holds_says() -> None:
-    assert says((1, 0, 1)).tolist() == [1, 1, 0, 1]
+    assert outputs_on_patterns((1, 0, 1)).tolist() == [1, 1, 0, 1]
     assert subsets(3, 2) == ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
 
 

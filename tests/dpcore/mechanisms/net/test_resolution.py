@@ -49,7 +49,7 @@ def test_sizes_follow_the_choice_as_far_as_they_are_quick() -> None:
     # What is left resolves α all the same.
     for alpha in (0.005, 0.02, 0.1, 1.0):
         mechanism = NetOfResolution(alpha=alpha, sizing="queries")
-        assert mechanism.asked(many) >= mechanism.size(many) >= by_structure(many.queries, alpha)
+        assert mechanism.requested_points(many) >= mechanism.size(many) >= by_structure(many.queries, alpha)
 
 
 @pytest.mark.parametrize("kind", [Thresholds, Intervals, Cells])
