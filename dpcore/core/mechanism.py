@@ -66,7 +66,7 @@ def _with_a_chance(accuracy: Callable[..., Bound]) -> Callable[..., Bound]:
     @functools.wraps(accuracy)
     def checked(self: Mechanism, problem: Problem, beta: float) -> Bound:
         if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
+            raise ParameterError(f"The failure probability must lie between 0 and 1, got {beta!r}.")
         return accuracy(self, problem, beta)
 
     return checked

@@ -102,9 +102,9 @@ def _read(frame: pd.DataFrame, wanted: list[Any], *, private: bool) -> tuple[Tab
     from dpcore.data.reading.intake import clean_name
 
     for name in wanted:
-        found = sum(bool(name == each) for each in frame.columns)
-        if found != 1:
-            raise DataError(f"frame: {found or 'no'} columns are named “{clean_name(str(name))}”; one is needed.")
+        matches = sum(bool(name == each) for each in frame.columns)
+        if matches != 1:
+            raise DataError(f"frame: {matches or 'no'} columns are named “{clean_name(str(name))}”; one is needed.")
     table = read_frame(frame[wanted])
     if len(table.columns) != len(wanted):
         raise DataError("frame: a column holds neither numbers nor text.")
@@ -232,8 +232,8 @@ class Several(Reading):
     @override
     @property
     def domain(self) -> Product:
-        kinds = tuple(each.categories if isinstance(each, Coded) else NO_YES for each in self.attributes)
-        return Product(names=tuple(each.name for each in self.attributes), columns=kinds)
+        columns = tuple(each.categories if isinstance(each, Coded) else NO_YES for each in self.attributes)
+        return Product(names=tuple(each.name for each in self.attributes), columns=columns)
 
     @override
     @property
@@ -254,9 +254,12 @@ class Several(Reading):
     def records(self, table: Table) -> NDArray[Any]:
         """The cell of each attribute, (n, d)."""
         predicates = [each for each in self.attributes if isinstance(each, Predicate)]
-        told = iter(evaluate_predicates(table, predicates).T if predicates else ())
+        values = iter(evaluate_predicates(table, predicates).T if predicates else ())
         return self.domain.encode(
-            [each.codes(table) if isinstance(each, Coded) else next(told).astype(np.int64) for each in self.attributes]
+            [
+                each.codes(table) if isinstance(each, Coded) else next(values).astype(np.int64)
+                for each in self.attributes
+            ]
         )
 
 
@@ -328,8 +331,8 @@ class Vectors(Reading):
         In three dimensions the second is lifted by so many degrees.
         """
         if self.spanned:
-            told = np.array(self.spanned)
-            unit: Floats = told / np.linalg.norm(told, axis=1, keepdims=True)
+            vectors = np.array(self.spanned)
+            unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
             return unit
         d = len(self.measures)
         spanned = np.eye(2, d)

@@ -108,43 +108,43 @@ class Sample:
         return tuple(column for column in self.columns if column.kind == "category" and column.on.ordered > 1)
 
 
-def _column(told: Mapping[str, Any]) -> SampleColumn:
+def _column(declaration: Mapping[str, Any]) -> SampleColumn:
     """A column's declaration; every column has a cell for missing values."""
     on: Number | Labels
-    if "number" in told:
-        on = Number(missing=True, **told["number"])
-    elif "dates" in told:
-        on = Dates(missing=True, **told["dates"])
+    if "number" in declaration:
+        on = Number(missing=True, **declaration["number"])
+    elif "dates" in declaration:
+        on = Dates(missing=True, **declaration["dates"])
     else:
-        on = Labels(labels=tuple(told["labels"]))
-    return SampleColumn(name=told["name"], title=told["title"], on=on)
+        on = Labels(labels=tuple(declaration["labels"]))
+    return SampleColumn(name=declaration["name"], title=declaration["title"], on=on)
 
 
-def _vectors(sample_key: str, told: Mapping[str, Any]) -> VectorSample:
+def _vectors(sample_key: str, declaration: Mapping[str, Any]) -> VectorSample:
     """A declaration of vectors."""
-    words = {name: tuple(told[name]) for name in ("axes", "space") if name in told}
+    words = {name: tuple(declaration[name]) for name in ("axes", "space") if name in declaration}
     reading = Vectors(
-        words=told["words"],
-        measures=tuple(Measure(column=name, low=low, high=high) for name, low, high in told["measures"]),
-        spanned=tuple(map(tuple, told.get("spanned", ()))),
+        words=declaration["words"],
+        measures=tuple(Measure(column=name, low=low, high=high) for name, low, high in declaration["measures"]),
+        spanned=tuple(map(tuple, declaration.get("spanned", ()))),
         **words,
     )
-    return VectorSample(key=told["key"], sample_key=sample_key, story=told["story"], reading=reading)
+    return VectorSample(key=declaration["key"], sample_key=sample_key, story=declaration["story"], reading=reading)
 
 
 def _read(path: Path) -> tuple[int, Sample]:
     """A declaration, and the place in which it is offered."""
-    told = json.loads(path.read_text(encoding="utf-8"))
-    return told["order"], Sample(
+    declaration = json.loads(path.read_text(encoding="utf-8"))
+    return declaration["order"], Sample(
         key=path.stem,
-        **{name: told[name] for name in ("title", "story", "file", "licence", "attribution")},
-        columns=tuple(map(_column, told["columns"])),
-        person=told.get("person"),
-        pairs=tuple(map(tuple, told.get("pairs", ()))),
-        boxes=tuple(told.get("boxes", ())),
-        cuts={name: tuple(cuts) for name, cuts in told.get("cuts", {}).items()},
-        predicates=tuple(Predicate(**each) for each in told.get("predicates", ())),
-        vectors=tuple(_vectors(path.stem, each) for each in told.get("vectors", ())),
+        **{name: declaration[name] for name in ("title", "story", "file", "licence", "attribution")},
+        columns=tuple(map(_column, declaration["columns"])),
+        person=declaration.get("person"),
+        pairs=tuple(map(tuple, declaration.get("pairs", ()))),
+        boxes=tuple(declaration.get("boxes", ())),
+        cuts={name: tuple(cuts) for name, cuts in declaration.get("cuts", {}).items()},
+        predicates=tuple(Predicate(**each) for each in declaration.get("predicates", ())),
+        vectors=tuple(_vectors(path.stem, each) for each in declaration.get("vectors", ())),
     )
 
 

@@ -253,9 +253,9 @@ class Source:
     @property
     def provenance(self) -> Provenance:
         """Provenance of the data, with their title."""
-        told = self.origin.provenance
+        provenance = self.origin.provenance
         read = "" if isinstance(self.origin, Generated) else f": {self.reading.title}"
-        return Provenance(kind=told.kind, title=f"{told.title}{read}", source=told.source)
+        return Provenance(kind=provenance.kind, title=f"{provenance.title}{read}", source=provenance.source)
 
     @property
     def domain(self) -> Domain:
@@ -335,23 +335,23 @@ def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
         reading = Columns(names=("first", "second"), on=Product.map(line, line))
     else:
         reading = Columns(names=("value",), on=line)
-    told = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"
-    return Source(origin=Generated(shape=shape, n=n, seed=seed), reading=reading, name=told)
+    call = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"
+    return Source(origin=Generated(shape=shape, n=n, seed=seed), reading=reading, name=call)
 
 
 def generated_attributes(*, n: int, attributes: int, seed: int = 1) -> Source:
     """Rows of attributes a1, a2, … that go together."""
     names = correlated_domain(attributes).names
     reading = YesNo(predicates=tuple(Predicate(column=name, value="true", name=name) for name in names))
-    told = f"generated_attributes(n={n}, attributes={attributes}, seed={seed})"
-    return Source(origin=Generated(shape=ATTRIBUTES, n=n, seed=seed), reading=reading, name=told)
+    call = f"generated_attributes(n={n}, attributes={attributes}, seed={seed})"
+    return Source(origin=Generated(shape=ATTRIBUTES, n=n, seed=seed), reading=reading, name=call)
 
 
 def generated_lists(*, n: int, rules: int, seed: int = 1) -> Source:
     """Students' decision lists for choosing a college."""
-    told = f"generated_lists(n={n}, rules={rules}, seed={seed})"
+    call = f"generated_lists(n={n}, rules={rules}, seed={seed})"
     origin = Generated(shape=STUDENTS, n=n, seed=seed)
-    return Source(origin=origin, reading=columns_of(college_domain(rules)), name=told)
+    return Source(origin=origin, reading=columns_of(college_domain(rules)), name=call)
 
 
 def generated_vectors(*, n: int = 10_000, dimensions: int = 10, margin: float = 0.5, seed: int = 1) -> Source:
@@ -363,5 +363,5 @@ def generated_vectors(*, n: int = 10_000, dimensions: int = 10, margin: float = 
     if not (n >= 1 and dimensions >= 2 and 0 <= margin < 1):
         raise ParameterError("Generated vectors need rows, two dimensions or more, and a margin below 1.")
     reading = Vectors(measures=tuple(Measure(column=name) for name in Sphere(dimensions=dimensions).names))
-    told = f"generated_vectors(n={n}, dimensions={dimensions}, margin={margin}, seed={seed})"
-    return Source(origin=Generated(shape=CLOUDS, n=n, seed=seed, margin=margin), reading=reading, name=told)
+    call = f"generated_vectors(n={n}, dimensions={dimensions}, margin={margin}, seed={seed})"
+    return Source(origin=Generated(shape=CLOUDS, n=n, seed=seed, margin=margin), reading=reading, name=call)

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.core import Floats, Neighbours, ParameterError
 
-VACUOUS_STATEMENT = "may promise any error, as far as this theorem goes."
-"""The end of a lower bound's statement where the bound is 0: "no error below 0" would tell nobody that."""
+VACUOUS_STATEMENT = "may guarantee any error, as far as this theorem goes."
+"""The end of a lower bound's statement where the bound is 0, in place of "no error below 0"."""
 
 
 def check_loss(*, epsilon: float, delta: float = 0.0, steps: int = 1) -> None:

@@ -91,12 +91,12 @@ class Limits:
 
     def afford(self, *, rows: int, each: int, held: int = 0) -> None:
         """Raise TooLarge if so many bytes for each row, on top of what is held, are more than arrays may take."""
-        needed, most = rows * each, self.session_bytes - self.memory_bytes
-        if needed + held > most:
+        needed, limit = rows * each, self.session_bytes - self.memory_bytes
+        if needed + held > limit:
             # Neither the number of rows nor anything to divide it out of: it may be private.
-            beside = ", with what it holds already" if held else ""
+            note = ", with what it holds already" if held else ""
             raise TooLarge(
-                f"this takes more memory than the {most / 2**20:,.0f} MB that a session may use for it{beside}."
+                f"this takes more memory than the {limit / 2**20:,.0f} MB that a session may use for it{note}."
             )
 
 
@@ -139,8 +139,8 @@ def clean_name(name: str) -> str:
     ('b_pay_/b', 'proto', 'hours per week')
     """
     spaced = " ".join(unicodedata.normalize("NFC", name[: 10 * NAME_CHARACTERS]).split())
-    kinds = [(character, unicodedata.category(character)[0]) for character in spaced]
-    safe = [one if kind in "LMN" or one in " _-.,%/()+°" else "_" for one, kind in kinds if kind != "C"]
+    categories = [(character, unicodedata.category(character)[0]) for character in spaced]
+    safe = [one if kind in "LMN" or one in " _-.,%/()+°" else "_" for one, kind in categories if kind != "C"]
     # An address that Markdown would make a link of is broken.
     cleaned = re.sub(r"(?i)\bwww\.", "www_", "".join(safe))[:NAME_CHARACTERS].strip(" _-.,+")
     return cleaned if is_visible(cleaned) else ""
@@ -218,9 +218,9 @@ def _checked_start(raw: IO[bytes], *, ending: str, zipped: bool, limits: Limits)
     first = next(chunks, b"")
     if not first:
         raise DataError("it is empty.")
-    found = next((what for magic, what in FOREIGN_MAGICS.items() if first.startswith(magic)), "text")
-    if (found != "Parquet data") if ending == ".parquet" else (found != "text"):
-        raise DataError(f"the name says {ending}, but it holds {found}.")
+    content = next((what for magic, what in FOREIGN_MAGICS.items() if first.startswith(magic)), "text")
+    if (content != "Parquet data") if ending == ".parquet" else (content != "text"):
+        raise DataError(f"the name says {ending}, but it holds {content}.")
     return first, chunks
 
 
@@ -372,8 +372,8 @@ def _first_row(top: str, separator: str, limits: Limits) -> tuple[str, tuple[str
         raise DataError("row 1 has a quotation mark that is not closed or is far too long.")
     cut = len(top) >= HEADER_CHARACTERS and not top[: blank_lines + stream.tell()].endswith("\n")
     if len(row) > limits.columns:
-        found = f"{'more than ' * cut}{len(row):,}"
-        raise DataError(f"row 1 has {found} columns, and at most {limits.columns:,} are read.")
+        columns = f"{'more than ' * cut}{len(row):,}"
+        raise DataError(f"row 1 has {columns} columns, and at most {limits.columns:,} are read.")
     if cut:
         raise DataError(f"row 1 is longer than {HEADER_CHARACTERS:,} characters.")
     return separator, tuple(row), blank_lines, blank_lines + stream.tell()

@@ -207,8 +207,8 @@ class Table:
     def numbers(self, column: str) -> Floats:
         """The column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
         self.reserve(0)
-        found = self._ask(f"SELECT coalesce({self._number(column)}, 'nan'::DOUBLE) AS number FROM records")
-        numbers = np.asarray(found["number"], dtype=np.float64)
+        table = self._ask(f"SELECT coalesce({self._number(column)}, 'nan'::DOUBLE) AS number FROM records")
+        numbers = np.asarray(table["number"], dtype=np.float64)
         numbers[~np.isfinite(numbers)] = np.nan
         return numbers
 
@@ -218,7 +218,7 @@ class Table:
         if len(set(wanted)) != len(wanted):
             raise ParameterError("Labels must differ in more than the blanks around them.")
         self.reserve(0)
-        found = self._ask(
+        table = self._ask(
             f"WITH cells AS (SELECT row, {self._text(column)} AS text FROM records),"
             " known AS (SELECT unnest($labels) AS label, unnest(range(len($labels))) AS code)"
             " SELECT row, coalesce(code, len($labels)) AS code FROM cells LEFT JOIN known ON text = label",
@@ -226,7 +226,7 @@ class Table:
         )
         # A join does not keep the order of rows.
         codes = np.empty(self.row_count, dtype=np.int64)
-        codes[found["row"]] = found["code"]
+        codes[table["row"]] = table["code"]
         return codes
 
     def truths(self, column: str) -> Integers:
@@ -254,13 +254,13 @@ class Table:
         parts = 1 + self.row_count // ROWS_PER_PART
         first = np.empty(self.row_count, dtype=np.int64)
         for part in range(parts):
-            found = self._ask(
+            table = self._ask(
                 f"WITH cells AS (SELECT row, {self._text(column)} AS text FROM records"
                 f" WHERE hash(text) % {parts} = {part}),"
                 " firsts AS (SELECT text, min(row) AS code FROM cells GROUP BY text)"
                 " SELECT row, code FROM cells JOIN firsts ON cells.text IS NOT DISTINCT FROM firsts.text"
             )
-            first[found["row"]] = found["code"]
+            first[table["row"]] = table["code"]
         is_first = first == np.arange(len(first))
         return (np.cumsum(is_first) - 1)[first]
 
@@ -272,31 +272,31 @@ class Table:
         packed = ", ".join([lengths, "';'", *cells])
         for start in range(0, self.row_count, step := max(1, CELLS_PER_PART // len(columns))):
             part = f"row >= {start} AND row < {start + step}"
-            found = self._ask(f"SELECT concat({packed}) AS packed FROM records WHERE {part}")
-            yield from map(str.encode, found["packed"].tolist())
+            table = self._ask(f"SELECT concat({packed}) AS packed FROM records WHERE {part}")
+            yield from map(str.encode, table["packed"].tolist())
 
     def is_mostly_numeric(self, column: str) -> bool:
         """Return whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
 
         This reads private values: only for public data or the data's steward.
         """
-        found = self._ask(
+        counts = self._ask(
             f"SELECT count(*) FILTER (lower({self._text(column)}) NOT IN {NO_NUMBERS}) AS present,"
             f" count(*) FILTER (isfinite({self._number(column)})) AS fit FROM records"
         )
-        return bool(found["fit"][0] >= NUMERIC_SHARE * found["present"][0] > 0)
+        return bool(counts["fit"][0] >= NUMERIC_SHARE * counts["present"][0] > 0)
 
     def distinct(self, column: str, limit: int) -> list[str]:
         """The column's values, most frequent first, at most ``limit`` of them, missing left out.
 
         This reads private values: only for public data or the data's steward.
         """
-        found = self._ask(
+        texts = self._ask(
             f"SELECT {self._text(column)} AS text FROM records GROUP BY text HAVING text IS NOT NULL"
             " ORDER BY count(*) DESC, text LIMIT $limit",
             {"limit": limit},
         )
-        return [str(text) for text in found["text"]]
+        return [str(text) for text in texts["text"]]
 
     def _position(self, column: str) -> int:
         if column not in self.columns:
@@ -412,11 +412,11 @@ def _read(
         count = int(run(connection, "SELECT count(*) AS rows FROM records", limits=limits)["rows"][0])
         if count == 0:
             raise DataError("it has column names but no rows.")
-        kinds = run(connection, "SELECT column_type AS kind FROM (DESCRIBE records)", limits=limits)["kind"]
+        types = run(connection, "SELECT column_type AS kind FROM (DESCRIBE records)", limits=limits)["kind"]
         columns, renamed = clean_names(names)
         if arrival.named and len(names) > 1 and names[0].strip() and not any(name.strip() for name in names[1:]):
             renamed = (*renamed, TITLE_OR_HEADER)
-        worded = tuple(kind == "VARCHAR" for kind in kinds[: len(columns)])
+        worded = tuple(kind == "VARCHAR" for kind in types[: len(columns)])
         chosen, guesses = guess_format(
             connection, settings, limits=limits, separator=arrival.separator, private=not guessing,
             cells=[f"c{i}" for i, is_text in enumerate(worded) if is_text],
@@ -438,7 +438,7 @@ def _read(
             # Whole numbers with gaps are often stored as fractions, so there 2.0 reads 2.
             _texts=tuple(
                 f"regexp_replace(c{i}::VARCHAR, '\\.0$', '')" if kind in FRACTIONS else f"c{i}::VARCHAR"
-                for i, kind in enumerate(kinds[: len(columns)])
+                for i, kind in enumerate(types[: len(columns)])
             ),
             # Nothing where a Parquet file calls its columns as we do.
             _places=places if arrival.header or renamed else (),
@@ -472,11 +472,11 @@ def _store_text(
 ) -> tuple[Strings, tuple[int, ...], Strings]:
     """Parse the records as text under the names c0, c1, …: a stranger's column name never gets into SQL."""
     width = len(arrival.header)
-    kinds = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
+    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
     cells = ", ".join(f"{_bare(f'c{i}')} AS c{i}" for i in range(width))
     source = (
         f"read_csv({quoted(arrival.path)}, auto_detect = false, header = false, strict_mode = true, quote = '\"',"
-        f" escape = '\"', new_line = '\\n', delim = {quoted(arrival.separator)}, columns = {{{kinds}}})"
+        f" escape = '\"', new_line = '\\n', delim = {quoted(arrival.separator)}, columns = {{{types}}})"
     )
     records = (width, arrival.rows_before)
     run(reader, _copy(f"SELECT {cells} FROM {source}", width, stored), limits=limits, records=records)
@@ -492,7 +492,7 @@ def _store_parquet(
     footer = run(reader, f"SELECT num_rows, num_row_groups FROM parquet_file_metadata({path})", limits=limits)
     rows, groups = int(footer["num_rows"][0]), int(footer["num_row_groups"][0])
     described = run(reader, f"SELECT column_name, column_type FROM (DESCRIBE FROM {source})", limits=limits)
-    names, kinds = described["column_name"].tolist(), described["column_type"].tolist()
+    names, types = described["column_name"].tolist(), described["column_type"].tolist()
     width = len(names)
     if width > limits.columns:
         raise DataError(f"it has {width:,} columns, and at most {limits.columns:,} are read.")
@@ -502,11 +502,11 @@ def _store_parquet(
         raise DataError(f"it has more than the {limits.rows:,} rows that a session has memory for.")
     if _rows_in_groups(reader, path, source, limits) != rows:
         raise DataError("its footer promises a number of rows that it does not hold.")
-    cells = {i: cell for i, kind in enumerate(kinds) if (cell := plain(f"c{i}", kind))}
+    cells = {i: cell for i, kind in enumerate(types) if (cell := plain(f"c{i}", kind))}
     if not cells:
         raise DataError("none of its columns holds numbers or text.")
     named = f"{source} AS records({', '.join(f'c{i}' for i in range(width))})"
-    worded = [i for i, kind in enumerate(kinds) if kind == "VARCHAR"]
+    worded = [i for i, kind in enumerate(types) if kind == "VARCHAR"]
     notes, left = list[str](), width
     try:
         _copy_cells(reader, named, cells, worded, stored, limits)

@@ -1,6 +1,6 @@
 """The other side of the subset-sum attack: curators who hold the bits and answer with noise.
 
-They stand in for whoever publishes many statistics about the same people. An attack sees only their answers.
+They stand for agencies that publish many statistics about the same people. An attack sees only their answers.
 """
 
 from __future__ import annotations

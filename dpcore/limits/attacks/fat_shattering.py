@@ -163,11 +163,11 @@ def error_bound(
     return Bound(
         value=known.best / rows,
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers queries that shatter {points:,} points at scale {scale:g}, with privacy loss "
+        statement=f"A mechanism that answers queries that shatter {points:,} points at scale {scale:g}, with ε = "
         f"{epsilon:g} ({neighbours.words}), "
         + (
-            f"cannot promise all of them within less than {known.best:.3g} of {rows:,} row{'s' if rows > 1 else ''} "
-            f"with failure chance {beta:g}."
+            f"cannot guarantee all of them within less than {known.best:.3g} of {rows:,} row{'s' if rows > 1 else ''} "
+            f"with failure probability {beta:g}."
             if known.best > 0
             else VACUOUS_STATEMENT
         ),

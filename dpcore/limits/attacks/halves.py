@@ -82,8 +82,8 @@ def random_half(sampler: Sampler, *, points: int, trials: int = 1) -> Booleans:
 
 def recovered(halves: Halves, truth: Booleans) -> Floats:
     """Score: share of the true half (d,) or (T, d) that was found, shape (T,); 1/2, a blind guess, where refused."""
-    found: Floats = (halves.chosen & truth).sum(axis=1) / (halves.chosen.shape[1] // 2)
-    return np.where(halves.refused, 0.5, found)
+    shares: Floats = (halves.chosen & truth).sum(axis=1) / (halves.chosen.shape[1] // 2)
+    return np.where(halves.refused, 0.5, shares)
 
 
 @dataclass(frozen=True, kw_only=True)

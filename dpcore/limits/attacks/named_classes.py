@@ -64,10 +64,10 @@ def _intervals(cells: int) -> Integers:
 
 def _rectangles(dimensions: int) -> Integers:
     """Return rectangles on a grid of three cells a side; a side has intervals for all subsets but the outer two."""
-    side, made = _intervals(3), np.ones((1, 1), dtype=np.int64)
+    side, matrix = _intervals(3), np.ones((1, 1), dtype=np.int64)
     for _ in range(dimensions):
-        made = np.kron(made, side)
-    return made
+        matrix = np.kron(matrix, side)
+    return matrix
 
 
 def _halfspaces(dimensions: int) -> Integers:
@@ -80,7 +80,7 @@ def _halfspaces(dimensions: int) -> Integers:
 def _conjunctions(bits: int) -> Integers:
     """Row s asks for a 1 in every bit of s; the first row asks for nothing."""
     records = _cube(bits)
-    return np.array([(records >= asked).all(axis=1) for asked in records], dtype=np.int64)
+    return np.array([(records >= condition).all(axis=1) for condition in records], dtype=np.int64)
 
 
 def _parities(bits: int) -> Integers:

@@ -69,7 +69,7 @@ class Shattering:
         )
 
 
-def vc_dimension(matrix: ArrayLike, *, most_steps: int = MAX_STEPS) -> Shattering:
+def vc_dimension(matrix: ArrayLike, *, max_steps: int = MAX_STEPS) -> Shattering:
     """VC dimension of yes-or-no questions, a 0/1 matrix (queries, points).
 
     >>> vc_dimension([[0, 0], [0, 1], [1, 0], [1, 1]]).lower_bound
@@ -81,10 +81,10 @@ def vc_dimension(matrix: ArrayLike, *, most_steps: int = MAX_STEPS) -> Shatterin
     entries = _checked(matrix)
     if not np.isin(entries, (0.0, 1.0)).all():
         raise ParameterError("Yes-or-no questions are rows of zeros and ones; for other weights name a scale.")
-    return _search(entries, gap=Fraction(1), most_steps=most_steps)
+    return _search(entries, gap=Fraction(1), max_steps=max_steps)
 
 
-def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, most_steps: int = MAX_STEPS) -> Shattering:
+def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, max_steps: int = MAX_STEPS) -> Shattering:
     """Fat-shattering dimension at a scale, of a matrix (queries, points) of weights in [0, 1].
 
     >>> fat_shattering_dimension([[0.1], [0.3]], scale=0.1).levels
@@ -95,7 +95,7 @@ def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, most_steps: int
     """
     if not 0 < scale <= 0.5:
         raise ParameterError(f"The scale must lie above 0 and be at most 1/2, got {scale!r}.")
-    return _search(_checked(matrix), gap=2 * Fraction(repr(float(scale))), most_steps=most_steps)
+    return _search(_checked(matrix), gap=2 * Fraction(repr(float(scale))), max_steps=max_steps)
 
 
 def _checked(matrix: ArrayLike) -> Floats:
@@ -136,7 +136,7 @@ def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
     Of cuts with the same two sides (or the sides swapped) one is enough, whatever their points: no shattered set uses
     two of them, nor two that one point has, since no question is above the higher and below the lower.
     """
-    found: dict[frozenset[int], Cut] = {}
+    cuts: dict[frozenset[int], Cut] = {}
     for point, column in enumerate(entries.T):
         weights = np.unique(column).tolist()
         exact = [Fraction(repr(weight)) for weight in weights]
@@ -147,8 +147,8 @@ def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
                 takes, leaves = _bits(column >= weights[above]), _bits(column <= weight)
                 takers[takes] = Cut(point=point, level=(low + exact[above]) / 2, takes=takes, leaves=leaves)
         for cut in takers.values():
-            found.setdefault(frozenset((cut.takes, cut.leaves)), cut)
-    return sorted(found.values(), key=lambda cut: (-cut.balance, cut.point, cut.level))
+            cuts.setdefault(frozenset((cut.takes, cut.leaves)), cut)
+    return sorted(cuts.values(), key=lambda cut: (-cut.balance, cut.point, cut.level))
 
 
 def _bits(chosen: Booleans) -> int:
@@ -189,11 +189,11 @@ class Search:
 
 def _points_left(cuts: list[Cut]) -> list[int]:
     """Return, for each place, the number of different points of the cuts from there on."""
-    seen: set[int] = set()
+    points: set[int] = set()
     left = []
     for cut in reversed(cuts):
-        seen.add(cut.point)
-        left.append(len(seen))
+        points.add(cut.point)
+        left.append(len(points))
     return left[::-1]
 
 
@@ -209,10 +209,10 @@ def _divides(cut: Cut, parts: list[int]) -> bool:
     return all(part & cut.takes and part & cut.leaves for part in parts)
 
 
-def _search(entries: Floats, *, gap: Fraction, most_steps: int) -> Shattering:
+def _search(entries: Floats, *, gap: Fraction, max_steps: int) -> Shattering:
     """The dimension for weights that are apart by at least the gap."""
     distinct, where = np.unique(entries, axis=0, return_index=True)
-    search = Search(steps=most_steps, words=1 + len(distinct) // 1024)
+    search = Search(steps=max_steps, words=1 + len(distinct) // 1024)
     search.grow((), [(1 << len(distinct)) - 1], _cuts(distinct, gap=gap))
     rows = [int(where[(part & -part).bit_length() - 1]) for part in search.parts]
     return Shattering(

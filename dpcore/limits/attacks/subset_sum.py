@@ -1,16 +1,16 @@
 """Secret bits from noisy subset sums (Dinur and Nissim 2003).
 
-Every person has one secret bit. Nobody's bit is ever released: only, for random groups, how many in the group have a 1,
-with noise. Ask often enough, and if the noise is small against √n, the bits come out all the same: find the bits that
-fit the answers best and round. Two ways to fit:
+Every person has one secret bit. No bit is ever released: only, for random groups, the number of ones in the group, with
+noise. With enough answers, and noise that is small against √n, the bits can be reconstructed: find the bits that fit
+the answers best and round. There are two ways to fit:
 
 - least squares: fast, and it carries its own proof. If no answer errs by more than E, at most 4 m E²/s² bits are wrong,
   s the smallest singular value of the m groups' matrix, about (√m - √n)/2;
 - a linear program, which also knows that bits lie between 0 and 1. Making the *largest* residual small suits bounded
   noise; making the *sum* of residuals small suits noise with rare large values, even wild answers.
 
-So noise of constant size protects nobody, however natural the questions; it must grow with √n or the questions must be
-few: this is what a privacy budget is.
+So noise of constant size protects no one, however natural the queries; it must grow with √n, or the queries must be
+few: this is the reason for a privacy budget.
 
 Notation: n bits, m groups; masks (m, n), answers in rows.
 
@@ -74,9 +74,9 @@ def least_squares(masks: Booleans, answers: Floats) -> Guess:
     _check(masks, answers)
     matrix = masks.astype(np.float64)
     values, vectors = np.linalg.eigh(matrix.T @ matrix)
-    kept = values > 1e-10 * values[-1]
+    nonzero = values > 1e-10 * values[-1]
     target = (answers - matrix.sum(axis=1) / 2) @ matrix
-    estimates = 0.5 + (target @ vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    estimates = 0.5 + (target @ vectors[:, nonzero] / values[nonzero]) @ vectors[:, nonzero].T
     return _guess(estimates, matrix, answers)
 
 
@@ -98,15 +98,15 @@ def linear_program(masks: Booleans, answers: Floats, *, cost: str = "largest") -
     while stages[0] > people // 2 + 1:
         stages.insert(0, (stages[0] + 1) // 2)
     matrix = masks.astype(np.float64)
-    for number, stage in enumerate(stages, start=1):
+    for number, count in enumerate(stages, start=1):
         program = _largest if cost == "largest" else _sum
         # The interior-point method is several times faster here than the simplex method.
-        solved = linprog(**program(matrix[:stage], answers[:stage]), method="highs-ipm")
+        solved = linprog(**program(matrix[:count], answers[:count]), method="highs-ipm")
         if solved.x is None:
             raise ParameterError("The solver found no bits that fit these answers.")
         estimates = np.clip(solved.x[None, :people], 0, 1)
         done = sum(stages[:number]) / sum(stages)
-        yield _guess(estimates, matrix[:stage], answers[None, :stage], done=done)
+        yield _guess(estimates, matrix[:count], answers[None, :count], done=done)
 
 
 def _largest(matrix: Floats, answers: Floats) -> dict[str, object]:
@@ -183,7 +183,7 @@ def max_wrong_bits(masks: Booleans, *, error: ArrayLike) -> Integers:
 def error_bound(masks: Booleans, *, epsilon: float, beta: float = 0.0, delta: float = 0.0) -> Bound:
     """The error that every (ε, δ)-private curator makes on one of these groups, with random bits.
 
-    A bit is one row: whoever sees the answers gets it wrong with chance 1/(1 + e^ε) at least (either relation). Least
+    A bit is one row: any guess from the answers is wrong with chance 1/(1 + e^ε) at least (either relation). Least
     squares gets at most 4 m E²/s² wrong. Both hold, so E >= s √(n w/(4 m)), w the share that must be wrong: in
     proportion to √n, near √(n w)/4 where groups are many more than people.
     """
@@ -194,9 +194,9 @@ def error_bound(masks: Booleans, *, epsilon: float, beta: float = 0.0, delta: fl
     return Bound(
         value=rows / people,
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers these {groups:,} random groups of {people:,} people with privacy loss {epsilon:g} "
+        statement=f"A mechanism that answers these {groups:,} random groups of {people:,} people with ε = {epsilon:g} "
         + (
-            f"cannot promise all answers within less than {rows:.3g} people with failure chance {beta:g}; √n is "
+            f"cannot guarantee all answers within less than {rows:.3g} people with failure probability {beta:g}; √n is "
             f"{math.sqrt(people):.3g}."
             if rows > 0
             else VACUOUS_STATEMENT

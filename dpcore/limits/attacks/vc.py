@@ -125,10 +125,10 @@ def error_bound(
     return Bound(
         value=known,
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers every subset of a shattered set with privacy loss {epsilon:g} "
+        statement=f"A mechanism that answers every subset of a shattered set with ε = {epsilon:g} "
         f"({neighbours.words}), from {size}, "
         + (
-            f"cannot promise an error below {known:.3g} of n with failure chance {beta:g}."
+            f"cannot guarantee an error below {known:.3g} of n with failure probability {beta:g}."
             if known > 0
             else VACUOUS_STATEMENT
         ),
@@ -148,7 +148,7 @@ def _far_error(*, epsilon: float, steps: int, beta: float, delta: float, points:
     if beta == 0 and delta == 0:
         return 0.5  # the confusion of many steps underflows, but is never 0
 
-    def told_apart(swaps: int) -> bool:
+    def are_distinguishable(swaps: int) -> bool:
         return confusion(epsilon=epsilon, steps=steps * swaps, delta=delta) <= beta
 
-    return bisect_left(range(1, points // 2 + 1), True, key=told_apart) / points
+    return bisect_left(range(1, points // 2 + 1), True, key=are_distinguishable) / points

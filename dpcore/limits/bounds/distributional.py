@@ -59,8 +59,8 @@ def count_law(*, n: int, population: int | None = None) -> Floats:
 
     def choose(total: float, some: Floats) -> Floats:
         inside = (some >= 0) & (some <= total)
-        held = np.where(inside, some, 0.0)
-        logs: Floats = np.where(inside, gammaln(total + 1) - gammaln(held + 1) - gammaln(total - held + 1), -np.inf)
+        counts = np.where(inside, some, 0.0)
+        logs: Floats = np.where(inside, gammaln(total + 1) - gammaln(counts + 1) - gammaln(total - counts + 1), -np.inf)
         return logs
 
     if population is None:
@@ -98,9 +98,9 @@ class Separation:
         losses = self.epsilon * np.arange(self.modulus)
         return float(self.gap[losses >= loss - 1e-9].sum())
 
-    def chances(self, *, most: int = 200) -> tuple[Floats, Floats]:
+    def chances(self, *, limit: int = 200) -> tuple[Floats, Floats]:
         """Losses that occur, at most so many of them and the largest among them; chance to reach each, (K,) each."""
-        steps = np.unique(np.linspace(0, self.modulus - 1, min(self.modulus, most)).round())
+        steps = np.unique(np.linspace(0, self.modulus - 1, min(self.modulus, limit)).round())
         losses = self.epsilon * steps
         return losses, np.array([self.loss_reaches(float(loss)) for loss in losses])
 

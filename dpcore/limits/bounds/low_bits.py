@@ -62,16 +62,16 @@ def reachable(outputs: Floats, value: float, *, scale: float) -> Booleans:
         centre = np.rint(np.exp(-np.abs(noise) / scale) * UNIFORMS)
     unit = np.spacing(np.maximum(np.abs(outputs), np.abs(value))) + 4 * np.spacing(np.abs(noise))
     reach = np.ceil(centre * (unit / scale + (np.abs(noise) / scale + 4) * 2.0**-51)) + 8
-    found: Booleans = reach > MAX_CANDIDATES
+    is_reachable: Booleans = reach > MAX_CANDIDATES
     sign = np.where(noise > 0, -1.0, 1.0)  # the logarithm is negative
-    for offset in range(int(reach[~found].max(initial=-1)) + 1):
-        todo = np.flatnonzero(~found & (reach >= offset))
+    for offset in range(int(reach[~is_reachable].max(initial=-1)) + 1):
+        todo = np.flatnonzero(~is_reachable & (reach >= offset))
         for side in (offset, -offset):
             candidate = centre[todo] + side
             possible = (candidate >= 1) & (candidate <= UNIFORMS)
             rebuilt = _noisy(value, sign[todo], np.where(possible, candidate, 1.0) / UNIFORMS, scale)
-            found[todo] |= possible & (rebuilt == outputs[todo])
-    return found
+            is_reachable[todo] |= possible & (rebuilt == outputs[todo])
+    return is_reachable
 
 
 SURE = 1 - 1e-6

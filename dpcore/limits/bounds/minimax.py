@@ -1,9 +1,9 @@
-"""The histogram risk nobody can beat.
+"""Lower bound on the risk of a private histogram.
 
 The risk of a released histogram is its expected total error, Σ |released - true| over the cells, as fractions of n,
 on the data for which the mechanism is worst. Pair the cells up and hide one bit in each pair: τ rows are in the one
-cell or in the other. Whoever releases an accurate histogram reveals all the bits; but each bit is only τ replaced rows,
-so a private release must be wrong about it now and then, and every mistake costs 2τ/n. Add up over the pairs: the risk
+cell or in the other. An accurate histogram reveals all the bits; but each bit is only τ replaced rows, so a private
+release must be wrong about it with some chance, and every mistake costs 2τ/n. Add up over the pairs: the risk
 grows with the number of cells over εn. Adding noise to every cell is therefore right up to a constant on the
 worst data. On data with few occupied cells a projection to n rows does better, under the same promise; so does a weaker
 one (random differential privacy), which may leave empty cells alone; and so does (ε, δ) with δ > 0: noise in occupied
@@ -68,8 +68,8 @@ MAX_SHIFT = 1 << 16
 """Most rows hidden in a pair that are looked at."""
 
 
-def _most_shift(*, rows: int, epsilon: float) -> int:
-    """τ e^(-ετ/2) falls beyond τ = 2/ε; even and odd τ differ by a factor, so look a little further."""
+def _max_shift(*, rows: int, epsilon: float) -> int:
+    """Return the largest τ to try: τ e^(-ετ/2) falls beyond 2/ε; even and odd τ differ by a factor."""
     if min(rows, 4 / epsilon) > MAX_SHIFT:
         raise ParameterError(f"For so many rows epsilon must be at least {4 / MAX_SHIFT:.3g}, got {epsilon!r}.")
     return math.ceil(min(rows, 4 / epsilon + 4))
@@ -82,7 +82,7 @@ def best_pairs(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
     """
     _check(cells=cells, rows=rows, epsilon=epsilon)
     best = Pairs(cells=cells, rows=rows, pairs=0, shift=0, risk=0.0)
-    for shift in range(1, _most_shift(rows=rows, epsilon=epsilon) + 1):
+    for shift in range(1, _max_shift(rows=rows, epsilon=epsilon) + 1):
         pairs = min(cells // 2, rows // shift)
         risk = 2 * pairs * shift / rows * confusion(epsilon=epsilon, steps=shift, delta=delta)
         if risk > best.risk:
@@ -93,7 +93,7 @@ def best_pairs(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
 def integer_risk(*, cells: int, rows: int, epsilon: float) -> float:
     """The paper's proof with whole rows: max over 1 <= τ <= n/(k - 1) of (k - 1) τ/(n (e^(ετ) + 1)); 0 if none fits."""
     _check(cells=cells, rows=rows, epsilon=epsilon)
-    shifts = np.arange(1, min(rows // (cells - 1), _most_shift(rows=rows, epsilon=epsilon)) + 1, dtype=np.float64)
+    shifts = np.arange(1, min(rows // (cells - 1), _max_shift(rows=rows, epsilon=epsilon)) + 1, dtype=np.float64)
     risks = (cells - 1) * shifts / rows * np.exp(-epsilon * shifts) / (1 + np.exp(-epsilon * shifts))
     return float(risks.max(initial=0.0))
 
@@ -130,8 +130,8 @@ def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
     return Bound(
         value=best.risk,
         kind=BoundKind.LOWER,
-        statement=f"Whoever releases {cells:,} cells of {rows:,} rows with privacy loss {epsilon:g} errs by at least "
-        f"{best.risk:.3g} of n in expectation, added up over the cells, on some data.",
+        statement=f"A mechanism that releases {cells:,} cells of {rows:,} rows with ε = {epsilon:g} has an error of "
+        f"at least {best.risk:.3g} of n in expectation, added up over the cells, on some data.",
         reference="Hall, Rinaldo and Wasserman (2013), Proposition 3.1, with whole rows",
         assumptions=(Assumption(text="δ is small enough to hide one row", met=best.shift > 0),),
         note=f"Hiding τ = {best.shift} rows in each of {best.pairs:,} pairs. The paper's hypercube with whole rows "
@@ -141,11 +141,11 @@ def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Risks:
-    """Every risk of this module against ε, (E,) each.
+    """Risks of this module against ε, (E,) each.
 
     Attributes:
-        epsilons: where.
-        lower_bound: what best_pairs proves: nobody is below.
+        epsilons: values of ε, (E,).
+        lower_bound: proved by best_pairs, for every mechanism.
         identity: exact, of discrete noise in every cell.
         laplace: exact, of continuous noise.
         spared: exact, of a random-DP release that leaves empty cells alone.

@@ -53,14 +53,14 @@ class NetPairs:
         """No larger ε keeps the loss below this in all but a share β of the pairs: losses grow in proportion to ε."""
         if not (loss > 0 and 0 <= beta < 1):
             raise ParameterError("The loss must be above 0, and the share of pairs at least 0 and below 1.")
-        kept = len(self.differences) - int(beta * len(self.differences) + 1e-9)
-        return float(loss / np.sort(self.losses(1.0))[kept - 1])
+        rank = len(self.differences) - int(beta * len(self.differences) + 1e-9)
+        return float(loss / np.sort(self.losses(1.0))[rank - 1])
 
 
-def reaching(found: Floats) -> tuple[Floats, Floats]:
-    """Losses found (P,), each once, and the share of pairs told apart with at least so much; (K,) each."""
-    losses, times = np.unique(found, return_counts=True)
-    return losses, np.cumsum(times[::-1])[::-1] / len(found)
+def reaching(pair_losses: Floats) -> tuple[Floats, Floats]:
+    """Return the losses (P,), each once, and the share of pairs with at least that loss; (K,) each."""
+    losses, times = np.unique(pair_losses, return_counts=True)
+    return losses, np.cumsum(times[::-1])[::-1] / len(pair_losses)
 
 
 def max_extent_difference(near: Integers, far: Integers, *, points: int) -> int:
@@ -75,11 +75,11 @@ def max_extent_difference(near: Integers, far: Integers, *, points: int) -> int:
         points: m.
     """
     rows = int(near.sum())
-    beside, away = (points * np.cumsum(counts)[:-1] for counts in (near, far))
+    near_extents, far_extents = (points * np.cumsum(counts)[:-1] for counts in (near, far))
     # What rounding the near sample to points costs.
-    least = int(np.abs((beside + rows // 2) % rows - rows // 2).max(initial=0))
-    none = away - np.maximum(beside, least)
-    everything = points * rows - away - np.maximum(points * rows - beside, least)
+    least = int(np.abs((near_extents + rows // 2) % rows - rows // 2).max(initial=0))
+    none = far_extents - np.maximum(near_extents, least)
+    everything = points * rows - far_extents - np.maximum(points * rows - near_extents, least)
     # At the last cell every candidate has all its points.
     return int(np.maximum(none, everything).max(initial=-least))
 
@@ -96,13 +96,13 @@ def draw_pairs(*, rows: int, points: int, pairs: int, seed: int) -> NetPairs:
     if not (1 <= rows <= MAX_ROWS and points >= 1 and pairs >= 1):
         raise ParameterError(f"Pairs of samples need 1 to {MAX_ROWS:,} rows, a point and a pair.")
     generator = np.random.Generator(np.random.SFC64(seed))
-    apart = []
+    differences = []
     for _ in range(pairs):  # one at a time: of many rows a sample is large
         one, other = draw_sample(generator, rows), draw_sample(generator, rows)
-        apart.append(
+        differences.append(
             [max_extent_difference(one, other, points=points), max_extent_difference(other, one, points=points)]
         )
-    return NetPairs(rows=rows, points=points, differences=np.array(apart))
+    return NetPairs(rows=rows, points=points, differences=np.array(differences))
 
 
 def draw_sample(generator: np.random.Generator, rows: int) -> Integers:

@@ -63,7 +63,7 @@ def between(sums: Floats, plan: MarginalsPlan, queries: AtLeast, *, n: int, beta
         n: public number of rows.
         plan: a polynomial's.
         queries: the class.
-        beta: failure chance, half of it for either side.
+        beta: failure probability, half of it for either side.
     """
     assert plan.polynomial is not None
     flat = sums.reshape(len(plan.noise), -1)

@@ -35,7 +35,7 @@ def worst_laplace(terms: Sequence[tuple[float, int, float]], *, queries: int, be
     Args:
         terms: each sum is of these: a weight, how many draws have it, and their discrete Laplace scale.
         queries: number of sums.
-        beta: failure chance.
+        beta: failure probability.
     """
     rates = np.logspace(-6, 0, 600, endpoint=False) / max(weight * scale for weight, _, scale in terms)
     moments = sum(draws * laplace_log_moment(scale)(weight * rates) for weight, draws, scale in terms)
@@ -49,7 +49,7 @@ def allowances(combinations: Floats, plan: MarginalsPlan, queries: AtLeast, *, b
         combinations: coefficients of each released level, (V, levels).
         plan: what is released.
         queries: the class; chance beta is shared out evenly among its queries and all combinations.
-        beta: failure chance.
+        beta: failure probability.
     """
     scales = np.array([noise.scale for noise in plan.noise])
     events = queries.count * len(combinations)

@@ -93,7 +93,7 @@ class Sums(ABC):
         self._every = 0 if exact else max(1, int(GROWTH / math.log2(values + 1)))
 
     def _due(self, cell: int) -> bool:
-        """Return whether counts of paths may be so large that they must be rescaled: every so many cells, for doubles."""
+        """Return whether counts of paths may be so large that they must be rescaled, every few cells."""
         return self._every > 0 and cell % self._every == self._every - 1
 
     def _scale(self) -> None:

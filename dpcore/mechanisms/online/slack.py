@@ -61,4 +61,4 @@ def answer_slack(budget: GateBudget, *, beta: float) -> int:
 def _check(beta: float) -> None:
     """Below this, sums of doubles could not tell."""
     if not 1e-12 <= beta < 1:
-        raise ParameterError(f"The failure chance must be at least 1e-12 and below 1, got {beta!r}.")
+        raise ParameterError(f"The failure probability must be at least 1e-12 and below 1, got {beta!r}.")

@@ -48,7 +48,7 @@ from dpcore.core import (
 from dpcore.mechanisms.ranges.estimates import Estimate, estimate
 from dpcore.mechanisms.ranges.halving import Halving, decay, edges, least_scale, levels
 from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy, strategy
-from dpcore.mechanisms.ranges.windows import exceeded, estimate_sizes, worst_query
+from dpcore.mechanisms.ranges.windows import estimate_sizes, exceeded, worst_query
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile

@@ -101,7 +101,7 @@ class RowsRelease(ContrastsRelease):
         Args:
             table: at most k columns.
             rows: of each release, (T, n, d).
-            beta: failure chance.
+            beta: failure probability.
         """
         if len(table) > self.plan.cliques.ways:
             return np.full(self.trials, math.inf)
@@ -121,7 +121,7 @@ class RowsRelease(ContrastsRelease):
 
         Args:
             rows: those of the first release, (n, d).
-            beta: failure chance of the last column, for all tables at once.
+            beta: failure probability of the last column, for all tables at once.
 
         Returns:
             Columns ``table`` (names joined by ×), ``apart`` (rows by which the worst cell of the rows' table differs

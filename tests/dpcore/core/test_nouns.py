@@ -304,7 +304,7 @@ def test_a_domain_of_more_cells_than_can_be_counted_keeps_rows_but_no_histogram(
 @pytest.mark.parametrize("found", dpcore.catalogue(), ids=lambda found: found.key)
 @pytest.mark.parametrize("beta", [0.0, 1.0, -0.1, math.nan, math.inf])
 def test_no_promise_fails_never_or_always(found: Entry, beta: float) -> None:
-    with pytest.raises(ParameterError, match="failure chance"):
+    with pytest.raises(ParameterError, match="failure probability"):
         found.make().accuracy(PROBLEM, beta)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from dpcore import DataError, ParameterError
 from dpcore.core import Integers
-from dpcore.data.lists import DecisionLists, ListColumns, columns_of, draw_mock_lists, canonical_lists
+from dpcore.data.lists import DecisionLists, ListColumns, canonical_lists, columns_of, draw_mock_lists
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Generated, generated_lists
 from dpcore.data.twin import twin

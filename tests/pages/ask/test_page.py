@@ -235,7 +235,7 @@ def test_questions_spread_over_a_class_are_prefixes() -> None:
 
 def test_the_wall_is_told_with_who_may_pass_it() -> None:
     app = sound(opened(ask="weights", **{"ask-questions": "50"}))
-    assert "Whoever answers 50 such queries, each after the last answer, on 1,024 cells" in texts(app)
+    assert "A mechanism that answers 50 such queries, each after the last answer, on 1,024 cells" in texts(app)
     assert (
         "Here refusals are not ruled out with 20 updates (more would share one ε), and the promise is about answered "
         "questions only: so this mechanism is free to pass the wall" in texts(app)

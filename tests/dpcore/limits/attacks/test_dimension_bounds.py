@@ -95,7 +95,7 @@ def test_weights_of_scale_one_half_are_yes_or_no_questions(neighbours: Neighbour
         weighed = fat_shattering.error_bound(points=6, scale=0.5, spread=0.0, **settings)
         assert weighed.value == pytest.approx(vc.error_bound(**settings).value)
         # Somebody may do better by luck: only a promise is impossible.
-        assert ("cannot promise all of them within" in weighed.statement) == (weighed.value > 0)
+        assert ("cannot guarantee all of them within" in weighed.statement) == (weighed.value > 0)
     one = fat_shattering.constants(points=6, scale=0.2, spread=0.1, epsilon=0.6, neighbours=neighbours)
     two = fat_shattering.constants(points=6, scale=0.2, spread=0.1, epsilon=0.3, neighbours=neighbours, repeats=2)
     assert two.corrected == pytest.approx(2 * one.corrected) and two.paper == pytest.approx(2 * one.paper)

@@ -221,22 +221,22 @@ def test_a_search_that_stops_early_encloses_the_truth(seed: int) -> None:
     for _ in range(4):
         matrix = generator.random((60, 7)).round(2)
         rounded = (matrix > 0.4).astype(np.int64)
-        fat, whole = fat_shattering_dimension(matrix, scale=0.1, most_steps=10**9), vc_dimension(rounded)
+        fat, whole = fat_shattering_dimension(matrix, scale=0.1, max_steps=10**9), vc_dimension(rounded)
         assert fat.exact and whole.exact
-        for most_steps in stopped:
+        for max_steps in stopped:
             for found, true in (
-                (fat_shattering_dimension(matrix, scale=0.1, most_steps=most_steps), fat),
-                (vc_dimension(rounded, most_steps=most_steps), whole),
+                (fat_shattering_dimension(matrix, scale=0.1, max_steps=max_steps), fat),
+                (vc_dimension(rounded, max_steps=max_steps), whole),
             ):
                 assert found.lower_bound <= true.lower_bound <= found.upper_bound
                 assert found.exact == (found.lower_bound == found.upper_bound)
-                stopped[most_steps] += not found.exact
-    assert all(stopped[most_steps] for most_steps in (0, 20, 200, 2_000))
+                stopped[max_steps] += not found.exact
+    assert all(stopped[max_steps] for max_steps in (0, 20, 200, 2_000))
 
 
 def test_a_class_too_large_says_so(seed: int) -> None:
     matrix = np.random.Generator(np.random.SFC64(seed)).integers(0, 2, (3_000, 40))
-    found = vc_dimension(matrix, most_steps=100_000)
+    found = vc_dimension(matrix, max_steps=100_000)
     assert 6 <= found.lower_bound < found.upper_bound <= math.log2(3_000)
     check_witness(matrix, found, scale=0.5)
     assert f"at least {found.lower_bound}" in found.sentence()

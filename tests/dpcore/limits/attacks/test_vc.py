@@ -202,7 +202,7 @@ def test_the_error_bound_against_its_chain(epsilon: float, beta: float, repeats:
     printed = vc.printed_error(epsilon=epsilon, steps=steps, beta=beta)
     bound = vc.error_bound(epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=beta)
     assert bound.value >= printed - 1e-12
-    assert bound.applies == (bound.value > 0) == ("cannot promise" in bound.statement)
+    assert bound.applies == (bound.value > 0) == ("cannot guarantee" in bound.statement)
     if printed:
         # The witness: found with chance (1-β)(1-2α) at least, and after the swap with (1-β)2α + β at most.
         inside, outside = (1 - beta) * (1 - 2 * printed), (1 - beta) * 2 * printed + beta

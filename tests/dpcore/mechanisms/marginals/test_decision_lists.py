@@ -17,10 +17,10 @@ from dpcore.mechanisms.marginals.decision_list_release import DecisionListMargin
 from dpcore.mechanisms.marginals.list_polynomials import (
     all_outputs,
     bias,
+    outputs_on_patterns,
     prefix_form,
     program,
     rule_by_rule_bias,
-    outputs_on_patterns,
     subsets,
     whole_coefficients,
 )

@@ -356,7 +356,7 @@ def test_a_list_too_coarse_is_said_to_be() -> None:
     assert "Databases of 3 points are all that can be listed here, and alpha = 0.1 needs 40" in note
     assert "listed" not in MedianMechanism().accuracy(on_a_line(n=9_000, bits=6), 0.1).note
     for beta in (0.0, 1e-14, 2.5):
-        with pytest.raises(ParameterError, match="failure chance"):
+        with pytest.raises(ParameterError, match="failure probability"):
             MedianMechanism().accuracy(on_a_line(n=9_000), beta)
 
 

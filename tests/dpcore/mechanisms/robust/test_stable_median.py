@@ -258,7 +258,7 @@ def test_rows_needed_are_the_fewest_of_which_any_data_are_so_stable(quantile: fl
     ],
 )  # fmt: skip
 def test_a_failure_chance_that_is_none_is_refused(key: str, beta: float) -> None:
-    with pytest.raises(ParameterError, match="failure chance must lie between 0 and 1"):
+    with pytest.raises(ParameterError, match="failure probability must lie between 0 and 1"):
         entry(key).make().accuracy(problem(n=1000), beta)
 
 
