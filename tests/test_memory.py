@@ -95,9 +95,9 @@ def test_what_a_session_holds_counts_until_it_is_let_go() -> None:
 
 
 def test_what_is_made_of_a_sample_that_all_sessions_share_counts_towards_none() -> None:
-    before = load_sample("penguins")._held_bytes()
+    before = load_sample("penguins")._array_bytes()
     kept = bundled("penguins", "bill_length_mm", "flipper_length_mm").dataset()
-    assert load_sample("penguins")._held_bytes() == before < kept.records.nbytes
+    assert load_sample("penguins")._array_bytes() == before < kept.records.nbytes
 
 
 def test_what_was_computed_before_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,7 @@ def _read(path: Path) -> tuple[int, Sample]:
     )
 
 
-SAMPLES = tuple(found for _, found in sorted(map(_read, FOLDER.glob("*.json")), key=lambda each: each[0]))
+SAMPLES = tuple(declared for _, declared in sorted(map(_read, FOLDER.glob("*.json")), key=lambda each: each[0]))
 
 
 def sample(key: str) -> Sample:

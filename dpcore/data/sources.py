@@ -29,11 +29,11 @@ from dpcore.data.sphere import Sphere
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
-Kind = TypeVar("Kind", bound=Domain)
+DomainT = TypeVar("DomainT", bound=Domain)
 NOMINAL_ROWS = 10_000
-"""What n is said to be, until somebody names another figure, where the number of rows is not public."""
+"""Default of n where the number of rows is not public."""
 SIDE_BITS = 5
-"""Bits of each side of a grid where nobody chose others: 32 by 32 cells."""
+"""Default bits of each side of a grid: 32 by 32 cells."""
 ATTRIBUTES, CLOUDS, STUDENTS = "attributes", "two-clouds", "students"
 """Generated rows of yes/no attributes, vectors, and decision lists."""
 TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin", STUDENTS: "students' rules"}
@@ -166,7 +166,7 @@ class Bundled(Origin):
 
     @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
-        """Read the sample's table, which all sessions share: what is made of it counts towards nobody's memory."""
+        """Read the sample's table, which all sessions share: its arrays count towards no session's memory."""
         return Dataset(reading.domain, reading.records(load_sample(self.sample_key)), provenance, reading.person_rows)
 
     @override
@@ -176,7 +176,7 @@ class Bundled(Origin):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Uploaded(Origin):
-    """A file somebody brought. Lives in one session.
+    """A file that the user uploads. It lives in one session.
 
     Attributes:
         table: what was read of it.
@@ -262,7 +262,7 @@ class Source:
         """Domain of the records that are read."""
         return self.reading.domain
 
-    def on(self, kind: type[Kind]) -> Kind:
+    def on(self, kind: type[DomainT]) -> DomainT:
         """The domain, where it is known to be of this kind."""
         assert isinstance(self.domain, kind)
         return self.domain
@@ -274,17 +274,17 @@ class Source:
 
     @property
     def value_columns(self) -> tuple[str, ...]:
-        """Those that a record tells of: all but the one that says whose row it is."""
+        """Columns of the record's values: all but the column of persons."""
         return self.reading.reading.columns if isinstance(self.reading, Capped) else self.columns
 
     @property
     def column(self) -> str:
-        """All that a record tells of, for axes."""
+        """Names of the value columns in one text, for axes."""
         return " × ".join(self.value_columns)
 
     @property
     def person_rows(self) -> int:
-        """Rows that are read of a person at most, where whoever has several is protected; 0 where a row is."""
+        """Maximal rows of a person that are read, where persons are protected; 0 where a row is protected."""
         return self.reading.person_rows
 
     @property

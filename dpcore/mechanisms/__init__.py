@@ -35,20 +35,20 @@ def catalogue() -> tuple[Entry, ...]:
             listed.append(entries)
         elif name := _forgotten(loaded):
             raise ParameterError(f"{module.name} defines {name} and exposes no ENTRIES.")
-    found = tuple(entry for entries in sorted(listed, key=lambda entries: entries[0].key) for entry in entries)
-    if len({entry.key for entry in found}) != len(found):
+    catalogued = tuple(entry for entries in sorted(listed, key=lambda entries: entries[0].key) for entry in entries)
+    if len({entry.key for entry in catalogued}) != len(catalogued):
         raise ParameterError("Two mechanisms in the catalogue share a key.")
-    return found
+    return catalogued
 
 
 def entry(key: str) -> Entry:
     """The entry with this key."""
-    for found in catalogue():
-        if found.key == key:
-            return found
+    for each in catalogue():
+        if each.key == key:
+            return each
     raise ParameterError("No mechanism of the catalogue has this key.")
 
 
 def serving(queries: Queries, *, releases: str = "data") -> tuple[Entry, ...]:
     """The entries that can release data (or another kind of release) for a query class."""
-    return tuple(found for found in catalogue() if found.serves(queries) and found.mechanism.releases == releases)
+    return tuple(each for each in catalogue() if each.serves(queries) and each.mechanism.releases == releases)

@@ -53,7 +53,7 @@ def delta_of(epsilon: float, *, sigmas: Floats, counts: Floats, squared_shifts: 
         squared_shifts: squared length by which each kind of neighbour moves each group, (kinds, m); the worst counts.
     """
     precision = squared_shifts @ (1 / sigmas**2)
-    found = [zcdp_delta(epsilon, rho=float(precision.max()) / 2 * (1 + SLACK))]
+    deltas = [zcdp_delta(epsilon, rho=float(precision.max()) / 2 * (1 + SLACK))]
     for radius in RADII:
         if sigmas.min() > radius:
             eta = 2 * math.exp(-2 * (math.pi * radius) ** 2) * (1 + 1e-3)  # the terms after the first: below 1e-3 of it
@@ -62,8 +62,8 @@ def delta_of(epsilon: float, *, sigmas: Floats, counts: Floats, squared_shifts: 
                 continue
             mu = math.sqrt(float((squared_shifts @ (1 / (sigmas**2 - radius**2))).max()) * (1 + SLACK))
             # (1 + eta)^m is below e^loss.
-            found.append(math.exp(loss) * continuous_delta(epsilon - loss, mu=mu))
-    return min(1.0, *found)
+            deltas.append(math.exp(loss) * continuous_delta(epsilon - loss, mu=mu))
+    return min(1.0, *deltas)
 
 
 def largest_mu(*, epsilon: float, delta: float) -> float:

@@ -41,8 +41,8 @@ def rows_delta(epsilon: float, draws: Sequence[tuple[float, int, int]], *, rows:
     sigmas, counts, squares = np.array(draws, dtype=np.float64).T
     one_cell = rows > 1 and len(draws) == 1 and draws[0][2] == 1
     farthest = (rows - 1) ** 2 + 1 if one_cell else rows**2
-    found = delta_of(epsilon, sigmas=sigmas, counts=counts, squared_shifts=squares[None, :] * farthest)
-    return max(found, one_cell_delta(epsilon, sigma=draws[0][0], steps=rows)) if one_cell else found
+    delta = delta_of(epsilon, sigmas=sigmas, counts=counts, squared_shifts=squares[None, :] * farthest)
+    return max(delta, one_cell_delta(epsilon, sigma=draws[0][0], steps=rows)) if one_cell else delta
 
 
 @lru_cache(maxsize=1024)

@@ -39,9 +39,9 @@ class AtLeast(Queries):
     signed: bool = False
 
     def __post_init__(self) -> None:
-        most = min(MAX_WIDTH, self.domain.attributes)
-        if not 1 <= self.width <= most:
-            raise ParameterError(f"A marginal is about 1 to {most} attributes, got {self.width}.")
+        limit = min(MAX_WIDTH, self.domain.attributes)
+        if not 1 <= self.width <= limit:
+            raise ParameterError(f"A marginal is about 1 to {limit} attributes, got {self.width}.")
         if not 1 <= self.least <= self.width:
             raise ParameterError(f"“At least” must lie between 1 and {self.width}, got {self.least}.")
 
@@ -78,11 +78,11 @@ class AtLeast(Queries):
         return words[0] if self.width == 1 else f"{which} {', '.join(words)}"
 
     @override
-    def batch(self, most: int) -> Integers:
+    def batch(self, limit: int) -> Integers:
         """All queries where they are few, else as many drawn at random, the same ones every time."""
-        if self.count <= most:
+        if self.count <= limit:
             return np.arange(self.count, dtype=np.int64)
-        return np.random.Generator(np.random.SFC64(self.count)).integers(0, self.count, most)
+        return np.random.Generator(np.random.SFC64(self.count)).integers(0, self.count, limit)
 
     def truth(self, packed: Packed, indices: Integers) -> Generator[float, None, Floats]:
         """True answers as shares of the rows, (Q,); yields the share done."""

@@ -61,6 +61,6 @@ def all_sets(attributes: int, *, size: int) -> Integers:
 @lru_cache(maxsize=256)
 def places(width: int, *, size: int) -> Integers:
     """Every way to take ``size`` of ``width`` places, ascending: shape (C(width, size), size), read-only."""
-    found = np.array(list(combinations(range(width), size)), dtype=np.int64).reshape(comb(width, size), size)
-    found.setflags(write=False)
-    return found
+    choices = np.array(list(combinations(range(width), size)), dtype=np.int64).reshape(comb(width, size), size)
+    choices.setflags(write=False)
+    return choices

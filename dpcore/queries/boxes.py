@@ -79,10 +79,10 @@ class RangeBoxes(Queries):
 
     def index(self, ranges: Sequence[tuple[int, int]]) -> int:
         """Number of the box between two places of each column, the first before the second."""
-        found = 0
+        index = 0
         for (first, last), places, ways in zip(ranges, self.places, self.shape, strict=True):
-            found = found * ways + first * (2 * len(places) - first - 1) // 2 + last - first - 1
-        return found
+            index = index * ways + first * (2 * len(places) - first - 1) // 2 + last - first - 1
+        return index
 
     @override
     def describe(self, index: int) -> str:
@@ -96,11 +96,11 @@ class RangeBoxes(Queries):
 
     def answers(self, rows: Floats | Integers) -> Floats:
         """Rows in every box, (T, count), from rows in each combination of cells, (T, *sizes)."""
-        found = np.asarray(rows, dtype=np.float64)
+        sums_of_boxes = np.asarray(rows, dtype=np.float64)
         for column in range(len(self.places)):
             first, last = self.ends(column)
-            sums = np.cumsum(found, axis=1 + column)
+            sums = np.cumsum(sums_of_boxes, axis=1 + column)
             sums = np.concatenate([np.zeros_like(sums.take([0], axis=1 + column)), sums], axis=1 + column)
-            found = sums.take(last, axis=1 + column) - sums.take(first, axis=1 + column)
-        answers: Floats = found.reshape(len(found), -1)
+            sums_of_boxes = sums.take(last, axis=1 + column) - sums.take(first, axis=1 + column)
+        answers: Floats = sums_of_boxes.reshape(len(sums_of_boxes), -1)
         return answers

@@ -76,9 +76,9 @@ def count_sets(packed: Packed, *, size: int) -> Generator[float, None, tuple[Int
 
     def count(start: int) -> Integers:
         columns = np.ascontiguousarray(packed.words[:, start : start + BLOCK_WORDS])
-        found = np.zeros(sum(sizes), dtype=np.int64)
-        _Block(columns, _parted(found, sizes)).visit(columns, ())
-        return found
+        counts = np.zeros(sum(sizes), dtype=np.int64)
+        _Block(columns, _parted(counts, sizes)).visit(columns, ())
+        return counts
 
     total = yield from _added_up(count, words=packed.words.shape[1])
     return _parted(total, sizes)
@@ -116,11 +116,11 @@ def _added_up(count: Callable[[int], Integers], *, words: int) -> Generator[floa
 
 
 class _Block:
-    """Counts of one block of words, written to ``found``; work space for each level, made once."""
+    """Counts of one block of words, written to ``counts``; work space for each level, made once."""
 
-    def __init__(self, columns: Words, found: tuple[Integers, ...]) -> None:
-        self._columns, self._found = columns, found
-        self._shared = [np.empty_like(columns) for _ in found[1:]]
+    def __init__(self, columns: Words, counts: tuple[Integers, ...]) -> None:
+        self._columns, self._counts = columns, counts
+        self._shared = [np.empty_like(columns) for _ in counts[1:]]
         self._ones = np.empty(columns.shape, dtype=np.uint8)
 
     def visit(self, rows: Words, larger: tuple[int, ...]) -> None:
@@ -128,8 +128,8 @@ class _Block:
         level, below = len(larger), len(rows)
         first = sum(comb(member, place) for place, member in enumerate(larger, start=2))
         ones = np.bitwise_count(rows, out=self._ones[:below])
-        self._found[level][first : first + below] = np.add.reduce(ones, axis=1, dtype=np.uint16)
-        if level + 1 == len(self._found):
+        self._counts[level][first : first + below] = np.add.reduce(ones, axis=1, dtype=np.uint16)
+        if level + 1 == len(self._counts):
             return
         shared = self._shared[level]
         for member in range(1, below):
@@ -153,9 +153,9 @@ def at_least_counts(counts: tuple[Integers, ...], *, n: int, size: int, least: i
     """
     sets = unranked(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
     total = np.zeros(len(sets), dtype=np.int64)
-    for held, rows in _with_all(counts, sets, n=n):
-        if held >= least:
-            total += (-1) ** (held - least) * comb(held - 1, least - 1) * rows
+    for number, rows in _with_all(counts, sets, n=n):
+        if number >= least:
+            total += (-1) ** (number - least) * comb(number - 1, least - 1) * rows
     return total
 
 
@@ -211,8 +211,8 @@ def shares(
 
     every = yield from _added_up(count, words=packed.words.shape[1])
     every = every - flips.all(axis=1) * (packed.words.shape[1] * 64 - packed.n)  # places beyond the last row
-    found: Floats = (packed.n - every if least == 1 else every) / max(1, packed.n)
-    return found
+    rows_share: Floats = (packed.n - every if least == 1 else every) / max(1, packed.n)
+    return rows_share
 
 
 def sums(packed: Packed, sets: NDArray[Any], negated: Booleans | None = None) -> Generator[float, None, Integers]:

@@ -16,8 +16,8 @@ from dpcore.data.lists import DecisionLists
 def fires(records: Integers, inputs: NDArray[np.bool_], *, rules: int) -> NDArray[np.bool_]:
     """Return whether each rule's literal holds, (n, k), on one input for all (s,)."""
     values = np.concatenate([inputs, ~inputs, [False]])
-    held: NDArray[np.bool_] = values[records[:, :rules]]
-    return held
+    literals: NDArray[np.bool_] = values[records[:, :rules]]
+    return literals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +44,13 @@ class Inputs(Queries):
 
     def values(self, indices: Integers) -> NDArray[np.bool_]:
         """The variables of each input, (Q, s)."""
-        held: NDArray[np.bool_] = (indices[:, None] >> np.arange(self.domain.variables) & 1) == 1
-        return held
+        variables: NDArray[np.bool_] = (indices[:, None] >> np.arange(self.domain.variables) & 1) == 1
+        return variables
 
     @override
     def describe(self, index: int) -> str:
-        held = [name for place, name in enumerate(self.domain.names) if index >> place & 1]
-        return ", ".join(held) or "nothing holds"
+        names = [name for place, name in enumerate(self.domain.names) if index >> place & 1]
+        return ", ".join(names) or "nothing holds"
 
     def truth(self, records: Integers, indices: Integers) -> Floats:
         """Share of the lists that says yes to each input, (Q,)."""

@@ -139,9 +139,9 @@ class Intervals(Queries):
         return worst
 
     @override
-    def batch(self, most: int) -> Integers:
-        """All pairs of evenly spread ends, about ``most`` of them at the most."""
-        edges = spread(self.domain.ordered, max(1, int((np.sqrt(8 * most + 1) - 1) / 2)))
+    def batch(self, limit: int) -> Integers:
+        """All pairs of evenly spread ends, about ``limit`` of them at the most."""
+        edges = spread(self.domain.ordered, max(1, int((np.sqrt(8 * limit + 1) - 1) / 2)))
         first, last = np.meshgrid(edges, edges, indexing="ij")
         keep = first <= last
         first, last = first[keep], last[keep]
@@ -218,7 +218,7 @@ class Rectangles(Queries):
         worst = np.zeros(len(difference))
         sideways = self.domain.shape[0] > self.domain.shape[1]
         for start in range(0, len(difference), TRIALS_AT_ONCE):
-            found = worst[start : start + TRIALS_AT_ONCE]
+            largest = worst[start : start + TRIALS_AT_ONCE]
             sums = self._corners(difference[start : start + TRIALS_AT_ONCE])
             # Trials last, so that every step works on whole rows of memory.
             sums = np.ascontiguousarray(sums.transpose((2, 1, 0) if sideways else (1, 2, 0)))
@@ -227,16 +227,16 @@ class Rectangles(Queries):
             strips = np.empty(sums[1:].shape, dtype=sums.dtype)
             for edge in range(len(sums) - 1):
                 strip = np.subtract(sums[edge + 1 :], sums[edge], out=strips[edge:])
-                np.maximum(found, (strip.max(axis=1) - strip.min(axis=1)).max(axis=0), out=found)
+                np.maximum(largest, (strip.max(axis=1) - strip.min(axis=1)).max(axis=0), out=largest)
         return worst
 
     @override
-    def batch(self, most: int) -> Integers:
+    def batch(self, limit: int) -> Integers:
         """Spread intervals of the first line with spread intervals of the second."""
         across, up = self.sides
-        some = across.batch(math.isqrt(most))
-        others = up.batch(most // len(some))
-        some = across.batch(most // len(others))
+        some = across.batch(math.isqrt(limit))
+        others = up.batch(limit // len(some))
+        some = across.batch(limit // len(others))
         return (some[:, None] * up.count + others[None, :]).reshape(-1)
 
 

@@ -30,7 +30,7 @@ class FairSplit(Draw[Integers]):
     counts: Integers
 
     def __post_init__(self) -> None:
-        check_whole(self.counts, least=0)
+        check_whole(self.counts, low=0)
 
     @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
@@ -40,11 +40,11 @@ class FairSplit(Draw[Integers]):
         if tossed.size:
             rows = self.counts.reshape(-1)[tossed]
             spare = (64 - np.minimum(rows, 64)).astype(np.uint64)
-            found = np.bitwise_count(preview.bits.random_raw(rows.size) >> spare).astype(np.int64)
+            counts = np.bitwise_count(preview.bits.random_raw(rows.size) >> spare).astype(np.int64)
             many = rows > 64
             if many.any():
-                found[many] = preview.generator.binomial(rows[many], 0.5)
-            heads.reshape(-1)[tossed] = found
+                counts[many] = preview.generator.binomial(rows[many], 0.5)
+            heads.reshape(-1)[tossed] = counts
         return heads
 
     @override
@@ -65,11 +65,11 @@ class FairSplit(Draw[Integers]):
 
 def _heads(coins: int) -> int:
     """Number of ones among so many fresh random bits, of which BITS_AT_ONCE are held at a time."""
-    found = 0
+    ones = 0
     for start in range(0, coins, BITS_AT_ONCE):
         bits = min(BITS_AT_ONCE, coins - start)
-        found += (int.from_bytes(os.urandom((bits + 7) // 8)) & ((1 << bits) - 1)).bit_count()
-    return found
+        ones += (int.from_bytes(os.urandom((bits + 7) // 8)) & ((1 << bits) - 1)).bit_count()
+    return ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +125,7 @@ class SubsampleVotes(Draw[Integers]):
     times: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        check_whole(self.counts, least=0)
+        check_whole(self.counts, low=0)
         check_number("number of rows in a subsample", self.rows)
         check_number("number of subsamples", self.times)
 

@@ -76,13 +76,13 @@ class MedianCuts(PureDraw[Integers]):
 
         The preview keeps the last ones: the levels of one release cut the same line at the same rate.
         """
-        kept = preview.kept.get(MedianCuts)
-        if kept is None or kept[0] != self.rate or not np.array_equal(kept[1], self.cumulative):
+        cached = preview.memo.get(MedianCuts)
+        if cached is None or cached[0] != self.rate or not np.array_equal(cached[1], self.cumulative):
             doubled = 2 * self.rate * self.cumulative.astype(np.float64)
             rising = np.concatenate([[-np.inf], np.logaddexp.accumulate(doubled)])
             falling = np.concatenate([np.logaddexp.accumulate(-doubled[::-1])[::-1], [-np.inf]])
-            kept = preview.kept[MedianCuts] = self.rate, self.cumulative.copy(), rising, falling
-        return kept[2], kept[3]
+            cached = preview.memo[MedianCuts] = self.rate, self.cumulative.copy(), rising, falling
+        return cached[2], cached[3]
 
 
 def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Integers, Booleans]:
@@ -109,8 +109,8 @@ def _cut_each(
     weights = np.cumsum(np.exp(-rate * losses))
     before = np.concatenate([[0.0], weights[stops[:-1] - 1]])
     drawn = before + generator.random(len(stops)) * (weights[stops - 1] - before)
-    found = np.clip(np.searchsorted(weights, drawn, side="right"), stops - widths, stops - 1)
-    cuts: Integers = places[found].reshape(low.shape)
+    positions = np.clip(np.searchsorted(weights, drawn, side="right"), stops - widths, stops - 1)
+    cuts: Integers = places[positions].reshape(low.shape)
     return cuts
 
 

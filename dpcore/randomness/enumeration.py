@@ -35,10 +35,10 @@ class Enumerate(Sampler):
 
     name: ClassVar[str] = "enumerate"
 
-    def __init__(self, *, window: tuple[int, int], most: int = MAX_PATHS) -> None:
+    def __init__(self, *, window: tuple[int, int], max_paths: int = MAX_PATHS) -> None:
         if not window[0] < window[1]:
             raise ParameterError("A window needs a lowest value below its highest.")
-        self.window, self.most = window, most
+        self.window, self.max_paths = window, max_paths
         self.values = np.arange(window[0], window[1] + 1)
         self._start()
 
@@ -76,8 +76,8 @@ class Enumerate(Sampler):
             return self._drawn[self._position - 1]
         values, chances = branch()
         path, which = np.nonzero(chances > 0)
-        if len(path) > self.most:
-            raise ParameterError(f"Too many paths to enumerate: more than {self.most}.")
+        if len(path) > self.max_paths:
+            raise ParameterError(f"Too many paths to enumerate: more than {self.max_paths}.")
         self._drawn = [drawn[path] for drawn in self._drawn]
         self._drawn.append(values[path if len(values) > 1 else 0, which])
         self._chance = self._chance[path] * chances[path, which]
@@ -92,8 +92,8 @@ class Enumerate(Sampler):
 
         def branch() -> tuple[NDArray[Any], Floats]:
             rows = np.broadcast_to(laws, (len(self._chance), *laws.shape[1:]))
-            if len(rows) * rows.shape[2] ** rows.shape[1] > 8 * self.most:  # before zero chances are dropped
-                raise ParameterError(f"Too many paths to enumerate: more than {self.most}.")
+            if len(rows) * rows.shape[2] ** rows.shape[1] > 8 * self.max_paths:  # before zero chances are dropped
+                raise ParameterError(f"Too many paths to enumerate: more than {self.max_paths}.")
             branches = rows.shape[2] ** rows.shape[1]
             check_memory(
                 branches * (2 * rows.shape[1] + 2 * len(rows)),

@@ -174,8 +174,8 @@ class EnumeratedGate:
         self._owed = self._independent((laws / laws.sum(axis=1, keepdims=True))[:, None, :], np.array([False, True]))[
             :, 0
         ]
-        seen = np.where(self._owed[:, None], yes, no)
-        self._posterior = seen / seen.sum(axis=1, keepdims=True)
+        likelihood = np.where(self._owed[:, None], yes, no)
+        self._posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
         self._left = self._left - self._owed
         return self._owed.copy()
 
@@ -209,7 +209,7 @@ class SparseVector(PureDraw[Gate]):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("sensitivity of a sparse vector", self.sensitivity, most=MAX_SENSITIVITY)
+        check_number("sensitivity of a sparse vector", self.sensitivity, high=MAX_SENSITIVITY)
         budget = gate_budget(epsilon=self.epsilon, updates=self.updates, answers=self.answers)
         object.__setattr__(self, "budget", budget)
 

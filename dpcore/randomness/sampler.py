@@ -34,22 +34,22 @@ MAX_SENSITIVITY = 1 << 53
 MAX_SCALE = 2.0**54
 
 
-def check_whole(values: Any, *, least: int = -MAX_COUNT, most: int = MAX_COUNT) -> None:
-    """Raise ParameterError unless the values are an integer array within [least, most]; no value is named.
+def check_whole(values: Any, *, low: int = -MAX_COUNT, high: int = MAX_COUNT) -> None:
+    """Raise ParameterError unless the values are an integer array within [low, high]; no value is named.
 
     Fractions, NaN, infinities and truth values are never rounded or cast.
     """
     kind = getattr(values, "dtype", None)
     if not isinstance(values, np.ndarray) or not np.issubdtype(kind, np.integer):
         raise ParameterError(f"A draw takes whole numbers, an array of integers; this one has type {kind}.")
-    if values.size and not (int(values.min()) >= least and int(values.max()) <= most):
-        raise ParameterError(f"A draw takes whole numbers from {least} to {most}: a value is outside.")
+    if values.size and not (int(values.min()) >= low and int(values.max()) <= high):
+        raise ParameterError(f"A draw takes whole numbers from {low} to {high}: a value is outside.")
 
 
-def check_number(name: str, value: Any, *, least: int = 1, most: int = MAX_COUNT) -> None:
-    """Raise ParameterError unless a public number is a whole number from ``least`` to ``most``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise ParameterError(f"The {name} must be a whole number from {least} to {most}, got {value!r}.")
+def check_number(name: str, value: Any, *, low: int = 1, high: int = MAX_COUNT) -> None:
+    """Raise ParameterError unless a public number is a whole number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise ParameterError(f"The {name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
 def check_scale(scale: float) -> None:

@@ -96,9 +96,9 @@ def uniform(high: int, size: int) -> Integers:
     kind: type[np.uint32 | np.uint64] = np.uint32 if high <= 1 << 32 else np.uint64
     width = np.dtype(kind).itemsize
     highest = (1 << 8 * width) // high * high - 1
-    kept = np.empty(0, dtype=kind)
-    while len(kept) < size:
-        words = np.frombuffer(os.urandom(width * (size - len(kept))), dtype=kind)
+    accepted = np.empty(0, dtype=kind)
+    while len(accepted) < size:
+        words = np.frombuffer(os.urandom(width * (size - len(accepted))), dtype=kind)
         # Words in the last, incomplete round of remainders are thrown away, so that none is more likely.
-        kept = np.concatenate([kept, words[words <= kind(highest)]])
-    return (kept.astype(np.uint64) % np.uint64(high)).astype(np.int64)
+        accepted = np.concatenate([accepted, words[words <= kind(highest)]])
+    return (accepted.astype(np.uint64) % np.uint64(high)).astype(np.int64)

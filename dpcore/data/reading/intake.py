@@ -89,12 +89,12 @@ class Limits:
         """The most rows of which a single column can be read."""
         return (self.session_bytes - self.memory_bytes) // BYTES_TO_READ
 
-    def afford(self, *, rows: int, each: int, held: int = 0) -> None:
-        """Raise TooLarge if so many bytes for each row, on top of what is held, are more than arrays may take."""
+    def afford(self, *, rows: int, each: int, used: int = 0) -> None:
+        """Raise TooLarge if this many bytes for each row, on top of the used memory, exceed the limit for arrays."""
         needed, limit = rows * each, self.session_bytes - self.memory_bytes
-        if needed + held > limit:
+        if needed + used > limit:
             # Neither the number of rows nor anything to divide it out of: it may be private.
-            note = ", with what it holds already" if held else ""
+            note = ", with what it holds already" if used else ""
             raise TooLarge(
                 f"this takes more memory than the {limit / 2**20:,.0f} MB that a session may use for it{note}."
             )
@@ -185,7 +185,7 @@ def receive(
 
     Raises:
         DataError: one sentence that says what and where.
-        FirstRowUnclear: somebody must say what the first row holds.
+        FirstRowUnclear: the user must say what the first row holds.
     """
     zipped = name.lower().endswith(".gz")
     ending = Path(name.lower().removesuffix(".gz")).suffix
@@ -282,7 +282,7 @@ def _copy_text(
     if layout.row_names and named is not False:
         row = ("", *row)
     if named is None and (ask or not is_header(row[layout.row_names :], _rows(top[length:], separator))):
-        raise FirstRowUnclear("row 1 could be column names or data, and nobody has said which.", columns=len(row))
+        raise FirstRowUnclear("row 1 could be column names or data: say which.", columns=len(row))
     data_first = named is False
     header = tuple(f"column {place}" for place in range(1, len(row) + 1)) if data_first else row
     lines = 1 + data_first

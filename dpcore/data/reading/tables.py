@@ -90,7 +90,7 @@ class Table:
         header: whether the first row was read as names; None for Parquet, which carries its own.
         format: settings with which the same file is read again, and nothing is guessed but dates' order where it is
             empty; its decimal sign is never empty.
-        guesses: public sentences about settings that nobody chose.
+        guesses: public sentences about settings that the user left open.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Table:
     _reading: tuple[str, ...]
     _connection: Connection
     _limits: Limits
-    _held: ExitStack
+    _resources: ExitStack
     _arrays: list[weakref.ref[NDArray[Any]]] = field(default_factory=list)
     _folder: Path | None = None
     _first: Table | None = None
@@ -137,8 +137,8 @@ class Table:
         return dataclasses.replace(origin, format=changed, guesses=guesses, _first=origin)
 
     def forget(self) -> None:
-        """Delete the records now, whoever still holds the table; without it they go when nobody does."""
-        self._held.close()
+        """Delete the records now, even if other code holds the table; else they go with the last reference."""
+        self._resources.close()
 
     @property
     def closed(self) -> bool:
@@ -179,22 +179,22 @@ class Table:
     def reserve(self, more: int) -> None:
         """Raise TooLarge if a session may not hold what reading a column takes, and so many more bytes for each row.
 
-        Whoever makes arrays of the table asks before, and calls ``hold`` after.
+        Code that makes arrays of the table calls it before, and ``hold`` after.
         """
         try:
-            self._limits.afford(rows=self.row_count, each=BYTES_TO_READ + more, held=self._held_bytes())
+            self._limits.afford(rows=self.row_count, each=BYTES_TO_READ + more, used=self._array_bytes())
         except TooLarge as error:
             sentence = str(error)
         else:
             return
         raise TooLarge(f"{self.name}: {sentence}")
 
-    def _held_bytes(self) -> int:
-        """Size of all arrays that are still kept; by itself, so that no error's traceback keeps one."""
+    def _array_bytes(self) -> int:
+        """Return the size of all arrays still referenced; in a method, so that no error's traceback refers to one."""
         return sum(array.nbytes for reference in self._arrays if (array := reference()) is not None)
 
     def hold(self, array: NDArray[Any]) -> None:
-        """Count an array made of the table's rows for as long as anybody keeps it."""
+        """Count an array made of the table's rows for as long as it is referenced."""
         self._arrays.append(weakref.ref(array, self._arrays.remove))
 
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
@@ -445,10 +445,10 @@ def _read(
             _reading=_reading(arrival) if arrival.header else (),
             _connection=connection,
             _limits=limits,
-            _held=undo.pop_all(),
+            _resources=undo.pop_all(),
             _folder=folder,
         )
-        weakref.finalize(table, table._held.close)
+        weakref.finalize(table, table._resources.close)
     return table
 
 

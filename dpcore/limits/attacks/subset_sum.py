@@ -9,7 +9,7 @@ the answers best and round. There are two ways to fit:
 - a linear program, which also knows that bits lie between 0 and 1. Making the *largest* residual small suits bounded
   noise; making the *sum* of residuals small suits noise with rare large values, even wild answers.
 
-So noise of constant size protects no one, however natural the queries; it must grow with √n, or the queries must be
+So noise of constant size does not protect, however natural the queries; it must grow with √n, or the queries must be
 few: this is the reason for a privacy budget.
 
 Notation: n bits, m groups; masks (m, n), answers in rows.

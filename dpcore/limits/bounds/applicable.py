@@ -29,7 +29,7 @@ from dpcore.limits.chance import confusion, replacement_steps
 def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float, questions: int | None = None) -> Bound | None:
     """Return the lower bound on a guaranteed worst error, a fraction of n, with failure probability β.
 
-    None where none is known to apply: another query class, a guarantee that fails on unlikely data, no loss at all, one
+    None where no bound applies: another query class, a guarantee that fails on unlikely data, no loss at all, one
     place only, or a β so large that nothing follows. Not kept: labels and weights are a reader's own.
 
     Args:

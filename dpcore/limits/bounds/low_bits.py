@@ -147,7 +147,7 @@ def score(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Attacked:
-    """Both implementations under the same attack, and some naive releases in detail.
+    """Results of the same attack on both implementations, and some naive releases in detail.
 
     Attributes:
         low: the lower count; the other is one more.

@@ -126,11 +126,11 @@ def measured_walk(medians: Integers, *, target: int) -> MeasuredWalk:
     return MeasuredWalk(chance=hits / trials, low=low, high=high)
 
 
-def median_by_search(share_at_most: Callable[[Integers], Floats], *, cells: int, trials: int) -> Integers:
+def median_by_search(cumulative_share: Callable[[Integers], Floats], *, cells: int, trials: int) -> Integers:
     """The cell a binary search for one half ends at, from threshold answers alone; shape (T,).
 
     Args:
-        share_at_most: the oracle; for a cell in each trial (T,), the fraction of rows at most there (T,).
+        cumulative_share: the oracle; for a cell in each trial (T,), the fraction of rows at most there (T,).
         cells: ordered cells of the line.
         trials: T.
     """
@@ -139,7 +139,7 @@ def median_by_search(share_at_most: Callable[[Integers], Floats], *, cells: int,
     low, high = np.zeros(trials, dtype=np.int64), np.full(trials, cells - 1, dtype=np.int64)
     for _ in range((cells - 1).bit_length()):
         middle = (low + high) // 2
-        half = share_at_most(middle) >= 0.5
+        half = cumulative_share(middle) >= 0.5
         high = np.where(half, middle, high)
         low = np.where(half, low, np.minimum(middle + 1, high))
     return low

@@ -102,7 +102,7 @@ class HalfspaceCounts(PureMechanism):
 
     def net(self, problem: Problem) -> Floats:
         """The measured directions, (k, t)."""
-        return directions(dimensions=min(self.projected, _dimensions(problem)), most=self.directions)
+        return directions(dimensions=min(self.projected, _dimensions(problem)), limit=self.directions)
 
     def matrices(self, problem: Problem) -> int:
         """Matrices whose answers are averaged: m, or 1 for the identity."""
@@ -114,7 +114,7 @@ class HalfspaceCounts(PureMechanism):
 
     def reach(self, problem: Problem) -> float:
         """The largest angle between a direction (after projection) and the nearest of the net, in radians."""
-        return reach(dimensions=min(self.projected, _dimensions(problem)), most=self.directions)
+        return reach(dimensions=min(self.projected, _dimensions(problem)), limit=self.directions)
 
     def noise_deviation(self, problem: Problem) -> float:
         """Standard deviation of the noise in one answer, as a fraction of n; it is about sqrt(2 m) k/(epsilon n)."""
@@ -135,12 +135,12 @@ class HalfspaceCounts(PureMechanism):
         deviation = self.noise_deviation(problem)
         reference = "Blum, Ligett and Roth (2013), Theorem 6.9"
         if self.is_projected(problem):
-            kept = float(agreement(queries.margin, dimensions=self.projected))
+            agreeing = float(agreement(queries.margin, dimensions=self.projected))
             return Bound(
                 value=math.inf,
                 kind=BoundKind.ORDER_ONLY,
-                statement=f"Projection: a row at margin {queries.margin:g} keeps its side in {kept:.3g} of Gaussian "
-                f"projections to {self.projected} dimensions. Net: up to {math.degrees(angle):.3g}° off. Noise: "
+                statement=f"Projection: a row at margin {queries.margin:g} keeps its side in {agreeing:.3g} of "
+                f"Gaussian projections to {self.projected} dimensions. Net: up to {math.degrees(angle):.3g}° off. Noise: "
                 f"standard deviation {deviation:.3g} of n.",
                 reference=reference,
                 beta=beta,

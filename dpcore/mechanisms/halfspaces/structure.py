@@ -42,9 +42,9 @@ def side_answers(counts: Integers, signs: Signs, net: Floats, towards: Floats, *
     for start in range(0, trials, step):
         block = signs[start : start + step].astype(np.float64)
         place, sign = nearest(np.swapaxes(block @ towards.T, -1, -2), net)
-        held = counts[start : start + step] if len(counts) > 1 else counts
-        found = np.take_along_axis(np.broadcast_to(held, (*place.shape[:2], len(net))), place, axis=2)
-        answers[start : start + step] = np.where(sign > 0, found, n - found).mean(axis=1)
+        block_counts = counts[start : start + step] if len(counts) > 1 else counts
+        rows = np.take_along_axis(np.broadcast_to(block_counts, (*place.shape[:2], len(net))), place, axis=2)
+        answers[start : start + step] = np.where(sign > 0, rows, n - rows).mean(axis=1)
     return answers / n
 
 

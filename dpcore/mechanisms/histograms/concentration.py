@@ -46,8 +46,8 @@ def log_complement(exponent: Floats | float) -> Floats:
     middle = -math.log(2)
     near = np.log(-np.expm1(np.maximum(exponent, middle)))
     far = np.log1p(-np.exp(np.minimum(exponent, middle)))
-    found: Floats = np.where(np.asarray(exponent) > middle, near, far)
-    return found
+    logs: Floats = np.where(np.asarray(exponent) > middle, near, far)
+    return logs
 
 
 def laplace_log_moment(scale: float) -> Callable[[Floats], Floats]:

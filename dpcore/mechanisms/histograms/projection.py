@@ -37,9 +37,9 @@ def project_counts(noisy: NDArray[Any], *, total: int) -> Integers:
     if np.issubdtype(noisy.dtype, np.integer):
         return _level(noisy.astype(np.int64), total)
     down, up = np.floor(noisy).astype(np.int64), np.ceil(noisy).astype(np.int64)
-    least, most = (np.maximum(side, 0).sum(axis=1) for side in (down, up))
-    counts = _level(np.where((most <= total)[:, None], up, down), total)
-    between = np.flatnonzero((least < total) & (total < most))
+    least, largest = (np.maximum(side, 0).sum(axis=1) for side in (down, up))
+    counts = _level(np.where((largest <= total)[:, None], up, down), total)
+    between = np.flatnonzero((least < total) & (total < largest))
     if len(between):
         fraction = np.where(up > np.maximum(down, 0), noisy - down, 0.0)[between]
         rank = np.argsort(np.argsort(-fraction, axis=1, kind="stable"), axis=1, kind="stable")
@@ -55,8 +55,8 @@ def _level(whole: Integers, total: int) -> Integers:
     """
     descending = -np.sort(-whole, axis=1)
     # If the i largest cells stay positive the level is at least (their sum - total) / i, and some i attains it.
-    sums, kept = np.cumsum(descending, axis=1), np.arange(1, whole.shape[1] + 1)
-    level = (-((total - sums) // kept)).max(axis=1)[:, None]
+    sums, positive = np.cumsum(descending, axis=1), np.arange(1, whole.shape[1] + 1)
+    level = (-((total - sums) // positive)).max(axis=1)[:, None]
     counts: Integers = np.maximum(whole - level, 0)
     left = total - counts.sum(axis=1)
     raised = whole >= level

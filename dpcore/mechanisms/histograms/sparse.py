@@ -1,4 +1,4 @@
-"""Sparse histogram: cells that hold nobody stay exactly empty, the others get noise; private for data drawn at random.
+"""Sparse histogram: empty cells stay exactly empty, the others get noise; private for data drawn at random.
 
 A differentially private histogram with δ = 0 must blur empty cells too: with many of them the noise adds up until the
 few full cells drown. Random differential privacy asks less. Rows are taken to be independent draws from one population,
@@ -12,8 +12,8 @@ which empty cells are left empty; it is public. Where it fails, every cell gets 
 - sharper: it is at most 2 (sum of p (1 - p)^n over cells). For k <= n + 1 the cells' terms are largest at
   p = 1/(n + 1), except one cell's that has p >= 1/k; for k > n + 1 uniform cells are worst.
 
-The warning of its authors: whoever knows all rows but one, and finds that one alone in its cell, learns it for certain.
-Nor may such a release be chosen after seeing another: gammas add up only for releases fixed in advance.
+The authors' warning: an attacker who knows all rows but one, where that one is alone in its cell, learns it for
+certain. Nor may such a release be chosen after seeing another: gammas add up only for releases fixed in advance.
 
 Noisy counts are projected to the nearest histogram of n rows, which costs nothing. The same projection without the
 empty cells' privilege is the differentially private histogram to compare with.
@@ -181,7 +181,7 @@ ENTRIES = (
         mechanism=SparseHistogram,
         title="Sparse histogram (random privacy)",
         story="Empty cells stay empty where γn is large enough for the cells. The promise is weaker, for data "
-        "drawn at random: whoever knows all others can tell a person who is alone in a cell.",
+        "drawn at random: an attacker who knows all other rows can identify a person who is alone in a cell.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), Proposition 5.1",),

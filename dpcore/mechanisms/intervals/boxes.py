@@ -103,13 +103,13 @@ class BoxRelease(Release):
 
     def _rows(self, start: int, stop: int) -> Floats:
         sizes, slabs = boxes_of(self.problem).domain.sizes, 1 << self.levels
-        found: Floats = np.ones((stop - start, slabs ** len(sizes), 1))
+        masses: Floats = np.ones((stop - start, slabs ** len(sizes), 1))
         for column in reversed(range(len(sizes))):
             size, steps = sizes[column], sub_cells(column, columns=len(sizes), levels=self.levels)
             cuts = with_ends(self.cuts[column][start:stop].reshape(stop - start, -1, slabs - 1), steps * size)
             shares = np.diff(share_below(cuts[..., :-1], cuts[..., 1:], np.arange(size + 1) * steps), axis=-1)
-            found = np.einsum("tpjc,tpjr->tpcr", shares, found.reshape(*shares.shape[:3], -1))
-        rows: Floats = found.reshape(stop - start, *sizes) * (self.problem.n / slabs ** len(sizes))
+            masses = np.einsum("tpjc,tpjr->tpcr", shares, masses.reshape(*shares.shape[:3], -1))
+        rows: Floats = masses.reshape(stop - start, *sizes) * (self.problem.n / slabs ** len(sizes))
         return rows
 
 
@@ -221,8 +221,8 @@ class BoxCuts(PureMechanism):
             if column + 1 < len(sizes):
                 edges = np.arange(size + 1) * steps
                 reached: Integers = np.clip(edges, cuts[..., :-1, None], cuts[..., 1:, None])
-                kept = np.einsum("tpjc,tpcr->tpjr", np.diff(reached, axis=3), pieces)
-                pieces = kept.reshape(trials, -1, sizes[column + 1], kept.shape[3] // sizes[column + 1])
+                counts = np.einsum("tpjc,tpcr->tpjr", np.diff(reached, axis=3), pieces)
+                pieces = counts.reshape(trials, -1, sizes[column + 1], counts.shape[3] // sizes[column + 1])
                 around = np.stack([cuts[..., :-1], cuts[..., 1:]], axis=3)
                 ways = np.concatenate([np.repeat(ways[:, :, None], around.shape[2], axis=2), around], axis=3)
                 ways = ways.reshape(trials, pieces.shape[1], -1)

@@ -129,18 +129,18 @@ class PrintedIntervals(PureMechanism):
         d, n = self.depth(problem), problem.n
         printed = printed_rows(depth=d, epsilon=self.epsilon, alpha=self.alpha, beta=beta)
         needed = corrected_rows(depth=d, epsilon=self.epsilon, alpha=self.alpha, beta=beta)
-        most = math.floor((self.alpha / 6) ** 2 * n)
-        apart = crowding(n=n, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta
+        limit = math.floor((self.alpha / 6) ** 2 * n)
+        sparse = crowding(n=n, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta
         assumptions = (
             Assumption(text=f"n is at least {needed:,} rows, what the proof needs", met=n >= needed),
-            Assumption(text=f"tie-breaking bits leave at most {most:,} rows (α²/36 of n) at one position", met=apart),
+            Assumption(text=f"tie-breaking bits leave at most {limit:,} rows (α²/36 of n) at one position", met=sparse),
             *problem.unchecked_n,
         )
         scale = d * self.blocks / (self.epsilon * n)
         return Bound(
             value=self.alpha,
             kind=BoundKind.GUARANTEE,
-            statement=f"With n at least {needed:,} rows and no more than {most:,} at one position, the worst "
+            statement=f"With n at least {needed:,} rows and no more than {limit:,} at one position, the worst "
             f"{problem.queries.one} errs by at most α = {self.alpha:g}, except with chance {beta:g}.",
             formula=r"n\ge\frac{288\,d}{\varepsilon\alpha^3}\ln\frac{8d}{\alpha\beta}",
             reference="Blum, Ligett and Roth (2013), Theorem 4.3, corrected",
@@ -171,19 +171,19 @@ class PrintedIntervals(PureMechanism):
         """M searches, one after the other; all trials take each step together."""
         search = self.search(state, sampler, trials)
         points = np.zeros((trials, self.blocks), dtype=np.int64)
-        found = np.zeros((trials, self.blocks), dtype=np.bool_)
+        is_bound = np.zeros((trials, self.blocks), dtype=np.bool_)
         for block in range(self.blocks):
-            found[:, block] = ~search.done
+            is_bound[:, block] = ~search.done
             points[:, block] = np.where(search.done, 0, search.next_bound())
-        weights: Floats = found / found.sum(axis=1, keepdims=True)
+        weights: Floats = is_bound / is_bound.sum(axis=1, keepdims=True)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
     @override
     def possible(self, release: Release) -> bool:
         """Up to so many bounds of blocks, in order, of one share."""
         assert isinstance(release, PointsRelease)
-        found = release.points.shape[1]
-        return found <= self.blocks and release.is_database(points=found, share=1 / found)
+        points = release.points.shape[1]
+        return points <= self.blocks and release.is_database(points=points, share=1 / points)
 
 
 class Bisections:
@@ -244,9 +244,9 @@ class Bisections:
         self.start[self.done] = NEVER  # all that is left to ask about is public
         return cell
 
-    def _enough(self, rows: Integers, asked: Booleans, needed: Integers) -> Booleans:
+    def _enough(self, rows: Integers, active: Booleans, needed: Integers) -> Booleans:
         """Return whether the block up to a place with ``rows`` before it seems full, where that is not public."""
-        threshold = np.where(asked, needed, self.never)[:, None] if np.count_nonzero(asked) else NEVER
+        threshold = np.where(active, needed, self.never)[:, None] if np.count_nonzero(active) else NEVER
         draw = NoisyComparisons((rows - self.passed)[:, None], threshold, epsilon=self.epsilon, sensitivity=1)
         return self.sampler.draw(draw, self.trials)[:, 0]
 

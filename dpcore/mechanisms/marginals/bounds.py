@@ -49,10 +49,10 @@ def _touching(width: int, least: int, basis: str, levels: tuple[int, ...]) -> tu
     wanted = target(width=width, least=least)
     chosen = np.array(list(combinations(range(width + 1), len(levels) + 1)))
     places = table[chosen]
-    kept = np.abs(np.linalg.det(places)) > TOLERANCE
-    found = np.linalg.solve(places[kept], wanted[chosen][kept][..., None])[..., 0]
-    beyond = found @ table.T - wanted
-    return found[(beyond >= -TOLERANCE).all(axis=1)], found[(beyond <= TOLERANCE).all(axis=1)]
+    regular = np.abs(np.linalg.det(places)) > TOLERANCE
+    solutions = np.linalg.solve(places[regular], wanted[chosen][regular][..., None])[..., 0]
+    beyond = solutions @ table.T - wanted
+    return solutions[(beyond >= -TOLERANCE).all(axis=1)], solutions[(beyond <= TOLERANCE).all(axis=1)]
 
 
 def between(sums: Floats, plan: MarginalsPlan, queries: AtLeast, *, n: int, beta: float) -> tuple[Floats, Floats]:

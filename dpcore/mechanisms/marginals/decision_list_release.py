@@ -91,11 +91,11 @@ class ListState(State):
         for place, chosen in enumerate(subsets(domain.rules, degree)):
             if len(chosen) != level:
                 continue
-            held = literals[:, list(chosen)]
-            there = (held < 2 * domain.variables).all(axis=1)
+            selected = literals[:, list(chosen)]
+            there = (selected < 2 * domain.variables).all(axis=1)
             # Sums of whole numbers below 2^53 are exact in doubles.
             weights = coefficients[number[there], place].astype(np.float64)
-            cells = _numbered(held[there], variables=domain.variables)
+            cells = _numbered(selected[there], variables=domain.variables)
             total += np.bincount(cells, weights=weights, minlength=len(total)).astype(np.int64)
         return total
 
@@ -161,20 +161,20 @@ def numbered_list_plan(problem: Problem, *, epsilon: float, degree: int, noise_a
     """The same for variables without names, kept."""
     domain = problem.domain
     assert isinstance(domain, DecisionLists)
-    most = min(degree, domain.rules)
+    top = min(degree, domain.rules)
     twice = 2 if problem.neighbours is Neighbours.REPLACE_ONE else 1
-    uses = [comb(domain.variables, level) for level in range(most + 1)]
+    uses = [comb(domain.variables, level) for level in range(top + 1)]
     kappa = math.sqrt(2 * math.log(2 * problem.queries.count / BETA))
     price = kappa * math.sqrt(2) * twice / (problem.n * epsilon)
     costs = tuple(price * math.sqrt(use) for use in uses) if noise_aware else ()
-    coefficients, gamma = whole_coefficients(domain.rules, degree=most, costs=costs)
-    moves = sensitivities(coefficients, rules=domain.rules, degree=most, neighbours=problem.neighbours)
+    coefficients, gamma = whole_coefficients(domain.rules, degree=top, costs=costs)
+    moves = sensitivities(coefficients, rules=domain.rules, degree=top, neighbours=problem.neighbours)
     # Where rules are more than variables, no set of so many literals exists: there is nothing to release.
-    kept = [level for level, moved in enumerate(moves) if moved and uses[level]]
+    released_levels = [level for level, moved in enumerate(moves) if moved and uses[level]]
     noise = laplace_levels(
-        levels=kept,
-        moves=[moves[level] for level in kept],
-        weights=np.array([uses[level] for level in kept], dtype=np.float64),
+        levels=released_levels,
+        moves=[moves[level] for level in released_levels],
+        weights=np.array([uses[level] for level in released_levels], dtype=np.float64),
         epsilon=epsilon,
     )
     variance = sum(uses[each.level] * each.variance for each in noise)

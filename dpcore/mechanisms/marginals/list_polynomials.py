@@ -97,14 +97,14 @@ def program(outputs: tuple[int, ...], *, degree: int, costs: tuple[float, ...] =
     table, wanted = _patterns(rules, degree), outputs_on_patterns(outputs)
     limit = -np.ones((len(table), 1))
     paid = [costs[len(chosen)] if costs else 0.0 for chosen in subsets(rules, degree)]
-    found = linprog(
+    solution = linprog(
         np.array([*paid, *paid, 1.0]),
         A_ub=np.block([[table, -table, limit], [-table, table, limit]]),
         b_ub=np.concatenate([wanted, -wanted]),
         bounds=(0, None),
     )
     size = table.shape[1]
-    return tuple((found.x[:size] - found.x[size:-1]).tolist())
+    return tuple((solution.x[:size] - solution.x[size:-1]).tolist())
 
 
 def all_outputs(rules: int) -> list[tuple[int, ...]]:

@@ -106,13 +106,13 @@ def _binomials(width: int, basis: str) -> Floats:
 def _cleaned(coefficients: Floats, *, width: int, least: int, basis: str) -> Polynomial:
     """Return the polynomial with coefficients that are rounding errors set to 0."""
     largest = float(np.abs(coefficients).max())
-    kept = np.where(np.abs(coefficients) > NEGLIGIBLE * max(1.0, largest), coefficients, 0.0)
+    significant = np.where(np.abs(coefficients) > NEGLIGIBLE * max(1.0, largest), coefficients, 0.0)
     return Polynomial(
         width=width,
         least=least,
         basis=basis,
-        coefficients=tuple(kept.tolist()),
-        values=tuple((_binomials(width, basis) @ kept).tolist()),
+        coefficients=tuple(significant.tolist()),
+        values=tuple((_binomials(width, basis) @ significant).tolist()),
     )
 
 
@@ -155,14 +155,14 @@ def _program(*, width: int, least: int, basis: str, degree: int, costs: Floats) 
     table = _binomials(width, basis)[:, :levels]
     wanted = target(width=width, least=least)
     limit = -np.ones((width + 1, 1))
-    found = linprog(
+    solution = linprog(
         np.concatenate([costs[:levels], costs[:levels], [1.0]]),
         A_ub=np.block([[table, -table, limit], [-table, table, limit]]),
         b_ub=np.concatenate([wanted, -wanted]),
         bounds=(0, None),
     )
     coefficients = np.zeros(width + 1)
-    coefficients[:levels] = found.x[:levels] - found.x[levels:-1]
+    coefficients[:levels] = solution.x[:levels] - solution.x[levels:-1]
     return coefficients
 
 
@@ -171,8 +171,8 @@ def minimax(*, width: int, least: int, degree: int, basis: str) -> Polynomial:
     """The polynomial of this degree with the smallest gamma."""
     if not 0 <= degree <= width:
         raise ParameterError(f"The degree must lie between 0 and {width}, got {degree}.")
-    found = _program(width=width, least=least, basis=basis, degree=degree, costs=np.zeros(width + 1))
-    return _cleaned(found, width=width, least=least, basis=basis)
+    coefficients = _program(width=width, least=least, basis=basis, degree=degree, costs=np.zeros(width + 1))
+    return _cleaned(coefficients, width=width, least=least, basis=basis)
 
 
 def spread(coefficients: Any, costs: Floats, *, power: float) -> float:
@@ -196,26 +196,26 @@ def noise_aware(
     """
 
     def scored(coefficients: Floats) -> tuple[Polynomial, float]:
-        made = _cleaned(coefficients, width=width, least=least, basis=basis)
-        return made, made.gamma + spread(made.coefficients, costs, power=power)
+        polynomial = _cleaned(coefficients, width=width, least=least, basis=basis)
+        return polynomial, polynomial.gamma + spread(polynomial.coefficients, costs, power=power)
 
-    def solved(most: int, weights: Floats) -> tuple[Polynomial, float]:
-        return scored(_program(width=width, least=least, basis=basis, degree=most, costs=weights))
+    def solved(top: int, weights: Floats) -> tuple[Polynomial, float]:
+        return scored(_program(width=width, least=least, basis=basis, degree=top, costs=weights))
 
     if power == 1:
         return solved(min(degree, width), costs)
     constant = scored(np.append(0.5, np.zeros(width)))
-    starts = [(most, solved(most, costs)) for most in range(1, min(degree, width) + 1)]
+    starts = [(top, solved(top, costs)) for top in range(1, min(degree, width) + 1)]
     limit = NEAR * min(constant[1], *(start[1] for _, start in starts))
     best = constant
-    for most, start in starts:
+    for top, start in starts:
         current, rounds = start, 0
         while rounds < ROUNDS and current[1] <= limit:
-            following = solved(most, _tangent(current[0].coefficients, costs, power=power))
+            following = solved(top, _tangent(current[0].coefficients, costs, power=power))
             if following[1] >= current[1] - 1e-6:
                 break
             current, rounds = following, rounds + 1
-        best = min(best, current, key=lambda found: found[1])
+        best = min(best, current, key=lambda pair: pair[1])
     return best
 
 

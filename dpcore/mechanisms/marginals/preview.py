@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpcore.core import Floats, Integers, Problem
-from dpcore.mechanisms.marginals.plans import Budget, MarginalsPlan, costs, counts_at, direct_plan, kappa, most_degree
+from dpcore.mechanisms.marginals.plans import Budget, MarginalsPlan, costs, counts_at, direct_plan, kappa, max_degree
 from dpcore.mechanisms.marginals.polynomials import BASES, minimax, spread
 from dpcore.queries.at_least import AtLeast
 from dpcore.randomness import Sampler
@@ -41,23 +41,23 @@ def crossover(problem: Problem, budget: Budget, *, rows: Integers, widths: list[
     Polynomials are the minimax ones of each degree in either basis, which need no search; noise-aware ones can only
     move the borders in their favour. Where not even 1/2 for every query is beaten, neither wins.
     """
-    found: Places = []
+    places: Places = []
     for width in widths:
         winners, errors = best_along(_of_width(problem, width), budget, rows=rows, degree=degree)
-        found += [
+        places += [
             {"n": float(n), "width": float(width), "winner": winner, "error": error}
             for n, winner, error in zip(rows.tolist(), winners, errors.tolist(), strict=True)
         ]
-    return found
+    return places
 
 
 def _of_width(problem: Problem, width: int) -> Problem:
     """The same problem with queries of so many attributes: any-of and all-of stay what they are."""
-    asked = problem.queries
-    assert isinstance(asked, AtLeast)
-    least = width if asked.least == asked.width > 1 else min(asked.least, width)
-    queries = AtLeast(domain=asked.domain, width=width, least=least, signed=asked.signed)
-    return Problem(domain=asked.domain, queries=queries, n=problem.n, neighbours=problem.neighbours)
+    original = problem.queries
+    assert isinstance(original, AtLeast)
+    least = width if original.least == original.width > 1 else min(original.least, width)
+    queries = AtLeast(domain=original.domain, width=width, least=least, signed=original.signed)
+    return Problem(domain=original.domain, queries=queries, n=problem.n, neighbours=problem.neighbours)
 
 
 def best_along(problem: Problem, budget: Budget, *, rows: Integers, degree: int) -> tuple[list[str], Floats]:
@@ -67,7 +67,7 @@ def best_along(problem: Problem, budget: Budget, *, rows: Integers, degree: int)
     paid, wide = costs(problem, budget) * problem.n, kappa(queries)
     direct = direct_plan(problem, budget)
     names, biases, noises = [NEITHER, DIRECT], [0.5, 0.0], [0.0, wide * direct.deviation * problem.n]
-    for level in range(1, most_degree(queries, degree) + 1):
+    for level in range(1, max_degree(queries, degree) + 1):
         for basis in BASES:
             polynomial = minimax(width=queries.width, least=queries.least, degree=level, basis=basis)
             names.append(WINNERS[min(level, 4)])

@@ -57,12 +57,12 @@ def allowances(combinations: Floats, plan: MarginalsPlan, queries: AtLeast, *, b
         proxies = (np.square(combinations * scales) * np.array(plan.parts)).sum(axis=1)
         strays: Floats = np.sqrt(2 * math.log(events / beta) * proxies)
         return strays
-    found = []
+    tails = []
     for coefficients in combinations:
         terms = [
             (abs(float(c)), part, noise.scale)
             for c, part, noise in zip(coefficients, plan.parts, plan.noise, strict=True)
             if c
         ]
-        found.append(worst_laplace(terms, queries=math.ceil(events / 2), beta=beta) if terms else 0.0)
-    return np.array(found)
+        tails.append(worst_laplace(terms, queries=math.ceil(events / 2), beta=beta) if terms else 0.0)
+    return np.array(tails)

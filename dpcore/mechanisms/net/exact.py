@@ -150,5 +150,5 @@ class ExactLayers:
             points = sums.draw(np.zeros(1, dtype=np.int64), lambda totals: _each(below, totals))
             left = int((self._kernel.extent(points)[0] % self._step).sum())
             if self._flip(left, below):
-                found: Integers = points[0]
-                return found
+                database: Integers = points[0]
+                return database

@@ -131,10 +131,10 @@ class Layers:
             half = width[chosen] // 2
             parts = (start[chosen][:, None] + corners * half[:, None, None]).reshape(-1, sides)
             real = (parts < self.widest // boxes.step).all(axis=1)
-            kept = np.count_nonzero(~chosen)
+            unsplit = np.count_nonzero(~chosen)
             start = np.concatenate([start[~chosen], parts[real]])
             width = np.concatenate([width[~chosen], np.repeat(half, len(corners))[real]])
-            chosen = (np.arange(len(width)) >= kept) & (width > 1)
+            chosen = (np.arange(len(width)) >= unsplit) & (width > 1)
             if not chosen.any():
                 break
         return start, width
@@ -156,14 +156,14 @@ class Layers:
     def draw(self, generator: np.random.Generator, *, rate: float, trials: int) -> Integers:
         """Databases with chance in proportion to e^(-rate · error), as points in order: (trials, m)."""
         boxes = self.boxes(rate)
-        found = np.empty((trials, self.kernel.points), dtype=np.int64)
+        databases = np.empty((trials, self.kernel.points), dtype=np.int64)
         done = 0
         while done < trials:
             tries = int(1.7**self.kernel.sides * (trials - done)) + 4
-            kept = self._attempt(generator, boxes, rate=rate, tries=tries)[: trials - done]
-            found[done : done + len(kept)] = kept
-            done += len(kept)
-        return found
+            accepted = self._attempt(generator, boxes, rate=rate, tries=tries)[: trials - done]
+            databases[done : done + len(accepted)] = accepted
+            done += len(accepted)
+        return databases
 
     def _attempt(self, generator: np.random.Generator, boxes: Boxes, *, rate: float, tries: int) -> Integers:
         """Return the accepted databases of a number of tries, in their order."""
@@ -177,7 +177,7 @@ class Layers:
         luck = np.log1p(-generator.random((2, tries)))
         limits, which = distinct_rows(self.limits(layers, boxes.step))
         points = np.zeros((tries, self.kernel.points), dtype=np.int64)
-        kept = np.zeros(tries, dtype=np.bool_)
+        accepted = np.zeros(tries, dtype=np.bool_)
         at = 0
         while at < len(limits):
             batch = max(1, MAX_STORED // (self.kernel.cells * self.kernel.values(limits[at:])))
@@ -187,6 +187,6 @@ class Layers:
             if len(mine):
                 points[mine] = sums.draw(which[mine] - at, lambda totals: generator.random(len(totals)) * totals)
                 left = (self.kernel.extent(points[mine]) % boxes.step).sum(axis=1)
-                kept[mine] = luck[1, mine] < -rate * left
+                accepted[mine] = luck[1, mine] < -rate * left
             at += batch
-        return points[kept]
+        return points[accepted]

@@ -72,15 +72,15 @@ class LinearNetState(State):
     rows: Integers
 
 
-def least_divergence(apart: float) -> float:
-    """The least relative entropy of a coin to one that shows heads less often by ``apart``, more than 0, below 1."""
+def least_divergence(gap: float) -> float:
+    """The least relative entropy of a coin to one that shows heads less often by ``gap``, more than 0, below 1."""
 
     def divergence(chance: float) -> float:
-        heads, tails = chance + apart, 1 - chance - apart
+        heads, tails = chance + gap, 1 - chance - gap
         seldom = tails * math.log(tails / (1 - chance)) if tails > 0 else 0.0
         return heads * math.log(heads / chance) + seldom
 
-    low, high = 0.0, 1 - apart
+    low, high = 0.0, 1 - gap
     for _ in range(60):  # it is convex in the chance
         one, other = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, other) if divergence(one) < divergence(other) else (one, high)
@@ -91,9 +91,9 @@ def least_divergence(apart: float) -> float:
 def sampled_resolution(count: int, points: int) -> float:
     """Return the error within which some m points answer any so many queries; cached: sizes alone."""
 
-    def some(apart: float) -> bool:
-        sides = 1 if apart > 0.5 else 2
-        return sides * count * math.exp(-points * least_divergence(apart)) < 1
+    def some(gap: float) -> bool:
+        sides = 1 if gap > 0.5 else 2
+        return sides * count * math.exp(-points * least_divergence(gap)) < 1
 
     low, high = 0.0, 1.0
     while high - low > 1e-6:

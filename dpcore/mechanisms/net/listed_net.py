@@ -79,8 +79,8 @@ class ListedNet:
 
             if flip(below, chance):
                 among = int(starts[level]) + below(int(starts[level + 1] - starts[level]))
-                found: Integers = self.candidates.points[order[among]].astype(np.int64)
-                return found
+                database: Integers = self.candidates.points[order[among]].astype(np.int64)
+                return database
 
     def _above(self, falls: Floats) -> list[int]:
         """Whole numbers above 2^BITS * e^-fall, by more than doubles can be off."""

@@ -92,15 +92,15 @@ class NetOfResolution(NetMechanism):
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The net mechanism's, with what either size costs."""
-        told = []
+        notes = []
         for name, points in (
             ("the order of the line", by_structure(problem.queries, self.alpha)),
             ("the number of queries", by_queries(problem.queries.count, self.alpha)),
         ):
             rows = 2 / self.epsilon * (log_candidates(problem.domain.size, points) - math.log(beta))
-            told.append(f"by {name} α takes {points:,} point{'s' if points > 1 else ''} and {rows:,.0f} rows")
-        said = "; ".join(told)
-        return dataclasses.replace(super().accuracy(problem, beta), note=f"{said[0].upper()}{said[1:]}.")
+            notes.append(f"by {name} α takes {points:,} point{'s' if points > 1 else ''} and {rows:,.0f} rows")
+        note = "; ".join(notes)
+        return dataclasses.replace(super().accuracy(problem, beta), note=f"{note[0].upper()}{note[1:]}.")
 
 
 ENTRIES = (

@@ -65,8 +65,8 @@ class Bisecting:
         first, last = self._first(), (self._low + self._high) // 2
         size = self._queries.domain.ordered
         before = 0 if isinstance(self._queries, Thresholds) else first * size - first * (first - 1) // 2
-        asked: Integers = before + last - first
-        return asked
+        indices: Integers = before + last - first
+        return indices
 
     def hear(self, answer: Answer) -> None:
         """Narrow the search by the answer."""
@@ -75,10 +75,10 @@ class Bisecting:
         middle = (self._low + self._high) // 2
         self._high = np.where(reached, middle, self._high)
         self._low = np.where(reached, self._low, middle + 1)
-        found = self._low >= self._high
-        self._search = np.minimum(self._search + found, len(self._places) - 1)
-        self._low = np.where(found, self._first(), self._low)
-        self._high = np.where(found, self._queries.domain.ordered - 1, self._high)
+        is_complete = self._low >= self._high
+        self._search = np.minimum(self._search + is_complete, len(self._places) - 1)
+        self._low = np.where(is_complete, self._first(), self._low)
+        self._high = np.where(is_complete, self._queries.domain.ordered - 1, self._high)
 
 
 def spread(count: int) -> Floats:

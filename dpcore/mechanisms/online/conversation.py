@@ -60,8 +60,8 @@ class Transcript(Release):
     @override
     def outcomes(self) -> Floats:
         """Question by question: which, the answer, the guess, paid or not, declined or not."""
-        said = [getattr(self, name).astype(np.float64) for name in self.published]
-        return np.stack(said, axis=2).reshape(self.trials, -1)
+        columns = [getattr(self, name).astype(np.float64) for name in self.published]
+        return np.stack(columns, axis=2).reshape(self.trials, -1)
 
     @override
     def frame(self) -> pd.DataFrame:
@@ -71,7 +71,7 @@ class Transcript(Release):
         trials, turns = np.indices(self.query_indices.shape).reshape(2, -1)
         which, places = np.unique(self.query_indices, return_inverse=True)
         words = np.array([self.problem.queries.describe(int(index)) for index in which], dtype=object)
-        said = {
+        columns = {
             "query": self.query_indices,
             "question": words[places],
             "answer": np.where(self.declined, np.nan, self.rows),
@@ -79,7 +79,7 @@ class Transcript(Release):
             "paid": self.paid,
             "declined": self.declined,
         }
-        return pd.DataFrame({"trial": trials, "turn": turns, **{name: each.ravel() for name, each in said.items()}})
+        return pd.DataFrame({"trial": trials, "turn": turns, **{name: each.ravel() for name, each in columns.items()}})
 
     def truth(self, histogram: Integers) -> Floats:
         """True answers as fractions of n, (T, k). Needs the data: not private."""
@@ -120,7 +120,7 @@ class Conversation:
     ) -> None:
         self._state, self._guarantee, self._sampler = state, guarantee, sampler
         self._gate, self._threshold, self._belief, self._trials = gate, threshold, belief, trials
-        self._said: list[tuple[Integers, Answer]] = []
+        self._exchanges: list[tuple[Integers, Answer]] = []
         self._open = True
 
     @property
@@ -141,18 +141,18 @@ class Conversation:
         given = np.asarray(query)
         if not np.issubdtype(given.dtype, np.integer) or given.shape not in {(), (self._trials,)}:
             raise ParameterError("A question is one whole number, or one for each trial.")
-        asked = np.broadcast_to(given.astype(np.int64), (self._trials,))
-        if int(asked.min()) < 0 or int(asked.max()) >= queries.count:
+        indices = np.broadcast_to(given.astype(np.int64), (self._trials,))
+        if int(indices.min()) < 0 or int(indices.max()) >= queries.count:
             raise ParameterError(f"A question is a whole number from 0 to {queries.count - 1}.")
         refused = self._gate.closed
-        guess = self._belief.guess(asked)
-        truth = true_rows(queries, self._state.histogram, asked)
+        guess = self._belief.guess(indices)
+        truth = true_rows(queries, self._state.histogram, indices)
         paid = self._gate.above(np.abs(truth - guess), self._threshold)
         noisy = self._gate.answer(truth)
         self._belief.learn(noisy, paid)
         rows = np.where(refused, 0, np.where(paid, noisy, guess))
         answer = Answer(rows=rows, guess=guess, paid=paid, refused=refused)
-        self._said.append((asked, answer))
+        self._exchanges.append((indices, answer))
         return answer
 
     def believed(self, indices: Integers) -> Integers:
@@ -170,15 +170,15 @@ class Conversation:
 
     def transcript(self) -> Transcript:
         """Return the transcript of the conversation up to now."""
-        if not self._said:
+        if not self._exchanges:
             raise ParameterError("Nothing was asked.")
-        asked, answers = zip(*self._said, strict=True)
+        indices, answers = zip(*self._exchanges, strict=True)
         return Transcript(
             problem=self.problem,
             guarantee=self._guarantee,
             sampler=self._sampler,
             refused=np.zeros(self._trials, dtype=np.bool_),
-            query_indices=np.stack(asked, axis=1),
+            query_indices=np.stack(indices, axis=1),
             rows=np.stack([each.rows for each in answers], axis=1),
             guesses=np.stack([each.guess for each in answers], axis=1),
             paid=np.stack([each.paid for each in answers], axis=1),

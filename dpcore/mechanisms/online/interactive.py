@@ -67,8 +67,8 @@ class Interactive(PureMechanism):
         "bisecting",
         label="Analyst",
         choices=ANALYSTS,
-        help="Who asks when nobody sits at the keyboard: one who chooses each question by the answers so far, or one "
-        "who asks evenly spread questions.",
+        help="Simulated analyst: adaptive, with each query chosen by the answers so far, or with evenly spread "
+        "queries.",
     )
 
     @abstractmethod
@@ -122,7 +122,7 @@ class Interactive(PureMechanism):
 
     @property
     def adaptive(self) -> bool:
-        """Return whether what is asked depends on the answers so far, when nobody sits at the keyboard."""
+        """Return whether the simulated analyst's queries depend on the answers so far."""
         return self.analyst != FIXED
 
     def paid_within(self, problem: Problem, beta: float) -> float:
@@ -162,9 +162,9 @@ class Interactive(PureMechanism):
     @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Transcript:
         problem, conversation = state.problem, self.open(state, sampler, trials)
-        asks = analyst(self.analyst, problem.queries, rows=problem.n, questions=self.questions, trials=trials)
+        questioner = analyst(self.analyst, problem.queries, rows=problem.n, questions=self.questions, trials=trials)
         for _ in range(self.questions):
-            asks.hear(conversation.ask(asks.question()))
+            questioner.hear(conversation.ask(questioner.question()))
         return conversation.close()
 
     @override
@@ -174,14 +174,14 @@ class Interactive(PureMechanism):
         As much work as a run: the belief learns what is told instead of what is drawn.
         """
         assert isinstance(release, Transcript)
-        said, belief = release.part(0, 1), self.belief(release.problem, 1)
+        transcript, belief = release.part(0, 1), self.belief(release.problem, 1)
         left = self.updates
-        for turn in range(said.query_indices.shape[1]):
-            asked, rows, guess, paid, declined = (getattr(said, name)[:, turn] for name in said.published)
+        for turn in range(transcript.query_indices.shape[1]):
+            indices, rows, guess, paid, declined = (getattr(transcript, name)[:, turn] for name in transcript.published)
             unpaid = rows == np.where(declined, 0, guess)
             if declined[0] != (left == 0) or (paid & declined).any() or not (unpaid | paid).all():
                 return False
-            belief.guess(asked)
+            belief.guess(indices)
             if not belief.may_guess(guess)[0]:
                 return False
             belief.learn(rows, paid)

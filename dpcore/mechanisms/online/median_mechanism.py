@@ -83,11 +83,11 @@ class MedianMechanism(Interactive):
 
     @override
     def belief(self, problem: Problem, trials: int) -> SmallDatabases:
-        told = {"points": self.points(problem), "rows": problem.n, "trials": trials}
+        settings = {"points": self.points(problem), "rows": problem.n, "trials": trials}
         radius = RADIUS * self.alpha * problem.n
         if isinstance(problem.queries, Thresholds):
-            return Paths(problem.queries, radius=radius, updates=self.updates, **told)
-        return Listed(problem.queries, radius=radius, **told)
+            return Paths(problem.queries, radius=radius, updates=self.updates, **settings)
+        return Listed(problem.queries, radius=radius, **settings)
 
     @override
     def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:

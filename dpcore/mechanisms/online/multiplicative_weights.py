@@ -1,4 +1,4 @@
-"""Private multiplicative weights: answer questions one at a time, most of them for nothing, whoever asks.
+"""Private multiplicative weights: answer queries one at a time, most of them at no cost.
 
 The mechanism keeps a public belief about the data: a weight for each cell, at first all equal. It guesses each answer
 from it. If the guess is near the truth the guess is the answer, and costs nothing. If not, the answer comes from the

@@ -87,8 +87,8 @@ class Course:
 
     def mean(self, rounds: int) -> Floats:
         """Mean of the weights with which so many rounds began, times n, (T, size)."""
-        found: Floats = self._sum / rounds * self._problem.n
-        return found
+        mean: Floats = self._sum / rounds * self._problem.n
+        return mean
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -183,10 +183,10 @@ class RoundsOfWeights(PureMechanism):
         course = Course(problem, trials=trials)
         chosen, answers = np.zeros((2, trials, self.rounds), dtype=np.int64)
         for place in range(self.rounds):
-            apart = np.abs(truth - course.believed())
-            chosen[:, place] = sampler.draw(Choice(apart, epsilon=each, sensitivity=1), trials)
-            asked = NoisyCounts(truth[chosen[:, place], None], epsilon=each, sensitivity=1)
-            answers[:, place] = sampler.draw(asked, trials)[:, 0]
+            differences = np.abs(truth - course.believed())
+            chosen[:, place] = sampler.draw(Choice(differences, epsilon=each, sensitivity=1), trials)
+            counts = NoisyCounts(truth[chosen[:, place], None], epsilon=each, sensitivity=1)
+            answers[:, place] = sampler.draw(counts, trials)[:, 0]
             course.learn(chosen[:, place], answers[:, place])
         return self.release(RoundsRelease, state, sampler, trials, chosen=chosen, answers=answers)
 

@@ -64,8 +64,8 @@ class Paths(SmallDatabases):
         self._forward[trials], self._backward[trials] = forward[which], backward[which]
 
     @override
-    def _spread(self, asked: Integers) -> Floats:
-        place, trials = asked + 1, np.arange(len(asked))
+    def _spread(self, indices: Integers) -> Floats:
+        place, trials = indices + 1, np.arange(len(indices))
         before = np.minimum((self._places <= place[:, None]).sum(axis=1) - 1, self._places.shape[1] - 2)
         from_left = self._ways(place - self._places[trials, before])
         to_right = self._ways(self._places[trials, before + 1] - place)
@@ -78,17 +78,17 @@ class Paths(SmallDatabases):
     @override
     def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
         trials = np.flatnonzero(where)
-        old = [kept[trials].copy() for kept in (self._places, self._low, self._high)]
-        for kept, new in ((self._places, self._asked + 1), (self._low, low), (self._high, high)):
-            kept[trials, 0] = new[trials]
+        old = [array[trials].copy() for array in (self._places, self._low, self._high)]
+        for array, new in ((self._places, self._indices + 1), (self._low, low), (self._high, high)):
+            array[trials, 0] = new[trials]
         order = np.argsort(self._places[trials], axis=1, kind="stable")
-        for kept in (self._places, self._low, self._high):
-            kept[trials] = np.take_along_axis(kept[trials], order, axis=1)
+        for array in (self._places, self._low, self._high):
+            array[trials] = np.take_along_axis(array[trials], order, axis=1)
         self._count(trials)
         none_left = np.isneginf(self._forward[trials, -1, -1])
         if none_left.any():
-            for kept, was in zip((self._places, self._low, self._high), old, strict=True):
-                kept[trials[none_left]] = was[none_left]
+            for array, was in zip((self._places, self._low, self._high), old, strict=True):
+                array[trials[none_left]] = was[none_left]
             self._count(trials[none_left])
 
 

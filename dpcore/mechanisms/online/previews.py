@@ -49,11 +49,13 @@ def preview_conversations(
 ) -> Generator[float, None, Conversations]:
     """``Interactive.run`` with signs of progress: yields the share of the questions that were asked."""
     conversation = open_conversation(mechanism, dataset, problem, seed=seed, trials=trials)
-    asks = analyst(mechanism.analyst, problem.queries, rows=problem.n, questions=mechanism.questions, trials=trials)
+    questioner = analyst(
+        mechanism.analyst, problem.queries, rows=problem.n, questions=mechanism.questions, trials=trials
+    )
     for turn in range(mechanism.questions):
         if turn % BLOCK == 0:
             yield turn / mechanism.questions
-        asks.hear(conversation.ask(asks.question()))
+        questioner.hear(conversation.ask(questioner.question()))
     return summarise_transcript(conversation.close(), dataset)
 
 

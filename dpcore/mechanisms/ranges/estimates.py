@@ -43,10 +43,10 @@ class Estimate:
 
     def solved(self, values: Floats) -> Floats:
         """X^-1 times each row of values (T, size)."""
-        found: Floats = values / self.own**2
-        inner = self.within(self.windows @ found[:, : self.cells].T)
-        found[:, : self.cells] -= (self.windows.T @ inner).T / self.own[: self.cells] ** 2
-        return found
+        solution: Floats = values / self.own**2
+        inner = self.within(self.windows @ solution[:, : self.cells].T)
+        solution[:, : self.cells] -= (self.windows.T @ inner).T / self.own[: self.cells] ** 2
+        return solution
 
     def measured(self, counts: Integers) -> Integers:
         """Return the measured values of counts (T, size), the spare cells last: (T, size + K), in steps."""
@@ -62,10 +62,10 @@ class Estimate:
         size = len(self.own)
         gathered = measured[:, :size] * self.own
         gathered[:, : self.cells] += (self.windows.T @ measured[:, size:].T).T
-        found = self.solved(gathered)
+        estimates = self.solved(gathered)
         if self.known:
-            found += self.ones * ((n - found.sum(axis=1, keepdims=True)) / self.ones.sum())
-        return found
+            estimates += self.ones * ((n - estimates.sum(axis=1, keepdims=True)) / self.ones.sum())
+        return estimates
 
     def turned(self, queries: Floats) -> Floats:
         """M times each row of queries (Q, size)."""

@@ -83,8 +83,8 @@ def root(cells: int, *, prefixes: bool) -> Floats:
     f = np.fft.fft(spread).real[: 2 * cells + 1] * 2 / (2 * cells + 1 if prefixes else 2 * (cells + 1))
     of_difference = sliding_window_view(np.concatenate([f[cells - 1 : 0 : -1], f[:cells]]), cells)[::-1]
     of_sum = sliding_window_view(f[2:], cells)
-    found: Floats = of_difference - (of_sum[::-1, ::-1] if prefixes else of_sum)  # prefixes are counted from the end
-    return found
+    matrix: Floats = of_difference - (of_sum[::-1, ::-1] if prefixes else of_sum)  # prefixes are counted from the end
+    return matrix
 
 
 class Triangle:
@@ -118,8 +118,8 @@ class Triangle:
         """A^-1 or A'^-1 times each row of values (T, size), A in columns of length 1."""
         from scipy.linalg import solve_triangular
 
-        found: Floats = solve_triangular(self.whole / self.steps, values.T, trans=int(transposed)).T
-        return found
+        solution: Floats = solve_triangular(self.whole / self.steps, values.T, trans=int(transposed)).T
+        return solution
 
     def shift(self, neighbours: Neighbours) -> int:
         """The longest move of A x between neighbours in steps, rounded up: over all cells or all pairs of them."""
@@ -142,10 +142,10 @@ class Triangle:
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
         """Cells' estimated rows (T, size) from measured values (T, size), in rows."""
-        found = self._turned(measured, transposed=False)
+        estimates = self._turned(measured, transposed=False)
         if self.known:
-            found += self.ones * ((n - found.sum(axis=1, keepdims=True)) / self.ones.sum())
-        return found
+            estimates += self.ones * ((n - estimates.sum(axis=1, keepdims=True)) / self.ones.sum())
+        return estimates
 
     def shares(self, queries: Floats) -> Floats:
         """Return the coefficients of the measured values' noise in estimates of queries (Q, size): (Q, size)."""
@@ -157,8 +157,8 @@ class Triangle:
         """Variance of the sums of cells ``first`` to ``last`` (Q,), both included, for noise of one row: (Q,)."""
         cell = np.arange(self.numbers)
         queries = (cell >= first[:, None]) & (cell <= last[:, None])
-        found: Floats = (self.shares(queries.astype(np.float64)) ** 2).sum(axis=1)
-        return found
+        variances: Floats = (self.shares(queries.astype(np.float64)) ** 2).sum(axis=1)
+        return variances
 
     def worst(self) -> float:
         """The largest variance of all queries, for noise of one row: from the sums of M along both sides."""
@@ -192,8 +192,10 @@ def transform(*, tree: bool, cells: int, **sizes: Any) -> Triangle | WeightedTre
 @lru_cache(maxsize=64)
 def longest_move(**sizes: Any) -> tuple[int, int]:
     """Return the number of measured values, and the shift under the relation of ``known``; cached: sizes alone."""
-    found = transform(**sizes)
-    return found.numbers, found.shift(Neighbours.REPLACE_ONE if sizes["known"] else Neighbours.ADD_REMOVE_ONE)
+    transformed = transform(**sizes)
+    return transformed.numbers, transformed.shift(
+        Neighbours.REPLACE_ONE if sizes["known"] else Neighbours.ADD_REMOVE_ONE
+    )
 
 
 @lru_cache(maxsize=64)
@@ -204,9 +206,9 @@ def worst_square(**sizes: Any) -> float:
 
 @lru_cache(maxsize=256)
 def noise(*, epsilon: float, delta: float, shift: int, numbers: int) -> float:
-    """The smallest sigma found for so many numbers that a neighbour moves by this length; kept: public numbers."""
-    told = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(shift) ** 2]])}
-    return float(calibrated(np.ones(1), epsilon=epsilon, delta=delta, **told)[0])
+    """Return the smallest proved sigma for these numbers, shifted by this length; cached: public numbers."""
+    arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(shift) ** 2]])}
+    return float(calibrated(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,8 +76,8 @@ def stretches(halved: tuple[Booleans, ...], cells: int) -> Booleans:
     >>> stretches((np.array([[False]]), np.array([[False, False]])), 4).astype(int)
     array([[1, 0, 0, 0]])
     """
-    found = 1 + sum(cut.sum(axis=1) for cut in halved)
-    left = np.minimum(1 << np.ceil(np.log2(found)).astype(np.int64), cells) - found
+    count = 1 + sum(cut.sum(axis=1) for cut in halved)
+    left = np.minimum(1 << np.ceil(np.log2(count)).astype(np.int64), cells) - count
     starts = np.zeros((len(left), cells), dtype=np.bool_)
     starts[:, 0] = True
     there = np.ones((len(left), 1), dtype=np.bool_)
@@ -110,16 +110,16 @@ class TreeWindowsRelease(DataRelease):
         """Estimated rows per cell, (T, size), even within a stretch; not whole, and below 0 where the noise has it."""
         problem, (trials, cells) = self.problem, self.starts.shape
         spare = problem.domain.size - cells
-        found = np.empty((trials, cells + spare))
+        counts = np.empty((trials, cells + spare))
         for count, these in by_count(self.starts):
             solver = solver_of(problem, count, steps=self.steps)
             measured = self.measured[these, : count + spare + solver.plan.windows.shape[0]] / self.steps
             rows = solver.counts(measured, n=problem.n)
             within = np.cumsum(self.starts[these], axis=1) - 1
             wide = np.diff(np.nonzero(self.starts[these])[1].reshape(-1, count), axis=1, append=cells)
-            found[these, :cells] = np.take_along_axis(rows[:, :count] / wide, within, axis=1)
-            found[these, cells:] = rows[:, count:]
-        return found
+            counts[these, :cells] = np.take_along_axis(rows[:, :count] / wide, within, axis=1)
+            counts[these, cells:] = rows[:, count:]
+        return counts
 
 
 def by_count(starts: Booleans) -> list[tuple[int, Integers]]:
@@ -159,7 +159,7 @@ class TreeWindows(PureMechanism):
         """Return the scale of the tree's noise, λ."""
         return least_scale(self.share * self.epsilon, levels(problem.domain.ordered), problem.neighbours)
 
-    def most(self, problem: Problem) -> int:
+    def numbers_drawn(self, problem: Problem) -> int:
         """Numbers that any tree may need, so many are drawn whatever it is."""
         numbers = [count + int(plan.windows.shape[0]) for count, plan in plans(problem, steps=self.steps).items()]
         return max(numbers) + problem.domain.size - problem.domain.ordered
@@ -211,8 +211,8 @@ class TreeWindows(PureMechanism):
         halved = sampler.draw(Halving(rows, epsilon=first, neighbours=problem.neighbours), trials)
         starts = stretches(halved, cells)
         before = np.concatenate([[0], np.cumsum(rows)])
-        most = self.most(problem)
-        values = np.zeros((len(starts), most), dtype=np.int64)
+        numbers = self.numbers_drawn(problem)
+        values = np.zeros((len(starts), numbers), dtype=np.int64)
         needed = np.zeros(len(starts), dtype=np.int64)
         for count, these in by_count(starts):
             places = np.nonzero(starts[these])[1].reshape(-1, count)
@@ -226,7 +226,7 @@ class TreeWindows(PureMechanism):
             epsilon=self.epsilon - first,
             sensitivity=self.steps * sum(problem.neighbours.histogram_shift),
         )
-        measured = sampler.draw(draw, trials) * (np.arange(most) < needed[:, None])
+        measured = sampler.draw(draw, trials) * (np.arange(numbers) < needed[:, None])
         return self.release(
             TreeWindowsRelease, state, sampler, trials, starts=starts, measured=measured, steps=self.steps
         )

@@ -110,34 +110,34 @@ class WeightedTree:
     def counts(self, measured: Floats, *, n: int) -> Floats:
         """Cells' estimated rows (T, size) from measured values (T, numbers), in rows."""
         trials, start = len(measured), 0
-        found: list[Floats] = []
+        levels: list[Floats] = []
         for level, (u, count) in enumerate(zip(self.u.tolist(), self.nodes, strict=True)):
             sums = np.zeros((trials, 1 << self.top - level))
             if level:
-                sums += found[-1][:, 0::2]
-                sums += found[-1][:, 1::2]
+                sums += levels[-1][:, 0::2]
+                sums += levels[-1][:, 1::2]
             if u:
-                told = measured[:, start : start + count] / math.sqrt(u)
+                values = measured[:, start : start + count] / math.sqrt(u)
                 start += count
                 if level:
                     s = self.s[level][:count]
-                    told -= sums[:, :count]
-                    told *= u * s / (1 + u * s)
-                sums[:, :count] += told
-            found.append(sums)
+                    values -= sums[:, :count]
+                    values *= u * s / (1 + u * s)
+                sums[:, :count] += values
+            levels.append(sums)
         beyond = measured[:, start:] * (self.steps / self.own)
         if self.known:
-            left = n - found[-1] - beyond.sum(axis=1, keepdims=True)
+            left = n - levels[-1] - beyond.sum(axis=1, keepdims=True)
             part = self.z[-1] / self._of_all()
-            found[-1] += left * part
+            levels[-1] += left * part
             beyond += left * (1 - part)
         for level in range(self.top, 0, -1):
-            left = found[level] - found[level - 1][:, 0::2]
-            left -= found[level - 1][:, 1::2]
+            left = levels[level] - levels[level - 1][:, 0::2]
+            left -= levels[level - 1][:, 1::2]
             left /= np.where(self.s[level] > 0, self.s[level], 1.0)
-            found[level - 1][:, 0::2] += left * self.z[level - 1][0::2]
-            found[level - 1][:, 1::2] += left * self.z[level - 1][1::2]
-        return np.concatenate([found[0][:, : self.cells], beyond], axis=1)
+            levels[level - 1][:, 0::2] += left * self.z[level - 1][0::2]
+            levels[level - 1][:, 1::2] += left * self.z[level - 1][1::2]
+        return np.concatenate([levels[0][:, : self.cells], beyond], axis=1)
 
     def squares(self, first: Integers, last: Integers) -> Floats:
         """Variance of the sums of cells ``first`` to ``last`` (Q,), both included, for noise of one row: (Q,).
@@ -145,8 +145,8 @@ class WeightedTree:
         q = w'X^-1 w and t = 1'X^-1 w of the part of a query that is below the two sums in which its ends are.
         """
         q, t = self.z[0][first], self.z[0][first]
-        apart = (first != last) * 1.0
-        other_q, other_t = apart * self.z[0][last], apart * self.z[0][last]
+        differs = (first != last) * 1.0
+        other_q, other_t = differs * self.z[0][last], differs * self.z[0][last]
         for level in range(1, self.top + 1):
             u, z = self.u[level], self.z[level - 1]
             one = (first >> 1 == last >> 1) * 1.0
@@ -178,14 +178,14 @@ class WeightedTree:
         for level in range(self.top, 0, -1):
             lost.insert(0, self.u[level] / shrunk[level] + lost[0] / shrunk[level] ** 2)
         q = t = np.array(z[:1])
-        found = z[0] - lost[0] * z[0] ** 2
+        largest = z[0] - lost[0] * z[0] ** 2
         for level in range(1, self.top + 1):
             loss = lost[level - 1]
             tangents = np.linspace(0, 2 * t.max(), SLOPES)
-            found = max(found, min(2 * float((q - 2 * loss * c * t).max()) + loss * c**2 for c in tangents))
+            largest = max(largest, min(2 * float((q - 2 * loss * c * t).max()) + loss * c**2 for c in tangents))
             q, t = np.concatenate([q, q + z[level - 1]]), np.concatenate([t, t + z[level - 1]])
             q, t = q - self.u[level] * t**2 / shrunk[level], t / shrunk[level]
-        return float(found)
+        return float(largest)
 
     def _of_spare(self) -> float:
         """Variance of the reserved cell's rows, for noise of one row."""

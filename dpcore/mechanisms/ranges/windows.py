@@ -84,14 +84,14 @@ def worst_prefix(solver: Estimate) -> tuple[float, float]:
         np.add.at(weighed, over[last], added[last])
         shares += added[last] @ inverse[over[last]]
         known = sums[last] / total if solver.known else 0.0
-        found = float(squares[last] - weighed @ shares) - known * sums[last]
+        variance = float(squares[last] - weighed @ shares) - known * sums[last]
         part = slice(max(0, last - NEAR), last + NEAR + 1)
         own = -(height[part] * shares[over[part]]).sum(axis=1)
         own[: last - part.start + 1] += 1
         own = own / solver.own[:cells][part] - known * whole[:cells][part]
         other = shares - known * whole[len(solver.own) :]
-        left = math.sqrt(max(0.0, found * (1 + 1e-9) - own @ own - other @ other))
-        square = max(square, found)
+        left = math.sqrt(max(0.0, variance * (1 + 1e-9) - own @ own - other @ other))
+        square = max(square, variance)
         largest = max(largest, left, np.abs(own).max(), np.abs(other).max(initial=0))
     return square, float(largest)
 
@@ -165,8 +165,10 @@ class Measured(PureMechanism):
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Exact variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are: (Q,)."""
         shares = self.solver(problem).shares(query_rows(problem, indices))
-        found: Floats = (shares**2).sum(axis=1) * laplace_variance(self._scale(problem)) / self.plan(problem).steps ** 2
-        return found
+        variances: Floats = (
+            (shares**2).sum(axis=1) * laplace_variance(self._scale(problem)) / self.plan(problem).steps ** 2
+        )
+        return variances
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
@@ -229,16 +231,16 @@ class Windows(Measured):
         Cells alone need one step, so their whole-number noise has a smaller variance than noise of many small steps.
         """
         prefixes, cells = isinstance(problem.queries, Thresholds), problem.domain.ordered
-        found = strategy(cells, prefixes=prefixes, known=estimate_sizes(problem)["known"], steps=self.steps)
+        searched = strategy(cells, prefixes=prefixes, known=estimate_sizes(problem)["known"], steps=self.steps)
         if cells > MAX_FREE:
-            return found
+            return searched
 
         def error(plan: Strategy) -> float:
             scale = plan.steps * sum(problem.neighbours.histogram_shift) / self.epsilon
             squares = mean_squares(plan, prefixes=prefixes, **estimate_sizes(problem))
             return squares * laplace_variance(scale) / plan.steps**2
 
-        return min((identity_strategy(cells), found), key=error)
+        return min((identity_strategy(cells), searched), key=error)
 
     @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:

@@ -102,17 +102,17 @@ class MeanRelease(ValueRelease):
         import pandas as pd
 
         line = self.domain
-        told = {
+        columns = {
             "mean": self.means,
             "low": np.full(self.trials, float(line.low)),
             "high": np.full(self.trials, float(line.high)),
         }
         if is_dates(line):
             named = [None if np.isnan(mean) else _unit(line, mean) for mean in self.means.tolist()]
-            told = {"mean": np.array(named, dtype=object)}
-            told |= {"low": np.full(self.trials, line.first), "high": np.full(self.trials, line.last)}
+            columns = {"mean": np.array(named, dtype=object)}
+            columns |= {"low": np.full(self.trials, line.first), "high": np.full(self.trials, line.last)}
         trials = {"trial": np.arange(self.trials), "refused": self.refused}
-        return pd.DataFrame({**trials, "mean": told.pop("mean"), "rows": self.rows, **told})
+        return pd.DataFrame({**trials, "mean": columns.pop("mean"), "rows": self.rows, **columns})
 
 
 def may_count(line: Number, *, mean: float, rows: float) -> Integers:
@@ -122,14 +122,14 @@ def may_count(line: Number, *, mean: float, rows: float) -> Integers:
     """
     total = round(rows * weight(line))
     first = math.floor((mean - line.low) / (line.high - line.low) * total)
-    found = np.arange(max(0, first - 1), min(total, first + 2) + 1, dtype=np.int64)
-    return np.stack([total - found, found], axis=1)
+    high = np.arange(max(0, first - 1), min(total, first + 2) + 1, dtype=np.int64)
+    return np.stack([total - high, high], axis=1)
 
 
-def shares(found: Integers) -> Floats:
+def shares(counters: Integers) -> Floats:
     """Return the position of a mean along the line, (T, 2) to (T,), from 0 to 1; NaN where no rows are counted."""
-    total = found.sum(axis=1)
-    along = found[:, 1] / np.where(total > 0, total, 1)
+    total = counters.sum(axis=1)
+    along = counters[:, 1] / np.where(total > 0, total, 1)
     return np.where(total > 0, np.clip(along, 0.0, 1.0), np.nan)
 
 

@@ -1,20 +1,20 @@
-"""Stable median: give the exact median, likelier the more people it takes to change it; else give no answer.
+"""Stable median: release the exact median, with a chance that grows with its stability; else refuse.
 
 A median has no useful sensitivity: among 51 zeros and 50 millions one person moves it by a million. So the mechanism
 first asks how *stable* it is (how many rows must be replaced before the median is another one). The stabler it is, the
 likelier it answers with the exact median, else it refuses. Refusing is an outcome like any other: what can be learnt
 from a refusal is bounded too.
 
-Two rules of when to answer:
+There are two rules for answering:
 - optimal: with chance p_s at stability s, p_0 = 0 and p_{s+1} = min(e^ε p_s + δ, 1 - e^-ε (1 - p_s - δ), 1), which
-  nobody who is never wrong exceeds (``randomness/answers.py`` has the proof);
+  no mechanism exceeds that is never wrong (``randomness/answers.py`` has the proof);
 - threshold: if the stability plus noise of scale 1/epsilon reaches a threshold, as in the notes.
 
-Why it is private: one row changes the stability by at most 1, so noise of scale 1/epsilon hides it, and so does each
-step of p_s. And where one row would change the *answer*, both neighbours have stability 1; both then refuse except with
-chance delta: p_1, or the chance that noise makes up threshold - 1 rows. So delta is known exactly. The same argument
-holds for any quantile, for rows added or removed (with stability counted in those), and for any other statistic whose
-stability can be computed.
+It is private, because one row changes the stability by at most 1, so noise of scale 1/epsilon hides it, and so does
+each step of p_s. And where one row would change the *answer*, both neighbours have stability 1; both then refuse except
+with chance delta: p_1, or the chance that noise makes up threshold - 1 rows. So delta is known exactly. The same
+argument holds for any quantile, for rows added or removed (with stability counted in those), and for any other
+statistic whose stability can be computed.
 
 Notation: epsilon = ε, delta = δ; stability = Δ(x); threshold = τ, a whole number (t/ε in the notes, whose noise is not
 discrete); lower quantile number ceil(q · rows) of the rows that fit the domain.
@@ -160,7 +160,7 @@ class StableMedian(Mechanism):
         "optimal",
         label="When to answer",
         choices=("optimal", "threshold"),
-        help="Optimal refuses as seldom as anybody can who is never wrong; threshold is the notes' noisy comparison.",
+        help="Optimal refuses as rarely as possible without wrong answers; threshold is the notes' noisy comparison.",
     )
 
     def chance(self, stable_rows: Integers | int) -> Floats:

@@ -82,10 +82,10 @@ def max_exceptions(*, n: int, gamma: float) -> int:
     Raises:
         ParameterError: not even none may, for so few rows.
     """
-    most = math.floor(gamma * (n // 2) * (1 + 1e-12)) - 1  # a hair more, so that 0.1 of 30 pairs is 3
-    if most < 0:
+    limit = math.floor(gamma * (n // 2) * (1 + 1e-12)) - 1  # a hair more, so that 0.1 of 30 pairs is 3
+    if limit < 0:
         raise ParameterError(f"{n:,} rows are too few for γ = {gamma:g}: at least {math.ceil(2 / gamma)} are needed.")
-    return most
+    return limit
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

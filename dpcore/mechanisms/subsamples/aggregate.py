@@ -190,8 +190,8 @@ class SubsampleAggregate(Mechanism):
         problem = state.problem
         plan = self.plan(problem)
         votes = sampler.draw(SubsampleVotes(state.counts, state.vote, rows=self.rows, times=plan.subsamples), trials)
-        most = votes.max(axis=1)[:, None]
-        draw = NoisyComparisons(most, plan.threshold, epsilon=self.epsilon, sensitivity=plan.cap)
+        largest = votes.max(axis=1)[:, None]
+        draw = NoisyComparisons(largest, plan.threshold, epsilon=self.epsilon, sensitivity=plan.cap)
         answers = sampler.draw(draw, trials)
         values = state.question.values[votes.argmax(axis=1)]
         return self.release(ValueRelease, state, sampler, trials, refused=~answers[:, 0], values=values)

@@ -62,13 +62,13 @@ def _slack(epsilon: float, cap: float, *, subsamples: int, n: int, rows: int) ->
     first, chances = subsamples_with_a_row(n=n, rows=rows, subsamples=subsamples)
     j = np.arange(first, first + len(chances))
     scale = cap / epsilon
-    p, kept = math.exp(-1 / scale), chances * (j > 0)
+    p, positive = math.exp(-1 / scale), chances * (j > 0)
     moved = np.where(j > cap, 1 - 2 * np.exp((epsilon - (j + 1) / scale) / 2) / (1 + p), 0.0)
-    most_votes = np.minimum(subsamples, subsamples // 2 + j)
+    max_votes = np.minimum(subsamples, subsamples // 2 + j)
 
     def slack(threshold: int) -> float:
-        flipped = laplace_tail(threshold - most_votes, scale=scale)
-        return float((kept * np.maximum(flipped, moved)).sum())
+        flipped = laplace_tail(threshold - max_votes, scale=scale)
+        return float((positive * np.maximum(flipped, moved)).sum())
 
     return slack
 
@@ -90,20 +90,20 @@ def calibrated_plan(*, epsilon: float, delta: float, n: int, rows: int, subsampl
     Each cap has a least threshold. Caps are tried on a grid, then on finer ones around the best, down to neighbours.
     """
     first, chances = subsamples_with_a_row(n=n, rows=rows, subsamples=subsamples)
-    most = first + len(chances) - 1
-    low, high = max(1, int((first + chances @ np.arange(len(chances))) / 2)), max(1, most)
+    largest = first + len(chances) - 1
+    low, high = max(1, int((first + chances @ np.arange(len(chances))) / 2)), max(1, largest)
     margin = -math.log(2 * USUAL_BETA) / epsilon
     plans: dict[int, SubsamplingPlan] = {}
-    kept: set[int] = set()
+    best_caps: set[int] = set()
     while True:
-        caps = sorted({round(low * (high / low) ** (step / GRID)) for step in range(GRID + 1)} | kept)
+        caps = sorted({round(low * (high / low) ** (step / GRID)) for step in range(GRID + 1)} | best_caps)
         for cap in caps:
             if cap not in plans:
                 plans[cap] = _least_threshold(epsilon, delta, n=n, rows=rows, subsamples=subsamples, cap=cap)
         best = min(plans, key=lambda cap: plans[cap].threshold + cap * margin)
         if len(caps) == high - low + 1:
             return plans[best]
-        kept, place = {best}, caps.index(best)
+        best_caps, place = {best}, caps.index(best)
         low, high = caps[max(0, place - 1)], caps[min(len(caps) - 1, place + 1)]
 
 
@@ -122,11 +122,11 @@ def _least_threshold(
         # The slack falls about exponentially, so a chord through its logarithms nearly hits; halving where it does not.
         share = 0.5 if halve or not below > delta else math.log(below / delta) / math.log(below / max(above, 1e-300))
         guess = min(max(low + math.ceil(share * (high - low)), low + 1), high - 1)
-        found, width = slack(guess), high - low
-        if found <= delta:
-            high, above = guess, found
+        delta_of_guess, width = slack(guess), high - low
+        if delta_of_guess <= delta:
+            high, above = guess, delta_of_guess
         else:
-            low, below = guess, found
+            low, below = guess, delta_of_guess
         halve = not halve and high - low > width // 2
     return SubsamplingPlan(subsamples=subsamples, cap=cap, threshold=high, delta=above)
 

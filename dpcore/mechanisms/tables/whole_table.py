@@ -1,4 +1,4 @@
-"""Whole table: rows of nobody with nearly the released tables of all pairs of columns, numbers and dates among them.
+"""Whole table: synthetic rows with nearly the released tables of all pairs of columns, numbers and dates among them.
 
 The residual planner releases tables of k columns, with more of the privacy loss on single columns, from which pairs
 are predicted. Where noise would drown the tables of k columns, tables of fewer are released: a rule of public numbers

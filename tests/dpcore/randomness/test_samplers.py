@@ -135,7 +135,7 @@ def test_narrow_gaussians_are_thinned_to_the_exact_law() -> None:
         reach, masses = gaussian_masses(sigma)
         z = np.arange(0, min(reach, int(7 * sigma)))
         proposed = ndtr(-(z - 0.5) / sigma) - ndtr(-(z + 0.5) / sigma)
-        kept = proposed * preview._kept(z, sigma=sigma)
+        kept = proposed * preview._acceptance(z, sigma=sigma)
         np.testing.assert_allclose(kept / kept[0], masses[reach + z] / masses[reach], rtol=1e-12)
 
 

@@ -121,7 +121,8 @@ def test_private_answers_protect_the_bits(epsilon: float, seed: int) -> None:
     bound = subset_sum.error_bound(masks, epsilon=epsilon, beta=0.02)
     # Somebody may do better by luck: only a promise is impossible.
     assert (
-        bound.value > 0 and f"cannot guarantee all answers within less than {bound.value * people:.3g}" in bound.statement
+        bound.value > 0
+        and f"cannot guarantee all answers within less than {bound.value * people:.3g}" in bound.statement
     )
     assert "with failure probability 0.02" in bound.statement
     for _ in range(runs):

@@ -22,7 +22,7 @@ NETS += [(t, k) for t, sizes in SIZES.items() for k in sizes]
 @pytest.mark.slow
 @pytest.mark.parametrize(("dimensions", "pairs"), NETS)
 def test_a_net_reaches_every_direction(dimensions: int, pairs: int, seed: int) -> None:
-    net = directions(dimensions=dimensions, most=pairs)
+    net = directions(dimensions=dimensions, limit=pairs)
     assert net.shape == (pairs, dimensions)
     np.testing.assert_allclose(np.linalg.norm(net, axis=1), 1, atol=2 * STEP)
     np.testing.assert_array_equal(np.rint(net / STEP), net / STEP)
@@ -31,22 +31,22 @@ def test_a_net_reaches_every_direction(dimensions: int, pairs: int, seed: int) -
     points = np.random.default_rng(seed).normal(size=(20_000, dimensions))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     furthest = np.arccos(np.clip(np.abs(points @ net.T).max(axis=1), 0, 1)).max()
-    told = reach(dimensions=dimensions, most=pairs)
+    told = reach(dimensions=dimensions, limit=pairs)
     assert furthest <= told + 1e-5 + 2 * np.sqrt(STEP) * (dimensions == 1)
     if dimensions > 1:
         assert furthest > 0.9 * told, "a smaller angle would do"
 
 
 def test_a_net_has_at_most_so_many_pairs() -> None:
-    assert [len(directions(dimensions=3, most=most)) for most in (1, 3, 5, 6, 20, 512)] == [3, 3, 3, 6, 16, 501]
-    assert [len(directions(dimensions=4, most=most)) for most in (1, 11, 12, 59, 512)] == [4, 4, 12, 24, 60]
+    assert [len(directions(dimensions=3, limit=most)) for most in (1, 3, 5, 6, 20, 512)] == [3, 3, 3, 6, 16, 501]
+    assert [len(directions(dimensions=4, limit=most)) for most in (1, 11, 12, 59, 512)] == [4, 4, 12, 24, 60]
     for dimensions, most in ((5, 3), (0, 3), (2, 0)):
         with pytest.raises(ParameterError):
-            directions(dimensions=dimensions, most=most)
+            directions(dimensions=dimensions, limit=most)
 
 
 def test_the_nearest_by_brute_force(seed: int) -> None:
-    net = directions(dimensions=3, most=6)
+    net = directions(dimensions=3, limit=6)
     points = np.random.default_rng(seed).normal(size=(200, 3))
     place, sign = nearest(points, net)
     both = np.concatenate([net, -net])
@@ -64,7 +64,7 @@ def test_counts_are_exact_whatever_the_other_rows(dimensions: int, seed: int) ->
     even = np.sign(generator.normal(size=(40, dimensions))) * (np.arange(dimensions) < dimensions - dimensions % 2)
     rows = np.concatenate([rows, domain.checked(even)])
     signs = (2 * generator.integers(0, 2, (5, 3, dimensions)) - 1).astype(np.int8)
-    net = directions(dimensions=3, most=3)
+    net = directions(dimensions=3, limit=3)
     exact = np.zeros((5, 3), dtype=np.int64)
     steps, sides = (np.rint(each / STEP).astype(object) for each in (rows, net))
     ties = 0

@@ -33,7 +33,7 @@ def test_kept_sums_are_those_of_the_line_and_the_rate(seed: int) -> None:
         keeps, forgets, line = Preview(seed), Preview(seed), LINE.copy()
         cuts(keeps, line)
         cuts(forgets, line)
-        forgets.kept.clear()
+        forgets.memo.clear()
         epsilon = 0.8 if change == "the rate" else 0.6
         if change == "the line":
             line = 14 - line[::-1]
@@ -56,14 +56,14 @@ def test_the_levels_of_a_release_share_their_sums(seed: int, monkeypatch: pytest
 
     class Forgetful(Preview):
         def make(self, draw: Draw[Any], trials: int) -> Any:
-            self.kept.clear()
+            self.memo.clear()
             return super().make(draw, trials)
 
     class Counting(Preview):
         def make(self, draw: Draw[Any], trials: int) -> Any:
-            kept = self.kept.get(MedianCuts)
+            kept = self.memo.get(MedianCuts)
             drawn = super().make(draw, trials)
-            made.append(self.kept[MedianCuts] is not kept)
+            made.append(self.memo[MedianCuts] is not kept)
             return drawn
 
     released = mechanism.run(state, Counting(seed), 200).outcomes()

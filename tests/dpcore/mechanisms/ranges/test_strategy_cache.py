@@ -17,7 +17,7 @@ import dpcore.mechanisms.ranges.strategy as searched
 from dpcore import Intervals, Neighbours, Number, Preview, Problem, Thresholds
 from dpcore.core import ParameterError
 from dpcore.mechanisms.ranges import strategy_cache
-from dpcore.mechanisms.ranges.strategy import Strategy, read_back, strategy
+from dpcore.mechanisms.ranges.strategy import Strategy, deserialise, strategy
 from dpcore.mechanisms.ranges.tree_windows import TreeWindows
 from dpcore.mechanisms.ranges.windows import Windows
 from tests import ROOT
@@ -40,13 +40,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Cells for which a strategy was searched for, one after the other."""
     made: list[int] = []
-    search = searched._found
+    search = searched._build_strategy
 
     def counted(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
         made.append(cells)
         return search(cells, prefixes=prefixes, known=known, steps=steps)
 
-    monkeypatch.setattr(searched, "_found", counted)
+    monkeypatch.setattr(searched, "_build_strategy", counted)
     return made
 
 
@@ -89,7 +89,7 @@ def test_tests_keep_nothing(tmp_path: Path) -> None:
 def test_the_next_process_finds_it(tmp_path: Path) -> None:
     script = (
         "import sys, hashlib, dpcore.mechanisms.ranges.strategy as s\n"
-        "if 'blind' in sys.argv: s._found = None\n"
+        "if 'blind' in sys.argv: s._build_strategy = None\n"
         "plan = s.strategy(256, prefixes=True, known=True, steps=4096)\n"
         "print(hashlib.sha256(plan.windows.tobytes() + plan.own.tobytes()).hexdigest())"
     )
@@ -188,7 +188,7 @@ def test_a_file_that_holds_no_windows_of_these_sizes_is_refused(what: str, folde
 @given(st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), max_size=12))
 def test_whatever_a_file_says_every_column_adds_up_to_the_steps(told: list[int]) -> None:
     try:
-        plan = read_back(numbers(*told), cells=3, steps=4)
+        plan = deserialise(numbers(*told), cells=3, steps=4)
     except ParameterError:
         return
     for own, *weights in np.vstack([plan.own, plan.windows]).T.tolist():

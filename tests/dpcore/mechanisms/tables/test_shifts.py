@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpcore import Neighbours
+from dpcore.mechanisms.tables import cliques as cliques_module
 from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.contrasts import centred, contrast_rows, contrasts, kappa, record_contrasts
 from dpcore.mechanisms.tables.plan import worst_shift
@@ -96,7 +97,7 @@ def test_what_a_neighbour_moves_by_brute_force(sizes: tuple[int, ...]) -> None:
 def test_too_many_kinds_of_pairs_are_bounded_one_set_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     cliques = CliqueTypes(sizes=(2, 2, 3, 4), ways=3)
     exact = cliques.squared_shifts(REPLACE)
-    monkeypatch.setattr(cliques, "MAX_PAIRS", 3)
+    monkeypatch.setattr(cliques_module, "MAX_PAIRS", 3)
     bound = cliques.squared_shifts(REPLACE)
     assert bound.shape == (1, len(cliques.keys))
     assert (bound >= exact.max(axis=0) * (1 - 1e-12)).all()
