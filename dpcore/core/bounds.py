@@ -143,6 +143,6 @@ def describe_error(
 
 
 def _rows(number: float) -> str:
-    """A number of rows, rounded up to three digits."""
+    """Return a number of rows, rounded up to three digits."""
     printed = rounded_up(number)
     return f"{float(printed):,.12g} row{'s' * (printed != '1')}"

@@ -33,7 +33,7 @@ class Neighbours(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A privacy promise: (epsilon, delta), failing with probability gamma over the draw of the data, for one relation.
+    """A guarantee: (epsilon, delta), failing with probability gamma over the draw of the data, for one relation.
 
     ``releasable`` is False for approximate samplers, asymptotic promises and previews; ``why_not`` then says why.
     ``person_rows`` is 0 where a row is protected; else a person is, of whom so many rows at most are read.
@@ -57,7 +57,7 @@ class Guarantee:
             raise ParameterError("A guarantee that cannot be released must say why.")
 
     def sentence(self) -> str:
-        """The guarantee in one line, its numbers rounded up: what is printed holds."""
+        """Return the guarantee in one line, its numbers rounded up: what is printed holds."""
         return self._line(rounded_up)
 
     def exact_sentence(self) -> str:
@@ -65,7 +65,7 @@ class Guarantee:
         return self._line(exactly)
 
     def _line(self, printed: Callable[[float], str]) -> str:
-        """The guarantee in one line, its numbers printed by a function."""
+        """Return the guarantee in one line, its numbers printed by a function."""
         parts = [f"ε = {printed(self.epsilon)}"]
         if self.delta:
             parts.append(f"δ = {printed(self.delta)}")
@@ -119,12 +119,12 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
 
 
 def exactly(number: float) -> str:
-    """A number with all its digits and no more: 1, 0.1, 1e-6; zero has no sign."""
+    """Return a number with all its digits and no more: 1, 0.1, 1e-6; zero has no sign."""
     return repr(float(number) + 0.0).removesuffix(".0").replace("e-0", "e-")
 
 
 def rounded_up(number: float) -> str:
-    """A guarantee's number with three significant digits, never below itself: 0.0597 for 0.05963, 1 for 1."""
+    """Return a guarantee's number with three significant digits, never below itself: 0.0597 for 0.05963, 1 for 1."""
     if not math.isfinite(number) or number == 0:
         return exactly(number)
     # Of the number as it is written: 0.1 is not to become 0.101 for what binary adds to it.
@@ -138,5 +138,5 @@ def rounded_down(number: float) -> str:
 
 
 def rows_up(rows: float) -> str:
-    """A bound in rows, rounded up to a whole one: what is printed holds."""
+    """Return a bound in rows, rounded up to a whole one: what is printed holds."""
     return f"{math.ceil(rows):,}" if math.isfinite(rows) else "∞"

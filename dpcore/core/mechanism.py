@@ -113,19 +113,19 @@ class Mechanism(ABC):
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """The declared parameters by field name, in the order they are shown."""
+        """Return the declared parameters by field name, in the order they are shown."""
         return {f.name: f.metadata["parameter"] for f in dataclasses.fields(cls) if "parameter" in f.metadata}
 
     @abstractmethod
     def guarantee(self, problem: Problem) -> Guarantee:
-        """The privacy promise of one release."""
+        """Return the privacy guarantee of one release."""
 
     def unsuitable(self, problem: Problem) -> str:
         """Return why a release of such data, private as it is, would be a wrong number; empty if it would not."""
         return ""
 
     def person_guarantee(self, problem: Problem, rows: int) -> Guarantee:
-        """The promise to a person with so many rows at most, by group privacy; 0 rows leave it one for a row.
+        """Return the guarantee for a person with at most so many rows, by group privacy; 0 rows leave it unchanged.
 
         Raises:
             ParameterError: there is none; see ``per_person``.
@@ -149,11 +149,11 @@ class Mechanism(ABC):
 
     @abstractmethod
     def accuracy(self, problem: Problem, beta: float) -> Bound:
-        """The promised worst error over problem.queries, failing with probability at most beta over the coins."""
+        """Return the guaranteed worst error over problem.queries, except with probability beta over the coins."""
 
     @_on_its_problem
     def prepare(self, dataset: Dataset, problem: Problem) -> Any:
-        """A State: whatever can be computed once from the private data without knowing epsilon. Here the counts."""
+        """Return the State, all that is computed once from the private data without epsilon: here the counts."""
         return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
@@ -166,7 +166,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def run(self, state: Any, sampler: Any, trials: int = 1) -> Release:
-        """T independent releases. Every coin comes from the sampler (randomness.Sampler)."""
+        """Return T independent releases. Every coin comes from the sampler (randomness.Sampler)."""
 
     def possible(self, release: Release) -> bool:
         """Return whether one release, which its file shows in full, has the structure of this mechanism's releases.
@@ -176,7 +176,7 @@ class Mechanism(ABC):
         return True
 
     def release(self, kind: type[ReleaseT], state: State, sampler: Any, trials: int, **published: Any) -> ReleaseT:
-        """A release of this kind with what it publishes; nothing is refused unless ``refused`` (T,) is given."""
+        """Return a release of this kind with what it publishes; nothing is refused unless ``refused`` (T,) is given."""
         shared = {"refused": np.zeros(trials, dtype=np.bool_), "sampler": sampler.name, "problem": state.problem}
         return kind(**{"guarantee": self.guarantee(state.problem)} | shared | published)
 
@@ -230,11 +230,11 @@ class Entry:
         return not domain.types.isdisjoint(self.domains)
 
     def controls(self) -> dict[str, Parameter]:
-        """The parameters a user may set: all but the presets."""
+        """Return the parameters a user may set: all but the presets."""
         return {name: p for name, p in self.mechanism.parameters().items() if name not in self.presets}
 
     def make(self, **values: Any) -> Mechanism:
-        """The mechanism with these parameter values; unknown names raise ParameterError."""
+        """Return the mechanism with these parameter values; unknown names raise ParameterError."""
         unknown = set(values) - set(self.controls())
         if unknown:
             raise ParameterError(f"{self.title} has no parameter {', '.join(sorted(unknown))}.")

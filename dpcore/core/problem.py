@@ -69,7 +69,7 @@ class Domain(ABC):
         """Number of cells, the reserved one included."""
 
     def checked(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Records as a data set on this domain keeps them: here one cell per row, (n,).
+        """Return the records as a data set on this domain keeps them: here one cell per row, (n,).
 
         Raises:
             DataError: they are of another shape or kind, or out of range; the message shows none of them.
@@ -95,7 +95,7 @@ class Domain(ABC):
         raise ParameterError(f"The cells of {type(self).__name__} are too many to list.")
 
     def describe(self, cell: int) -> str:
-        """The cell in words, where cells are numbered."""
+        """Return the cell in words, where cells are numbered."""
         raise ParameterError(f"The cells of {type(self).__name__} are not numbered.")
 
     def describe_distance(self, share: float) -> str:
@@ -103,7 +103,7 @@ class Domain(ABC):
         return f"{rounded_up(100 * share)}% of the range between the bounds"
 
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Records as columns of a table, (n,) each, by their names."""
+        """Return the records as columns of a table, (n,) each, by their names."""
         return cell_columns(self, records)
 
 
@@ -237,10 +237,10 @@ class Queries(ABC):
 
     @abstractmethod
     def describe(self, index: int) -> str:
-        """Query number ``index`` in words."""
+        """Return the query number ``index`` in words."""
 
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
-        """Answers on histograms (T, size) to the queries ``indices`` (Q,): sums of cells, shape (T, Q)."""
+        """Return the answers on histograms (T, size) to the queries ``indices`` (Q,): sums of cells, shape (T, Q)."""
         raise ParameterError(f"{type(self).__name__} are asked of rows: their cells are too many to count.")
 
     def max_error(self, difference: NDArray[Any]) -> Floats:

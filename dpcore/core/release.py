@@ -48,7 +48,7 @@ class Release(ABC):
 
     Attributes:
         problem: the public problem.
-        guarantee: the privacy promise of *each* of the T releases.
+        guarantee: the guarantee of *each* of the T releases.
         sampler: name of the sampler that drew it.
         refused: shape (T,), True where the mechanism answered nothing.
     """
@@ -67,7 +67,7 @@ class Release(ABC):
         return len(self.refused)
 
     def outcomes(self) -> Floats:
-        """Everything each release publishes, one row per trial, shape (T, anything)."""
+        """Return all published numbers, one row per trial, shape (T, anything)."""
         arrays = [each for name in self.published for each in _arrays(getattr(self, name))]
         flat = [each.reshape(len(each), math.prod(each.shape[1:])).astype(np.float64) for each in arrays]
         return np.concatenate(flat, axis=1) if flat else np.zeros((self.trials, 1))
@@ -89,7 +89,7 @@ class Release(ABC):
         return True
 
     def frame(self) -> pd.DataFrame:
-        """One row per trial and published number: trial, refused, place among the outcomes, value."""
+        """Return one row per trial and published number: trial, refused, place among the outcomes, value."""
         import pandas as pd
 
         outcomes = self.outcomes()
@@ -109,10 +109,10 @@ class DataRelease(Release):
 
     @abstractmethod
     def histogram(self) -> Floats:
-        """The released data as rows per cell, shape (T, size); NaN where refused."""
+        """Return the released data as rows per cell, shape (T, size); NaN where refused."""
 
     def answer(self, indices: Integers) -> Floats:
-        """Answers as fractions of n to the queries ``indices`` (Q,), shape (T, Q); NaN where refused."""
+        """Return the answers as fractions of n to the queries ``indices`` (Q,), shape (T, Q); NaN where refused."""
         return self.problem.queries.answer(self.histogram(), indices) / self.problem.n
 
     @override

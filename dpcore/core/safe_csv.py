@@ -80,7 +80,7 @@ def unescape_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def frame_csv(frame: pd.DataFrame) -> str:
-    """The table as CSV without its index, names and texts escaped."""
+    """Return the table as CSV without its index, names and texts escaped."""
     escaped = escape_frame(frame)
     text: str = escaped.to_csv(index=False, lineterminator="\n", chunksize=ROWS_AT_ONCE)
     if "\r" in text:  # a label's, which would be read as the end of a line unless it is quoted
@@ -89,7 +89,7 @@ def frame_csv(frame: pd.DataFrame) -> str:
 
 
 def rows_csv(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Rows of texts as CSV, names and texts escaped."""
+    """Return the rows of texts as CSV, names and texts escaped."""
     out = io.StringIO()
     minimal = csv.writer(out, lineterminator="\n")
     quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -101,7 +101,7 @@ def rows_csv(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _each_text(frame: pd.DataFrame, change: Any) -> pd.DataFrame:
-    """A copy of the table with a function applied to its names and to each text in it."""
+    """Return a copy of the table with a function applied to its names and to each text in it."""
     changed = frame.copy(deep=False)
     for place in range(frame.shape[1]):
         column = frame.iloc[:, place]

@@ -25,7 +25,7 @@ BOXED = tuple(one.key for one in SAMPLES if one.boxes)
 
 
 def bundled(sample_key: str, *columns: str, bits: int | None = None) -> Source:
-    """A column of a sample; two numbers, or a number and labels, as a map; or a column with groups and a number.
+    """Return a column of a sample; two numbers, or a number and labels, as a map; or a column with groups and a number.
 
     ``bits`` cut a number, or each side of a map that begins with one; if it is None, as many as suggested.
 
@@ -51,7 +51,7 @@ def bundled(sample_key: str, *columns: str, bits: int | None = None) -> Source:
 
 
 def ranges_of(sample_key: str, *columns: str) -> Source:
-    """Numbers of a sample as attributes of a few ranges each.
+    """Return the numbers of a sample as attributes of a few ranges each.
 
     Raises:
         ParameterError: there is no such sample or number.
@@ -67,7 +67,7 @@ def ranges_of(sample_key: str, *columns: str) -> Source:
 
 
 def yes_no_of(sample_key: str) -> Source:
-    """A sample's predicates.
+    """Return a sample's predicates.
 
     Raises:
         ParameterError: there is no such sample, or it has none.
@@ -77,7 +77,7 @@ def yes_no_of(sample_key: str) -> Source:
 
 
 def survey_of(sample_key: str, *, answers: bool = False, chosen: tuple[str, ...] = ()) -> Source:
-    """Attributes of a sample: its labels and cut numbers, or yes/no answers about them.
+    """Return the attributes of a sample: its labels and cut numbers, or yes/no answers about them.
 
     Args:
         sample_key: one of CUT, or of ANSWERED for answers.
@@ -125,7 +125,7 @@ def _ranges(cuts: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def vectors_of(key: str) -> Source:
-    """A sample's rows as vectors.
+    """Return a sample's rows as vectors.
 
     Raises:
         ParameterError: it is none of VECTORS.

@@ -82,11 +82,11 @@ class Column(Domain):
 
     @abstractmethod
     def values(self, table: Table, name: str) -> NDArray[Any]:
-        """A table's column as ``encode`` takes it, (n,)."""
+        """Return a table's column as ``encode`` takes it, (n,)."""
 
     @abstractmethod
     def encode(self, values: NDArray[Any]) -> Integers:
-        """Cell of each value, (n,)."""
+        """Return the cell of each value, (n,)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +256,7 @@ class Number(Column):
         return encoded
 
     def _cells(self, clipped: Floats) -> Integers:
-        """Cell of numbers within the bounds, (n,)."""
+        """Return the cell of numbers within the bounds, (n,)."""
         if self.cuts:
             return np.searchsorted(self.cuts, clipped, side="right").astype(np.int64)
         # A ratio first: (x - low) / width could round past the end for extreme bounds.

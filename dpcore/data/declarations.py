@@ -184,7 +184,7 @@ class DeclaredTable:
         return self._capped(Columns(names=names, on=_together(names, domains)))
 
     def plane(self, first: str, second: str) -> Reading:
-        """A map of two columns: numbers, dates, or labels side by side.
+        """Return a map of two columns: numbers, dates, or labels side by side.
 
         Raises:
             ParameterError: a column of labels has one alone.
@@ -211,7 +211,7 @@ class DeclaredTable:
         return Capped(reading=reading, person=self.person, rows=self.person_rows) if self.person else reading
 
     def from_frame(self, frame: pd.DataFrame, *names: str, private: bool = True) -> Dataset:
-        """These columns of a DataFrame; a file of the same rows gives the same records."""
+        """Return these columns of a DataFrame; a file of the same rows gives the same records."""
         return self.reading(*names).from_frame(frame, private=private)
 
 
@@ -239,7 +239,7 @@ def unfit_cells(readings: Iterable[Reading], table: Table) -> list[Unfit]:
 
 
 def _columns_of(reading: Reading) -> list[tuple[str, Number | Labels]]:
-    """Each column that is read as it is declared, and its declaration."""
+    """Return each column that is read as it is declared, and its declaration."""
     if isinstance(reading, Capped):
         return _columns_of(reading.reading)
     return list(zip(reading.names, reading.on.columns, strict=True)) if isinstance(reading, Columns) else []
@@ -255,14 +255,14 @@ def _unfit(name: str, on: Number | Labels, table: Table) -> Unfit:
 
 
 def coarsen(line: Number, cells: int = MAP_SIDE) -> Number:
-    """A number's line with so many cells at most; dates keep theirs, which are their units."""
+    """Return a number's line with so many cells at most; dates keep theirs, which are their units."""
     if is_dates(line) or line.ordered <= cells:
         return line
     return replace(line, bins=cells)
 
 
 def bin_ranges(line: Number, *, bins: int = MAX_BINS) -> Number:
-    """A line's numbers in so many ranges at most, by a public rule: its bounds alone say which.
+    """Return a line's numbers in so many ranges at most, by a public rule: its bounds alone say which.
 
     Numbers that may be 0 and may reach thousands are cut logarithmically, and have one range of all below the first
     cut. Others, and dates, get ranges of as many of the line's own cells each.
@@ -286,7 +286,7 @@ def bin_ranges(line: Number, *, bins: int = MAX_BINS) -> Number:
 
 
 def _logarithmic(line: Number, *, series: tuple[float, ...]) -> list[float]:
-    """Cuts at these places of each decade, above 10 whole numbers, inside the line's bounds."""
+    """Return the cuts at these places of each decade, above 10 whole numbers, inside the line's bounds."""
     last = math.floor(math.log10(line.high))
     first = max(last - DECADES, math.floor(math.log10(max(line.low, 1.0))))
     places = {1.0, *(step * 10.0**decade for decade in range(first, last + 1) for step in series)}
@@ -304,7 +304,7 @@ def _together(names: tuple[str, ...], domains: list[Number | Labels]) -> Number 
 
 
 def _map(names: tuple[str, str], first: Number | Labels, second: Number | Labels) -> Product:
-    """Two columns, each as finely cut as both together may be."""
+    """Return two columns, each as finely cut as both together may be."""
     if first.ordered * second.ordered > 2**MAX_BITS:
         first, second = (coarsen(side) if is_number(side) else side for side in (first, second))
     return Product.map(first, second, names=names)

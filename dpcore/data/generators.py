@@ -43,7 +43,7 @@ class Generator:
 
 
 def generate(key: str, *, n: int, size: int | tuple[int, ...], seed: int) -> Integers:
-    """Records of the shape on cells 0..size-1, independent draws, shape (n,).
+    """Return the records of the shape on cells 0..size-1, independent draws, shape (n,).
 
     In the plane ``size`` is the rows and columns of a grid, whose cells are numbered row by row.
 

@@ -231,7 +231,7 @@ def college_domain(rules: int) -> DecisionLists:
 
 
 def college_students(*, n: int, rules: int, seed: int) -> Integers:
-    """Lists of n students, (n, 2 * rules + 1): kinds of students, with rules of their own mixed in.
+    """Return the lists of n students, (n, 2 * rules + 1): kinds of students, with rules of their own mixed in.
 
     >>> college_students(n=3, rules=2, seed=1).shape
     (3, 5)

@@ -63,18 +63,18 @@ class Product(Domain):
         *,
         names: tuple[str, str] = ("first number", "second number"),
     ) -> Self:
-        """Two columns whose cells are listed: the first from left to right, the second from bottom to top."""
+        """Return two columns whose cells are listed: the first from left to right, the second from bottom to top."""
         return cls(names=names, columns=(first, second), listed=True)
 
     @classmethod
     def coded(cls, sizes: Mapping[str, int]) -> Self:
-        """Attributes whose values are already whole numbers 0 .. size - 1, with no other value possible."""
+        """Return the attributes whose values are already whole numbers 0 .. size - 1, with no other value possible."""
         columns = tuple(Labels(labels=tuple(map(str, range(size))), missing=False) for size in sizes.values())
         return cls(names=tuple(sizes), columns=columns)
 
     @classmethod
     def yes_no(cls, names: Sequence[str]) -> Self:
-        """Attributes that a row has or has not: the cube {0, 1}^d."""
+        """Return the attributes that a row has or has not: the cube {0, 1}^d."""
         return cls(names=tuple(names), columns=(NO_YES,) * len(names))
 
     @override
@@ -151,13 +151,13 @@ class Product(Domain):
         return np.asfortranarray(records, dtype=np.uint16)
 
     def encode(self, values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Records from the values of each column, (n,) each, as ``Column.encode`` takes them."""
+        """Return the records from the values of each column, (n,) each, as ``Column.encode`` takes them."""
         if len(values) != len(self.columns):
             raise DataError(f"Values of {len(self.columns)} columns are needed, got {len(values)}.")
         return self.joined([column.encode(each) for column, each in zip(self.columns, values, strict=True)])
 
     def joined(self, cells: Sequence[Integers]) -> NDArray[Any]:
-        """Records from the cells of each column, (n,) each."""
+        """Return the records from the cells of each column, (n,) each."""
         if len({len(each) for each in cells}) > 1:
             raise ParameterError("All columns need as many values.")
         if not self.listed:

@@ -60,14 +60,14 @@ class Reading(ABC):
 
     @abstractmethod
     def records(self, table: Table) -> NDArray[Any]:
-        """The table's rows on the domain; raises DataError where it has no such column."""
+        """Return the table's rows on the domain; raises DataError where it has no such column."""
 
     def dataset(self, table: Table, provenance: Provenance) -> Dataset:
         """The table's rows; of a table that an engine keeps, their counts. Raises DataError as ``records`` does."""
         return table.dataset(self, provenance)
 
     def from_frame(self, frame: pd.DataFrame, *, private: bool = True) -> Dataset:
-        """The rows of a DataFrame; see the function ``from_frame``."""
+        """Return the rows of a DataFrame; see the function ``from_frame``."""
         return self.dataset(*_read(frame, list(dict.fromkeys(self.columns)), private=private))
 
 
@@ -96,7 +96,7 @@ def from_frame(
 
 
 def _read(frame: pd.DataFrame, wanted: list[Any], *, private: bool) -> tuple[Table, Provenance]:
-    """These columns as a table."""
+    """Return these columns as a table."""
     # Here and not above: whoever reads no table waits for no database.
     from dpcore.data.frames import read_frame
     from dpcore.data.reading.intake import clean_name
@@ -218,7 +218,7 @@ class Coded:
 
 
 def cut(numbers: Floats, places: Sequence[float]) -> Integers:
-    """Which range each number lies in, (n,): 0 below the first place; one more than the last for a missing number."""
+    """Return the range of each number, (n,): 0 below the first place; one more than the last for a missing number."""
     ranges: Integers = np.where(np.isnan(numbers), len(places) + 1, np.searchsorted(places, numbers, side="right"))
     return ranges
 
@@ -326,7 +326,7 @@ class Vectors(Reading):
         return scaled
 
     def plane(self, *, tilt: float = 0.0) -> Floats:
-        """Two unit directions at right angles, (2, d): the picture's axes, and the great circle it turns in.
+        """Return two unit directions at right angles, (2, d): the picture's axes, and the great circle it turns in.
 
         In three dimensions the second is lifted by so many degrees.
         """

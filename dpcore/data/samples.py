@@ -92,7 +92,7 @@ class Sample:
     vectors: tuple[VectorSample, ...]
 
     def column(self, name: str) -> SampleColumn:
-        """The column of this name.
+        """Return the column of this name.
 
         Raises:
             ParameterError: none is suggested.
@@ -109,7 +109,7 @@ class Sample:
 
 
 def _column(declaration: Mapping[str, Any]) -> SampleColumn:
-    """A column's declaration; every column has a cell for missing values."""
+    """Return a column's declaration; every column has a cell for missing values."""
     on: Number | Labels
     if "number" in declaration:
         on = Number(missing=True, **declaration["number"])
@@ -121,7 +121,7 @@ def _column(declaration: Mapping[str, Any]) -> SampleColumn:
 
 
 def _vectors(sample_key: str, declaration: Mapping[str, Any]) -> VectorSample:
-    """A declaration of vectors."""
+    """Return a declaration of vectors."""
     words = {name: tuple(declaration[name]) for name in ("axes", "space") if name in declaration}
     reading = Vectors(
         words=declaration["words"],
@@ -133,7 +133,7 @@ def _vectors(sample_key: str, declaration: Mapping[str, Any]) -> VectorSample:
 
 
 def _read(path: Path) -> tuple[int, Sample]:
-    """A declaration, and the place in which it is offered."""
+    """Return a declaration, and the place in which it is offered."""
     declaration = json.loads(path.read_text(encoding="utf-8"))
     return declaration["order"], Sample(
         key=path.stem,
@@ -152,7 +152,7 @@ SAMPLES = tuple(declared for _, declared in sorted(map(_read, FOLDER.glob("*.jso
 
 
 def sample(key: str) -> Sample:
-    """The sample of this key.
+    """Return the sample of this key.
 
     Raises:
         ParameterError: there is none.

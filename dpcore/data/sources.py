@@ -74,7 +74,7 @@ class Origin(ABC):
 
     @abstractmethod
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
-        """The rows, read so; raises DataError where a column is missing."""
+        """Return the rows, read so; raises DataError where a column is missing."""
 
     @abstractmethod
     def code(self, columns: Sequence[str]) -> list[str]:
@@ -263,7 +263,7 @@ class Source:
         return self.reading.domain
 
     def on(self, kind: type[DomainT]) -> DomainT:
-        """The domain, where it is known to be of this kind."""
+        """Return the domain, where it is known to be of this kind."""
         assert isinstance(self.domain, kind)
         return self.domain
 
@@ -293,11 +293,11 @@ class Source:
         return NOMINAL_ROWS if self.provenance.is_private or self.person_rows else self.origin.rows
 
     def dataset(self) -> Dataset:
-        """The encoded rows; raises DataError where a column is missing or they take too much memory."""
+        """Return the encoded rows; raises DataError where a column is missing or they take too much memory."""
         return self.origin.dataset(self.reading, self.provenance)
 
     def code(self) -> list[str]:
-        """Lines of Python after which ``df`` holds the rows and ``dataset`` is this data set."""
+        """Return the lines of Python after which ``df`` holds the rows and ``dataset`` is this data set."""
         lines = [f"source = {self.name}"] * bool(self.name) + self.origin.code(self.reading.columns)
         private = self.provenance.is_private
         if not self.origin.framed:
@@ -320,7 +320,7 @@ class Source:
 
 
 def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
-    """Rows on the unit interval or in the unit square, each side cut into 2**bits cells.
+    """Return the rows on the unit interval or in the unit square, each side cut into 2**bits cells.
 
     >>> generated_rows("bimodal", n=100, bits=4).dataset().n
     100
@@ -340,7 +340,7 @@ def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
 
 
 def generated_attributes(*, n: int, attributes: int, seed: int = 1) -> Source:
-    """Rows of attributes a1, a2, … that go together."""
+    """Return the rows of attributes a1, a2, … that go together."""
     names = correlated_domain(attributes).names
     reading = YesNo(predicates=tuple(Predicate(column=name, value="true", name=name) for name in names))
     call = f"generated_attributes(n={n}, attributes={attributes}, seed={seed})"
@@ -348,14 +348,14 @@ def generated_attributes(*, n: int, attributes: int, seed: int = 1) -> Source:
 
 
 def generated_lists(*, n: int, rules: int, seed: int = 1) -> Source:
-    """Students' decision lists for choosing a college."""
+    """Return students' decision lists for choosing a college."""
     call = f"generated_lists(n={n}, rules={rules}, seed={seed})"
     origin = Generated(shape=STUDENTS, n=n, seed=seed)
     return Source(origin=origin, reading=columns_of(college_domain(rules)), name=call)
 
 
 def generated_vectors(*, n: int = 10_000, dimensions: int = 10, margin: float = 0.5, seed: int = 1) -> Source:
-    """Unit vectors on either side of the plane of the first axis, none nearer to it than the margin.
+    """Return the unit vectors on either side of the plane of the first axis, none nearer to it than the margin.
 
     Raises:
         ParameterError: there are no rows or fewer than two dimensions, or the margin is not below 1.

@@ -101,7 +101,7 @@ class Sphere(Domain):
         return np.where((on_grid & rounded)[:, None], numbers, unit)
 
     def unit(self, directions: Floats) -> Floats:
-        """Directions (Q, dimensions) scaled to length 1; public, so they are not rounded.
+        """Return the directions (Q, dimensions) scaled to length 1; public, so they are not rounded.
 
         Raises:
             ParameterError: one of them is no direction.
@@ -125,7 +125,7 @@ def squared_length(vectors: Floats) -> Floats:
 
 
 def _no_list() -> NoReturn:
-    """Raise: a sphere's cells and halfspaces have no numbers."""
+    """Raise ParameterError, because a sphere's cells and halfspaces have no numbers."""
     raise ParameterError("Unit vectors and halfspaces are too many to be numbered; ask by directions.")
 
 
@@ -172,7 +172,7 @@ class Halfspaces(Queries):
         _no_list()
 
     def truth(self, records: Floats, directions: Floats) -> Floats:
-        """Share of the rows (n, d) on the side of each direction (Q, d): (Q,)."""
+        """Return the share of the rows (n, d) on the side of each direction (Q, d): (Q,)."""
         towards = self.sphere.unit(directions)
         shares = [
             np.count_nonzero(towards[start : start + step] @ records.T > 0, axis=1)
@@ -183,12 +183,12 @@ class Halfspaces(Queries):
         return truth
 
     def near(self, records: Floats, directions: Floats, *, width: float) -> Floats:
-        """Share of the rows with |<x, y>| below width, for each direction (Q, d): (Q,)."""
+        """Return the share of the rows with |<x, y>| below width, for each direction (Q, d): (Q,)."""
         towards = self.sphere.unit(directions)
         shares = [np.count_nonzero(np.abs(records @ y) < width) / max(1, len(records)) for y in towards]
         return np.array(shares, dtype=np.float64)
 
     def margins(self, records: Floats, directions: Floats) -> Floats:
-        """The smallest |<x, y>| over the rows, for each direction (Q, d): (Q,)."""
+        """Return the smallest |<x, y>| over the rows, for each direction (Q, d): (Q,)."""
         towards = self.sphere.unit(directions)
         return np.array([np.abs(records @ y).min(initial=np.inf) for y in towards], dtype=np.float64)

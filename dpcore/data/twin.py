@@ -78,7 +78,7 @@ class MockData(Origin):
 
 
 def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
-    """Made-up rows that are read as a declaration says; a source's own rows are not looked at.
+    """Return mock data with a declared reading; a source's own rows are not read.
 
     Args:
         declared: what is read of a table, or a source with its declaration.
@@ -103,7 +103,7 @@ def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
 
 
 def bytes_per_row(domain: Domain) -> int:
-    """Memory that a made-up record takes while records are made, with its copies."""
+    """Return the memory that a made-up record takes while records are made, with its copies."""
     if isinstance(domain, DecisionLists):
         return 64 * (2 * domain.rules + 1)
     if isinstance(domain, Sphere):
@@ -112,12 +112,12 @@ def bytes_per_row(domain: Domain) -> int:
 
 
 def max_mock_rows(domain: Domain) -> int:
-    """Number of made-up rows whose memory is within MAX_BYTES, and at most MAX_ROWS."""
+    """Return the number of made-up rows whose memory is within MAX_BYTES, and at most MAX_ROWS."""
     return min(MAX_ROWS, MAX_BYTES // bytes_per_row(domain))
 
 
 def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
-    """Records on a domain, as it keeps them: (n,), or (n, d) where a record is a row of numbers.
+    """Return the records on a domain, as it keeps them: (n,), or (n, d) where a record is a row of numbers.
 
     Raises:
         ParameterError: no shape is known on such a domain.
@@ -137,7 +137,7 @@ def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
 
 
 def _yes_no(n: int, attributes: int, *, seed: int) -> NDArray[Any]:
-    """Truth values (n, d); block by block, so that no array of n numbers for each attribute is held."""
+    """Return the truth values (n, d); block by block, so that no array of n numbers for each attribute is held."""
     coins, shares = (np.random.Generator(np.random.SFC64(seed)) for _ in range(2))
     shares.bit_generator.random_raw(n * attributes, output=False)  # the shares follow the rows' coins
     limits = shares.uniform(*SHARES, attributes)
@@ -149,11 +149,11 @@ def _yes_no(n: int, attributes: int, *, seed: int) -> NDArray[Any]:
 
 
 def _column(domain: Domain, *, n: int, seed: int) -> Integers:
-    """Cells of one column, (n,), none of them reserved."""
+    """Return the cells of one column, (n,), none of them reserved."""
     shape = "heavy_tailed" if is_labels(domain) else "skewed"
     return generate(shape, n=n, size=domain.ordered, seed=seed)
 
 
 def _of(seed: int, column: int) -> int:
-    """The seed of a column."""
+    """Return the seed of a column."""
     return int(np.random.SeedSequence([seed, column]).generate_state(1, np.uint64)[0]) >> 1

@@ -12,7 +12,7 @@ from dpcore.core import Entry, Mechanism, ParameterError, Queries
 
 
 def _forgotten(module: ModuleType) -> str | None:
-    """The name of a mechanism that a module without ENTRIES defines, if any; helpers define none."""
+    """Return the name of a mechanism that a module without ENTRIES defines, if any; helpers define none."""
     for name, value in vars(module).items():
         defined = inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, Mechanism)
         if defined and not inspect.isabstract(value):
@@ -22,7 +22,7 @@ def _forgotten(module: ModuleType) -> str | None:
 
 @lru_cache(maxsize=1)
 def catalogue() -> tuple[Entry, ...]:
-    """Every entry of every module below this folder; modules come in the order of their first entry's key.
+    """Return every entry of every module below this folder; modules come in the order of their first entry's key.
 
     Raises:
         ParameterError: a module defines a mechanism and no ENTRIES, or two entries share a key.
@@ -42,7 +42,7 @@ def catalogue() -> tuple[Entry, ...]:
 
 
 def entry(key: str) -> Entry:
-    """The entry with this key."""
+    """Return the entry with this key."""
     for each in catalogue():
         if each.key == key:
             return each
@@ -50,5 +50,5 @@ def entry(key: str) -> Entry:
 
 
 def serving(queries: Queries, *, releases: str = "data") -> tuple[Entry, ...]:
-    """The entries that can release data (or another kind of release) for a query class."""
+    """Return the entries that can release data (or another kind of release) for a query class."""
     return tuple(each for each in catalogue() if each.serves(queries) and each.mechanism.releases == releases)

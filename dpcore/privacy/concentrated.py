@@ -28,7 +28,7 @@ def rho_of_gaussians(draws: Sequence[tuple[float, int, int]]) -> Fraction:
 
 
 def largest_rho(*, epsilon: float, delta: float) -> float:
-    """A rho that keeps (epsilon, delta), and nearly the largest.
+    """Return a rho that keeps (epsilon, delta), and nearly the largest.
 
     Raises:
         ParameterError: delta is 0, where no rho above 0 does.
@@ -43,7 +43,7 @@ def largest_rho(*, epsilon: float, delta: float) -> float:
 
 
 def epsilon_of(*, rho: float, delta: float) -> float:
-    """An epsilon that rho keeps with this delta, and nearly the least."""
+    """Return an epsilon that rho keeps with this delta, and nearly the least."""
     if not (0 <= rho < math.inf and 0 < delta < 1):
         raise ParameterError("Concentrated privacy needs rho of at least 0, and delta above 0 and below 1.")
     low, high = 0.0, rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-9  # Bun and Steinke 2016, Proposition 1.3

@@ -30,7 +30,7 @@ SLACK = 1e-12
 
 
 def continuous_delta(epsilon: float, *, mu: float) -> float:
-    """Exact delta of a normal draw moved by mu standard deviations (Balle and Wang 2018, Theorem 8)."""
+    """Return the exact delta of a normal draw moved by mu standard deviations (Balle and Wang 2018, Theorem 8)."""
     from scipy.special import log_ndtr, ndtr
 
     if not 0 <= mu < math.inf or not math.isfinite(epsilon):
@@ -44,7 +44,7 @@ def continuous_delta(epsilon: float, *, mu: float) -> float:
 
 
 def delta_of(epsilon: float, *, sigmas: Floats, counts: Floats, squared_shifts: Floats) -> float:
-    """A delta that all the draws together keep at this epsilon.
+    """Return a delta that all the draws together keep at this epsilon.
 
     Args:
         epsilon: privacy loss.
@@ -83,7 +83,7 @@ def largest_mu(*, epsilon: float, delta: float) -> float:
 
 
 def calibrated(relative: Floats, *, epsilon: float, delta: float, counts: Floats, squared_shifts: Floats) -> Floats:
-    """The smallest multiple found of the relative sigmas (m,) whose delta_of is within delta."""
+    """Return the smallest multiple found of the relative sigmas (m,) whose delta_of is within delta."""
     start = math.sqrt(float((squared_shifts @ (1 / relative**2)).max())) / largest_mu(epsilon=epsilon, delta=delta)
 
     def within(factor: float) -> bool:

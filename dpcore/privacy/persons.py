@@ -31,7 +31,7 @@ ROUNDING = 1 - 1e-12
 
 
 def rows_delta(epsilon: float, draws: Sequence[tuple[float, int, int]], *, rows: int) -> float:
-    """A delta that Gaussian draws together keep at this epsilon where so many rows are added at once.
+    """Return a delta that Gaussian draws together keep at this epsilon where so many rows are added at once.
 
     Args:
         epsilon: privacy loss.

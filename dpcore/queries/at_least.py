@@ -62,7 +62,7 @@ class AtLeast(Queries):
         return self.count.bit_length() - 1
 
     def sets(self, indices: Integers) -> tuple[Integers, Booleans]:
-        """Attributes of each query (Q, k), ascending, and which of them are negated (Q, k)."""
+        """Return the attributes of each query (Q, k), ascending, and which of them are negated (Q, k)."""
         bits = self.width if self.signed else 0
         signs = indices & ((1 << bits) - 1)
         return unranked(indices >> bits, size=self.width), (signs[:, None] >> np.arange(self.width) & 1) == 1
@@ -85,6 +85,6 @@ class AtLeast(Queries):
         return np.random.Generator(np.random.SFC64(self.count)).integers(0, self.count, limit)
 
     def truth(self, packed: Packed, indices: Integers) -> Generator[float, None, Floats]:
-        """True answers as shares of the rows, (Q,); yields the share done."""
+        """Return the true answers as shares of the rows, (Q,); yields the share done."""
         attributes, negated = self.sets(indices)
         return (yield from shares(packed, attributes, negated if self.signed else None, least=self.least))

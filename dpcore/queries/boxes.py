@@ -73,12 +73,12 @@ class RangeBoxes(Queries):
         return sum(min(2, len(places) - 2) for places in self.places)
 
     def ends(self, column: int) -> tuple[Integers, Integers]:
-        """First cell of each range of a column and the cell behind its last one, (ranges,) each."""
+        """Return the first cell of each range of a column and the cell behind its last one, (ranges,) each."""
         first, last = np.triu_indices(len(self.places[column]), k=1)
         return self.places[column][first], self.places[column][last]
 
     def index(self, ranges: Sequence[tuple[int, int]]) -> int:
-        """Number of the box between two places of each column, the first before the second."""
+        """Return the number of the box between two places of each column, the first before the second."""
         index = 0
         for (first, last), places, ways in zip(ranges, self.places, self.shape, strict=True):
             index = index * ways + first * (2 * len(places) - first - 1) // 2 + last - first - 1
@@ -95,7 +95,7 @@ class RangeBoxes(Queries):
         return ", ".join(words)
 
     def answers(self, rows: Floats | Integers) -> Floats:
-        """Rows in every box, (T, count), from rows in each combination of cells, (T, *sizes)."""
+        """Return the rows in every box, (T, count), from rows in each combination of cells, (T, *sizes)."""
         sums_of_boxes = np.asarray(rows, dtype=np.float64)
         for column in range(len(self.places)):
             first, last = self.ends(column)

@@ -53,7 +53,7 @@ class Packed:
 
 
 def pack(records: Booleans) -> Packed:
-    """Rows (n, d) of 0/1, packed."""
+    """Return the rows (n, d) of 0/1, packed."""
     n, attributes = records.shape
     packed = np.zeros((attributes, max(1, (n + 63) // 64) * 8), dtype=np.uint8)  # a word even of no rows
     for start in range(0, n, 1 << 16):  # a block of rows is turned on its side within the cache
@@ -65,7 +65,7 @@ def pack(records: Booleans) -> Packed:
 
 
 def count_sets(packed: Packed, *, size: int) -> Generator[float, None, tuple[Integers, ...]]:
-    """Rows that have all of a set's attributes, for all sets of 1 .. size attributes; yields the share done.
+    """Return the rows that have all of a set's attributes, for all sets of 1 .. size attributes; yields the share done.
 
     Returns:
         One array per level, (C(d, level),), in the order of ``sets``.
@@ -90,12 +90,12 @@ def counted(packed: Packed, *, size: int) -> tuple[Integers, ...]:
 
 
 def _parted(flat: Integers, sizes: list[int]) -> tuple[Integers, ...]:
-    """Views of consecutive parts of an array."""
+    """Return the views of consecutive parts of an array."""
     return tuple(np.split(flat, np.cumsum(sizes)[:-1]))
 
 
 def _added_up(count: Callable[[int], Integers], *, words: int) -> Generator[float, None, Integers]:
-    """The sum of count(start) over blocks of words, on two threads; yields the share done, stops when closed."""
+    """Return the sum of count(start) over blocks of words, on two threads; yields the share done, stops when closed."""
     starts = range(0, words, BLOCK_WORDS)
     stop = Event()
 
@@ -146,7 +146,7 @@ def _with_all(counts: tuple[Integers, ...], sets: Integers, *, n: int) -> Iterat
 
 
 def at_least_counts(counts: tuple[Integers, ...], *, n: int, size: int, least: int) -> Integers:
-    """Rows that have at least so many of each set's attributes, (C(d, size),), by inclusion and exclusion.
+    """Return the rows that have at least so many of each set's attributes, (C(d, size),), by inclusion and exclusion.
 
     With S_j the sum over a set's subsets of j attributes of the rows that have them all, it is the sum over j of
     (-1)^(j - r) C(j - 1, r - 1) S_j (Jordan 1867).
@@ -248,7 +248,7 @@ def sums(packed: Packed, sets: NDArray[Any], negated: Booleans | None = None) ->
 
 
 def _sums(columns: Words, sets: NDArray[Any], flips: Words) -> Integers:
-    """Rows of a block of words by their sum over each set: (Q, k + 1), the column of 0 left empty."""
+    """Return the rows of a block of words by their sum over each set: (Q, k + 1), the column of 0 left empty."""
     width = sets.shape[1]
     planes = np.zeros((width.bit_length(), len(sets), columns.shape[1]), dtype=np.uint64)
     for place in range(width):

@@ -43,7 +43,7 @@ class Inputs(Queries):
         return self.domain.variables
 
     def values(self, indices: Integers) -> NDArray[np.bool_]:
-        """The variables of each input, (Q, s)."""
+        """Return the variables of each input, (Q, s)."""
         variables: NDArray[np.bool_] = (indices[:, None] >> np.arange(self.domain.variables) & 1) == 1
         return variables
 
@@ -53,7 +53,7 @@ class Inputs(Queries):
         return ", ".join(names) or "nothing holds"
 
     def truth(self, records: Integers, indices: Integers) -> Floats:
-        """Share of the lists that says yes to each input, (Q,)."""
+        """Return the share of the lists that says yes to each input, (Q,)."""
         rules = self.domain.rules
         outputs = records[:, rules:]
         shares = np.empty(len(indices))

@@ -40,7 +40,7 @@ class Marginals(Queries):
             raise ParameterError(f"A table has 1 to {len(self.domain.names)} attributes, got {self.ways}.")
 
     def sets(self) -> Iterator[Set]:
-        """The tables: all sets of k attributes."""
+        """Yield the tables: all sets of k attributes."""
         return combinations(range(len(self.domain.names)), self.ways)
 
     @property

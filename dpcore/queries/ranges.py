@@ -28,7 +28,7 @@ EXACT_IN_SHORT = 1 << 21
 
 
 def _cumulative(values: NDArray[Any], ordered: int) -> NDArray[Any]:
-    """Running sums of the ordered cells with a leading zero, shape (T, ordered + 1)."""
+    """Return the running sums of the ordered cells with a leading zero, shape (T, ordered + 1)."""
     sums = np.zeros((len(values), ordered + 1), dtype=values.dtype)
     np.cumsum(values[:, :ordered], axis=1, out=sums[:, 1:])
     return sums
@@ -56,7 +56,7 @@ class Thresholds(Queries):
         return 1
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
-        """First and last cell of each query, both included."""
+        """Return the first and last cell of each query, both included."""
         return np.zeros_like(indices), indices
 
     @override
@@ -105,7 +105,7 @@ class Intervals(Queries):
         return min(2, self.domain.ordered - 1)
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
-        """First and last cell of each query, both included."""
+        """Return the first and last cell of each query, both included."""
         size = self.domain.ordered
         # Row a starts at a*U - a(a-1)/2; solve for a. At a row's start the discriminant is an odd square k^2, its root
         # exact; elsewhere it is at most k^2 - 8, so its root is off k by 4/k, far more than rounding (k < 2^18).
@@ -113,7 +113,7 @@ class Intervals(Queries):
         return first, first + indices - (first * size - first * (first - 1) // 2)
 
     def index(self, first: int, last: int) -> int:
-        """Number of the query from cell first to cell last, both included."""
+        """Return the number of the query from cell first to cell last, both included."""
         if not 0 <= first <= last < self.domain.ordered:
             raise ParameterError(f"An interval needs 0 <= first <= last < {self.domain.ordered}.")
         return first * self.domain.ordered - first * (first - 1) // 2 + last - first
@@ -180,13 +180,13 @@ class Rectangles(Queries):
         return sum(min(3, cells) for cells in self.domain.shape) - 2
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers, Integers, Integers]:
-        """First and last cell along the first line, first and last along the second, all included."""
+        """Return the first and last cell along the first line, first and last along the second, all included."""
         across, up = self.sides
         i, j = np.divmod(indices, up.count)
         return *across.ends(i), *up.ends(j)
 
     def index(self, across: tuple[int, int], up: tuple[int, int]) -> int:
-        """Number of the rectangle of these first and last cells along either line, all included."""
+        """Return the number of the rectangle of these first and last cells along either line, all included."""
         return self.sides[0].index(*across) * self.sides[1].count + self.sides[1].index(*up)
 
     @override
@@ -262,7 +262,7 @@ class Cells(Queries):
         return min(1, self.domain.ordered - 1)
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
-        """First and last cell of each query: the cell itself."""
+        """Return the first and last cell of each query: the cell itself."""
         return indices, indices
 
     @override
@@ -287,5 +287,5 @@ QUERY_CLASSES: tuple[type[Queries], ...] = (Thresholds, Intervals, Rectangles, C
 
 
 def classes_for(domain: Domain) -> tuple[type[Queries], ...]:
-    """The query classes that make sense on a domain."""
+    """Return the query classes that make sense on a domain."""
     return tuple(kind for kind in QUERY_CLASSES if kind.fits(domain))

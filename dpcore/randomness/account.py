@@ -44,7 +44,7 @@ class Account(Sampler):
         return min(1.0, charged + self._gaussian(gaussians, max(left, 0.0)))
 
     def _gaussian(self, gaussians: list[Charge], left: float) -> float:
-        """The delta of the Gaussian charges at an epsilon of their own."""
+        """Return the delta of the Gaussian charges at an epsilon of their own."""
         if len(gaussians) == 1 and gaussians[0].squared_shift in {1, 2}:
             return gaussian_delta(left, sigma=gaussians[0].sigma, shift=(1,) * gaussians[0].squared_shift)
         return delta_of(

@@ -76,7 +76,7 @@ def answer_table(*, epsilon: float, delta: float) -> tuple[int, ...]:
 
 @lru_cache(maxsize=128)
 def every_chance(*, epsilon: float, delta: float) -> Floats:
-    """p_s as doubles, each the nearest, up to the first that is certain; kept for a curve over ε: public numbers."""
+    """Return p_s as doubles, each the nearest, up to the first that is certain; cached: public numbers."""
     one = 1 << BITS
     chances = np.array([entry / one for entry in answer_table(epsilon=epsilon, delta=delta)])
     chances.setflags(write=False)
@@ -84,7 +84,7 @@ def every_chance(*, epsilon: float, delta: float) -> Floats:
 
 
 def answer_chances(stable: Integers, *, epsilon: float, delta: float) -> Floats:
-    """p_s for stabilities from 0, elementwise.
+    """Return p_s for stabilities from 0, elementwise.
 
     >>> answer_chances(np.array([0, 1, 14, 28]), epsilon=1.0, delta=1e-6).round(6).tolist()
     [0.0, 1e-06, 0.699887, 1.0]

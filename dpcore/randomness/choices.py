@@ -112,7 +112,7 @@ class DatabaseChoice(_Ruled[Integers]):
             check_whole(self.net.candidates.scores)
 
     def _listed(self) -> Candidates:
-        """The net's candidates; raises ParameterError if they are too many to list."""
+        """Return the net's candidates; raises ParameterError if they are too many to list."""
         if self.net.candidates is None:
             raise ParameterError("This draw needs a list of all candidates, and there are too many.")
         return self.net.candidates

@@ -64,7 +64,7 @@ class FairSplit(Draw[Integers]):
 
 
 def _heads(coins: int) -> int:
-    """Number of ones among so many fresh random bits, of which BITS_AT_ONCE are held at a time."""
+    """Return the number of ones among so many fresh random bits, of which BITS_AT_ONCE are held at a time."""
     ones = 0
     for start in range(0, coins, BITS_AT_ONCE):
         bits = min(BITS_AT_ONCE, coins - start)
@@ -105,10 +105,10 @@ class Statistic(Protocol):
         """Number of possible answers."""
 
     def answer(self, counts: Integers) -> Integers:
-        """The answer on each subsample's histogram: (S, cells) to (S,)."""
+        """Return the answer on each subsample's histogram: (S, cells) to (S,)."""
 
     def law(self, counts: Integers, *, rows: int) -> Floats:
-        """Chance of each answer on so many rows drawn with replacement from counts (cells,): (answers,)."""
+        """Return the chance of each answer on so many rows drawn with replacement from counts (cells,): (answers,)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

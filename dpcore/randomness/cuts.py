@@ -86,7 +86,7 @@ class MedianCuts(PureDraw[Integers]):
 
 
 def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Integers, Booleans]:
-    """Scores (T, U + 1) and which cuts are allowed, for one segment low..high (T,) a trial."""
+    """Return the scores (T, U + 1) and which cuts are allowed, for one segment low..high (T,) a trial."""
     cuts = np.arange(len(cumulative))
     allowed = (cuts >= low[:, None]) & (cuts <= high[:, None])
     scores = -np.abs(2 * cumulative[None, :] - cumulative[low][:, None] - cumulative[high][:, None])
@@ -96,7 +96,7 @@ def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Int
 def _cut_each(
     generator: np.random.Generator, cumulative: Integers, low: Integers, high: Integers, *, rate: float
 ) -> Integers:
-    """A cut of each segment (T, k) by its weight beside the segment's best, all of them in one running sum."""
+    """Return a cut of each segment (T, k) by its weight beside the segment's best, all of them in one running sum."""
     ends = cumulative[low] + cumulative[high]
     # The best cut is the last one below half of the rows or the one behind it.
     middle = np.clip(np.searchsorted(2 * cumulative, ends, side="left"), low, high)

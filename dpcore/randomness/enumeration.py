@@ -67,7 +67,7 @@ class Enumerate(Sampler):
         return distinct, chances
 
     def _draw(self, branch: Callable[[], tuple[NDArray[Any], Floats]]) -> NDArray[Any]:
-        """The scripted values of this draw (paths, ...); at the first unscripted one, branch and replay.
+        """Return the scripted values of this draw (paths, ...); at the first unscripted one, branch and replay.
 
         ``branch`` gives values (paths or 1, branches, ...) and their chances (paths, branches).
         """
@@ -108,5 +108,5 @@ class Enumerate(Sampler):
         return self._draw(branch)
 
     def one_of(self, values: NDArray[Any], chances: Floats) -> NDArray[Any]:
-        """One of these values (B, ...), drawn with chances (B,) on every path: (paths, ...)."""
+        """Return one of these values (B, ...), drawn with chances (B,) on every path: (paths, ...)."""
         return self._draw(lambda: (values[None], np.broadcast_to(chances, (len(self._chance), len(chances)))))

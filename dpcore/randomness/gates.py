@@ -54,7 +54,7 @@ class GateBudget:
 
 
 def gate_budget(*, epsilon: float, updates: int, answers: float) -> GateBudget:
-    """The split that makes the noise on a comparison, rho and nu together, as small as it can be.
+    """Return the split that makes the noise on a comparison, rho and nu together, as small as it can be.
 
     The variance of rho - nu grows with 1/epsilon_1^2 + (2c/epsilon_2)^2, least at epsilon_2 = (2c)^(2/3) epsilon_1
     (Lyu, Su and Li 2017, section 4.2).
@@ -180,7 +180,7 @@ class EnumeratedGate:
         return self._owed.copy()
 
     def answer(self, counts: Integers) -> Integers:
-        """See Gate. Clamped to the window, and 0 where nothing is owed."""
+        """Add noise to the counts, clamped to the window, and 0 where no answer is owed."""
         if not self._budget.answer:
             raise ParameterError("This gate keeps nothing for answers.")
         check_whole(counts)

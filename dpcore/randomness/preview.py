@@ -88,12 +88,12 @@ class Preview(Sampler):
         return out
 
     def gaussian(self, shape: tuple[int, int], *, sigma: float) -> Integers:
-        """Discrete Gaussian noise: a rounded normal, thinned to the discrete law. Nearly every draw is kept."""
+        """Draw discrete Gaussian noise: a rounded normal, thinned to the discrete law; nearly all are accepted."""
         reach = int(np.ceil(9 * sigma)) + 2  # beyond it none is kept
         table = np.append(_acceptance(np.arange(reach + 1), sigma=sigma), 0.0) if sigma <= WIDE else None
 
         def proposed(size: int) -> tuple[Integers, Integers]:
-            """Rounded normals, and the places of those that are not kept."""
+            """Return rounded normals, and the places of the rejected ones."""
             normal = self.generator.standard_normal(size)
             normal *= sigma
             drawn = np.rint(normal, out=normal).astype(np.int64)

@@ -86,15 +86,15 @@ class Draw(ABC, Generic[Drawn]):
         return None
 
     def composed(self, sampler: Sampler, trials: int) -> Drawn:
-        """Made of other draws."""
+        """Return the draw as a composition of other draws."""
         raise TypeError(f"{type(self).__name__} does not say how a {sampler.name} sampler draws it.")
 
     def previewed(self, preview: Preview, trials: int) -> Drawn:
-        """Fast, on many trials at once."""
+        """Return the draw for previews: fast, on many trials at once."""
         return self.composed(preview, trials)
 
     def released(self, secure: Secure, trials: int) -> Drawn:
-        """Exactly, on whole numbers, from the operating system's entropy."""
+        """Return the draw for releases: exactly, on whole numbers, from the operating system's entropy."""
         return self.composed(secure, trials)
 
     def enumerated(self, paths: Enumerate, trials: int) -> Drawn:
@@ -148,4 +148,4 @@ class Sampler(ABC):
 
     @abstractmethod
     def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
-        """The draw, by this sampler's way of making it."""
+        """Return the draw, by this sampler's way of making it."""

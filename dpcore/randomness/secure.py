@@ -25,12 +25,12 @@ AT_ONCE = 1 << 20
 
 
 def rounded_up(scale: float) -> float:
-    """A scale a few roundings wider, so that epsilons split and divided in floating point never add up to more."""
+    """Return a scale a few roundings wider, so that epsilons split in floating point never add up to more."""
     return scale * (1 + 2**-48)
 
 
 def _opendp() -> Any:
-    """OpenDP with the constructors we rely on switched on."""
+    """Return OpenDP with the constructors we rely on switched on."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -48,7 +48,7 @@ class Secure(Sampler):
         return draw.released(self, trials)
 
     def laplace(self, counts: Integers, *, scale: float, trials: int) -> Integers:
-        """Counts (1 or T, k) plus discrete Laplace noise, (T, k)."""
+        """Return the counts (1 or T, k) plus discrete Laplace noise, (T, k)."""
         dp = _opendp()
         domain = dp.vector_domain(dp.atom_domain(T=WHOLE))
         return _measured(
@@ -56,13 +56,13 @@ class Secure(Sampler):
         )
 
     def gaussian(self, counts: Integers, *, sigma: float, trials: int) -> Integers:
-        """Counts (1 or T, k) plus discrete Gaussian noise, (T, k)."""
+        """Return the counts (1 or T, k) plus discrete Gaussian noise, (T, k)."""
         dp = _opendp()
         domain = dp.vector_domain(dp.atom_domain(T=WHOLE))
         return _measured(dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=sigma), counts, trials=trials)
 
     def noisy_max(self, *, gumbel: bool, scale: float) -> Callable[[Integers], int]:
-        """The place of the largest of some scores, Gumbel or exponential noise of this scale added to each."""
+        """Return the place of the largest of some scores, Gumbel or exponential noise of this scale added to each."""
         dp = _opendp()
         race = dp.m.make_noisy_max(
             dp.vector_domain(dp.atom_domain(T=WHOLE)),
@@ -79,7 +79,7 @@ class Secure(Sampler):
 
 
 def _measured(measurement: Any, counts: Integers, *, trials: int) -> Integers:
-    """Counts (1 or T, k) with one of OpenDP's noises, (T, k)."""
+    """Return the counts (1 or T, k) with one of OpenDP's noises, (T, k)."""
     check_whole(counts)
     rows = np.broadcast_to(counts, (trials, counts.shape[1]))
     # OpenDP draws from its own entropy; a vector call amortises the cost of crossing into it. It takes arrays as they
@@ -92,7 +92,7 @@ def _measured(measurement: Any, counts: Integers, *, trials: int) -> Integers:
 
 
 def uniform(high: int, size: int) -> Integers:
-    """Uniform whole numbers in [0, high) from the operating system's entropy, shape (size,); high at most 2^61."""
+    """Draw uniform whole numbers in [0, high) from the operating system's entropy, shape (size,); high at most 2^61."""
     kind: type[np.uint32 | np.uint64] = np.uint32 if high <= 1 << 32 else np.uint64
     width = np.dtype(kind).itemsize
     highest = (1 << 8 * width) // high * high - 1

@@ -22,14 +22,14 @@ Connection = duckdb.DuckDBPyConnection
 
 
 def quoted(text: Path | str) -> str:
-    """The text as an SQL string."""
+    """Return the text as an SQL string."""
     return "'" + str(text).replace("'", "''") + "'"
 
 
 def connect(
     paths: Sequence[Path], *, limits: Limits, threads: int, folders: Sequence[Path] = (), attached: Path | None = None
 ) -> Connection:
-    """A DuckDB in memory that can touch the given files and nothing else, and cannot be told otherwise.
+    """Return a DuckDB in memory that can touch the given files and nothing else, and cannot be told otherwise.
 
     Args:
         paths: the files.
@@ -57,7 +57,7 @@ def connect(
 
 
 def cursor_of(connection: Connection) -> Connection:
-    """A connection of its own to the same records; raises DataError where they are gone."""
+    """Return a connection of its own to the same records; raises DataError where they are gone."""
     try:
         return connection.cursor()
     except duckdb.Error:
@@ -86,7 +86,7 @@ def run(
     limits: Limits,
     records: tuple[int, int] | None = None,
 ) -> dict[str, Any]:
-    """The query's columns as arrays by name.
+    """Return the query's columns as arrays by name.
 
     Args:
         connection: from ``connect``, or a cursor of it.

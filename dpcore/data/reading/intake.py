@@ -129,7 +129,7 @@ class Arrival:
 
 
 def clean_name(name: str) -> str:
-    """The name without anything a page, a chart or a terminal might obey; may come out empty.
+    """Return the name without anything a page, a chart or a terminal might obey; may come out empty.
 
     Letters, digits and a few signs stay; control and direction characters vanish. Brackets, quotes, colons, dollar
     signs and the like could start HTML, Markdown, icons or formulas and become ``_``. Leading and trailing ``_`` go
@@ -147,14 +147,14 @@ def clean_name(name: str) -> str:
 
 
 def _shortened(name: str) -> Iterator[str]:
-    """A name too long to show whole as its beginning and its end, which may be all that tells it from another."""
+    """Yield a name too long to show whole as its beginning and its end, which may be all that tells it from another."""
     whole = " ".join(name[: 10 * NAME_CHARACTERS].split())
     if len(whole) > NAME_CHARACTERS:
         yield clean_name(f"{clean_name(whole)[:HEAD_CHARACTERS]} .. {clean_name(whole[-TAIL_CHARACTERS:])}")
 
 
 def clean_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Safe, unique column names, and a public note where any was changed.
+    """Return safe, unique column names, and a public note where any was changed.
 
     >>> clean_names(["age", "", "age"])
     (('age', 'column 2', 'age (2)'), ('Column names that were empty, repeated, long or unsafe were changed: 2 of 3.',))
@@ -209,7 +209,7 @@ def receive(
 
 
 def _checked_start(raw: IO[bytes], *, ending: str, zipped: bool, limits: Limits) -> tuple[bytes, Iterator[bytes]]:
-    """The first unpacked bytes, compared with the ending, and those that follow."""
+    """Return the first unpacked bytes, compared with the ending, and an iterator of all chunks."""
     start = raw.read(16)
     raw.seek(0)
     if zipped and start and not start.startswith(GZIP_MAGIC):
@@ -225,7 +225,7 @@ def _checked_start(raw: IO[bytes], *, ending: str, zipped: bool, limits: Limits)
 
 
 def _chunks(stream: IO[bytes] | gzip.GzipFile, limits: Limits) -> Iterator[bytes]:
-    """The unpacked bytes, a chunk at a time, never more than the limit: a gzip bomb is cut off as it opens."""
+    """Yield the unpacked bytes, a chunk at a time, never more than the limit: a gzip bomb is cut off as it opens."""
     total = 0
     while True:
         try:
@@ -316,7 +316,7 @@ def _copy_text(
 
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
-    """The rows at the beginning of a text, as far as they can be parsed; the last may be cut short."""
+    """Yield the rows at the beginning of a text, as far as they can be parsed; the last may be cut short."""
     try:
         yield from csv.reader(io.StringIO(text), delimiter=separator, strict=True, skipinitialspace=True)
     except csv.Error:
@@ -324,14 +324,14 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _written(row: Sequence[str], separator: str) -> str:
-    """The row as DuckDB is told to read it."""
+    """Return the row as DuckDB is told to read it."""
     stream = io.StringIO()
     csv.writer(stream, delimiter=separator, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(row)
     return stream.getvalue()
 
 
 def _texts(chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
-    r"""The decoded text, a chunk at a time, every line ending turned into \n."""
+    r"""Yield the decoded text, a chunk at a time, every line ending turned into \n."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
     lines = 1
     for chunk in itertools.chain(chunks, [b""]):
@@ -352,12 +352,12 @@ def _texts(chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
 
 
 def _encoding_name(encoding: str) -> str:
-    """The encoding as people call it."""
+    """Return the encoding as people call it."""
     return encoding[:6].upper() if encoding.startswith("utf-16") else encoding.removesuffix("-sig").upper()
 
 
 def _first_row(top: str, separator: str, limits: Limits) -> tuple[str, tuple[str, ...], int, int]:
-    """Separator, cells of the first row, empty lines above it, and characters up to its end."""
+    """Return separator, cells of the first row, empty lines above it, and characters up to its end."""
     blank_lines = len(top) - len(top.lstrip("\n"))
     if blank_lines == len(top):
         raise DataError("it is empty.")

@@ -91,7 +91,7 @@ def find_layout(top: str, *, ending: str, settings: Format, header: bool | None,
 
 
 def separator_of(line: str) -> str:
-    """The most frequent separator of a line, outside quotes."""
+    """Return the most frequent separator of a line, outside quotes."""
     return max(SEPARATORS, key=re.sub('"[^"]*"', "", line).count)
 
 
@@ -117,7 +117,7 @@ def _check_title(text: str) -> None:
 
 
 def _find_header(text: str, separator: str) -> tuple[str, int, bool]:
-    """Separator, characters above the header, and whether it is R's: one name short."""
+    """Return separator, characters above the header, and whether it is R's: one name short."""
     sample = text[:SAMPLE_CHARACTERS]
     whole = len(sample) == len(text)
     usual = separator or separator_of(sample.lstrip("\n").split("\n", 1)[0])
@@ -180,7 +180,7 @@ def _is_title(row: Row) -> bool:
 
 
 def _sampled(sample: str, separator: str, *, whole: bool) -> list[Row]:
-    """The first rows that are not empty; one that may be cut short is left out."""
+    """Return the first rows that are not empty; one that may be cut short is left out."""
     lines = re.findall(r"[^\n]*\n|[^\n]+$", sample)
     starts = [0, *itertools.accumulate(map(len, lines))]
     rows, before = list[Row](), 0

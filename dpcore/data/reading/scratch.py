@@ -106,7 +106,7 @@ def _empty(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Waits for no lock: a table's end may come wherever the collector of garbage runs, within that lock too."""
+    """Remove without waiting for a lock: the garbage collector may run this anywhere, within that lock too."""
     _empty(folder)
     if not folder.exists():  # else it is tried again at the end
         _mine.discard(folder)

@@ -169,7 +169,7 @@ class Table:
         ]
 
     def _format_code(self) -> list[str]:
-        """A line that has ``read_frame`` read cells as here, where that is not the usual way."""
+        """Return a line that has ``read_frame`` read cells as here, where that is not the usual way."""
         cells = Format(
             decimal=self.format.decimal, date_order=self.format.date_order, missing=self.format.missing,
             days=self.format.days,
@@ -198,14 +198,14 @@ class Table:
         self._arrays.append(weakref.ref(array, self._arrays.remove))
 
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
-        """The rows as a reading has them, which count towards what may be held."""
+        """Return the rows of a reading; their arrays count towards the memory limit."""
         self.reserve(reading.room)
         dataset = Dataset(reading.domain, reading.records(self), provenance, reading.person_rows)
         self.hold(dataset.records)
         return dataset
 
     def numbers(self, column: str) -> Floats:
-        """The column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
+        """Return the column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
         self.reserve(0)
         table = self._ask(f"SELECT coalesce({self._number(column)}, 'nan'::DOUBLE) AS number FROM records")
         numbers = np.asarray(table["number"], dtype=np.float64)
@@ -245,7 +245,7 @@ class Table:
         return np.asarray(self._ask(f"SELECT {self._text(column)} IS NOT NULL AS t FROM records")["t"], dtype=np.bool_)
 
     def codes(self, column: str) -> Integers:
-        """A number for each distinct text of the column, dense and in order of first appearance, shape (n,).
+        """Return a number for each distinct text of the column, dense and in order of first appearance, shape (n,).
 
         All missing cells share one number, so a cap on rows per person holds for them together.
         """
@@ -287,7 +287,7 @@ class Table:
         return bool(counts["fit"][0] >= NUMERIC_SHARE * counts["present"][0] > 0)
 
     def distinct(self, column: str, limit: int) -> list[str]:
-        """The column's values, most frequent first, at most ``limit`` of them, missing left out.
+        """Return the column's values, most frequent first, at most ``limit`` of them, missing left out.
 
         This reads private values: only for public data or the data's steward.
         """
@@ -332,7 +332,7 @@ class Table:
 
 
 def _finite(code: str) -> float | None:
-    """The number that a code for missing is; None where it is none."""
+    """Return the number that a code for missing is; None where it is none."""
     try:
         value = float(code)
     except ValueError:
@@ -341,7 +341,7 @@ def _finite(code: str) -> float | None:
 
 
 def packed_row(texts: Sequence[str]) -> bytes:
-    """Texts so that no two lists of them look alike: their lengths in bytes, then all of them."""
+    """Return the texts so that no two lists of them look alike: their lengths in bytes, then all of them."""
     parts = [text.encode("utf-8", "surrogatepass") for text in texts]
     return ",".join(str(len(part)) for part in parts).encode() + b";" + b"".join(parts)
 
@@ -453,7 +453,7 @@ def _read(
 
 
 def _reading(arrival: Arrival) -> Strings:
-    """Arguments with which pandas reads the same rows from the original."""
+    """Return the arguments with which pandas reads the same rows from the original."""
     words = ["header=0" if arrival.named else "header=None", "skipinitialspace=True"]
     if arrival.separator != ",":
         words.append(f"sep={arrival.separator!r}")
@@ -527,7 +527,7 @@ def _store_parquet(
 
 
 def _rows_in_groups(reader: Connection, path: str, source: str, limits: Limits) -> int:
-    """Rows of all row groups together."""
+    """Return the rows of all row groups together."""
     sizes = f"SELECT max(row_group_num_rows) AS size FROM parquet_metadata({path}) GROUP BY row_group_id"
     try:
         return int(run(reader, f"SELECT coalesce(sum(size), 0) AS rows FROM ({sizes})", limits=limits)["rows"][0])

@@ -54,7 +54,7 @@ def check_levels(*, levels: Floats, scale: float) -> float:
 
 
 def alike(*, levels: Floats, scale: float) -> Integers:
-    """The most points whose levels differ by at most the scale, an even number of them, as sorted indices.
+    """Return the most points whose levels differ by at most the scale, an even number of them, as sorted indices.
 
     A window slid over the sorted levels; the paper's fixed pieces can cut through the best one.
     """
@@ -66,7 +66,7 @@ def alike(*, levels: Floats, scale: float) -> Integers:
 
 
 def guaranteed_points(*, dimension: int, scale: float) -> int:
-    """Points that alike() finds at least, among as many as the fat-shattering dimension: an even number.
+    """Return the points that alike() finds at least, among as many as the fat-shattering dimension: an even number.
 
     Levels lie in [γ, 1 - γ], which ⌈(1 - 2γ)/γ⌉ windows of length γ cover; the paper counts 1/γ windows.
     """
@@ -84,7 +84,7 @@ def weights(*, half: Booleans, levels: Floats, scale: float) -> Floats:
 
 
 def reconstruct(release: DataRelease, *, levels: Floats, scale: float) -> Halves:
-    """The half whose own query falls least short of its value on the half itself, in each release, by a sort.
+    """Return the half whose own query falls least short of its value on the half itself, in each release, by a sort.
 
     With weights exactly level ± scale, and a release on the points, the shortfall of a half is a constant plus the sum
     of level - 2 scale (released rows) over it: the d/2 smallest are taken. ``mass`` is minus that sum.
@@ -125,7 +125,7 @@ def constants(
     delta: float = 0.0,
     repeats: int = 1,
 ) -> Constants:
-    """All three, for d points; the first two are for β = δ = 0 and the largest spread, γ.
+    """Return all three constants, for d points; the first two are for β = δ = 0 and the largest spread, γ.
 
     With ``repeats`` rows for each point errors grow by that factor, and so does the distance of the two data sets.
     """
@@ -154,7 +154,7 @@ def error_bound(
     delta: float = 0.0,
     repeats: int = 1,
 ) -> Bound:
-    """Theorem 2 with a proved constant, as a fraction of the n = repeats · d/2 rows."""
+    """Return the bound of Theorem 2 with a proved constant, as a fraction of the n = repeats · d/2 rows."""
     known = constants(
         points=points, scale=scale, spread=spread, epsilon=epsilon, neighbours=neighbours, beta=beta, delta=delta,
         repeats=repeats,

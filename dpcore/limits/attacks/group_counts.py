@@ -98,7 +98,7 @@ class SubsetSums(PureMechanism):
 
 
 def groups(problem: Problem) -> int:
-    """D: the problem's cells, rounded up to a power of two."""
+    """Return D, the problem's cells, rounded up to a power of two."""
     return 1 << max(1, (problem.domain.size - 1).bit_length())
 
 

@@ -60,7 +60,7 @@ class Shattering:
         return self.lower_bound == self.upper_bound
 
     def sentence(self) -> str:
-        """The dimension in words."""
+        """Return the dimension in words."""
         if self.exact:
             return f"The dimension is {self.lower_bound}."
         return (
@@ -99,7 +99,7 @@ def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, max_steps: int 
 
 
 def _checked(matrix: ArrayLike) -> Floats:
-    """The matrix as numbers, if it is one."""
+    """Return the matrix as numbers, if it is one."""
     try:
         entries = np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -129,7 +129,7 @@ class Cut:
 
 
 def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
-    """Every useful cut, most even first.
+    """Return every useful cut, most even first.
 
     A level only matters by which questions take and which leave the point: those from one weight up, and those down
     to the largest weight that is a gap below it. Halfway between the two serves, and is where one would look for it.
@@ -152,7 +152,7 @@ def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
 
 
 def _bits(chosen: Booleans) -> int:
-    """A whole number with a bit set for each question chosen."""
+    """Return a whole number with a bit set for each question chosen."""
     return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
 
 
@@ -210,7 +210,7 @@ def _divides(cut: Cut, parts: list[int]) -> bool:
 
 
 def _search(entries: Floats, *, gap: Fraction, max_steps: int) -> Shattering:
-    """The dimension for weights that are apart by at least the gap."""
+    """Return the dimension for weights that are apart by at least the gap."""
     distinct, where = np.unique(entries, axis=0, return_index=True)
     search = Search(steps=max_steps, words=1 + len(distinct) // 1024)
     search.grow((), [(1 << len(distinct)) - 1], _cuts(distinct, gap=gap))

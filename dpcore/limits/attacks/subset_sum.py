@@ -59,7 +59,7 @@ class Guess:
 
 
 def random_groups(sampler: Sampler, *, people: int, groups: int) -> Booleans:
-    """Groups that everyone joins on a public fair coin, masks (m, n)."""
+    """Return the groups that everyone joins on a public fair coin, masks (m, n)."""
     if not (1 <= people <= MAX_PEOPLE and 1 <= groups <= MAX_GROUPS):
         raise ParameterError(f"At most {MAX_PEOPLE} people and {MAX_GROUPS:,} groups, at least one of each.")
     masks: Booleans = sampler.draw(PublicCoins(2, columns=people), groups) == 1
@@ -67,7 +67,7 @@ def random_groups(sampler: Sampler, *, people: int, groups: int) -> Booleans:
 
 
 def least_squares(masks: Booleans, answers: Floats) -> Guess:
-    """The bits nearest to fitting the answers (T, m) in squares, all runs at once.
+    """Return the bits nearest to fitting the answers (T, m) in squares, all runs at once.
 
     Estimates are drawn towards 1/2 where the groups leave them open, so few groups do no harm.
     """
@@ -81,7 +81,7 @@ def least_squares(masks: Booleans, answers: Floats) -> Guess:
 
 
 def linear_program(masks: Booleans, answers: Floats, *, cost: str = "largest") -> Iterator[Guess]:
-    """Guesses from about the first n/2 answers, then twice as many each time, at last all: stop whenever you like.
+    """Yield guesses from about the first n/2 answers, then twice as many each time, at last all; the caller may stop.
 
     Args:
         masks: groups (m, n).
@@ -155,13 +155,13 @@ def _check(masks: Booleans, answers: Floats) -> None:
 
 
 def recovered(guess: Guess, truth: Booleans) -> Floats:
-    """Score: share of the true bits (n,) that were guessed, shape (T,)."""
+    """Return the score: share of the true bits (n,) that were guessed, shape (T,)."""
     share: Floats = (guess.bits == truth).mean(axis=1)
     return share
 
 
 def strength(masks: Booleans) -> float:
-    """Smallest singular value s of the groups' matrix; 0 if there are fewer groups than people."""
+    """Return the smallest singular value s of the groups' matrix; 0 if there are fewer groups than people."""
     if len(masks) < masks.shape[1]:
         return 0.0
     matrix = masks.astype(np.float64)
@@ -181,7 +181,7 @@ def max_wrong_bits(masks: Booleans, *, error: ArrayLike) -> Integers:
 
 
 def error_bound(masks: Booleans, *, epsilon: float, beta: float = 0.0, delta: float = 0.0) -> Bound:
-    """The error that every (ε, δ)-private curator makes on one of these groups, with random bits.
+    """Return the error that every (ε, δ)-private curator makes on one of these groups, with random bits.
 
     A bit is one row: any guess from the answers is wrong with chance 1/(1 + e^ε) at least (either relation). Least
     squares gets at most 4 m E²/s² wrong. Both hold, so E >= s √(n w/(4 m)), w the share that must be wrong: in

@@ -41,7 +41,7 @@ from dpcore.limits.chance import VACUOUS_STATEMENT, check_loss, confusion, repla
 
 
 def reconstruct(release: DataRelease, *, shattered: Integers | None = None) -> Halves:
-    """The half of the shattered points with most mass in each release, by a sort.
+    """Return the half of the shattered points with most mass in each release, by a sort.
 
     Args:
         release: data on the shattered set, n = r d/2 rows for a whole r.
@@ -68,7 +68,7 @@ def reconstruct(release: DataRelease, *, shattered: Integers | None = None) -> H
 
 
 def worst_half_error(release: DataRelease, truth: Booleans) -> Floats:
-    """Score: largest error over all halves as queries, a fraction of n, shape (T,): the α a release really had."""
+    """Return the score: largest error over all halves as queries, a fraction of n, shape (T,): the release's true α."""
     points, n = release.problem.domain.ordered, release.problem.n
     difference = np.sort(release.histogram()[:, :points] / n - truth * (2 / points), axis=1)
     worst: Floats = np.maximum(difference[:, points // 2 :].sum(axis=1), -difference[:, : points // 2].sum(axis=1))
@@ -76,7 +76,7 @@ def worst_half_error(release: DataRelease, truth: Booleans) -> Floats:
 
 
 def recovery_ceiling(*, epsilon: float, repeats: int, neighbours: Neighbours, delta: float = 0.0) -> float:
-    """Largest expected share of a *random* half that any attack can find in any (ε, δ)-private release.
+    """Return the largest expected share of a *random* half that any attack can find in any (ε, δ)-private release.
 
     A point is found with this chance when it is in the data, and with the complementary chance when it was swapped out.
     An attack on a private release that finds more, in a test, says that the release is not private.
@@ -100,7 +100,7 @@ def error_bound(
     delta: float = 0.0,
     points: int | None = None,
 ) -> Bound:
-    """Theorem 3.11 with constants: α of any (ε, δ)-private mechanism that answers all halves within α, up to chance β.
+    """Return the α of Theorem 3.11 with constants: of any (ε, δ)-private answers to all halves, up to chance β.
 
     With ``points``, also the bound of promises nearly sure: two halves whose data are k rows' steps apart share an
     outcome good for both as long as β is below the confusion of so many steps, and then one of them errs by (their
@@ -144,7 +144,7 @@ def error_bound(
 
 
 def _far_error(*, epsilon: float, steps: int, beta: float, delta: float, points: int) -> float:
-    """Largest h/d, h <= d/2 swaps, whose two data sets must still be confused more often than β."""
+    """Return the largest h/d, h <= d/2 swaps, whose two data sets must still be confused more often than β."""
     if beta == 0 and delta == 0:
         return 0.5  # the confusion of many steps underflows, but is never 0
 

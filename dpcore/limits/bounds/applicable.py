@@ -81,7 +81,7 @@ def lower_curve(
     beta: float,
     questions: int | None = None,
 ) -> tuple[Floats, Floats] | None:
-    """The bound at each privacy loss for a guarantee like this mechanism's: epsilons (I,) and errors (I,).
+    """Return the bound at each privacy loss for a guarantee like this mechanism's: epsilons (I,) and errors (I,).
 
     Losses at which nothing is known are left out; None where nothing is known at all, or the mechanism has no epsilon.
     """

@@ -91,7 +91,7 @@ class Separation:
     gap: Floats
 
     def loss_reaches(self, loss: float) -> float:
-        """Chance that two samples of the same population are told apart with a loss of at least so much.
+        """Return the chance that two samples of the same population are told apart with a loss of at least so much.
 
         With Laplace noise of scale 1/ε the loss between answers g apart is exactly εg, and some outcomes attain it.
         """
@@ -116,7 +116,7 @@ class Separation:
 
 
 def separation(*, n: int, epsilon: float, modulus: int | None = None, population: int | None = None) -> Separation:
-    """The exact law of the gap between two samples of n rows each.
+    """Return the exact law of the gap between two samples of n rows each.
 
     Args:
         n: rows of each sample.

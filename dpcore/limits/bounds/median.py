@@ -51,7 +51,7 @@ def check_rows(*, n: int, odd: bool) -> int:
 
 
 def any_private(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of the largest chance p of being right on every constant data set, for any ε-private mechanism.
+    """Return log of the largest chance p of being right on every constant data set, for any ε-private mechanism.
 
     p <= 1/(1 + (N - 1) e^(-εn)), the proof in the module's docstring.
     """
@@ -62,7 +62,7 @@ def any_private(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
 
 
 def any_private_stepwise(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of a smaller bound on the same chance, from following the walk step by step.
+    """Return log of a smaller bound on the same chance, from following the walk step by step.
 
     With u = 1 - p, some v is said on "all at 0" with chance at most u/(N - 1); n steps of the walk (chance.after_steps)
     take that to p at most. While the answer is unlikely a step multiplies its chance by e^ε; then a step divides the
@@ -121,7 +121,7 @@ def refusing(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
 
 
 def exponential(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of the exponential mechanism's chance: 1/(1 + (N - 1) e^(-ε(n+1)/4)), n odd.
+    """Return log of the exponential mechanism's chance: 1/(1 + (N - 1) e^(-ε(n+1)/4)), n odd.
 
     A point's score is minus the rows to replace before it is a median, so all other points score -(n + 1)/2.
     """
@@ -131,7 +131,7 @@ def exponential(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
 
 
 def permute_and_flip(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of permute-and-flip's chance: (1 - (1 - q)^N)/(N q) with q = e^(-ε(n+1)/4), n odd."""
+    """Return log of permute-and-flip's chance: (1 - (1 - q)^N)/(N q) with q = e^(-ε(n+1)/4), n odd."""
     check_loss(epsilon=epsilon)
     return log_flip(np.asarray(bits, dtype=np.float64) * math.log(2), -epsilon * check_rows(n=n, odd=True) / 2)
 
@@ -160,7 +160,7 @@ def stable_threshold(*, epsilon: float, delta: float) -> int:
 
 
 def stable(*, bits: ArrayLike, n: int, epsilon: float, delta: float) -> Floats:
-    """Log of the stable median's chance of answering, and then rightly: the same on every grid, n odd.
+    """Return log of the stable median's chance of answering, and then rightly: the same on every grid, n odd.
 
     The median of a constant data set changes only after (n + 1)/2 replacements; it is answered when that number plus
     discrete Laplace noise of scale 1/ε is at least τ (stable_threshold).
@@ -178,7 +178,7 @@ def wall(*, n: int, epsilon: float) -> float:
 
 
 def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
-    """Theorem 5.1 on a grid, as a lower bound on the chance of a *wrong* answer (``value``, not an error)."""
+    """Return Theorem 5.1 on a grid, as a lower bound on the chance of a *wrong* answer (``value``, not an error)."""
     right = float(any_private(bits=bits, n=n, epsilon=epsilon))
     sharp = float(any_private_stepwise(bits=bits, n=n, epsilon=epsilon))
     # A chance of "at most 1" would say nothing, and as if it were something.

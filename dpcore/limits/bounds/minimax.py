@@ -76,7 +76,7 @@ def _max_shift(*, rows: int, epsilon: float) -> int:
 
 
 def best_pairs(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> Pairs:
-    """The witness with the largest risk, pairs (2τ/n) confusion(τ), over whole τ with as many pairs as fit.
+    """Return the witness with the largest risk, pairs (2τ/n) confusion(τ), over whole τ with as many pairs as fit.
 
     With more pairs than rows some are left out: a histogram with more cells is no easier.
     """
@@ -99,19 +99,19 @@ def integer_risk(*, cells: int, rows: int, epsilon: float) -> float:
 
 
 def printed_risk(*, cells: int, rows: int, epsilon: float) -> float:
-    """The printed (k - 1)(t/(2 ε n))(1 - √(t/2)) at its best t = 8/9: not a bound for large ε or small n."""
+    """Return the printed (k - 1)(t/(2 ε n))(1 - √(t/2)) at its best t = 8/9: not a bound for large ε or small n."""
     _check(cells=cells, rows=rows, epsilon=epsilon)
     return (cells - 1) * 4 / 27 / (epsilon * rows)
 
 
 def laplace_risk(*, cells: int, rows: int, epsilon: float) -> float:
-    """Exact risk of Laplace noise of scale 2/ε in every cell: 2k/(εn)."""
+    """Return the exact risk of Laplace noise of scale 2/ε in every cell: 2k/(εn)."""
     _check(cells=cells, rows=rows, epsilon=epsilon)
     return 2 * cells / (epsilon * rows)
 
 
 def geometric_risk(*, cells: int, rows: int, epsilon: float) -> float:
-    """Exact risk of the identity histogram, discrete Laplace noise: (k/n) 2p/(1 - p²), p = e^(-ε/2).
+    """Return the exact risk of the identity histogram, discrete Laplace noise: (k/n) 2p/(1 - p²), p = e^(-ε/2).
 
     With ``cells`` the number of occupied cells, it is the risk of the sparse random-DP histogram, which leaves the
     empty ones alone (Hall, Rinaldo and Wasserman 2013, equation 5).
@@ -124,7 +124,7 @@ def geometric_risk(*, cells: int, rows: int, epsilon: float) -> float:
 
 
 def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> Bound:
-    """Proposition 3.1 with constants that hold, as the expected total error over the cells (``value``, up to 2)."""
+    """Return Proposition 3.1 with constants that hold, the expected total error over the cells (``value``, up to 2)."""
     best = best_pairs(cells=cells, rows=rows, epsilon=epsilon, delta=delta)
     simple = integer_risk(cells=cells, rows=rows, epsilon=epsilon)
     return Bound(
@@ -163,7 +163,7 @@ class Risks:
 
 
 def risks(*, cells: int, occupied: int, rows: int, epsilons: Floats) -> Risks:
-    """The risks on a grid of ε (E,); ``occupied`` cells hold rows at all."""
+    """Return the risks on a grid of ε (E,); ``occupied`` cells hold rows at all."""
 
     def along(risk: Callable[..., float], size: int) -> Floats:
         return np.array([risk(cells=size, rows=rows, epsilon=float(epsilon)) for epsilon in epsilons])

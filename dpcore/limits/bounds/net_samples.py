@@ -44,13 +44,13 @@ class NetPairs:
     differences: Integers
 
     def losses(self, epsilon: float) -> Floats:
-        """Lower bound on the larger loss of the two directions in each pair, (pairs,)."""
+        """Return the lower bound on the larger loss of the two directions in each pair, (pairs,)."""
         check_loss(epsilon=epsilon)
         losses: Floats = epsilon / (2 * self.points) * self.differences.mean(axis=1)
         return losses
 
     def max_epsilon(self, *, loss: float, beta: float) -> float:
-        """No larger ε keeps the loss below this in all but a share β of the pairs: losses grow in proportion to ε."""
+        """Return the largest ε with a loss below this in all but a share β of the pairs: they grow in proportion."""
         if not (loss > 0 and 0 <= beta < 1):
             raise ParameterError("The loss must be above 0, and the share of pairs at least 0 and below 1.")
         rank = len(self.differences) - int(beta * len(self.differences) + 1e-9)
@@ -64,7 +64,7 @@ def reaching(pair_losses: Floats) -> tuple[Floats, Floats]:
 
 
 def max_extent_difference(near: Integers, far: Integers, *, points: int) -> int:
-    """Largest extent beside the far sample less that beside the near one, over all candidates of m points.
+    """Return the largest extent beside the far sample less that beside the near one, over all candidates of m points.
 
     The extent beside the far sample is its gap at some cell. Put no point up to that cell, or put all of them there,
     and all others as the near sample has them: no candidate with that gap, or a smaller one, does better.
@@ -85,7 +85,7 @@ def max_extent_difference(near: Integers, far: Integers, *, points: int) -> int:
 
 
 def draw_pairs(*, rows: int, points: int, pairs: int, seed: int) -> NetPairs:
-    """Pairs of samples of n of 2n people, one in each cell.
+    """Return the pairs of samples of n of 2n people, one in each cell.
 
     Args:
         rows: n.
@@ -106,7 +106,7 @@ def draw_pairs(*, rows: int, points: int, pairs: int, seed: int) -> NetPairs:
 
 
 def draw_sample(generator: np.random.Generator, rows: int) -> Integers:
-    """Rows in each of 2n cells: n of them, all alike likely, hold one."""
+    """Return the rows in each of 2n cells: n of them, all alike likely, hold one."""
     sample = np.zeros(2 * rows, dtype=np.int64)
     sample[generator.permutation(2 * rows)[:rows]] = 1
     return sample

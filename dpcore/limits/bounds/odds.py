@@ -38,7 +38,7 @@ def _check_prior(prior: ArrayLike) -> Floats:
 
 
 def posterior_range(prior: ArrayLike, *, epsilon: float) -> tuple[Floats, Floats]:
-    """Smallest and largest chance after any release of privacy loss ε (δ = 0), elementwise on the prior."""
+    """Return the smallest and largest chance after any release of privacy loss ε (δ = 0), elementwise on the prior."""
     check_loss(epsilon=epsilon)
     chances = _check_prior(prior)
     log_odds = np.log(chances) - np.log1p(-chances)
@@ -66,7 +66,7 @@ def best_guesses(prior: float, *, epsilons: Floats, delta: float = 0.0) -> Float
 
 
 def witness(*, epsilon: float, delta: float = 0.0) -> Floats:
-    """A mechanism that attains both bounds: chances of four outcomes, one row for each truth, shape (2, 4).
+    """Return a mechanism that attains both bounds: chances of four outcomes, one row for each truth, shape (2, 4).
 
     With chance δ it tells the truth outright (outcomes 0 and 3); else it answers 1 or 2, randomised response.
     """

@@ -45,7 +45,7 @@ class Packing:
 
 
 def packings(queries: Queries, *, questions: int | None = None) -> list[Packing]:
-    """Packings of a class, those of larger gap first; empty where none of two places is known.
+    """Return the packings of a class, those of larger gap first; empty where none of two places is known.
 
     Args:
         queries: the class.
@@ -71,7 +71,7 @@ def packings(queries: Queries, *, questions: int | None = None) -> list[Packing]
 
 
 def _places(queries: Queries) -> tuple[float, str] | None:
-    """log2 of the number of places and where they are, for classes that count rows."""
+    """Return log2 of the number of places and where they are, for classes that count rows."""
     if isinstance(queries, Cells | Thresholds | Intervals | Rectangles):
         # The cell itself, the threshold at the lower one, the interval up to it, the rectangle that is the cell.
         return math.log2(queries.domain.ordered), f"on {queries.domain.ordered:,} cells"

@@ -46,7 +46,7 @@ def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound 
 
 
 def hard_data(*, place: int, moved: int, n: int, cells: int) -> Integers:
-    """The data of the proof as rows per cell, (cells,): so many rows at a place, the others at the two ends."""
+    """Return the data of the proof as rows per cell, (cells,): so many rows at a place, the others at the two ends."""
     if not (0 <= place < cells and 0 <= moved <= n):
         raise ParameterError(f"A place must be one of {cells} cells, and the rows there at most {n}.")
     histogram = np.zeros(cells, dtype=np.int64)

@@ -60,7 +60,7 @@ class Walk:
 
 
 def exponential_walk(*, bits: float, n: int, epsilon: float) -> Walk:
-    """The exponential mechanism's walk, exactly; n odd.
+    """Return the exponential mechanism's walk, exactly; n odd.
 
     With h = (n + 1)/2: before step h, 0 is the median and all other points score -(h - i); from then on v is, and all
     other points score -(i - h + 1).
@@ -72,7 +72,7 @@ def exponential_walk(*, bits: float, n: int, epsilon: float) -> Walk:
 
 
 def permute_and_flip_walk(*, bits: float, n: int, epsilon: float) -> Walk:
-    """Permute-and-flip's walk, exactly; n odd. The points that are not the median share what it leaves."""
+    """Return permute-and-flip's walk, exactly; n odd. The points that are not the median share what it leaves."""
     is_median, weight, others = _scores(bits=bits, n=n, epsilon=epsilon)
     best = log_flip(np.full(n + 1, bits * math.log(2)), weight)
     # 1 - (chance of the best) is about (N - 1) q/2 where N q is small, and cancels there.
@@ -94,13 +94,13 @@ def _scores(*, bits: float, n: int, epsilon: float) -> tuple[Booleans, Floats, f
 
 
 def refusing_walk(*, bits: float, n: int, epsilon: float) -> Walk:
-    """The walk of the mechanism that reaches the wall: e^ε at every step, until it arrives."""
+    """Return the walk of the mechanism that reaches the wall: e^ε at every step, until it arrives."""
     last = float(refusing(bits=bits, n=n, epsilon=epsilon))
     return Walk(name="refusing", epsilon=epsilon, delta=0.0, log_chance=last - epsilon * np.arange(n, -1, -1.0))
 
 
 def stable_walk(*, n: int, epsilon: float, delta: float) -> Walk:
-    """The stable median's walk on any grid: impossible until v is the median, h - (n - i) rows from changing."""
+    """Return the stable median's walk on any grid: impossible until v is the median, h - (n - i) rows from changing."""
     threshold = stable_threshold(epsilon=epsilon, delta=delta)
     half, copies = check_rows(n=n, odd=True), np.arange(n + 1)
     answered = laplace_tail(threshold - (half - (n - copies)), scale=1 / epsilon)
@@ -127,7 +127,7 @@ def measured_walk(medians: Integers, *, target: int) -> MeasuredWalk:
 
 
 def median_by_search(cumulative_share: Callable[[Integers], Floats], *, cells: int, trials: int) -> Integers:
-    """The cell a binary search for one half ends at, from threshold answers alone; shape (T,).
+    """Return the cell a binary search for one half ends at, from threshold answers alone; shape (T,).
 
     Args:
         cumulative_share: the oracle; for a cell in each trial (T,), the fraction of rows at most there (T,).

@@ -19,7 +19,7 @@ Signs = NDArray[np.int8]
 
 
 def side_counts(records: Floats, signs: Signs, net: Floats) -> Integers:
-    """Rows x with <A x, u> > 0, for each sign matrix A and direction u.
+    """Return the rows x with <A x, u> > 0, for each sign matrix A and direction u.
 
     Args:
         records: rows on the grid, (n, d).

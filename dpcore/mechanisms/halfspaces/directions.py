@@ -34,7 +34,7 @@ def _one_of_each_pair(points: Floats) -> Floats:
 
 
 def _orbit(seed: tuple[float, ...], *, orders: Sequence[tuple[int, ...]]) -> Floats:
-    """A point's images under changes of signs and the given orders of coordinates."""
+    """Return a point's images under changes of signs and the given orders of coordinates."""
     signs = np.array(list(product((1.0, -1.0), repeat=len(seed))))
     return np.concatenate([(np.array(seed) * signs)[:, list(order)] for order in orders])
 
@@ -102,7 +102,7 @@ def directions(*, dimensions: int, limit: int) -> Floats:
 
 @lru_cache(maxsize=256)
 def reach(*, dimensions: int, limit: int) -> float:
-    """The largest angle between any direction and the nearest of the set or its opposites, in radians."""
+    """Return the largest angle between any direction and the nearest of the set or its opposites, in radians."""
     if dimensions == 1:
         return 0.0
     if dimensions == 2:

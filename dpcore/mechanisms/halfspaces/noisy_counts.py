@@ -101,19 +101,19 @@ class HalfspaceCounts(PureMechanism):
         return _dimensions(problem) > self.projected
 
     def net(self, problem: Problem) -> Floats:
-        """The measured directions, (k, t)."""
+        """Return the measured directions, (k, t)."""
         return directions(dimensions=min(self.projected, _dimensions(problem)), limit=self.directions)
 
     def matrices(self, problem: Problem) -> int:
-        """Matrices whose answers are averaged: m, or 1 for the identity."""
+        """Return the matrices whose answers are averaged: m, or 1 for the identity."""
         return self.projections if self.is_projected(problem) else 1
 
     def measured(self, problem: Problem) -> int:
-        """Counts released, which is how far one row moves all of them together, under either relation."""
+        """Return the counts released, which is how far one row moves all of them together, under either relation."""
         return self.matrices(problem) * len(self.net(problem))
 
     def reach(self, problem: Problem) -> float:
-        """The largest angle between a direction (after projection) and the nearest of the net, in radians."""
+        """Return the largest angle between a direction (after projection) and the nearest of the net, in radians."""
         return reach(dimensions=min(self.projected, _dimensions(problem)), limit=self.directions)
 
     def noise_deviation(self, problem: Problem) -> float:
@@ -140,8 +140,8 @@ class HalfspaceCounts(PureMechanism):
                 value=math.inf,
                 kind=BoundKind.ORDER_ONLY,
                 statement=f"Projection: a row at margin {queries.margin:g} keeps its side in {agreeing:.3g} of "
-                f"Gaussian projections to {self.projected} dimensions. Net: up to {math.degrees(angle):.3g}° off. Noise: "
-                f"standard deviation {deviation:.3g} of n.",
+                f"Gaussian projections to {self.projected} dimensions. Net: up to {math.degrees(angle):.3g}° off. "
+                f"Noise: standard deviation {deviation:.3g} of n.",
                 reference=reference,
                 beta=beta,
                 note="Sign matrices agree with Gaussian ones for dense vectors and not for sparse ones, so nothing is "
@@ -194,7 +194,7 @@ class HalfspaceCounts(PureMechanism):
 
 
 def _dimensions(problem: Problem) -> int:
-    """The rows' dimensions, d."""
+    """Return the rows' dimensions, d."""
     assert isinstance(problem.domain, Sphere)
     return problem.domain.dimensions
 

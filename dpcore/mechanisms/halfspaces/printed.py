@@ -39,7 +39,7 @@ class Printed:
     alpha: float
 
     def log_noise_chance(self, *, hoeffding: float) -> float:
-        """ln of the union bound that the mean noise of some direction exceeds α/4: 2·e^(−mα²/hoeffding) each.
+        """Return ln of the union bound that the mean noise of some direction exceeds α/4: 2·e^(−mα²/hoeffding) each.
 
         Noise within [−1, 1] has range 2, so Hoeffding's bound has 32; the paper prints 8.
         """

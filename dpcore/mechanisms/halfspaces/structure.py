@@ -20,7 +20,7 @@ STEP_WORK = 1 << 25
 
 
 def side_answers(counts: Integers, signs: Signs, net: Floats, towards: Floats, *, n: int) -> Floats:
-    """Answers, as fractions of n, that counts give for directions.
+    """Return the answers for directions that counts give, as fractions of n.
 
     Args:
         counts: rows with <Ax, u> > 0, noisy or not, (T or 1, m, k).
@@ -64,7 +64,7 @@ class HalfspaceRelease(Release):
     net: Floats
 
     def answer(self, towards: Floats) -> Floats:
-        """Answers as fractions of n to directions (Q, d), shape (T, Q)."""
+        """Return the answers as fractions of n to directions (Q, d), shape (T, Q)."""
         queries = self.problem.queries
         assert isinstance(queries, Halfspaces)
         return side_answers(self.counts, self.signs, self.net, queries.sphere.unit(towards), n=self.problem.n)

@@ -26,7 +26,7 @@ def largest_prefix(*, terms: int, beta: float, log_moment: Callable[[Floats], Fl
 def largest_rectangle(
     queries: Rectangles, *, beta: float, log_moment: Callable[[Floats], Floats], rates: Floats
 ) -> float:
-    """A level that the noise of some rectangle exceeds with chance at most beta, terms as in largest_prefix.
+    """Return a level that the noise of some rectangle exceeds with chance at most beta, terms as in largest_prefix.
 
     Union bound with one rate for all: Pr[max |S_R| >= t] <= 2 * (sum over rectangles of M(rate)^cells) * e^(-rate * t).
     """
@@ -51,7 +51,7 @@ def log_complement(exponent: Floats | float) -> Floats:
 
 
 def laplace_log_moment(scale: float) -> Callable[[Floats], Floats]:
-    """Logarithm of E[e^(rate Z)] for discrete Laplace noise, for rates below 1/scale."""
+    """Return the logarithm of E[e^(rate Z)] for discrete Laplace noise, for rates below 1/scale."""
 
     def log_moment(rates: Floats) -> Floats:
         return 2 * log_complement(-1 / scale) - log_complement(rates - 1 / scale) - log_complement(-rates - 1 / scale)
@@ -125,7 +125,7 @@ def worst_error_formula(queries: Queries, *, noise: str, square: str) -> str:
 
 
 def _by_class(queries: Queries, prefix: float) -> float:
-    """An interval is a difference of two prefixes, so it strays at most twice as far as the worst prefix."""
+    """Return the statement for each class; an interval, a difference of two prefixes, has at most twice their error."""
     if isinstance(queries, Thresholds):
         return prefix
     if isinstance(queries, Intervals):

@@ -52,7 +52,7 @@ class GaussianHistogram(GaussianMechanism):
     delta: float = delta_param()
 
     def sigma(self, problem: Problem) -> float:
-        """Standard parameter of the noise in rows."""
+        """Return the parameter of the Gaussian noise, in rows."""
         return gaussian_sigma(epsilon=self.epsilon, delta=self.delta, shift=problem.neighbours.histogram_shift)
 
     @override

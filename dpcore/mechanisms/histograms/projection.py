@@ -18,7 +18,7 @@ from dpcore.core import Integers, ParameterError
 
 
 def project_counts(noisy: NDArray[Any], *, total: int) -> Integers:
-    """Whole counts c >= 0 with sum c = total that minimise sum |noisy - c| in each trial: (T, k) to (T, k).
+    """Return whole counts c >= 0 with sum c = total that minimise sum |noisy - c| in each trial: (T, k) to (T, k).
 
     Whole noisy counts are levelled at once. Others are first rounded, each unit where it is cheapest: if rounding
     every cell up is still too few rows, or down too many, the rest is levelled; else as many cells as needed are

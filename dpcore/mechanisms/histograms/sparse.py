@@ -57,7 +57,7 @@ from dpcore.randomness import NoisyCounts, Sampler
 
 
 def lone_row_chance(*, cells: int, n: int, condition: str = "sharper") -> float:
-    """Bound, over all populations, on the chance that one of two given rows among n + 1 is alone in its cell."""
+    """Bound, over all populations, the chance that one of two given rows among n + 1 is alone in its cell."""
     if condition == "paper":
         return 2 * cells / n
     if cells > n + 1:
@@ -80,7 +80,7 @@ class ProjectedHistogram(PureMechanism):
     epsilon: float = epsilon_param()
 
     def noisy_cells(self, histogram: Integers, problem: Problem) -> Booleans:
-        """Which cells get noise; the others stay as they are."""
+        """Return the cells that get noise; the others stay unchanged."""
         return np.ones(problem.domain.size, dtype=np.bool_)
 
     @override

@@ -33,7 +33,7 @@ class BoxErrors:
 def box_errors(
     mechanism: BoxCuts, state: BoxState, sampler: Sampler, *, trials: int
 ) -> Generator[float, None, BoxErrors]:
-    """Releases beside the truth; yields the fraction done."""
+    """Return the releases beside the truth; yields the fraction done."""
     truth = boxes_of(state.problem).answers(state.rows[None])[0] / state.problem.n
     worst, released = np.empty(trials), truth
     for start in range(0, trials, AT_ONCE):

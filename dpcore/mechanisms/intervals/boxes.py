@@ -98,7 +98,7 @@ class BoxRelease(Release):
         return np.concatenate(parts)
 
     def answers(self) -> Floats:
-        """Answers to all boxes as shares of n, (T, count)."""
+        """Return the answers to all boxes as shares of n, (T, count)."""
         return boxes_of(self.problem).answers(self.rows()) / self.problem.n
 
     def _rows(self, start: int, stop: int) -> Floats:
@@ -133,7 +133,7 @@ class BoxCuts(PureMechanism):
     )  # fmt: skip
 
     def epsilon_of(self, column: int, *, columns: int) -> float:
-        """Privacy loss of one level of cuts along a column."""
+        """Return the ε of one level of cuts along a column."""
         return self.epsilon * (1 << column) / ((1 << columns) - 1) / self.levels
 
     @override

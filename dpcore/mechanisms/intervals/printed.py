@@ -64,12 +64,12 @@ from dpcore.randomness.counts import NEVER
 
 
 def printed_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> int:
-    """The n that Theorem 4.3 asks for, as printed; not enough."""
+    """Return the n that Theorem 4.3 asks for, as printed; not enough."""
     return math.ceil(8 * depth / (epsilon * alpha) * math.log(8 * depth / (alpha * beta)))
 
 
 def corrected_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> int:
-    """The n that the proof of Theorem 4.3 needs; it is enough for the repaired algorithm, if ties are broken.
+    """Return the n that the proof of Theorem 4.3 needs; it is enough for the repaired algorithm, if ties are broken.
 
     Let J = 3/2·a²n and b = d·M/ε. A question goes wrong by more than J rows on one side only, so with chance below
     e^(-J/b); as M ≤ 9/α, some of the d·M does with chance below 9/8·β·(αβ/(8d))^(1/3) < 0.57β. And let no position hold
@@ -82,12 +82,12 @@ def corrected_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> 
 
 
 def recommended_tie_bits(alpha: float) -> int:
-    """Tie-breaking bits that part the rows of one cell finely enough for the corrected theorem: 2·log2(6/α) + 2."""
+    """Return the tie-breaking bits that split one cell's rows enough for the corrected theorem: 2·log2(6/α) + 2."""
     return math.ceil(2 * math.log2(6 / alpha)) + 2
 
 
 def crowding(*, n: int, alpha: float, tie_bits: int) -> float:
-    """A bound on the chance that some position holds more than (α/6)²·n rows, whatever the data.
+    """Return a bound on the chance that some position holds more than (α/6)²·n rows, whatever the data.
 
     It takes k = ⌊(α/6)²·n⌋ + 1 rows of one cell that share all t coins: at most C(n, k)·2^(-t(k-1)).
     """
@@ -117,7 +117,7 @@ class PrintedIntervals(PureMechanism):
         return math.ceil(8 / self.alpha)
 
     def depth(self, problem: Problem) -> int:
-        """Questions of one search, d."""
+        """Return the questions of one search, d."""
         return problem.domain.depth + self.tie_bits
 
     @override
@@ -154,7 +154,7 @@ class PrintedIntervals(PureMechanism):
         )
 
     def search(self, state: HistogramState, sampler: Sampler, trials: int) -> Bisections:
-        """The bisections of T trials, at the left end."""
+        """Return the bisections of T trials, at the left end."""
         problem = state.problem
         return Bisections(
             histogram=state.histogram,
@@ -217,7 +217,7 @@ class Bisections:
         self.left = [np.zeros(trials, dtype=np.int64)] * tie_bits  # rows before that one's middle
 
     def next_bound(self) -> Integers:
-        """The cell in which the next block ends, (T,)."""
+        """Return the cell in which the next block ends, (T,)."""
         if self.done.all():
             return self._nothing_left()
         cell, first = np.zeros(self.trials, dtype=np.int64), self.start >> self.tie_bits
@@ -251,7 +251,7 @@ class Bisections:
         return self.sampler.draw(draw, self.trials)[:, 0]
 
     def _nothing_left(self) -> Integers:
-        """The draws of a search where every trial is done: made all the same, and ignored."""
+        """Return the draws of a search where every trial is done: made all the same, and ignored."""
         nothing = np.zeros((self.trials, 1), dtype=np.int64)
         for _ in range(self.depth + self.tie_bits):
             self.sampler.draw(NoisyComparisons(nothing, NEVER, epsilon=self.epsilon, sensitivity=1), self.trials)

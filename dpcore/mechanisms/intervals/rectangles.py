@@ -97,7 +97,7 @@ class RectangleSizes:
 
 
 def share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
-    """Share below each edge (E,) of mass spread evenly from low to high (...): (..., E), 1 at the last edge.
+    """Return the share below each edge (E,) of mass spread evenly from low to high (...): (..., E), 1 at the last edge.
 
     Mass on a single place lies above it.
     """
@@ -231,7 +231,7 @@ def shares_of_pieces(mass: Floats, *, pieces: int, parts: int) -> Floats | None:
 
 
 def with_ends(cuts: Integers, last: int) -> Integers:
-    """Cuts (..., k) with 0 before them and the last place behind: (..., k + 2)."""
+    """Return the cuts (..., k) with 0 before them and the last place behind: (..., k + 2)."""
     padded: Integers = np.concatenate([np.zeros_like(cuts[..., :1]), cuts, np.full_like(cuts[..., :1], last)], axis=-1)
     return padded
 
@@ -251,7 +251,7 @@ class RectangleRelease(PureMechanism):
     )
 
     def plan(self, problem: Problem) -> RectangleSizes:
-        """The public sizes; raises ParameterError where the records are no pairs of numbers."""
+        """Return the public sizes; raises ParameterError where the records are no pairs of numbers."""
         if not is_map(problem.domain):
             raise ParameterError(f"Rectangles lie on two numbers, not on {problem.domain.title}.")
         return RectangleSizes(domain=problem.domain, levels=self.levels)
@@ -262,7 +262,7 @@ class RectangleRelease(PureMechanism):
         return FIRST_SHARE * self.epsilon / self.levels, (1 - FIRST_SHARE) * self.epsilon / self.levels
 
     def sensitivity(self, problem: Problem) -> int:
-        """Delta: how far one row moves the scores of a level together, in rows; a replaced row, in two slabs."""
+        """Return the sensitivity of a level's scores together, in rows; of a replaced row, in two slabs."""
         return sum(problem.neighbours.histogram_shift)
 
     @override
@@ -348,7 +348,7 @@ class RectangleRelease(PureMechanism):
 
 
 def merged(ends: Integers, cuts: Integers) -> Integers:
-    """Ends of pieces (..., k + 1) with the cut of each piece (..., k) between them: (..., 2k + 1)."""
+    """Return the ends of pieces (..., k + 1) with the cut of each piece (..., k) between them: (..., 2k + 1)."""
     merged = np.empty((*ends.shape[:-1], ends.shape[-1] + cuts.shape[-1]), dtype=np.int64)
     merged[..., ::2], merged[..., 1::2] = ends, cuts
     return merged

@@ -84,7 +84,7 @@ class RecursiveIntervals(PureMechanism):
         return max(1, min(wanted, MAX_SUBCELLS // problem.domain.size))
 
     def sensitivity(self, problem: Problem) -> int:
-        """Delta: how far one row moves the scores of a level together, in rows."""
+        """Return the sensitivity of a level's scores together, in rows."""
         return sum(problem.neighbours.histogram_shift)
 
     @override

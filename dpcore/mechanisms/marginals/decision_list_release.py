@@ -82,7 +82,7 @@ class ListState(State):
     records: Integers
 
     def added_up(self, coefficients: Integers, *, level: int, degree: int) -> Integers:
-        """Sum over lists of the coefficient of each set of ``level`` literals, (C(s, level) * 2^level,)."""
+        """Return the sum over lists of the coefficient of each set of ``level`` literals, (C(s, level) * 2^level,)."""
         domain = self.problem.domain
         assert isinstance(domain, DecisionLists)
         literals, outputs = self.records[:, : domain.rules], self.records[:, domain.rules :]
@@ -147,7 +147,7 @@ class ListRelease(Release):
 
 
 def list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: bool) -> ListPlan:
-    """The polynomials for these public numbers, and the best split of the budget over their levels."""
+    """Return the polynomials for these public numbers, and the best split of the budget over their levels."""
     if not isinstance(problem.domain, DecisionLists):
         raise ParameterError("This mechanism releases decision lists.")
     # What is kept has no names: a reader's own may be read from a file.

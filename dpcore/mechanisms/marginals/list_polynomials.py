@@ -25,7 +25,7 @@ SCALE = 5040
 
 @lru_cache(maxsize=32)
 def subsets(rules: int, degree: int) -> tuple[tuple[int, ...], ...]:
-    """Subsets of at most ``degree`` rules, the empty one first, level by level."""
+    """Return the subsets of at most ``degree`` rules, the empty one first, level by level."""
     return tuple(tuple(chosen.tolist()) for size in range(degree + 1) for chosen in places(rules, size=size))
 
 
@@ -46,7 +46,7 @@ def outputs_on_patterns(outputs: tuple[int, ...]) -> Floats:
 
 
 def bias(coefficients: Floats, outputs: tuple[int, ...], *, degree: int) -> float:
-    """Largest distance from what the list says, over all patterns."""
+    """Return the largest distance from what the list says, over all patterns."""
     rules = len(outputs) - 1
     return float(np.abs(_patterns(rules, degree) @ coefficients - outputs_on_patterns(outputs)).max())
 
@@ -108,7 +108,7 @@ def program(outputs: tuple[int, ...], *, degree: int, costs: tuple[float, ...] =
 
 
 def all_outputs(rules: int) -> list[tuple[int, ...]]:
-    """Every list's outputs; number b of a list is sum of output_i * 2^i."""
+    """Return every list's outputs; number b of a list is sum of output_i * 2^i."""
     return [outputs[::-1] for outputs in product((0, 1), repeat=rules + 1)]
 
 

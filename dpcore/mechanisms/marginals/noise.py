@@ -55,21 +55,21 @@ class LevelNoise:
     variance: float
 
     def draw(self, counts: Integers) -> Draw[Integers]:
-        """These counts (1 or T, k) with the level's noise."""
+        """Return these counts (1 or T, k) with the level's noise."""
         if self.epsilon:
             return NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moved)
         return GaussianCounts(counts, sigma=self.scale, squared_shift=self.moved)
 
 
 def moved(*, attributes: int, level: int, signed: bool, neighbours: Neighbours) -> int:
-    """Counts of a level that one neighbour moves, by 1 each: L1 sensitivity and squared L2 sensitivity."""
+    """Return the counts of a level that one neighbour moves, by 1 each: L1 sensitivity and squared L2 sensitivity."""
     twice = 2 if signed and neighbours is Neighbours.REPLACE_ONE else 1
     return twice * comb(attributes, level)
 
 
 @lru_cache(maxsize=4096)
 def least_sigma(*, epsilon: float, delta: float) -> float:
-    """Sigma of continuous Gaussian noise for a squared L2 sensitivity of 1 (Balle and Wang 2018).
+    """Return the sigma of continuous Gaussian noise for a squared L2 sensitivity of 1 (Balle and Wang 2018).
 
     For choosing polynomials; what is released has ``joint_factor`` of it.
     """
@@ -120,7 +120,7 @@ def gaussian_variance(sigma: float) -> float:
 
 
 def laplace_levels(*, levels: Sequence[int], moves: Sequence[int], weights: Floats, epsilon: float) -> list[LevelNoise]:
-    """Optimal discrete Laplace noise.
+    """Return the optimal discrete Laplace noise of each level.
 
     Args:
         levels: levels released.
@@ -145,7 +145,7 @@ def gaussian_levels(
     epsilon: float,
     delta: float,
 ) -> list[LevelNoise]:
-    """Optimal discrete Gaussian noise. Args: as above, and ``counts`` in each level."""
+    """Return the optimal discrete Gaussian noise of each level. Args: as above, and ``counts`` in each level."""
     per_move = np.sqrt(np.array(moves, dtype=np.float64) * weights)  # sqrt(m_i w_i), so that sigma_i^2 ~ m_i/that
     sigmas = least_sigma(epsilon=epsilon, delta=delta) * np.sqrt(np.array(moves) * per_move.sum() / per_move)
     sigmas = sigmas * joint_factor(

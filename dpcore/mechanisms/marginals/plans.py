@@ -87,12 +87,12 @@ class Budget:
 
 
 def kappa(queries: AtLeast, *, beta: float = BETA) -> float:
-    """Deviations within which sub-Gaussian noise stays on every query of the class at once."""
+    """Return the deviations within which sub-Gaussian noise stays on every query of the class at once."""
     return math.sqrt(2 * math.log(2 * queries.count / beta))
 
 
 def max_degree(queries: AtLeast, degree: int) -> int:
-    """The highest level of at most this degree whose counts are few enough to hold."""
+    """Return the highest level of at most this degree whose counts are few enough to hold."""
     level = min(degree, queries.width)
     while level > 1 and counts_at(queries, level) > MAX_COUNTS:
         level -= 1
@@ -100,7 +100,7 @@ def max_degree(queries: AtLeast, degree: int) -> int:
 
 
 def counts_at(queries: AtLeast, level: int) -> int:
-    """Counts of a level: one for each set, with all signs where attributes may be negated."""
+    """Return the counts of a level: one for each set, with all signs where attributes may be negated."""
     return comb(queries.domain.attributes, level) << (level if queries.signed else 0)
 
 
@@ -146,7 +146,7 @@ def _noisy(problem: Problem, budget: Budget, *, levels: tuple[int, ...], weights
 
 
 def polynomial_plan(problem: Problem, budget: Budget, polynomial: Polynomial) -> MarginalsPlan:
-    """Release what this polynomial needs, with the best noise for it."""
+    """Return the plan that releases the counts of this polynomial, with the best noise for it."""
     queries = _at_least_queries(problem)
     parts = tuple(comb(queries.width, level) for level in polynomial.levels)
     squares = [polynomial.coefficients[level] ** 2 for level in polynomial.levels]
@@ -189,7 +189,7 @@ def direct_fits(queries: AtLeast) -> bool:
 
 
 def levels_counted(queries: AtLeast, *, method: str, degree: int) -> int:
-    """The largest sets whose rows must be counted for a method, whatever epsilon will be."""
+    """Return the largest sets whose rows must be counted for a method, whatever epsilon will be."""
     if method == "direct" and not direct_fits(queries):
         raise ParameterError(
             f"There are {counts_at(queries, queries.width):,} counts in all {queries.width}-way marginals of "
@@ -205,7 +205,7 @@ METHODS = ("best", "noise-aware", "minimax", "chebyshev", "chebyshev-rescaled", 
 def plan_for(
     problem: Problem, budget: Budget, *, method: str = "best", degree: int = 3, basis: str = "best"
 ) -> MarginalsPlan:
-    """The plan of a method; where something is left open, the one with the least predicted error.
+    """Return the plan of a method; where something is left open, the one with the least predicted error.
 
     Args:
         problem: at-least queries on a cube.

@@ -61,7 +61,7 @@ class Polynomial:
         return tuple(level for level, a in enumerate(self.coefficients) if level and a)
 
     def at(self, places: Floats) -> Floats:
-        """Its values anywhere between 0 and k, not only at whole numbers: Newton's forward differences."""
+        """Return its values anywhere between 0 and k, also between whole numbers: Newton's forward differences."""
         differences, curve, binomial = np.array(self.values), np.zeros(len(places)), np.ones(len(places))
         for level in range(self.width + 1):
             curve += differences[0] * binomial
@@ -70,7 +70,7 @@ class Polynomial:
         return curve
 
     def narrowed(self, width: int) -> Floats:
-        """Coefficients for a query of fewer attributes (the others never set): level 0 .. width.
+        """Return the coefficients for a query of fewer attributes (the others never set): level 0 .. width.
 
         In zeros, C(z + k - w, j) is the sum of C(z, i) C(k - w, j - i) over i (Vandermonde).
         """
@@ -117,7 +117,7 @@ def _cleaned(coefficients: Floats, *, width: int, least: int, basis: str) -> Pol
 
 
 def through(values: Floats, *, least: int, basis: str) -> Polynomial:
-    """The polynomial with these values on 0 .. k; its coefficients are forward differences at either end."""
+    """Return the polynomial with these values on 0 .. k; its coefficients are forward differences at either end."""
     width = len(values) - 1
     coefficients = np.array(values if basis == "ones" else values[::-1], dtype=np.float64)
     for level in range(1, width + 1):
@@ -126,7 +126,7 @@ def through(values: Floats, *, least: int, basis: str) -> Polynomial:
 
 
 def chebyshev(*, width: int, least: int, degree: int, basis: str, scaled: bool) -> Polynomial:
-    """The paper's polynomial for any-of, and its mirror image for all-of.
+    """Return the paper's polynomial for any-of, and its mirror image for all-of.
 
     p(s) = 1 - T((k+1-2s)/(k-1)) / T((k+1)/(k-1)), T of the given degree: 0 at s = 0 and within
     gamma = 1/T((k+1)/(k-1)) of 1 elsewhere. ``scaled`` divides the T term by 1 + gamma, which is not the paper's: gamma
@@ -168,7 +168,7 @@ def _program(*, width: int, least: int, basis: str, degree: int, costs: Floats) 
 
 @lru_cache(maxsize=1024)
 def minimax(*, width: int, least: int, degree: int, basis: str) -> Polynomial:
-    """The polynomial of this degree with the smallest gamma."""
+    """Return the polynomial of this degree with the smallest gamma."""
     if not 0 <= degree <= width:
         raise ParameterError(f"The degree must lie between 0 and {width}, got {degree}.")
     coefficients = _program(width=width, least=least, basis=basis, degree=degree, costs=np.zeros(width + 1))
@@ -183,7 +183,7 @@ def spread(coefficients: Any, costs: Floats, *, power: float) -> float:
 def noise_aware(
     *, width: int, least: int, basis: str, degree: int, costs: Floats, power: float
 ) -> tuple[Polynomial, float]:
-    """A polynomial of at most this degree with small gamma + spread, and that sum.
+    """Return a polynomial of at most this degree with small gamma + spread, and that sum.
 
     Args:
         width: k.
@@ -220,7 +220,7 @@ def noise_aware(
 
 
 def _tangent(coefficients: tuple[float, ...], costs: Floats, *, power: float) -> Floats:
-    """Slope of the spread in |a|; where a is 0 the slope is infinite: the level stays out."""
+    """Return the slope of the spread in |a|; where a is 0 the slope is infinite: the level stays out."""
     paid = np.abs(costs * np.array(coefficients))
     total = (paid**power).sum() ** (1 / power - 1)
     with np.errstate(divide="ignore"):

@@ -36,7 +36,7 @@ Places = list[dict[str, float | str]]
 
 
 def crossover(problem: Problem, budget: Budget, *, rows: Integers, widths: list[int], degree: int) -> Places:
-    """Which method's predicted error is least for each number of rows and attributes in a query.
+    """Return the method with the smallest predicted error for each number of rows and attributes in a query.
 
     Polynomials are the minimax ones of each degree in either basis, which need no search; noise-aware ones can only
     move the borders in their favour. Where not even 1/2 for every query is beaten, neither wins.
@@ -85,12 +85,12 @@ def sampled(queries: AtLeast, *, rows: int) -> Integers:
 
 
 def released_counts(plan: MarginalsPlan, queries: AtLeast) -> list[int]:
-    """Counts in each level of a release."""
+    """Return the counts in each level of a release."""
     return [counts_at(queries, noise.level) for noise in plan.noise]
 
 
 def level_shares(plan: MarginalsPlan) -> tuple[Floats, Floats]:
-    """Each level's share of the privacy budget, and of the variance of an answer, (levels,) each."""
+    """Return each level's share of the privacy budget, and of the variance of an answer, (levels,) each."""
     spent = np.array([noise.epsilon or noise.moved / (2 * noise.scale**2) for noise in plan.noise])
     added = np.array(
         [
@@ -102,7 +102,7 @@ def level_shares(plan: MarginalsPlan) -> tuple[Floats, Floats]:
 
 
 def error_quantiles(plan: MarginalsPlan, shares: Floats) -> Floats:
-    """Errors that so many answers of direct release stay within, as predicted, at most 1: (S,)."""
+    """Return the errors that so many answers of direct release stay within, as predicted, at most 1: (S,)."""
     from scipy.special import ndtri
 
     laplace = bool(plan.noise[0].epsilon)

@@ -35,7 +35,7 @@ class MarginalState(State):
     _cached_counts: dict[tuple[int, int | None], Integers] = field(default_factory=dict)
 
     def protected(self, plan: MarginalsPlan) -> list[Integers]:
-        """The counts that a plan adds noise to, level by level, each (1, entries)."""
+        """Return the counts that a plan adds noise to, level by level, each (1, entries)."""
         queries = self.problem.queries
         assert isinstance(queries, AtLeast)
         if plan.polynomial is None:
@@ -74,7 +74,7 @@ class MarginalRelease(Release):
     levels: tuple[Integers, ...]
 
     def answers(self, sets: NDArray[Any], negated: Booleans | None = None, *, clip: bool = False) -> Floats:
-        """Answers to queries as shares of n, (T, Q).
+        """Return the answers to queries as shares of n, (T, Q).
 
         Args:
             sets: attributes of each query, ascending, (Q, w); w is at most k, and k where marginals were released
@@ -144,7 +144,7 @@ class MarginalRelease(Release):
     def _summed(
         self, position: int, chosen: Integers, queries: AtLeast, sets: NDArray[Any], flipped: Booleans
     ) -> Floats:
-        """One level's noisy counts, added up over the chosen places of each query: (T, Q)."""
+        """Return one level's noisy counts, added up over the chosen places of each query: (T, Q)."""
         polynomial = self.plan.polynomial
         assert polynomial is not None
         counts, level = self.levels[position], chosen.shape[1]

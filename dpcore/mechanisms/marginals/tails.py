@@ -15,7 +15,7 @@ from dpcore.randomness.laws import laplace_quantile
 
 
 def worst_noise(plan: MarginalsPlan, queries: AtLeast, *, laplace: bool, beta: float) -> float:
-    """Rows by which the noise moves the worst query of the class, up to chance beta."""
+    """Return the rows by which the noise moves the worst query of the class, up to chance beta."""
     terms = list(zip(plan.weights, plan.parts, plan.noise, strict=True))
     if not terms:
         return 0.0

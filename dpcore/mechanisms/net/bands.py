@@ -83,7 +83,7 @@ class Bands(Kernel):
 
     @staticmethod
     def _sides(over: Integers, under: Integers) -> Integers:
-        """The extent of paths whose largest -G is ``over`` and whose largest G is ``under``, both at least 0."""
+        """Return the extent of paths whose largest -G is ``over`` and whose largest G is ``under``, both at least 0."""
         return np.maximum(over, under)[..., None]
 
 

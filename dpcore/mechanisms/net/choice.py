@@ -88,7 +88,7 @@ class NetMechanism(PureMechanism):
         return self.points
 
     def size(self, problem: Problem) -> int:
-        """Points of a database, m; for permute-and-flip the most, up to m, whose databases can be listed."""
+        """Return the points of a database, m; for permute-and-flip the most, up to m, whose databases can be listed."""
         m = self.points
         while self.rule != "exponential" and m > 1 and not listable(problem.queries, points=m):
             m -= 1

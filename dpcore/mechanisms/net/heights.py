@@ -107,12 +107,12 @@ class HeightSums(Sums):
         self.totals = self._ways.sum(axis=0)
 
     def _range(self, height: int, limits: Integers) -> tuple[Integers, Integers]:
-        """Fewest and most points that a cell of so many rows may hold within each of the limits."""
+        """Return the fewest and most points that a cell of so many rows may hold within each of the limits."""
         m, n, lead = self._heights.points, self._heights.rows, self._heights.points * height
         return np.maximum(0, -((limits - lead) // n)), np.minimum(m, (lead + limits) // n)
 
     def _needed(self) -> Integers:
-        """Fewest points that all cells together may hold within each of the limits, (B,)."""
+        """Return the fewest points that all cells together may hold within each of the limits, (B,)."""
         needed = np.zeros_like(self._limits)
         for height, many in zip(*np.unique(self._heights.counts, return_counts=True), strict=True):
             needed += many * self._range(int(height), self._limits)[0]

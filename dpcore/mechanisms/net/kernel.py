@@ -58,11 +58,11 @@ class Kernel(ABC):
 
     @abstractmethod
     def widest(self) -> Integers:
-        """Limits that no database exceeds, (sides,)."""
+        """Return the limits that no database exceeds, (sides,)."""
 
     @abstractmethod
     def extent(self, points: Integers) -> Integers:
-        """The extent of each database, from its points in order (T, m): (T, sides)."""
+        """Return the extent of each database, from its points in order (T, m): (T, sides)."""
 
     @abstractmethod
     def values(self, limits: Integers) -> int:
@@ -70,7 +70,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def sums(self, limits: Integers, *, keep: bool, exact: bool = False) -> Sums:
-        """The forward pass within each of these limits (B, sides); ``keep`` what paths are drawn from."""
+        """Return the forward pass within each of these limits (B, sides); ``keep`` what paths are drawn from."""
 
 
 class Sums(ABC):
@@ -103,7 +103,7 @@ class Sums(ABC):
         self.doublings += exponents
 
     def logs(self) -> Floats:
-        """Natural logarithm of the number of databases within each of the limits, (B,); -inf for none."""
+        """Return the natural logarithm of the number of databases within each of the limits, (B,); -inf for none."""
         mantissas, exponents = np.frexp(self.totals)
         with np.errstate(divide="ignore"):
             logs: Floats = np.log(mantissas) + (exponents + self.doublings) * math.log(2)
@@ -111,7 +111,7 @@ class Sums(ABC):
 
     @abstractmethod
     def paths(self, which: Integers, uniform: Uniform) -> Integers:
-        """A path drawn evenly within each of the limits ``which`` (T,), as values after each cell: (T, U)."""
+        """Return a path drawn evenly within each of the limits ``which`` (T,), as values after each cell: (T, U)."""
 
     def draw(self, which: Integers, uniform: Uniform) -> Integers:
         """The same as points in order, (T, m)."""

@@ -80,11 +80,11 @@ class Layers:
         self._prepared: tuple[float, Boxes] | None = None
 
     def limits(self, layers: Integers, step: int) -> Integers:
-        """The largest extents of layers (k, sides)."""
+        """Return the largest extents of layers (k, sides)."""
         return np.minimum((layers + 1) * step - 1, self.widest)
 
     def boxes(self, rate: float) -> Boxes:
-        """Boxes of all layers that lose at most their share of draws."""
+        """Return the boxes of all layers that lose at most their share of draws."""
         for _ in self.prepare(rate):
             pass
         assert self._prepared is not None
@@ -110,7 +110,7 @@ class Layers:
         self._prepared = (rate, boxes)
 
     def _weighed(self, start: Integers, width: Integers, *, rate: float, step: int) -> Boxes:
-        """These boxes with their shares of the draws and what they lose."""
+        """Return these boxes with their shares of the draws and their losses."""
         stop, last, r = start + width[:, None], self.widest // step, rate * step
         logs, below = (self._count(self.limits(layers, step)) for layers in (stop, start))
         span = np.where(stop >= last, np.inf, width[:, None])
@@ -140,7 +140,7 @@ class Layers:
         return start, width
 
     def _count(self, limits: Integers) -> Floats:
-        """Natural logarithm of the number of databases within limits (k, sides); -inf where one is negative."""
+        """Return the log of the number of databases within limits (k, sides); -inf where one is negative."""
         wanted = [tuple(limit) for limit in limits.tolist()]
         if len(self._counts) > MAX_REMEMBERED:
             self._counts.clear()
@@ -154,7 +154,7 @@ class Layers:
         return np.array([self._counts[limit] if min(limit) >= 0 else -math.inf for limit in wanted])
 
     def draw(self, generator: np.random.Generator, *, rate: float, trials: int) -> Integers:
-        """Databases with chance in proportion to e^(-rate · error), as points in order: (trials, m)."""
+        """Return the databases with chance in proportion to e^(-rate · error), as points in order: (trials, m)."""
         boxes = self.boxes(rate)
         databases = np.empty((trials, self.kernel.points), dtype=np.int64)
         done = 0

@@ -135,7 +135,7 @@ class LinearNet(PureMechanism):
         return self.points
 
     def size(self, problem: Problem) -> int:
-        """Points of a database, m: the most, up to those asked for, whose databases can be listed."""
+        """Return the points of a database, m: the most, up to those asked for, whose databases can be listed."""
         return listable_points(size=problem.domain.size, queries=problem.queries.count, points=self.points)
 
     def shares(self, problem: Problem) -> tuple[float, float]:

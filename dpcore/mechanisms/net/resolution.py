@@ -37,12 +37,12 @@ MAX_SQUARES = 1 << 18
 
 
 def by_structure(queries: Queries, alpha: float) -> int:
-    """Points that resolve α on a line or on single cells, whatever the data: ⌈1/(2α)⌉ or ⌈1/α⌉."""
+    """Return the points that resolve α on a line or on single cells, whatever the data: ⌈1/(2α)⌉ or ⌈1/α⌉."""
     return math.ceil(round((0.5 if isinstance(queries, Thresholds) else 1) / alpha, 9))
 
 
 def by_queries(count: int, alpha: float) -> int:
-    """Points for any class of so many queries, ⌈ln|C|/α²⌉ (Lemma 3.7).
+    """Return the points for any class of so many queries, ⌈ln|C|/α²⌉ (Lemma 3.7).
 
     >>> by_queries(1024 * 1025 // 2, 0.1)
     1318
@@ -51,12 +51,12 @@ def by_queries(count: int, alpha: float) -> int:
 
 
 def by_dimension(dimension: int, alpha: float) -> int:
-    """Points by the VC dimension, ⌈v·ln(1/α)/α²⌉ (Lemma 3.8): an order of magnitude."""
+    """Return the points by the VC dimension, ⌈v·ln(1/α)/α²⌉ (Lemma 3.8): an order of magnitude."""
     return max(1, math.ceil(dimension * math.log(1 / alpha) / alpha**2))
 
 
 def log_candidates(size: int, points: int) -> float:
-    """Natural logarithm of the number of databases of so many points."""
+    """Return the natural logarithm of the number of databases of so many points."""
     return math.lgamma(size + points) - math.lgamma(points + 1) - math.lgamma(size)
 
 

@@ -66,7 +66,7 @@ class WalkedNet(State):
     candidates: Candidates | None = None
 
     def scores(self, copies: Integers) -> Floats:
-        """Scores of databases from how many points they have in each cell (T, size): whole numbers, (T,)."""
+        """Return the scores of databases from how many points they have in each cell (T, size): whole numbers, (T,)."""
         differences = self.points * self.histogram - self.problem.n * copies
         parts = differences[:, None] if len(differences) < FEW else [differences]
         worst = np.concatenate([self.problem.queries.max_error(part) for part in parts])
@@ -97,7 +97,7 @@ class WalkedNet(State):
         return np.sort(points, axis=1)
 
     def draw_exactly(self, below: Callable[[int], int], *, rate: Fraction) -> Integers:
-        """Refused: a walk is not exact."""
+        """Raise, because a walk is not exact."""
         raise ParameterError(WHY_NOT)
 
 

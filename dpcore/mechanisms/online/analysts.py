@@ -19,7 +19,7 @@ class Analyst(Protocol):
     """Asks a question a trial, hears the answer, asks the next."""
 
     def question(self) -> Integers:
-        """An index of the query class for each trial, (T,)."""
+        """Return an index of the query class for each trial, (T,)."""
 
     def hear(self, answer: Answer) -> None:
         """The answer to it."""
@@ -55,7 +55,7 @@ class Bisecting:
         self._low, self._high = self._first(), np.full(trials, queries.domain.ordered - 1)
 
     def _first(self) -> Integers:
-        """The cell where each trial's search begins."""
+        """Return the cell where each trial's search begins."""
         if isinstance(self._queries, Thresholds):
             return np.zeros_like(self._search)
         return np.floor(self._places[self._search] * self._queries.domain.ordered).astype(np.int64)
@@ -95,7 +95,7 @@ def spread(count: int) -> Floats:
 
 
 def analyst(kind: str, queries: Queries, *, rows: int, questions: int, trials: int) -> Analyst:
-    """An analyst by name; cells have no order to bisect, so they are always swept."""
+    """Return an analyst by name; cells have no order to bisect, so they are always swept."""
     if kind == "bisecting" and isinstance(queries, Thresholds | Intervals):
         return Bisecting(queries, rows=rows, questions=questions, trials=trials)
     return Sweeping(queries, questions=questions, trials=trials)

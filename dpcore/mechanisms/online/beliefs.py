@@ -15,10 +15,10 @@ HALFWAY = 1e-6
 
 
 class Belief(Protocol):
-    """A guess at every question, on T trials at once."""
+    """Protocol of a public guess at every query, on T trials at once."""
 
     def guess(self, indices: Integers) -> Integers:
-        """Rows guessed for one question a trial, (T,) to (T,)."""
+        """Return the rows guessed for one question a trial, (T,) to (T,)."""
 
     def may_guess(self, rows: Integers) -> Booleans:
         """Return whether the guess just made may be these rows where another computer adds up, (T,) to (T,)."""
@@ -28,14 +28,14 @@ class Belief(Protocol):
 
 
 def ends(queries: Queries, indices: Integers) -> tuple[Integers, Integers]:
-    """First and last cell of each question, both included; raises ParameterError for other classes."""
+    """Return the first and last cell of each question, both included; raises ParameterError for other classes."""
     if isinstance(queries, Thresholds | Intervals | Cells):
         return queries.ends(indices)
     raise ParameterError(f"No conversation is known here about {queries.title}")
 
 
 def members(queries: Queries, indices: Integers) -> Booleans:
-    """Which cells each question counts: (T,) to (T, size)."""
+    """Return the cells that each query counts: (T,) to (T, size)."""
     first, last = ends(queries, indices)
     cells = np.arange(queries.domain.size)
     inside: Booleans = (cells >= first[:, None]) & (cells <= last[:, None])
@@ -51,7 +51,7 @@ def weights_of(queries: Queries, indices: Integers) -> Booleans | Floats:
 
 
 def padded(queries: LinearQueries) -> Integers:
-    """Weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
+    """Return the weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
     units: Integers = np.pad(queries.units, ((0, 0), (0, queries.domain.size - queries.domain.ordered)))
     return units
 
@@ -93,12 +93,12 @@ class Weights:
         return np.rint(self._rows * self._believed).astype(np.int64)
 
     def may_guess(self, rows: Integers) -> Booleans:
-        """See Belief. A belief halfway between two whole numbers may be rounded to either."""
+        """Return whether the rows may be the guess: one halfway between two whole numbers may be rounded to either."""
         near: Booleans = np.abs(rows - self._rows * self._believed) <= 0.5 + HALFWAY
         return near
 
     def learn(self, rows: Integers, where: Booleans) -> None:
-        """See Belief. An answer outside 0..n is noise for certain: it is moved to the nearest end first."""
+        """Update the weights; an answer outside 0..n is noise for certain, so it is moved to the nearest end first."""
         if not where.any():
             return
         steps = 4 * (np.clip(rows, 0, self._rows) / self._rows - self._believed)

@@ -33,13 +33,13 @@ class Answer:
     refused: Booleans
 
     def value(self, n: int) -> Floats:
-        """The answer as a fraction of n, NaN where refused."""
+        """Return the answer as a fraction of n, NaN where refused."""
         return np.where(self.refused, np.nan, self.rows / n)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Transcript(Release):
-    """Everything said in a conversation of k questions, each array (T, k).
+    """Queries and answers of a conversation of k queries, each array (T, k).
 
     ``refused`` of the release is False throughout: a refusal is an answer to one question (``declined``).
     """
@@ -82,7 +82,7 @@ class Transcript(Release):
         return pd.DataFrame({"trial": trials, "turn": turns, **{name: each.ravel() for name, each in columns.items()}})
 
     def truth(self, histogram: Integers) -> Floats:
-        """True answers as fractions of n, (T, k). Needs the data: not private."""
+        """Return the true answers as fractions of n, (T, k). Needs the data: not private."""
         return self._true_rows(histogram) / self.problem.n
 
     def _true_rows(self, histogram: Integers) -> Floats:
@@ -164,7 +164,7 @@ class Conversation:
         return np.stack(guesses, axis=1)
 
     def close(self) -> Transcript:
-        """End it; what was said so far."""
+        """End the conversation and return its transcript."""
         self._open = False
         return self.transcript()
 

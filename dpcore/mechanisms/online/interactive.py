@@ -36,7 +36,7 @@ AIM = 0.75
 
 
 def rounding(problem: Problem) -> float:
-    """Rows by which a true answer is off before any noise: a weighted sum is rounded to whole rows."""
+    """Return the rounding error of a true answer in rows: a weighted sum is rounded to whole rows."""
     return 0.5 if isinstance(problem.queries, LinearQueries) else 0
 
 
@@ -77,13 +77,13 @@ class Interactive(PureMechanism):
 
     @abstractmethod
     def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
-        """The most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
+        """Return the most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
 
         ``noise`` is how far paid answers may be off, in rows; math.inf where nothing is promised.
         """
 
     def threshold(self, problem: Problem) -> int:
-        """Rows by which a guess must be off, before noise, to be paid for."""
+        """Return the rows by which a guess must be off, before noise, to be paid for."""
         return max(1, math.ceil(AIM * self.alpha * problem.n))
 
     def budget(self) -> GateBudget:
@@ -126,7 +126,7 @@ class Interactive(PureMechanism):
         return self.analyst != FIXED
 
     def paid_within(self, problem: Problem, beta: float) -> float:
-        """The most answers that are paid for, except with chance beta; math.inf where nothing is promised."""
+        """Return the most answers that are paid for, except with chance beta; math.inf where nothing is promised."""
         slack, noise = self._slack(beta)
         # Belief is a share of n and the guess its nearest whole number: half a row is lost, as it is in a weighted sum.
         half = rounding(problem)

@@ -76,7 +76,7 @@ class MedianMechanism(Interactive):
         return m
 
     def resolution(self, problem: Problem, points: int) -> float:
-        """Share of n by which the best database of m points errs at most, whatever the data."""
+        """Return the share of n by which the best database of m points errs at most, whatever the data."""
         if isinstance(problem.queries, LinearQueries):
             return weighted_resolution(problem, points)
         return 1 / (2 * points if isinstance(problem.queries, Thresholds) else points)

@@ -61,7 +61,7 @@ SUM_TOLERANCE = 1e-9
 
 
 def scored(problem: Problem) -> Integers:
-    """The queries that may be chosen, evenly spread over a class with more of them; public, (K,)."""
+    """Return the queries that may be chosen, evenly spread over a class with more of them; public, (K,)."""
     return problem.queries.batch(MAX_SCORED)
 
 
@@ -74,7 +74,7 @@ class Course:
         self._sum = np.zeros_like(self._weights.shares)
 
     def believed(self) -> Integers:
-        """Rows that each query has by the weights so far, rounded, (T, K)."""
+        """Return the rows that each query has by the weights so far, rounded, (T, K)."""
         problem = self._problem
         rows: Integers = np.rint(problem.queries.answer(self._weights.shares * problem.n, self._queries))
         return rows.astype(np.int64)
@@ -86,7 +86,7 @@ class Course:
         self._weights.learn(answers, np.ones(len(chosen), dtype=np.bool_))
 
     def mean(self, rounds: int) -> Floats:
-        """Mean of the weights with which so many rounds began, times n, (T, size)."""
+        """Return the mean of the weights with which so many rounds began, times n, (T, size)."""
         mean: Floats = self._sum / rounds * self._problem.n
         return mean
 

@@ -33,7 +33,7 @@ class Paths(SmallDatabases):
         self._count(np.arange(trials))
 
     def _ways(self, gaps: Integers) -> Floats:
-        """Logarithm of the ways from s to s' over so many cells (T,): (T, s, s')."""
+        """Return the logarithm of the ways from s to s' over so many cells (T,): (T, s, s')."""
         from scipy.special import gammaln
 
         gaps, which = np.unique(gaps, return_inverse=True)  # few: most trials are at the same places
@@ -93,7 +93,7 @@ class Paths(SmallDatabases):
 
 
 def _log_sum(logs: NDArray[np.float64], *, axis: int) -> Floats:
-    """Logarithm of the sum of exponentials; -inf where there is none."""
+    """Return the logarithm of the sum of exponentials; -inf where there is none."""
     top = logs.max(axis=axis, keepdims=True)
     finite = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):

@@ -35,19 +35,19 @@ class Conversations:
 def open_conversation(
     mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int, trials: int = 1
 ) -> Conversation:
-    """T conversations that await their first question."""
+    """Return T conversations that await their first question."""
     return mechanism.open(mechanism.prepare(dataset, problem), Preview(seed), trials)
 
 
 def preview_conversation(mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int) -> Transcript:
-    """One conversation with the mechanism's analyst."""
+    """Return one conversation with the mechanism's analyst."""
     return mechanism.run(mechanism.prepare(dataset, problem), Preview(seed))
 
 
 def preview_conversations(
     mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int, trials: int
 ) -> Generator[float, None, Conversations]:
-    """``Interactive.run`` with signs of progress: yields the share of the questions that were asked."""
+    """Run the mechanism as ``Interactive.run`` does; yields the share of the queries that were asked."""
     conversation = open_conversation(mechanism, dataset, problem, seed=seed, trials=trials)
     questioner = analyst(
         mechanism.analyst, problem.queries, rows=problem.n, questions=mechanism.questions, trials=trials
@@ -60,7 +60,7 @@ def preview_conversations(
 
 
 def summarise_transcript(transcript: Transcript, dataset: Dataset) -> Conversations:
-    """The worst error of the answers given, and the refusals."""
+    """Return the worst error of the answers given, and the refusals."""
     return Conversations(
         worst=np.nanmax(np.abs(transcript.errors(dataset.histogram)), axis=1),
         refused=transcript.declined.sum(axis=0),

@@ -45,7 +45,7 @@ class SmallDatabases(ABC):
         """Keep those at levels low..high of the question just asked, in the trials ``where``; all if none has."""
 
     def guess(self, indices: Integers) -> Integers:
-        """See Belief. The lower median."""
+        """Return the lower median of the candidates' answers, in rows."""
         self._indices = indices
         sums = np.cumsum(self._spread(indices), axis=1)
         # A billionth of slack: counts of paths are rounded, and ties must fall the same way every time.
@@ -84,7 +84,7 @@ class Listed(SmallDatabases):
         self.alive = np.ones((trials, len(self.points)), dtype=np.bool_)
 
     def _inside(self, question: int) -> Integers:
-        """Level of each candidate in a question, (K,)."""
+        """Return the level of each candidate in a question, (K,)."""
         if isinstance(self._queries, LinearQueries):
             sums: Integers = padded(self._queries)[question][self.points].sum(axis=1)
             return sums

@@ -42,7 +42,7 @@ class Estimate:
         self.ones = self.solved(np.ones((1, len(self.own))))[0]  # X^-1 1
 
     def solved(self, values: Floats) -> Floats:
-        """X^-1 times each row of values (T, size)."""
+        """Return X^-1 times each row of values (T, size)."""
         solution: Floats = values / self.own**2
         inner = self.within(self.windows @ solution[:, : self.cells].T)
         solution[:, : self.cells] -= (self.windows.T @ inner).T / self.own[: self.cells] ** 2
@@ -58,7 +58,7 @@ class Estimate:
         return np.concatenate([self.ones * self.own, self.windows @ self.ones[: self.cells]])
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
-        """Cells' estimated rows (T, size) from cells' and windows' measured values (T, size + K), in rows."""
+        """Return the cells' estimated rows (T, size) from the measured values (T, size + K), in rows."""
         size = len(self.own)
         gathered = measured[:, :size] * self.own
         gathered[:, : self.cells] += (self.windows.T @ measured[:, size:].T).T
@@ -68,7 +68,7 @@ class Estimate:
         return estimates
 
     def turned(self, queries: Floats) -> Floats:
-        """M times each row of queries (Q, size)."""
+        """Return M times each row of queries (Q, size)."""
         turned = self.solved(queries)
         if self.known:
             turned -= self.ones * (turned.sum(axis=1, keepdims=True) / self.ones.sum())
@@ -85,7 +85,7 @@ class Estimate:
 
 @lru_cache(maxsize=64)
 def estimate(plan: Strategy, *, spare: int, known: bool) -> Estimate:
-    """The strategy's estimate; kept: sizes alone make a strategy."""
+    """Return the strategy's estimate; kept: sizes alone make a strategy."""
     return Estimate(plan, spare=spare, known=known)
 
 

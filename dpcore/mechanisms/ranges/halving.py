@@ -57,7 +57,7 @@ def decay(scale: float) -> int:
 
 
 def loss(scale: float, depth: int, neighbours: Neighbours) -> float:
-    """The largest privacy loss of all halvings, exactly but for rounding.
+    """Return the largest privacy loss of all halvings, exactly but for rounding.
 
     >>> round(1000 * loss(1000.0, 60, Neighbours.ADD_REMOVE_ONE), 2)
     2.61
@@ -71,7 +71,7 @@ def loss(scale: float, depth: int, neighbours: Neighbours) -> float:
 
 @lru_cache(maxsize=1024)
 def least_scale(epsilon: float, depth: int, neighbours: Neighbours) -> float:
-    """A scale, nearly the least, at which all halvings lose at most epsilon."""
+    """Return a scale, nearly the least, at which all halvings lose at most epsilon."""
     low, high = 0.5 / epsilon, 8 / epsilon
     if not loss(high, depth, neighbours) * (1 + ROUNDING) <= epsilon:
         raise ParameterError(f"No noise hides a row at an epsilon of {epsilon:g}.")

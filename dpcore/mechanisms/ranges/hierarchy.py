@@ -37,7 +37,7 @@ MIN_BRANCHES_ON_MANY = 16
 
 
 def best_branches(cells: int) -> int:
-    """The number of branches with the least mean variance over all ranges, by the authors' equation 3.
+    """Return the number of branches with the least mean variance over all ranges, by the authors' equation 3.
 
     >>> [best_branches(cells) for cells in (2, 64, 1024, 65536)]
     [2, 64, 32, 16]

@@ -91,7 +91,7 @@ class NamedQueries(PureMechanism):
     )  # fmt: skip
 
     def ends(self, problem: Problem) -> Integers:
-        """Last cells of the groups of cells, (k,): public."""
+        """Return the last cells of the groups of cells, (k,): public."""
         cells = problem.domain.ordered
         count = min(self.named, cells)
         return (np.arange(1, count + 1) * cells) // count - 1

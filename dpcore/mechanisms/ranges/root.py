@@ -64,14 +64,14 @@ BLOCK = 512
 
 
 def spectrum(cells: int, *, prefixes: bool) -> tuple[Floats, Floats]:
-    """Angles of R's eigenvectors, and its eigenvalues, (U,) each."""
+    """Return the angles of R's eigenvectors, and its eigenvalues, (U,) each."""
     k = np.arange(1, cells + 1)
     angle = np.pi * ((2 * k - 1) / (2 * cells + 1) if prefixes else k / (cells + 1))
     return angle, 1 / (2 * np.sin(angle / 2)) * (1.0 if prefixes else math.sqrt(cells + 1))
 
 
 def root(cells: int, *, prefixes: bool) -> Floats:
-    """R (U, U) with R^2 = W'W, W all prefixes or all ranges as rows of zeros and ones.
+    """Return R (U, U) with R^2 = W'W, W all prefixes or all ranges as rows of zeros and ones.
 
     The eigenvectors are sines, so R_ij = f(i - j) - f(i + j) for a sum f of cosines. Their angles are whole shares of a
     turn, so f is a Fourier transform of the eigenvalues.
@@ -161,7 +161,7 @@ class Triangle:
         return variances
 
     def worst(self) -> float:
-        """The largest variance of all queries, for noise of one row: from the sums of M along both sides."""
+        """Return the largest variance of all queries, for noise of one row: from the sums of M along both sides."""
         from scipy.linalg.lapack import dpotri
 
         upper, _ = dpotri(self.whole / self.steps)  # X^-1 from its factor
@@ -229,7 +229,7 @@ class EqualisedRoot(GaussianMechanism):
         return problem.domain.ordered > MAX_CELLS
 
     def solver(self, problem: Problem) -> Triangle | WeightedTree:
-        """The transform for the problem's sizes."""
+        """Return the transform for the problem's sizes."""
         return transform(**self._sizes(problem))
 
     def shift(self, problem: Problem) -> tuple[int]:
@@ -237,7 +237,7 @@ class EqualisedRoot(GaussianMechanism):
         return longest_move(**self._sizes(problem))[1:]
 
     def sigma(self, problem: Problem) -> float:
-        """Standard parameter of the noise in steps."""
+        """Return the parameter of the Gaussian noise, in steps."""
         numbers, shift = longest_move(**self._sizes(problem))
         return noise(epsilon=self.epsilon, delta=self.delta, shift=shift, numbers=numbers)
 

@@ -120,7 +120,7 @@ class Strategy:
 
 @lru_cache(maxsize=64)
 def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
-    """The best windows for all prefixes or all ranges, weights rounded down to whole steps; kept: sizes alone.
+    """Return the best windows for all prefixes or all ranges, weights rounded down to whole steps; kept: sizes alone.
 
     Args:
         cells: how many in order.
@@ -180,7 +180,7 @@ def deserialise(content: bytes, *, cells: int, steps: int) -> Strategy:
 
 
 def _build_strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
-    """The best windows, searched for."""
+    """Return the best windows, searched for."""
     triangles, levels = windows(cells, prefixes=prefixes, known=known)
     if cells > MAX_DENSE:
         mean = sampled_mean(triangles, levels, prefixes=prefixes, known=known)
@@ -248,7 +248,7 @@ def _minimise(objective: Callable[[Floats], tuple[float, Floats]], start: Floats
 def sampled_mean(
     triangles: Any, levels: Integers, *, prefixes: bool, known: bool
 ) -> Callable[[Floats], tuple[float, Floats]]:
-    """The mean variance over SAMPLED queries and its gradient, as a function of one weight a level (L,).
+    """Return the mean variance over SAMPLED queries and its gradient, as a function of one weight a level (L,).
 
     Triangles (K, U) are sparse. With z = N c w for a query w, its variance is (c w)'z.
     """
@@ -274,7 +274,7 @@ def sampled_mean(
         measured = triangles @ solved
 
         def products(other: Floats, solved_other: Floats, measured_other: Floats) -> tuple[Floats, Floats]:
-            """Values of (c w)'N(c v), (Q,), and their gradients in the weights, (L, Q)."""
+            """Return the values of (c w)'N(c v), (Q,), and their gradients in the weights, (L, Q)."""
             values = (column[:, None] * other * solved).sum(axis=0)
             by_column = sums @ (queries * solved_other + other * solved)
             return values, by_column - 2 * weights[:, None] * (of_level @ (measured * measured_other))
@@ -291,7 +291,7 @@ def sampled_mean(
 
 
 def solving(inside: Any) -> Callable[[Floats], Floats]:
-    """Solves (I + inside) x = b for the columns of b: once inverted where it is full, factored where it is sparse.
+    """Return a solver of (I + inside) x = b for the columns of b: an inverse if it is full, factors if it is sparse.
 
     The matrix is symmetric and positive: with pivots off the diagonal a factor has ten times the entries, and errs.
     """
@@ -307,7 +307,7 @@ def solving(inside: Any) -> Callable[[Floats], Floats]:
 
 
 def _rows_times(matrix: Any, factors: Floats) -> Any:
-    """Each row of a sparse matrix times its factor."""
+    """Return each row of a sparse matrix times its factor."""
     from scipy.sparse import csr_array
 
     scaled = csr_array(matrix, copy=True).astype(np.float64)

@@ -63,13 +63,13 @@ def counts_of(cells: int) -> tuple[int, ...]:
 def worst_queries(
     cells: int, *, prefixes: bool, steps: int, spare: int, known: bool
 ) -> tuple[tuple[float, float], ...]:
-    """worst_query for as many stretches as there may be; kept: sizes alone."""
+    """Return ``worst_query`` for each possible number of stretches; cached: sizes alone."""
     plans = (strategy(count, prefixes=prefixes, known=known, steps=steps) for count in counts_of(cells))
     return tuple(worst_query(plan, prefixes=prefixes, spare=spare, known=known) for plan in plans)
 
 
 def stretches(halved: tuple[Booleans, ...], cells: int) -> Booleans:
-    """Which cells start a stretch (T, cells): of those that were not halved, the widest ones are, up to a power of two.
+    """Return the cells that start a stretch (T, cells); the widest unhalved ones are halved, up to a power of two.
 
     >>> stretches((np.array([[True]]), np.array([[True, False]])), 4).astype(int)
     array([[1, 1, 1, 1]])
@@ -136,7 +136,7 @@ def plans(problem: Problem, *, steps: int) -> dict[int, Strategy]:
 
 
 def solver_of(problem: Problem, count: int, *, steps: int) -> Estimate:
-    """The windows on so many stretches."""
+    """Return the windows on so many stretches."""
     return estimate(plans(problem, steps=steps)[count], **estimate_sizes(problem))
 
 
@@ -160,7 +160,7 @@ class TreeWindows(PureMechanism):
         return least_scale(self.share * self.epsilon, levels(problem.domain.ordered), problem.neighbours)
 
     def numbers_drawn(self, problem: Problem) -> int:
-        """Numbers that any tree may need, so many are drawn whatever it is."""
+        """Return the numbers that any tree may need, so many are drawn whatever it is."""
         numbers = [count + int(plan.windows.shape[0]) for count, plan in plans(problem, steps=self.steps).items()]
         return max(numbers) + problem.domain.size - problem.domain.ordered
 

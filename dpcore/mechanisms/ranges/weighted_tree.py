@@ -35,7 +35,7 @@ SLOPES = 64
 
 
 def level_weights(cells: int, *, prefixes: bool, known: bool, steps: int) -> Integers:
-    """Whole weights of the levels, cells first, at least 1 there: (levels,).
+    """Return whole weights of the levels, cells first, at least 1 there: (levels,).
 
     >>> level_weights(8, prefixes=True, known=False, steps=100).tolist()
     [67, 40, 42, 46]
@@ -91,7 +91,7 @@ class WeightedTree:
             self.z.append(self.s[-1] / (1 + self.u[level] * self.s[-1]))
 
     def shift(self, neighbours: Neighbours) -> int:
-        """The longest move of A x between neighbours in steps, rounded up."""
+        """Return the longest move of A x between neighbours in steps, rounded up."""
         squares = (self.weights**2).tolist()
         square = sum(squares)
         if neighbours is Neighbours.REPLACE_ONE:
@@ -108,7 +108,7 @@ class WeightedTree:
         return np.concatenate(parts)
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
-        """Cells' estimated rows (T, size) from measured values (T, numbers), in rows."""
+        """Return the cells' estimated rows (T, size) from measured values (T, numbers), in rows."""
         trials, start = len(measured), 0
         levels: list[Floats] = []
         for level, (u, count) in enumerate(zip(self.u.tolist(), self.nodes, strict=True)):
@@ -188,9 +188,9 @@ class WeightedTree:
         return float(largest)
 
     def _of_spare(self) -> float:
-        """Variance of the reserved cell's rows, for noise of one row."""
+        """Return the variance of the reserved cell's rows, for noise of one row."""
         return self.spare * (self.steps / self.own) ** 2
 
     def _of_all(self) -> float:
-        """Variance of all rows as they are measured."""
+        """Return the variance of all rows as they are measured."""
         return float(self.z[-1][0]) + self._of_spare()

@@ -60,7 +60,7 @@ NEAR = 32
 
 
 def worst_prefix(solver: Estimate) -> tuple[float, float]:
-    """Over all prefixes: the largest sum of squared shares, and a number that no share exceeds; cell by cell.
+    """Return over all prefixes the largest sum of squared shares, and a number that no share exceeds; cell by cell.
 
     One cell more changes what the prefix weighs in a few windows, so the windows' shares g follow from a few columns of
     an inverse. The sum of squares is 1'X^-1 1 on the prefix. Of the cells' own shares those near its end are worked
@@ -116,7 +116,7 @@ def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> t
 
 
 def worst_square_of(inverse: Floats, *, prefixes: bool) -> float:
-    """The largest of w'Mw over all prefixes or all ranges w, for M (U, U), symmetric."""
+    """Return the largest of w'Mw over all prefixes or all ranges w, for M (U, U), symmetric."""
     products = np.zeros((len(inverse) + 1, len(inverse) + 1))
     np.cumsum(inverse, axis=0, out=products[1:, 1:])
     np.cumsum(products, axis=1, out=products)
@@ -156,10 +156,10 @@ class Measured(PureMechanism):
 
     @abstractmethod
     def plan(self, problem: Problem) -> Strategy:
-        """The strategy: the same object for the same public sizes and ε."""
+        """Return the strategy: the same object for the same public sizes and ε."""
 
     def solver(self, problem: Problem) -> Estimate:
-        """The estimate for the problem's sizes."""
+        """Return the estimate for the problem's sizes."""
         return estimate(self.plan(problem), **estimate_sizes(problem))
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
@@ -210,7 +210,7 @@ class Measured(PureMechanism):
         )
 
     def _scale(self, problem: Problem) -> float:
-        """Scale of the noise, in steps."""
+        """Return the scale of the noise, in steps."""
         return self.plan(problem).steps * sum(problem.neighbours.histogram_shift) / self.epsilon
 
 
@@ -285,7 +285,7 @@ def exceeded(worst: tuple[float, float], *, cells: int, prefixes: bool, scale: f
 
 
 def query_rows(problem: Problem, indices: Integers) -> Floats:
-    """The queries as rows of zeros and ones, (Q, size)."""
+    """Return the queries as rows of zeros and ones, (Q, size)."""
     assert isinstance(problem.queries, Thresholds | Intervals)
     first, last = problem.queries.ends(indices)
     cell = np.arange(problem.domain.size)

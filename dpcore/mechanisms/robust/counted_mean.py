@@ -134,7 +134,7 @@ def shares(counters: Integers) -> Floats:
 
 
 def _unit(line: Dates, mean: float) -> str:
-    """The calendar unit that a mean lies in."""
+    """Return the calendar unit that a mean lies in."""
     return written(min(int(mean), int(line.high) - 1), line.step)
 
 

@@ -47,7 +47,7 @@ PARTS = 10**6
 
 
 def scores(histogram: Integers, *, domain: Domain, share: Fraction) -> Integers:
-    """Minus the rows, in units of 1/denominator, by which each cell misses the quantile: (size,) to (ordered,)."""
+    """Return minus each cell's distance in rows to the quantile, in units of 1/denominator: (size,) to (ordered,)."""
     upto = np.cumsum(histogram[: domain.ordered])
     below = upto - histogram[: domain.ordered]
     target, unit = share.numerator * int(upto[-1]), share.denominator

@@ -69,14 +69,14 @@ FORMULAS = {
 
 
 def rank(rows: int, *, quantile: float) -> int:
-    """Number, counted from 1, of the lower quantile among so many rows."""
+    """Return the number, counted from 1, of the lower quantile among so many rows."""
     return -(-round(quantile * PARTS) * rows // PARTS)
 
 
 def stability(
     histogram: Integers, *, domain: Domain, quantile: float = 0.5, neighbours: Neighbours = Neighbours.REPLACE_ONE
 ) -> tuple[int, int]:
-    """The quantile's cell and the fewest rows that must change before it is another cell.
+    """Return the quantile's cell and the fewest rows that must change before it is another cell.
 
     Rows that fit no cell are not ranked; if no row fits, the answer is the reserved cell. With b rows below the cell, u
     up to it, N fitting ones and rank r: to move up, u - r + 1 rows must leave for above; to move down, r - b must leave
@@ -123,17 +123,17 @@ def rank_errors(histogram: Integers, cells: Integers, *, domain: Domain, quantil
 
 
 def paper_delta(*, epsilon: float, t: float) -> float:
-    """The exact delta of the notes' mechanism, with continuous Laplace noise and threshold t/epsilon."""
+    """Return the exact delta of the notes' mechanism, with continuous Laplace noise and threshold t/epsilon."""
     return 0.5 * math.exp(epsilon - t) if t >= epsilon else 1 - 0.5 * math.exp(t - epsilon)
 
 
 def paper_t(*, epsilon: float, delta: float) -> float:
-    """The t at which the notes' mechanism has this delta (the inverse of paper_delta)."""
+    """Return the t at which the notes' mechanism has this delta (the inverse of paper_delta)."""
     return epsilon - math.log(2 * delta) if delta <= 0.5 else epsilon + math.log(2 * (1 - delta))
 
 
 def answer_chance(stable_rows: Integers | int, *, epsilon: float, threshold: int) -> Floats:
-    """Chance that stability plus noise reaches a threshold, elementwise."""
+    """Return the chance that stability plus noise reaches a threshold, elementwise."""
     return laplace_tail(threshold - np.asarray(stable_rows), scale=1 / epsilon)
 
 
@@ -164,7 +164,7 @@ class StableMedian(Mechanism):
     )
 
     def chance(self, stable_rows: Integers | int) -> Floats:
-        """Chance that data of such stability get an answer, elementwise."""
+        """Return the chance that data of such stability get an answer, elementwise."""
         if self.rule == "optimal":
             return answer_chances(np.asarray(stable_rows), epsilon=self.epsilon, delta=self.delta)
         return answer_chance(stable_rows, epsilon=self.epsilon, threshold=self.threshold)
@@ -186,7 +186,7 @@ class StableMedian(Mechanism):
         return Guarantee(epsilon=self.epsilon, delta=float(self.chance(1)), neighbours=problem.neighbours)
 
     def stability_needed(self, beta: float) -> int:
-        """The stability at which the chance of a refusal is at most beta."""
+        """Return the stability at which the chance of a refusal is at most beta."""
         if self.rule == "threshold":
             stable = max(1, self.threshold + math.floor(-math.log(2 * beta) / self.epsilon) - 1)
         else:

@@ -77,7 +77,7 @@ def exception_chance(*, n: int, exceptions: int) -> float:
 
 
 def max_exceptions(*, n: int, gamma: float) -> int:
-    """The most pairs that may be further apart than d for this gamma.
+    """Return the most pairs that may be further apart than d for this gamma.
 
     Raises:
         ParameterError: not even none may, for so few rows.

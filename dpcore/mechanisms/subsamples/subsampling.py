@@ -30,18 +30,18 @@ VOTE_RESOLUTION = 512
 
 
 def row_chance(*, n: int, rows: int) -> float:
-    """Chance that a given row is in a subsample."""
+    """Return the chance that a given row is in a subsample."""
     return -math.expm1(rows * math.log1p(-1 / n)) if n > 1 else 1.0
 
 
 @lru_cache(maxsize=64)
 def subsamples_with_a_row(*, n: int, rows: int, subsamples: int) -> tuple[int, Floats]:
-    """The law of the number of subsamples that a given row is in, as binomial_law; public, so it may be kept."""
+    """Return the law of the number of subsamples that a given row is in, as binomial_law; public, so it may be kept."""
     return binomial_law(draws=subsamples, chance=row_chance(n=n, rows=rows))
 
 
 def subsample_delta(*, epsilon: float, cap: float, threshold: int, subsamples: int, n: int, rows: int) -> float:
-    """Slack of answering the commonest answer when its votes plus discrete Laplace noise reach a threshold.
+    """Return the δ of releasing the commonest answer when its votes plus discrete Laplace noise reach a threshold.
 
     Noise has scale cap/epsilon. Couple the subsamples of two neighbours by drawing the same row numbers; let j be the
     number of subsamples the differing row is in. Then at most j votes change. Given j,
@@ -110,7 +110,7 @@ def calibrated_plan(*, epsilon: float, delta: float, n: int, rows: int, subsampl
 def _least_threshold(
     epsilon: float, delta: float, *, n: int, rows: int, subsamples: int, cap: float
 ) -> SubsamplingPlan:
-    """The least threshold above half the votes at which the slack is at most delta."""
+    """Return the least threshold above half the votes at which the slack is at most delta."""
     slack = _slack(epsilon, cap, subsamples=subsamples, n=n, rows=rows)
     # All votes plus noise so wide that e^-60 of it is left: if this is not enough, no threshold is.
     low, high = subsamples // 2, subsamples + math.ceil(60 * cap / epsilon)
@@ -132,7 +132,7 @@ def _least_threshold(
 
 
 def paper_plan(*, epsilon: float, n: int, rows: int) -> SubsamplingPlan:
-    """The notes' parameters: k = epsilon (n/m)^3, noise of scale 2km/(epsilon n), threshold above 5k/8.
+    """Return the notes' parameters: k = epsilon (n/m)^3, noise of scale 2km/(epsilon n), threshold above 5k/8.
 
     Their slack by our account, which is smaller than the explicit one of the notes' proof (see paper_delta).
     """
@@ -147,7 +147,7 @@ def paper_plan(*, epsilon: float, n: int, rows: int) -> SubsamplingPlan:
 
 
 def paper_delta(*, epsilon: float, n: int, rows: int) -> float:
-    """The slack that the notes' proof of Theorem 4 gives with its constants worked out, for rows <= n/64.
+    """Return the slack that the notes' proof of Theorem 4 gives with its constants worked out, for rows <= n/64.
 
     e^(-2 k m^2/n^2) for a row in too many subsamples, and half e^(-epsilon n/(64 m)) for split votes.
     """
@@ -169,7 +169,7 @@ def answer_chance(plan: SubsamplingPlan, *, epsilon: float, agreement: float) ->
 
 
 def _law_of_votes(subsamples: int, agreement: float) -> tuple[Integers, Floats]:
-    """Numbers of votes and their chances."""
+    """Return the numbers of votes and their chances."""
     deviation = math.sqrt(subsamples * agreement * (1 - agreement))
     step = int(deviation / VOTE_RESOLUTION)
     if step < 2:
@@ -215,7 +215,7 @@ def _roughly_enough(*, epsilon: float, delta: float, share: float, agreement: fl
 def min_subsamples(
     *, epsilon: float, delta: float, n: int, rows: int, agreement: float = 0.75, beta: float = USUAL_BETA
 ) -> int | None:
-    """About the fewest subsamples (to 2%) with which data of such agreement get their answer with chance 1 - beta.
+    """Return about the fewest subsamples (to 2%) with which data of such agreement get an answer, up to chance beta.
 
     None if even 2^20 are too few: then a row is in too large a share of them, and only smaller subsamples help.
     """

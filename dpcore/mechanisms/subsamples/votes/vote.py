@@ -52,18 +52,18 @@ class Vote(ABC):
 
     @abstractmethod
     def answer(self, counts: Integers) -> Integers:
-        """The answer on each subsample, counts (S, cells + 1) to (S,)."""
+        """Return the answer on each subsample, counts (S, cells + 1) to (S,)."""
 
     @abstractmethod
     def steps(self, counts: Integers, *, rows: int) -> Steps:
-        """Chance of each answer on one subsample of counts (cells + 1,), worked out in steps."""
+        """Return the chance of each answer on one subsample of counts (cells + 1,), worked out in steps."""
 
     def law(self, counts: Integers, *, rows: int) -> Floats:
         """The same at once: (answers,)."""
         return finish(self.steps(counts, rows=rows))
 
     def against(self, counts: Integers, *, answer: int, law: Floats) -> list[Integers]:
-        """Data with one row changed so that fewer subsamples give an answer: the likeliest ways, none if there is none.
+        """Return data with one row changed so that fewer subsamples give an answer: the likeliest ways, if any.
 
         Here the answers are cells: a row moves from the answer's to the next likeliest one's.
         """
@@ -72,7 +72,7 @@ class Vote(ABC):
 
 
 def moved(counts: Integers, start: int, stop: int) -> Integers:
-    """One row moved from one cell to another."""
+    """Return the counts with one row moved from one cell to another."""
     changed = counts.copy()
     changed[[start, stop]] += (-1, 1)
     return changed
