@@ -81,7 +81,7 @@ def random_half(sampler: Sampler, *, points: int, trials: int = 1) -> Booleans:
 
 
 def recovered(halves: Halves, truth: Booleans) -> Floats:
-    """Return the score (T,): share of the true half (d,) or (T, d) that was found; 1/2, a blind guess, where refused."""
+    """Return the score (T,): share of the true half (d,) or (T, d) that was found; 1/2, a guess, where refused."""
     shares: Floats = (halves.chosen & truth).sum(axis=1) / (halves.chosen.shape[1] // 2)
     return np.where(halves.refused, 0.5, shares)
 

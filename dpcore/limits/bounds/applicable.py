@@ -58,7 +58,7 @@ def _bound(
         return None
     rows, moved, packing = best
     # Of the guarantee itself, however its numbers are printed: a bound for larger ones would be a smaller one.
-    slack = f" and slack δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
+    slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
     these = "these queries" if questions is None else f"{questions:,} such queries, each after the last answer,"
     return Bound(
         value=rows / (2 * problem.n),
@@ -68,7 +68,7 @@ def _bound(
         f"{rows / 2:,.10g} of {problem.n:,} rows with failure probability {beta:g}.",
         reference="Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants",
         beta=beta,
-        assumptions=(Assumption(text="the promise holds for every data set, not only this one", met=True),),
+        assumptions=(Assumption(text="the guarantee holds for every data set, not only this one", met=True),),
         note=f"{moved} rows at an unknown place are too few to be found surely.",
     )
 

@@ -183,13 +183,13 @@ def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
     sharp = float(any_private_stepwise(bits=bits, n=n, epsilon=epsilon))
     # A chance of "at most 1" would say nothing, and as if it were something.
     statement = (
-        f"On 2^{bits:g} grid points nothing is forbidden yet: as far as this theorem goes, a mechanism of privacy loss "
+        f"On 2^{bits:g} grid points nothing is forbidden yet: as far as this theorem goes, a mechanism with ε = "
         f"{epsilon:g} may find the median of {n:,} equal rows with a chance of over 99.9%."
     )
     steps = ""
     if _forbids(sharp):
         statement = (
-            f"On 2^{bits:g} grid points, no mechanism of privacy loss {epsilon:g} (replace one row, δ = 0) finds the "
+            f"On 2^{bits:g} grid points, no mechanism with ε = {epsilon:g} (replace one row, δ = 0) finds the "
             f"median of {n:,} equal rows, wherever they lie, with a chance above {math.exp(sharp):.3g}."
         )
         ends = f"gives {math.exp(right):.3g}" if _forbids(right) else "forbids nothing yet"

@@ -35,7 +35,7 @@ def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound 
     bound = lower_bound(problem, guarantee, beta=beta)
     if bound is None:
         return None
-    slack = f" and slack δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
+    slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
     return dataclasses.replace(
         bound,
         statement=f"A mechanism that always names a median on {problem.domain.ordered:,} cells with "

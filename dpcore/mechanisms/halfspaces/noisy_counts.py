@@ -144,9 +144,9 @@ class HalfspaceCounts(PureMechanism):
                 f"Noise: standard deviation {deviation:.3g} of n.",
                 reference=reference,
                 beta=beta,
-                note="Sign matrices agree with Gaussian ones for dense vectors and not for sparse ones, so nothing is "
-                "promised at so few dimensions. The theorem's own parameters are beyond all means, and its union bound "
-                "covers only directions in a net: others must be rounded to it before they are asked.",
+                note="Sign matrices agree with Gaussian ones for dense vectors and not for sparse ones, so no error "
+                "is guaranteed at so few dimensions. The theorem's own parameters are beyond all means, and its union "
+                "bound covers only directions in a net: others must be rounded to it before they are asked.",
             )
         needed = math.sin(min(angle, math.pi / 2)) + 4 * STEP * math.sqrt(_dimensions(problem))
         noise = laplace_quantile(min(1.0, beta / k), scale=scale) - 1

@@ -133,7 +133,7 @@ class SparseHistogram(ProjectedHistogram):
         symbol="γ",
         log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-        help="The chance, over data drawn at random from any population, that the promise does not hold.",
+        help="The chance, over data drawn at random from any population, that the guarantee does not hold.",
     )
     condition: str = param(
         "sharper",
@@ -180,7 +180,7 @@ ENTRIES = (
         key="sparse_histogram",
         mechanism=SparseHistogram,
         title="Sparse histogram (random privacy)",
-        story="Empty cells stay empty where γn is large enough for the cells. The promise is weaker, for data "
+        story="Empty cells stay empty where γn is large enough for the cells. The guarantee is weaker, for data "
         "drawn at random: an attacker who knows all other rows can identify a person who is alone in a cell.",
         domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),

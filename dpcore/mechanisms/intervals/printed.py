@@ -108,7 +108,8 @@ class PrintedIntervals(PureMechanism):
         24,
         label="Tie-breaking bits",
         symbol="t",
-        help="Private coins that tell rows of one cell apart: about 2·log2(6/α) + 2. With 0, nothing is promised.",
+        help="Private random bits that distinguish rows of one cell: about 2·log2(6/α) + 2. "
+        "With 0, no error is guaranteed.",
     )
 
     @property

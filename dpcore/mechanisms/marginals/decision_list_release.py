@@ -227,8 +227,8 @@ class DecisionListMarginals(PureMechanism):
         return Bound(
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs is off by "
-            f"more than {rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise).",
+            statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs has an "
+            f"error above {rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise).",
             formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
             r"+\ln\frac{2|Q|}{\beta}\Bigr)",
             reference="Thaler, Ullman and Vadhan (2012), section 4.3; Chernoff's bound, union bound over the inputs",

@@ -60,7 +60,7 @@ class PolynomialMarginals(GaussianMechanism):
         "laplace",
         label="Noise",
         choices=("laplace", "gaussian"),
-        help="Laplace noise spends ε alone; Gaussian noise spends a slack δ too, and far less on many counts at once.",
+        help="Laplace noise spends ε alone; Gaussian noise spends δ too, and far less on many counts at once.",
     )
     method: str = param(
         "best",
@@ -123,7 +123,7 @@ class PolynomialMarginals(GaussianMechanism):
         return Bound(
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} is off by more than "
+            statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} has an error above "
             f"{rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise), by {plan.words}.",
             formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
             r"+\ln\frac{2|Q|}{\beta}\Bigr)"

@@ -122,7 +122,7 @@ class LinearNet(PureMechanism):
         label="Sensitivity",
         choices=("tight", "paper"),
         help="How far one row moves a score: 1 by a careful proof, 2 as the paper has it. Both are private; the "
-        "paper's choice is as noisy as half the privacy loss would be.",
+        "paper's choice is as noisy as with half of ε.",
     )
 
     @property

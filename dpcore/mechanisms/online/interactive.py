@@ -60,8 +60,8 @@ class Interactive(PureMechanism):
     )  # fmt: skip
     questions: int = param(
         500, 1, 10_000, label="Questions", symbol="k", log=True, stops=(10, 50, 100, 500, 1000, 5000),
-        help="How many questions the promise is about. Free answers cost no privacy, but with more of them the noise "
-        "has more chances to stray.",
+        help="Number of queries that the guaranteed error is for. Free answers cost no privacy, but "
+        "with more of them the noise has more chances to stray.",
     )  # fmt: skip
     analyst: str = param(
         "bisecting",
@@ -79,7 +79,7 @@ class Interactive(PureMechanism):
     def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """Return the most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
 
-        ``noise`` is how far paid answers may be off, in rows; math.inf where nothing is promised.
+        ``noise`` is the largest error of paid answers, in rows; math.inf where no error is guaranteed.
         """
 
     def threshold(self, problem: Problem) -> int:
@@ -104,7 +104,7 @@ class Interactive(PureMechanism):
             f"{self.updates:,}, so "
             + ("none is refused." if self.updates > paid else "some may be refused. More updates bring more noise.")
             if math.isfinite(paid)
-            else "Nothing is promised about refusals here: noise alone may use the updates up."
+            else "Nothing is guaranteed about refusals here: noise alone may use the updates up."
         )
         return Bound(
             value=max(free, noise) / n,
@@ -126,7 +126,7 @@ class Interactive(PureMechanism):
         return self.analyst != FIXED
 
     def paid_within(self, problem: Problem, beta: float) -> float:
-        """Return the most answers that are paid for, except with chance beta; math.inf where nothing is promised."""
+        """Return the most answers that are paid for, except with chance beta; math.inf without a guarantee."""
         slack, noise = self._slack(beta)
         # Belief is a share of n and the guess its nearest whole number: half a row is lost, as it is in a weighted sum.
         half = rounding(problem)

@@ -98,7 +98,7 @@ ENTRIES = (
         mechanism=Hierarchy,
         title="Hierarchy (Hb)",
         story="Count cells and the nodes of a tree above them, and fit. A common baseline for ranges: its error is the "
-        "same on all data, and known before.",
+        "same on all data, and known in advance.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Qardaji, Yang and Li (2013)", "Hay, Rastogi, Miklau and Suciu (2010)"),

@@ -106,7 +106,7 @@ class NamedQueries(PureMechanism):
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Each of {k:,} named queries has noise of scale {k / self.epsilon:,.4g} rows. No "
-            f"{problem.queries.one} is off by more than {rows:,} rows, except with chance {beta:g}.",
+            f"{problem.queries.one} has an error above {rows:,} rows, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{'2' if ends == 2 else ''}J}}{{n}},\quad k\cdot\Pr[|Z|>J]\le\beta,"
             r"\quad Z\sim\mathrm{DLap}(k/\varepsilon)",
             reference="exact tails, union bound over the named queries",

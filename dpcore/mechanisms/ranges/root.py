@@ -266,7 +266,7 @@ class EqualisedRoot(GaussianMechanism):
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Every {problem.queries.one} gathers noise of σ = {rounded_up(math.sqrt(square) * sigma)} rows "
-            f"at most, and no answer is off by more than {rows_up(rows)} rows, except with chance {beta:g}.",
+            f"at most, and no answer has an error above {rows_up(rows)} rows, except with chance {beta:g}.",
             formula=r"\alpha\le\frac{\sigma}{nS}\sqrt{2v\ln\frac{2|Q|}\beta},\quad v=\max_w w^\top Mw",
             reference="least squares; sub-Gaussian tails, union bound over the class",
             beta=beta,

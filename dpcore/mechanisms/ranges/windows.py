@@ -181,7 +181,7 @@ class Measured(PureMechanism):
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"The worst {problem.queries.one if ends == 1 else 'end of a range'} gathers the noise of "
-            f"{worst[0]:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer is off by more than "
+            f"{worst[0]:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer has an error above "
             f"{rows_up(rows)} rows, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{'' if ends == 1 else '2'}c}}{{n}}"
             r"\min_{\lambda>0}\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+\ln\frac{2|Q|}\beta}"
@@ -299,7 +299,7 @@ ENTRIES = (
         mechanism=Windows,
         title="Overlapping windows",
         story="Measure cells and overlapping stretches, weighted for all questions at once, and fit. The error is the "
-        "same on all data, and known before.",
+        "same on all data, and known in advance.",
         domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=(

@@ -165,7 +165,7 @@ class CountedMean(PureMechanism):
             f"With chance at least {1 - beta:g}, noise moves the mean by at most {rounded_up(value)} of the distance "
             f"of the bounds where {problem.n:,} rows have a number."
             if value < 1
-            else f"Where {problem.n:,} rows have a number, nothing is promised: noise may hide how many they are."
+            else f"Where {problem.n:,} rows have a number, no error is guaranteed: noise may hide their number."
         )
         return Bound(
             value=value,

@@ -171,7 +171,7 @@ class SubsampleAggregate(Mechanism):
             beta=beta,
             assumptions=(
                 Assumption(
-                    text="enough agreement between subsamples: a property of the data, not known before", met=False
+                    text="enough agreement between subsamples: a property of the data, not known in advance", met=False
                 ),
             ),
             note="Otherwise it mostly refuses; it can also give another answer than the whole data do.",

@@ -85,7 +85,7 @@ class _Classic(GaussianMechanism):
         "gaussian",
         label="Noise",
         choices=NOISES,
-        help="Laplace noise needs no slack δ, and is wider where one row is in many numbers.",
+        help="Laplace noise needs no δ, and is wider where one row is in many numbers.",
     )
 
     @override
@@ -103,7 +103,7 @@ class _Classic(GaussianMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"No cell of {marginals_of(problem).count:,} is off by more than {rows_up(rows)} rows, except "
+            statement=f"No cell of {marginals_of(problem).count:,} has an error above {rows_up(rows)} rows, except "
             f"with chance "
             f"{beta:g}, before anything is fitted.",
             formula=formula,

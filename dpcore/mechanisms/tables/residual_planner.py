@@ -67,7 +67,7 @@ class ResidualPlanner(GaussianMechanism):
         2.0,
         1.0,
         16.0,
-        label="Lean towards small tables",
+        label="Weight of small tables",
         log=True,
         stops=(1, 2, 3, 4, 8, 16),
         help="1 is the formula's noise, best before post-processing. More gives tables of few attributes less noise: "

@@ -170,15 +170,15 @@ class WholeTable(ResidualPlanner):
         1.0,
         1 / 16,
         16.0,
-        label="Lean towards single columns",
+        label="Weight of single columns",
         log=True,
         stops=(1 / 16, 1 / 4, 1, 4, 16),
-        help="1 is a rule of public numbers: the more noise, the more of the privacy loss goes to single columns, from "
+        help="1 is a rule of public numbers: the more noise, the larger the share of ε for single columns, from "
         "which pairs are predicted.",
     )
     rule: bool = param(
         True,
-        label="Fewer columns where noise drowns",
+        label="Fewer columns where noise is large",
         help="A rule of public numbers alone: tables of fewer columns where larger ones would be mostly noise.",
     )
 

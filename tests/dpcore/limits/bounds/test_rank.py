@@ -74,7 +74,7 @@ def test_it_is_told_in_rows_and_of_medians() -> None:
     assert "names a median on 1,024 cells" in found.statement
     assert f"fewer than {found.value * 3000:g} of 3,000 rows" in found.statement
     slack = rank_bound(problem, Guarantee(epsilon=0.1, delta=1e-3, neighbours=problem.neighbours), beta=0.05)
-    assert slack is not None and slack.value < found.value and "slack δ = 0.001" in slack.statement
+    assert slack is not None and slack.value < found.value and "δ = 0.001" in slack.statement
     random = Guarantee(epsilon=0.1, gamma=0.1, neighbours=problem.neighbours)
     assert rank_bound(problem, random, beta=0.05) is None
     cells = Problem(domain=problem.domain, queries=Cells(domain=problem.domain), n=10)
