@@ -161,13 +161,13 @@ def test_wrong_values_are_named(wrong: dict[str, Any], complaint: str) -> None:
 
 def test_numbers_become_pythons_own() -> None:
     others: dict[str, Any] = {"epsilon": np.float64(0.5), "times": 3.0, "delta": np.float32(0.0625), "alpha": 1}
-    made = Every(**others)
-    assert [type(value) for value in dataclasses.astuple(made)] == [float, float, float, int, bool, str]
-    assert made == Every(epsilon=0.5, times=3, delta=0.0625, alpha=1.0)
-    assert made.guarantee(PROBLEM).sentence() == "ε = 0.5 (replace one row)"
-    for field in dataclasses.fields(made):
+    class_instance = Every(**others)
+    assert [type(value) for value in dataclasses.astuple(class_instance)] == [float, float, float, int, bool, str]
+    assert class_instance == Every(epsilon=0.5, times=3, delta=0.0625, alpha=1.0)
+    assert class_instance.guarantee(PROBLEM).sentence() == "ε = 0.5 (replace one row)"
+    for field in dataclasses.fields(class_instance):
         with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(made, field.name, 2.0)
+            setattr(class_instance, field.name, 2.0)
 
 
 def test_an_entry_fixes_its_presets() -> None:

@@ -39,13 +39,13 @@ def test_every_list_means_what_was_written_however_often_a_variable_comes_up() -
     raw = list(product(product(range(5), repeat=3), product(range(3), repeat=4)))
     records = canonical_lists(np.array([each for each, _ in raw]), np.array([each for _, each in raw]), variables=2)
     domain = DecisionLists(names=VARIABLES, rules=3)
-    kept = domain.checked(records)  # no variable comes up twice
+    canonical = domain.checked(records)  # no variable comes up twice
     queries = Inputs(domain=domain)
     for index, values in enumerate(product((False, True), repeat=2)):
         wanted = np.array([says(*each, values[::-1]) for each in raw])
-        for written, row in zip(wanted[:: len(raw) // 500], kept[:: len(raw) // 500], strict=True):
+        for written, row in zip(wanted[:: len(raw) // 500], canonical[:: len(raw) // 500], strict=True):
             assert queries.truth(row[None, :], np.array([index]))[0] == written
-        assert queries.truth(kept, np.array([index]))[0] == pytest.approx(wanted.mean(), abs=1e-12)
+        assert queries.truth(canonical, np.array([index]))[0] == pytest.approx(wanted.mean(), abs=1e-12)
 
 
 CELLS = [
@@ -78,8 +78,8 @@ def test_cells_become_rules_and_a_row_s_list_depends_on_that_row_alone() -> None
     assert READING.records(read_table(written(CELLS), name="a.csv", header=True)).tolist() == LISTS
     for place in range(len(CELLS)):
         rest = [row for other, row in enumerate(CELLS) if other != place]
-        alone: Integers = READING.records(read_table(written(rest), name="a.csv", header=True))
-        assert alone.tolist() == LISTS[:place] + LISTS[place + 1 :]
+        records: Integers = READING.records(read_table(written(rest), name="a.csv", header=True))
+        assert records.tolist() == LISTS[:place] + LISTS[place + 1 :]
 
 
 @pytest.mark.slow

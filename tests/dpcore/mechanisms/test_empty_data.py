@@ -67,12 +67,12 @@ def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Probl
 @pytest.fixture
 def small_coefficients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Decision lists whose coefficients are 1 and -1, so that all outcomes can be listed."""
-    kept = (list_polynomials.whole_coefficients, numbered_list_plan)
+    cached = (list_polynomials.whole_coefficients, numbered_list_plan)
     monkeypatch.setattr(list_polynomials, "SCALE", 1)
-    for cache in kept:
+    for cache in cached:
         cache.cache_clear()
     yield
-    for cache in kept:
+    for cache in cached:
         cache.cache_clear()
 
 
@@ -88,9 +88,9 @@ def test_no_rows_and_one_are_told_apart_by_no_more_than_promised(entry: Entry) -
     else:
         told = [unlisted(entry, ADD_REMOVE)]
     for problem, universe, window in told:
-        found = exact_delta(mechanism, problem, window=window, universe=universe, rows=0)
-        assert found.pairs == (problem.domain.size if universe is None else len(universe))
-        assert found.delta <= mechanism.guarantee(problem).delta + ROUNDING
+        delta = exact_delta(mechanism, problem, window=window, universe=universe, rows=0)
+        assert delta.pairs == (problem.domain.size if universe is None else len(universe))
+        assert delta.delta <= mechanism.guarantee(problem).delta + ROUNDING
 
 
 def empty(problem: Problem) -> Dataset:
@@ -131,5 +131,5 @@ def test_a_share_of_no_rows_is_nought() -> None:
     for least, signed in product((1, 2, 3), (False, True)):
         queries = test_marginals_release.problem_of(4, n=1, width=3, least=least, signed=signed).queries
         assert isinstance(queries, AtLeast)
-        found = finish(queries.truth(pack(np.zeros((0, 4), dtype=np.bool_)), np.arange(queries.count)))
-        assert found.tolist() == [0.0] * queries.count
+        truths = finish(queries.truth(pack(np.zeros((0, 4), dtype=np.bool_)), np.arange(queries.count)))
+        assert truths.tolist() == [0.0] * queries.count

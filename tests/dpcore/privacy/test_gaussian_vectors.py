@@ -90,17 +90,17 @@ def test_the_proved_delta_holds_for_the_exact_law(
 def test_the_proved_delta_against_both_of_its_proofs() -> None:
     sigmas, shifts = np.array([30.0, 50.0]), np.array([[1.0, 9.0], [4.0, 2.0]])
     cost = max(1 / 900 + 9 / 2500, 4 / 900 + 2 / 2500)
-    found = delta_of(0.5, sigmas=sigmas, counts=np.array([10.0, 10.0]), squared_shifts=shifts)
-    assert found < zcdp_delta(0.5, rho=cost / 2)
-    assert continuous_delta(0.5, mu=math.sqrt(cost)) < found
+    delta = delta_of(0.5, sigmas=sigmas, counts=np.array([10.0, 10.0]), squared_shifts=shifts)
+    assert delta < zcdp_delta(0.5, rho=cost / 2)
+    assert continuous_delta(0.5, mu=math.sqrt(cost)) < delta
     # Tiny noise: only the concentrated proof is left.
     small = delta_of(20.0, sigmas=np.array([0.5]), counts=np.ones(1), squared_shifts=np.ones((1, 1)))
     assert small == pytest.approx(zcdp_delta(20.0, rho=2.0), rel=1e-6)
 
 
 def test_many_numbers_cost_what_their_smoothing_loses() -> None:
-    told: dict[str, Any] = {"sigmas": np.array([10.0]), "squared_shifts": np.array([[4.0]])}
-    few, some, many = (delta_of(1.0, counts=np.array([count]), **told) for count in (1.0, 1e32, 1e40))
+    settings: dict[str, Any] = {"sigmas": np.array([10.0]), "squared_shifts": np.array([[4.0]])}
+    few, some, many = (delta_of(1.0, counts=np.array([count]), **settings) for count in (1.0, 1e32, 1e40))
     assert few < some < many == pytest.approx(zcdp_delta(1.0, rho=0.02), rel=1e-9)
 
 

@@ -155,8 +155,8 @@ def test_parquet_types_and_text_of_whole_fractions() -> None:
         ),
         name="x.parquet",
     )
-    found = {column: table.distinct(column, 1) for column in table.columns}
-    assert found == {
+    commonest = {column: table.distinct(column, 1) for column in table.columns}
+    assert commonest == {
         "whole": ["2"], "tenth": ["0.1"], "big": ["9007199254740993"], "money": ["1.5"], "yes": ["true"],
         "day": ["2020-02-01"], "padded": ["x"], "empty": [], "text": ["7.0"],
     }  # fmt: skip

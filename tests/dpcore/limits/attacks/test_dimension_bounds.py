@@ -51,14 +51,14 @@ def test_so_many_synthetic_rows_resolve_every_data_set(key: str) -> None:
 
 
 def test_the_best_size_is_the_best_and_counts_all_databases() -> None:
-    told = dimension_bounds.net_promise(questions=8, points=3, rows=10**6, epsilon=1.0, beta=0.05)
+    promise = dimension_bounds.net_promise(questions=8, points=3, rows=10**6, epsilon=1.0, beta=0.05)
 
     def promised(size: int) -> float:
         databases = math.comb(3 + size - 1, size)
         return math.sqrt(math.log(16) / (2 * size)) + 2e-6 * math.log(databases / 0.05)
 
-    assert told.value == pytest.approx(promised(told.synthetic), rel=1e-9)
-    assert told.value <= 1.001 * min(promised(size) for size in (10, 100, 1_000, 10_000, 10**5, 10**6))
+    assert promise.value == pytest.approx(promised(promise.synthetic), rel=1e-9)
+    assert promise.value <= 1.001 * min(promised(size) for size in (10, 100, 1_000, 10_000, 10**5, 10**6))
     with pytest.raises(ParameterError):
         dimension_bounds.net_promise(questions=8, points=3, rows=0, epsilon=1.0, beta=0.05)
 
@@ -69,15 +69,15 @@ def test_the_best_size_is_the_best_and_counts_all_databases() -> None:
 def test_nobody_is_promised_what_nobody_can_keep(key: str, neighbours: Neighbours) -> None:
     named = next(each for each in NAMED if each.key == key)
     matrix = named.example(min(4, named.largest))
-    found = vc_dimension(matrix)
+    shattering = vc_dimension(matrix)
     for repeats in (1, 10, 1_000):
         for epsilon in (0.1, 1.0, 5.0):
             settings: dict[str, Any] = {"repeats": repeats, "epsilon": epsilon, "neighbours": neighbours, "beta": 0.05}
-            bound = dimension_bounds.hidden_half(found, scale=None, **settings)
-            assert (bound is None) == (found.lower_bound < 2)
+            bound = dimension_bounds.hidden_half(shattering, scale=None, **settings)
+            assert (bound is None) == (shattering.lower_bound < 2)
             if bound is None:
                 continue
-            rows = repeats * dimension_bounds.hidden_points(found, scale=None) // 2
+            rows = repeats * dimension_bounds.hidden_points(shattering, scale=None) // 2
             promise = dimension_bounds.net_promise(
                 questions=dimension_bounds.different(matrix),
                 points=matrix.shape[1],
@@ -106,11 +106,11 @@ def test_only_points_of_like_levels_hide_a_half() -> None:
     levels = np.array([0.1, 0.1, 0.9, 0.9])
     halves = np.array([[pattern >> x & 1 for x in range(4)] for pattern in range(16)])
     matrix = (levels + 0.05 * (2 * halves - 1)).round(2)
-    found = fat_shattering_dimension(matrix, scale=0.05)
-    assert found.lower_bound == 4
-    assert dimension_bounds.hidden_points(found, scale=0.05) == 2
+    shattering = fat_shattering_dimension(matrix, scale=0.05)
+    assert shattering.lower_bound == 4
+    assert dimension_bounds.hidden_points(shattering, scale=0.05) == 2
     settings: dict[str, Any] = {"repeats": 1, "epsilon": 1.0, "neighbours": Neighbours.REPLACE_ONE, "beta": 0.0}
-    bound = dimension_bounds.hidden_half(found, scale=0.05, **settings)
+    bound = dimension_bounds.hidden_half(shattering, scale=0.05, **settings)
     alone = fat_shattering.error_bound(points=2, scale=0.05, spread=0.0, epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     assert bound is not None and bound.value == pytest.approx(alone.value) and bound.value > 0
     assert (

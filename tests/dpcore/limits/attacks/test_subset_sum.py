@@ -93,14 +93,14 @@ def test_the_certificate_holds_for_the_worst_noise(error: int, seed: int) -> Non
     masks = subset_sum.random_groups(sampler, people=people, groups=groups)
     left, singular, _ = np.linalg.svd(masks.astype(float), full_matrices=False)
     assert subset_sum.strength(masks) == pytest.approx(singular[-1], rel=1e-6)
-    most = subset_sum.max_wrong_bits(masks, error=error)
-    assert most == min(people, math.floor(4 * groups * error**2 / singular[-1] ** 2 * (1 + 1e-6)))
+    limit = subset_sum.max_wrong_bits(masks, error=error)
+    assert limit == min(people, math.floor(4 * groups * error**2 / singular[-1] ** 2 * (1 + 1e-6)))
     noises = [error * np.sign(left[:, k]) for k in range(people)]
     answers = masks @ bits.astype(int) + np.array(noises)
     wrong = (subset_sum.least_squares(masks, answers).bits != bits).sum(axis=1)
-    assert wrong.max() <= most
+    assert wrong.max() <= limit
     if error <= 1:
-        assert most < people  # the certificate says something here
+        assert limit < people  # the certificate says something here
 
 
 def test_few_groups_prove_nothing(seed: int) -> None:

@@ -76,10 +76,10 @@ def best(right: Integers, steps: Integers, *, epsilon: float, delta: float, amon
                 bounds[each * outcomes + outcome] = (0.0, 0.0)
     cost = np.zeros(above.shape[1])
     cost[chances] = -1
-    found = linprog(
+    solution = linprog(
         cost, A_ub=above.tocsr(), b_ub=at, A_eq=sums.tocsr(), b_eq=np.ones(len(right)), bounds=bounds, method="highs"
     )
-    return float(-found.fun)
+    return float(-solution.fun)
 
 
 @pytest.mark.slow
@@ -127,17 +127,17 @@ def test_nobody_at_all_is_right_more_often(cells: int, n: int, epsilon: float, d
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.75])
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_two_worlds_are_as_near_as_told_and_where_there_are_none_nothing_follows(n: int, quantile: float) -> None:
-    _, found, stabilities, steps = world(cells=2, n=n, neighbours=Neighbours.REPLACE_ONE, quantile=quantile)
+    _, medians, stabilities, steps = world(cells=2, n=n, neighbours=Neighbours.REPLACE_ONE, quantile=quantile)
     place = rank(n, quantile=quantile)
     for each in range(1, int(stabilities.max()) + 1):
         so_stable = stabilities == each
-        apart = (found[:, None] != found[None]) & so_stable[:, None] & so_stable[None]
-        assert bool(apart.any()) is (each <= min(place, n - place + 1))
-        if apart.any():
-            assert steps[apart].min() == 2 * each - 1
+        pairs = (medians[:, None] != medians[None]) & so_stable[:, None] & so_stable[None]
+        assert bool(pairs.any()) is (each <= min(place, n - place + 1))
+        if pairs.any():
+            assert steps[pairs].min() == 2 * each - 1
         else:
             among = np.flatnonzero(so_stable)
-            assert best(found, steps, epsilon=0.3, delta=0.0, among=among, silent=False) == pytest.approx(1)
+            assert best(medians, steps, epsilon=0.3, delta=0.0, among=among, silent=False) == pytest.approx(1)
             assert max_right_chance(each, epsilon=0.3, delta=0.0) < 1
 
 

@@ -40,12 +40,12 @@ def problem_of(variables: int, *, rules: int, n: int, neighbours: Neighbours = N
 
 def all_lists(variables: int, rules: int) -> Integers:
     """Every list with different variables in its rules."""
-    found = []
+    outcomes = []
     for literals in product(range(2 * variables + 1), repeat=rules):
         used = [literal % variables for literal in literals if literal < 2 * variables]
         if len(set(used)) == len(used):
-            found += [(*literals, *outputs) for outputs in product((0, 1), repeat=rules + 1)]
-    return np.array(found)
+            outcomes += [(*literals, *outputs) for outputs in product((0, 1), repeat=rules + 1)]
+    return np.array(outcomes)
 
 
 def run_list(row: Integers, values: Any, *, variables: int, rules: int) -> int:
@@ -148,12 +148,12 @@ def test_exact_privacy_by_enumeration(neighbours: Neighbours, monkeypatch: pytes
     numbered_list_plan.cache_clear()
     try:
         problem = problem_of(1, rules=1, n=2, neighbours=neighbours)
-        told: dict[str, Any] = {"window": (-3, 4), "universe": all_lists(1, 1)}
+        settings: dict[str, Any] = {"window": (-3, 4), "universe": all_lists(1, 1)}
         mechanism = DecisionListMarginals(epsilon=1.0, degree=1, noise_aware=False)
-        finding = exact_delta(mechanism, problem, **told)
+        finding = exact_delta(mechanism, problem, **settings)
         assert finding.pairs > 0
         assert finding.delta <= ROUNDING
-        assert exact_delta(Understated(epsilon=1.0, degree=1, noise_aware=False), problem, **told).delta > 1e-3
+        assert exact_delta(Understated(epsilon=1.0, degree=1, noise_aware=False), problem, **settings).delta > 1e-3
     finally:
         list_polynomials.whole_coefficients.cache_clear()
         numbered_list_plan.cache_clear()
@@ -268,7 +268,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 
 def test_the_entry_explains_itself() -> None:
-    found = entry("marginals-decision-lists")
+    listed = entry("marginals-decision-lists")
     problem = problem_of(3, rules=2, n=100)
-    assert found.serves(problem.queries)
-    assert found.make(epsilon=0.5).guarantee(problem).epsilon == 0.5
+    assert listed.serves(problem.queries)
+    assert listed.make(epsilon=0.5).guarantee(problem).epsilon == 0.5

@@ -70,5 +70,5 @@ def test_it_is_never_worse_than_a_hierarchy_or_the_identity(neighbours: Neighbou
 def test_the_search_is_not_left_in_a_local_minimum(cells: int, prefixes: bool, known: bool, best: float) -> None:
     """Mean variances at noise of variance 1; the best of some hundred searches from random weights."""
     plan = strategy(cells, prefixes=prefixes, known=known, steps=1 << 16)
-    found = mean_variance(plan.windows / plan.own, prefixes=prefixes, known=known)[0]
-    assert found <= 1.001 * best
+    variance = mean_variance(plan.windows / plan.own, prefixes=prefixes, known=known)[0]
+    assert variance <= 1.001 * best

@@ -39,15 +39,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Cells for which a strategy was searched for, one after the other."""
-    made: list[int] = []
+    calls: list[int] = []
     search = searched._build_strategy
 
     def counted(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
-        made.append(cells)
+        calls.append(cells)
         return search(cells, prefixes=prefixes, known=known, steps=steps)
 
     monkeypatch.setattr(searched, "_build_strategy", counted)
-    return made
+    return calls
 
 
 def anew(cells: int = CELLS, *, prefixes: bool = False, known: bool = False, steps: int = STEPS) -> Strategy:
@@ -255,9 +255,16 @@ def test_a_file_that_somebody_else_owns_is_passed_over(folder: Path, monkeypatch
     status = os.fstat
 
     def given_away(file: int) -> os.stat_result:
-        found = status(file)
-        place = (found.st_mode, found.st_ino, found.st_dev, found.st_nlink, found.st_uid + 1, *found[5:])
-        return found if os.path.samestat(found, folder.stat()) else os.stat_result(place)
+        status_of_file = status(file)
+        place = (
+            status_of_file.st_mode,
+            status_of_file.st_ino,
+            status_of_file.st_dev,
+            status_of_file.st_nlink,
+            status_of_file.st_uid + 1,
+            *status_of_file[5:],
+        )
+        return status_of_file if os.path.samestat(status_of_file, folder.stat()) else os.stat_result(place)
 
     monkeypatch.setattr(os, "fstat", given_away)
     assert strategy_cache.read("name") is None

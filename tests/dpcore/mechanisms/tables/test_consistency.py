@@ -94,12 +94,14 @@ def test_margins_made_to_agree(sizes: tuple[int, ...], order: int, seed: int) ->
     level = consistency.levels_of(cliques)[order]
     total = np.array([100.0])
     moved = level.reconciled(level.flat(stacks(cliques, seed=seed)), total=total)
-    found = by_set(cliques, level.stacked(moved))
-    for one, other in product(found, repeat=2):
+    tables_by_set = by_set(cliques, level.stacked(moved))
+    for one, other in product(tables_by_set, repeat=2):
         shared = set(one) & set(other)
-        here, there = (found[s].sum(axis=tuple(p for p, a in enumerate(s) if a not in shared)) for s in (one, other))
+        here, there = (
+            tables_by_set[s].sum(axis=tuple(p for p, a in enumerate(s) if a not in shared)) for s in (one, other)
+        )
         np.testing.assert_allclose(here, there, atol=1e-9)
-        assert found[one].sum() == pytest.approx(100.0)
+        assert tables_by_set[one].sum() == pytest.approx(100.0)
     np.testing.assert_allclose(level.reconciled(moved, total=total), moved, atol=1e-9)
 
 
@@ -126,10 +128,10 @@ def test_rounds_end_where_tables_agree(
     means = consistency.Level.means
 
     def counted(self: consistency.Level, tables: Floats, margins: Floats) -> tuple[Floats, float]:
-        found = means(self, tables, margins)
+        result = means(self, tables, margins)
         if len(self.axes) == 3:
-            rounds.append(found[1])
-        return found
+            rounds.append(result[1])
+        return result
 
     monkeypatch.setattr(consistency.Level, "means", counted)
     fitted = fitting.consistent(plan, residuals)

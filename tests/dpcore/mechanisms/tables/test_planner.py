@@ -176,7 +176,7 @@ def test_the_promise_fails_no_more_often_than_told(seed: int) -> None:
 def test_plans_under_both_relations_for_product_sizes() -> None:
     """Replacing costs more than adding, and less than twice the noise: both rows move one set of contrasts."""
     for sizes in product((2, 3), repeat=3):
-        told: dict[str, Any] = {"sizes": sizes, "ways": 2, "epsilon": 1.0, "delta": 1e-6}
-        added, replaced = (residual_plan(neighbours=neighbours, **told) for neighbours in (ADD_REMOVE, REPLACE))
+        settings: dict[str, Any] = {"sizes": sizes, "ways": 2, "epsilon": 1.0, "delta": 1e-6}
+        added, replaced = (residual_plan(neighbours=neighbours, **settings) for neighbours in (ADD_REMOVE, REPLACE))
         for table in combinations(range(3), 2):
             assert added.cell_sigma(table) < replaced.cell_sigma(table) < 2 * added.cell_sigma(table)

@@ -40,12 +40,12 @@ def test_counts_by_brute_force(
     monkeypatch.setattr(counting, "WORDS", 3)
     records = correlated(sizes, n=n, seed=seed)
     cliques = CliqueTypes(sizes=sizes, ways=ways)
-    found = finish(count_contrasts(records, cliques))
+    contrasts_by_type = finish(count_contrasts(records, cliques))
     for key in cliques.keys:
         expected = [
             contrasts(table_of(records, sizes, chosen), tuple(sizes[a] for a in chosen)) for chosen in cliques.sets[key]
         ]
-        np.testing.assert_array_equal(found[key], np.concatenate(expected))
+        np.testing.assert_array_equal(contrasts_by_type[key], np.concatenate(expected))
     tables = finish(count_tables(records, sizes, ways=ways))
     for chosen, table in tables.items():
         np.testing.assert_array_equal(table, table_of(records, sizes, chosen))
@@ -79,8 +79,8 @@ def released(
 
 def without_noise(release: ContrastsRelease, records: Integers) -> ContrastsRelease:
     """The same release with true values."""
-    found = finish(count_contrasts(records, release.plan.cliques))
-    values = np.concatenate([found[part.key] for part in release.plan.parts])[None, :]
+    contrasts_by_type = finish(count_contrasts(records, release.plan.cliques))
+    values = np.concatenate([contrasts_by_type[part.key] for part in release.plan.parts])[None, :]
     return dataclasses.replace(release, values=values)
 
 
@@ -128,12 +128,12 @@ def test_fitted_tables_are_tables(sizes: tuple[int, ...], ways: int, neighbours:
 @every_shape
 def test_fitting_brings_tables_closer_to_the_truth(sizes: tuple[int, ...], seed: int) -> None:
     """Where noise matters, each step of post-processing helps: 5 releases, mean total variation."""
-    found: dict[str, list[float]] = {"unbiased": [], "simplex": [], "consistent": []}
+    errors: dict[str, list[float]] = {"unbiased": [], "simplex": [], "consistent": []}
     for turn in range(5):
         release, truth = released(sizes, ways=3, n=2_000, seed=seed + turn, neighbours=Neighbours.REPLACE_ONE)
-        for fit, distances in found.items():
+        for fit, distances in errors.items():
             distances.append(mean_distance(release.tables(fit=fit), truth, list(truth)))
-    unbiased, simplex, consistent = (float(np.mean(distances)) for distances in found.values())
+    unbiased, simplex, consistent = (float(np.mean(distances)) for distances in errors.values())
     assert consistent < 0.99 * simplex <= 0.99 * unbiased
 
 
@@ -195,11 +195,11 @@ def test_rows_have_the_tables_of_the_tree(sizes: tuple[int, ...], ways: int, see
     tables: Tables = {c: t.astype(float) for c, t in finish(count_tables(records, sizes, ways=ways)).items()}
     tree = widest_tree(tables, attributes=len(sizes), ways=ways)
     assert sorted(attribute for attribute, _ in tree.steps) == list(range(len(sizes)))
-    seen: set[int] = set()
+    seeds: set[int] = set()
     for attribute, given in tree.steps:
-        assert set(given) <= seen, "a value is drawn from one that is not there yet"
+        assert set(given) <= seeds, "a value is drawn from one that is not there yet"
         assert any(set(given) <= set(table) for table in tables)
-        seen.add(attribute)
+        seeds.add(attribute)
     rows = synthetic_rows(tables, tree, rows=20_000, seed=seed)
     assert rows.shape == (20_000, len(sizes))
     followed = [table for table in tree.tables() if len(table) == ways]
@@ -238,8 +238,8 @@ def test_rows_never_seen_together_still_get_values() -> None:
 
 
 def test_what_is_said_where_rows_do_not_have_all_tables() -> None:
-    told = answers_only(attributes=8, ways=3)
-    assert "follow 6 of the 56 released tables" in told and "No synthetic table" not in told
+    sentence = answers_only(attributes=8, ways=3)
+    assert "follow 6 of the 56 released tables" in sentence and "No synthetic table" not in sentence
     assert "tables of one attribute do not say how attributes go together" in answers_only(attributes=8, ways=1)
     assert "all attributes" in answers_only(attributes=2, ways=2)
     singles: dict[Any, Floats] = {(0,): np.ones(2), (1,): np.ones(2)}
@@ -256,6 +256,6 @@ def test_attributes_named_as_columns_of_numbers_keep_columns_of_their_own() -> N
     rows = dataset_on(problem, np.zeros((8, 4), dtype=np.int64))
     release = mechanism.run(mechanism.prepare(rows, problem), Preview(0))
     assert isinstance(release, ContrastsRelease)
-    told = ["trial", "refused", "column column rows", "column rows", "column trial", "age", "rows"]
+    columns = ["trial", "refused", "column column rows", "column rows", "column trial", "age", "rows"]
     frame = release.frame()
-    assert list(frame) == told and (frame[told[2:6]] != "").sum().tolist() == [2, 2, 2, 2]
+    assert list(frame) == columns and (frame[columns[2:6]] != "").sum().tolist() == [2, 2, 2, 2]

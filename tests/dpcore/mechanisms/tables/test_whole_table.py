@@ -52,12 +52,12 @@ def test_exact_privacy_over_all_neighbours(neighbours: Neighbours, rule: bool) -
     """With pairs, and with single columns alone, which the rule takes for two rows."""
     mechanism = dataclasses.replace(TINY, rule=rule)
     assert mechanism.plan(tiny(neighbours)).cliques.ways == (1 if rule else 2)
-    told: dict[str, Any] = {"window": WINDOW, "universe": every_record((2, 2))}
-    finding = exact_delta(mechanism, tiny(neighbours), **told)
+    settings: dict[str, Any] = {"window": WINDOW, "universe": every_record((2, 2))}
+    finding = exact_delta(mechanism, tiny(neighbours), **settings)
     assert finding.pairs == (16 if neighbours is ADD_REMOVE else 24)
     assert 0.3 * TINY.delta < finding.delta <= TINY.delta
     faulty = Quiet(epsilon=TINY.epsilon, delta=TINY.delta, rule=rule)
-    assert exact_delta(faulty, tiny(neighbours), **told).delta > 1.2 * TINY.delta
+    assert exact_delta(faulty, tiny(neighbours), **settings).delta > 1.2 * TINY.delta
 
 
 @pytest.mark.slow
@@ -151,8 +151,8 @@ def test_fitted_rows_come_closer_than_those_of_a_tree(seed: int) -> None:
     np.testing.assert_array_equal(start, before)
     assert apart(rows, records) < 0.1 * apart(start, records)
     # Columns of their own are the hardest start.
-    alone = np.stack([np.random.default_rng(seed + a).permutation(records[:, a]) for a in range(5)], axis=1)
-    assert apart(fitted_rows(alone, tables, seed=seed), records) < 0.1 * apart(alone, records)
+    shuffled = np.stack([np.random.default_rng(seed + a).permutation(records[:, a]) for a in range(5)], axis=1)
+    assert apart(fitted_rows(shuffled, tables, seed=seed), records) < 0.1 * apart(shuffled, records)
 
 
 @pytest.mark.slow
@@ -161,8 +161,8 @@ def test_fitted_rows_come_closer_than_those_of_a_tree(seed: int) -> None:
 def test_never_worse_than_single_columns(neighbours: Neighbours, epsilon: float, seed: int) -> None:
     """Mean over releases, beside rows of the same mechanism's single columns at the same privacy."""
     _, records, state = prepared(4_000, neighbours, seed=seed)
-    alone = problem_of(SIZES, ways=1, n=4_000, neighbours=neighbours)
-    single = WholeTable(epsilon=epsilon).prepare(dataset_on(alone, records), alone)
+    single_problem = problem_of(SIZES, ways=1, n=4_000, neighbours=neighbours)
+    single = WholeTable(epsilon=epsilon).prepare(dataset_on(single_problem, records), single_problem)
     mechanism = WholeTable(epsilon=epsilon)
     ours, theirs = (mechanism.run(found, Preview(seed), 5) for found in (state, single))
     found = [np.mean([apart(release.rows(trial=t), records) for t in range(5)]) for release in (ours, theirs)]
@@ -203,9 +203,9 @@ def test_what_the_rows_errors_stay_within_is_for_all_tables_that_were_measured(s
     rows = release.rows()
     assert release.plan.cliques.ways == 2
     counts = np.bincount(2 * rows[:, 0] + rows[:, 1], minlength=4)
-    apart = np.abs(counts - release.unbiased((0, 1)).reshape(-1)).max()
+    distances = np.abs(counts - release.unbiased((0, 1)).reshape(-1)).max()
     noise = release.plan.cell_sigma((0, 1)) * math.sqrt(2 * math.log(2 * 12 / beta))
-    np.testing.assert_allclose(release.off_by((0, 1), rows[None], beta=beta), apart + noise)
+    np.testing.assert_allclose(release.off_by((0, 1), rows[None], beta=beta), distances + noise)
 
 
 # A table of every kind of column.
