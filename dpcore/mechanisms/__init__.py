@@ -11,7 +11,7 @@ from types import ModuleType
 from dpcore.core import Entry, Mechanism, ParameterError, Queries
 
 
-def _forgotten(module: ModuleType) -> str | None:
+def _uncatalogued_mechanism(module: ModuleType) -> str | None:
     """Return the name of a mechanism that a module without ENTRIES defines, if any; helpers define none."""
     for name, value in vars(module).items():
         defined = inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, Mechanism)
@@ -33,7 +33,7 @@ def catalogue() -> tuple[Entry, ...]:
         entries: tuple[Entry, ...] = getattr(loaded, "ENTRIES", ())
         if entries:
             listed.append(entries)
-        elif name := _forgotten(loaded):
+        elif name := _uncatalogued_mechanism(loaded):
             raise ParameterError(f"{module.name} defines {name} and exposes no ENTRIES.")
     catalogued = tuple(entry for entries in sorted(listed, key=lambda entries: entries[0].key) for entry in entries)
     if len({entry.key for entry in catalogued}) != len(catalogued):

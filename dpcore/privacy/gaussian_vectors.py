@@ -82,7 +82,7 @@ def largest_mu(*, epsilon: float, delta: float) -> float:
     return low
 
 
-def calibrated(relative: Floats, *, epsilon: float, delta: float, counts: Floats, squared_shifts: Floats) -> Floats:
+def calibrate(relative: Floats, *, epsilon: float, delta: float, counts: Floats, squared_shifts: Floats) -> Floats:
     """Return the smallest multiple found of the relative sigmas (m,) whose delta_of is within delta."""
     start = math.sqrt(float((squared_shifts @ (1 / relative**2)).max())) / largest_mu(epsilon=epsilon, delta=delta)
 

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from dpcore.core import Booleans, DomainType, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product
-from dpcore.queries.attribute_sets import MAX_WIDTH, unranked
+from dpcore.queries.attribute_sets import MAX_WIDTH, unrank
 from dpcore.queries.counting import Packed, shares
 
 
@@ -65,7 +65,7 @@ class AtLeast(Queries):
         """Return the attributes of each query (Q, k), ascending, and which of them are negated (Q, k)."""
         bits = self.width if self.signed else 0
         signs = indices & ((1 << bits) - 1)
-        return unranked(indices >> bits, size=self.width), (signs[:, None] >> np.arange(self.width) & 1) == 1
+        return unrank(indices >> bits, size=self.width), (signs[:, None] >> np.arange(self.width) & 1) == 1
 
     @override
     def describe(self, index: int) -> str:

@@ -38,10 +38,10 @@ def ranks(sets: NDArray[Any]) -> Integers:
     return numbers
 
 
-def unranked(numbers: Integers, *, size: int) -> Integers:
+def unrank(numbers: Integers, *, size: int) -> Integers:
     """Return the set of each number (Q,), members ascending: shape (Q, size).
 
-    >>> unranked(np.array([3]), size=2).tolist()
+    >>> unrank(np.array([3]), size=2).tolist()
     [[0, 3]]
     """
     left = np.array(numbers, dtype=np.int64)
@@ -55,7 +55,7 @@ def unranked(numbers: Integers, *, size: int) -> Integers:
 
 def all_sets(attributes: int, *, size: int) -> Integers:
     """Return every set of this size, in order: shape (C(attributes, size), size)."""
-    return unranked(np.arange(comb(attributes, size), dtype=np.int64), size=size)
+    return unrank(np.arange(comb(attributes, size), dtype=np.int64), size=size)
 
 
 @lru_cache(maxsize=256)

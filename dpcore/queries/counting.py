@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError, finish
-from dpcore.queries.attribute_sets import ranks, unranked
+from dpcore.queries.attribute_sets import ranks, unrank
 
 BLOCK_WORDS = 1000
 """Words of one attribute counted at once: 64 of them fit the cache, and their 64,000 rows a 16-bit sum."""
@@ -77,11 +77,11 @@ def count_sets(packed: Packed, *, size: int) -> Generator[float, None, tuple[Int
     def count(start: int) -> Integers:
         columns = np.ascontiguousarray(packed.words[:, start : start + BLOCK_WORDS])
         counts = np.zeros(sum(sizes), dtype=np.int64)
-        _Block(columns, _parted(counts, sizes)).visit(columns, ())
+        _Block(columns, _split_parts(counts, sizes)).visit(columns, ())
         return counts
 
-    total = yield from _added_up(count, words=packed.words.shape[1])
-    return _parted(total, sizes)
+    total = yield from _sum_over_blocks(count, words=packed.words.shape[1])
+    return _split_parts(total, sizes)
 
 
 def counted(packed: Packed, *, size: int) -> tuple[Integers, ...]:
@@ -89,12 +89,12 @@ def counted(packed: Packed, *, size: int) -> tuple[Integers, ...]:
     return finish(count_sets(packed, size=size))
 
 
-def _parted(flat: Integers, sizes: list[int]) -> tuple[Integers, ...]:
+def _split_parts(flat: Integers, sizes: list[int]) -> tuple[Integers, ...]:
     """Return the views of consecutive parts of an array."""
     return tuple(np.split(flat, np.cumsum(sizes)[:-1]))
 
 
-def _added_up(count: Callable[[int], Integers], *, words: int) -> Generator[float, None, Integers]:
+def _sum_over_blocks(count: Callable[[int], Integers], *, words: int) -> Generator[float, None, Integers]:
     """Return the sum of count(start) over blocks of words, on two threads; yields the share done, stops when closed."""
     starts = range(0, words, BLOCK_WORDS)
     stop = Event()
@@ -151,7 +151,7 @@ def at_least_counts(counts: tuple[Integers, ...], *, n: int, size: int, least: i
     With S_j the sum over a set's subsets of j attributes of the rows that have them all, it is the sum over j of
     (-1)^(j - r) C(j - 1, r - 1) S_j (Jordan 1867).
     """
-    sets = unranked(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
+    sets = unrank(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
     total = np.zeros(len(sets), dtype=np.int64)
     for number, rows in _with_all(counts, sets, n=n):
         if number >= least:
@@ -170,7 +170,7 @@ def literal_counts(counts: tuple[Integers, ...], *, n: int, size: int) -> Intege
     Returns:
         (sets, 2**size); bit l of a cell's number says whether the l-th smallest attribute is set.
     """
-    sets = unranked(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
+    sets = unrank(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
     full = 2**size
     # Rows with at least the attributes of a mask set ...
     cells = np.empty((len(sets), full), dtype=np.int64)
@@ -209,7 +209,7 @@ def shares(
             rows[here] = np.bitwise_count(every).sum(axis=1, dtype=np.uint16)
         return rows
 
-    every = yield from _added_up(count, words=packed.words.shape[1])
+    every = yield from _sum_over_blocks(count, words=packed.words.shape[1])
     every = every - flips.all(axis=1) * (packed.words.shape[1] * 64 - packed.n)  # places beyond the last row
     rows_share: Floats = (packed.n - every if least == 1 else every) / max(1, packed.n)
     return rows_share
@@ -239,7 +239,7 @@ def sums(packed: Packed, sets: NDArray[Any], negated: Booleans | None = None) ->
             law[here] = _sums(columns, sets[here], flips[here])
         return law
 
-    law = yield from _added_up(count, words=packed.words.shape[1])
+    law = yield from _sum_over_blocks(count, words=packed.words.shape[1])
     if negated is not None:
         # Places beyond the last row: no attribute is set there, so every negated one counted.
         law[np.arange(len(law)), negated.sum(axis=1)] -= packed.words.shape[1] * 64 - packed.n

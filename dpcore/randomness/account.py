@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from dpcore.privacy.composition import gaussian_delta
 from dpcore.privacy.gaussian_vectors import delta_of
-from dpcore.randomness.sampler import Charge, Draw, Drawn, Sampler
+from dpcore.randomness.sampler import Charge, Draw, DrawnT, Sampler
 
 
 class Account(Sampler):
@@ -55,7 +55,7 @@ class Account(Sampler):
         )
 
     @override
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         """The inner sampler's draw; its charge is written down."""
         if draw.charge is not None:
             self.charges.append(draw.charge)

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from dpcore.core import Floats, Mechanism, ParameterError, State, check_memory
 from dpcore.randomness.distinct import distinct_rows
-from dpcore.randomness.sampler import Draw, Drawn, Sampler
+from dpcore.randomness.sampler import Draw, DrawnT, Sampler
 
 MAX_PATHS = 1 << 22
 
@@ -84,7 +84,7 @@ class Enumerate(Sampler):
         raise _Branched
 
     @override
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         return draw.enumerated(self, trials)
 
     def independent(self, laws: Floats, symbols: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Floats, Integers, ParameterError
-from dpcore.randomness.sampler import Draw, Drawn, Sampler, check_scale, check_whole
+from dpcore.randomness.sampler import Draw, DrawnT, Sampler, check_scale, check_whole
 
 BLOCK = 1 << 15
 """Draws made at once: a block of doubles that stays in the processor's cache."""
@@ -60,7 +60,7 @@ class Preview(Sampler):
         self.memo: dict[type[Draw[Any]], Any] = {}
 
     @override
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         return draw.previewed(self, trials)
 
     def laplace(self, values: Integers, *, scale: float, trials: int) -> Integers:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpcore.randomness.preview import Preview
     from dpcore.randomness.secure import Secure
 
-Drawn = TypeVar("Drawn")
+DrawnT = TypeVar("DrawnT")
 
 MAX_COUNT = 1 << 61
 MAX_SENSITIVITY = 1 << 53
@@ -73,7 +73,7 @@ class Charge:
     numbers: int = 1
 
 
-class Draw(ABC, Generic[Drawn]):
+class Draw(ABC, Generic[DrawnT]):
     """A request for coins: a frozen dataclass that checks its fields and knows what it costs.
 
     A kind of draw says how a preview, a release and an enumeration make it; what it leaves out is ``composed`` of
@@ -85,25 +85,25 @@ class Draw(ABC, Generic[Drawn]):
         """Cost of the draw; None for coins that are free."""
         return None
 
-    def composed(self, sampler: Sampler, trials: int) -> Drawn:
+    def composed(self, sampler: Sampler, trials: int) -> DrawnT:
         """Return the draw as a composition of other draws."""
         raise TypeError(f"{type(self).__name__} does not say how a {sampler.name} sampler draws it.")
 
-    def previewed(self, preview: Preview, trials: int) -> Drawn:
+    def previewed(self, preview: Preview, trials: int) -> DrawnT:
         """Return the draw for previews: fast, on many trials at once."""
         return self.composed(preview, trials)
 
-    def released(self, secure: Secure, trials: int) -> Drawn:
+    def released(self, secure: Secure, trials: int) -> DrawnT:
         """Return the draw for releases: exactly, on whole numbers, from the operating system's entropy."""
         return self.composed(secure, trials)
 
-    def enumerated(self, paths: Enumerate, trials: int) -> Drawn:
+    def enumerated(self, paths: Enumerate, trials: int) -> DrawnT:
         """Return the draw by its exact law, path by path."""
         return self.composed(paths, trials)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PureDraw(Draw[Drawn]):
+class PureDraw(Draw[DrawnT]):
     """A draw that spends a pure epsilon at a sensitivity, both finite and above 0; its noise fits 64 bits."""
 
     epsilon: float = field(kw_only=True)
@@ -138,7 +138,7 @@ class Sampler(ABC):
     name: ClassVar[str]
     secure: ClassVar[bool] = False
 
-    def draw(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def draw(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         """Draw for T trials, on the first axis of the arrays.
 
         The values that a draw protects have a first axis of 1 (the same data for all trials) or T.
@@ -147,5 +147,5 @@ class Sampler(ABC):
         return self.make(draw, trials)
 
     @abstractmethod
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         """Return the draw, by this sampler's way of making it."""

@@ -14,7 +14,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Integers
-from dpcore.randomness.sampler import Draw, Drawn, Sampler, check_whole
+from dpcore.randomness.sampler import Draw, DrawnT, Sampler, check_whole
 
 WHOLE = "i64"
 """OpenDP's type for our whole numbers: its default, 32 bits, is too narrow for scores, and the error quotes them."""
@@ -44,7 +44,7 @@ class Secure(Sampler):
     secure: ClassVar[bool] = True
 
     @override
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         return draw.released(self, trials)
 
     def laplace(self, counts: Integers, *, scale: float, trials: int) -> Integers:

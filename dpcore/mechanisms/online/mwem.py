@@ -60,7 +60,7 @@ SUM_TOLERANCE = 1e-9
 """Share of all rows by which sums of weights may differ from one computer to another: far more than they do."""
 
 
-def scored(problem: Problem) -> Integers:
+def candidate_queries(problem: Problem) -> Integers:
     """Return the queries that may be chosen, evenly spread over a class with more of them; public, (K,)."""
     return problem.queries.batch(MAX_SCORED)
 
@@ -70,7 +70,7 @@ class Course:
 
     def __init__(self, problem: Problem, *, trials: int) -> None:
         self._weights = Weights(problem.queries, rows=problem.n, trials=trials)
-        self._problem, self._queries = problem, scored(problem)
+        self._problem, self._queries = problem, candidate_queries(problem)
         self._sum = np.zeros_like(self._weights.shares)
 
     def believed(self) -> Integers:
@@ -132,7 +132,7 @@ class RoundsOfWeights(PureMechanism):
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The mean of the worst errors on the way."""
-        rounds, n, queries = self.rounds, problem.n, len(scored(problem))
+        rounds, n, queries = self.rounds, problem.n, len(candidate_queries(problem))
         each = self.epsilon / (2 * rounds)
         noise = laplace_quantile(beta / (2 * rounds), scale=1 / each) - 1
         loss = 2 / each * math.log(2 * queries * rounds / beta)
@@ -171,7 +171,7 @@ class RoundsOfWeights(PureMechanism):
     @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: a score for every query and a weight for every cell in each round."""
-        queries = len(scored(problem))
+        queries = len(candidate_queries(problem))
         sums = problem.domain.size * queries * 1e-10 if isinstance(problem.queries, LinearQueries) else 0.0
         return 0.0, self.rounds * (5e-8 * (queries + problem.domain.size) + sums)
 
@@ -179,7 +179,7 @@ class RoundsOfWeights(PureMechanism):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> RoundsRelease:
         """T rounds of a choice and an answer."""
         problem, each = state.problem, self.epsilon / (2 * self.rounds)
-        truth = true_rows(problem.queries, state.histogram, scored(problem))
+        truth = true_rows(problem.queries, state.histogram, candidate_queries(problem))
         course = Course(problem, trials=trials)
         chosen, answers = np.zeros((2, trials, self.rounds), dtype=np.int64)
         for place in range(self.rounds):

@@ -28,7 +28,7 @@ from typing_extensions import override
 from dpcore.core import DomainType, Entry, Problem, param
 from dpcore.mechanisms.ranges.nodes import levels_of, nodes
 from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy
-from dpcore.mechanisms.ranges.windows import Measured
+from dpcore.mechanisms.ranges.windows import StrategyMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
 
 MAX_BRANCHES = 1024
@@ -61,7 +61,7 @@ def tree(cells: int, *, branches: int) -> Strategy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hierarchy(Measured):
+class Hierarchy(StrategyMechanism):
     """All nodes of a tree with discrete Laplace noise, estimated by least squares."""
 
     branches: int = param(

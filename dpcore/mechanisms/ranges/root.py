@@ -52,7 +52,7 @@ from dpcore.core import (
 )
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree
 from dpcore.mechanisms.ranges.windows import WindowsRelease, worst_square_of
-from dpcore.privacy.gaussian_vectors import calibrated
+from dpcore.privacy.gaussian_vectors import calibrate
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import GaussianCounts, Sampler
@@ -208,7 +208,7 @@ def worst_square(**sizes: Any) -> float:
 def noise(*, epsilon: float, delta: float, shift: int, numbers: int) -> float:
     """Return the smallest proved sigma for these numbers, shifted by this length; cached: public numbers."""
     arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(shift) ** 2]])}
-    return float(calibrated(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
+    return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
 
 
 @dataclass(frozen=True, kw_only=True)

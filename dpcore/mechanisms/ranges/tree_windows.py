@@ -48,7 +48,7 @@ from dpcore.core import (
 from dpcore.mechanisms.ranges.estimates import Estimate, estimate
 from dpcore.mechanisms.ranges.halving import Halving, decay, edges, least_scale, levels
 from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy, strategy
-from dpcore.mechanisms.ranges.windows import estimate_sizes, exceeded, worst_query
+from dpcore.mechanisms.ranges.windows import error_tail_bound, estimate_sizes, worst_query
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -178,7 +178,7 @@ class TreeWindows(PureMechanism):
         prefixes = isinstance(problem.queries, Thresholds)
         worst = worst_queries(cells, prefixes=prefixes, steps=self.steps, **estimate_sizes(problem))
         gathered = max(
-            exceeded(each, cells=count, prefixes=prefixes, scale=noise, beta=beta / 2) / self.steps
+            error_tail_bound(each, cells=count, prefixes=prefixes, scale=noise, beta=beta / 2) / self.steps
             for count, each in zip(counts_of(cells), worst, strict=True)
         )
         rows = hidden + gathered

@@ -147,7 +147,7 @@ class WindowsRelease(DataRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured(PureMechanism):
+class StrategyMechanism(PureMechanism):
     """The values of a strategy with discrete Laplace noise, and the data estimated from them by least squares."""
 
     data_independent: ClassVar[bool] = True
@@ -175,7 +175,7 @@ class Measured(PureMechanism):
         plan, prefixes, scale = self.plan(problem), isinstance(problem.queries, Thresholds), self._scale(problem)
         worst = worst_query(plan, prefixes=prefixes, **estimate_sizes(problem))
         cells = problem.domain.ordered
-        rows = exceeded(worst, cells=cells, prefixes=prefixes, scale=scale, beta=beta) / plan.steps
+        rows = error_tail_bound(worst, cells=cells, prefixes=prefixes, scale=scale, beta=beta) / plan.steps
         ends = 2 if problem.domain.ordered > MAX_DENSE and not prefixes else 1
         return Bound(
             value=rows / problem.n,
@@ -215,7 +215,7 @@ class Measured(PureMechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Windows(Measured):
+class Windows(StrategyMechanism):
     """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
 
     steps: int = param(
@@ -266,7 +266,7 @@ def estimate_sizes(problem: Problem) -> EstimateSizes:
     }
 
 
-def exceeded(worst: tuple[float, float], *, cells: int, prefixes: bool, scale: float, beta: float) -> float:
+def error_tail_bound(worst: tuple[float, float], *, cells: int, prefixes: bool, scale: float, beta: float) -> float:
     """Steps by which some query errs with chance at most beta; ``worst`` is worst_query's, the noise's scale in steps.
 
     Chernoff's bound for each query and a union bound over the class. With v the largest sum of squared shares and c the

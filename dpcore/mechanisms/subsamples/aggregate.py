@@ -56,7 +56,7 @@ from dpcore.core import (
 )
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, agreement_needed, calibrated_plan, paper_plan
-from dpcore.mechanisms.subsamples.votes import Commonest, Middle, Remembered, Vote
+from dpcore.mechanisms.subsamples.votes import CachedVote, Commonest, Middle, Vote
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyComparisons, Sampler, SubsampleVotes
 
@@ -86,7 +86,7 @@ class VotesState(State):
 
     question: Question
     counts: Integers
-    vote: Remembered
+    vote: CachedVote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +182,7 @@ class SubsampleAggregate(Mechanism):
         question = self.question(problem.domain)
         counts = np.zeros(question.counted + 1, dtype=np.int64)
         np.add.at(counts, question.groups, dataset.histogram)
-        return VotesState(problem=problem, question=question, counts=counts, vote=Remembered(vote=question.vote))
+        return VotesState(problem=problem, question=question, counts=counts, vote=CachedVote(vote=question.vote))
 
     @override
     def run(self, state: VotesState, sampler: Sampler, trials: int = 1) -> ValueRelease:

@@ -85,7 +85,7 @@ class CliqueTypes:
                 members[tuple(key)].append(chosen)
         return {key: tuple(chosen) for key, chosen in members.items()}
 
-    def own_sizes(self, key: Set) -> tuple[int, ...]:
+    def sizes_of(self, key: Set) -> tuple[int, ...]:
         """Return the sizes of the attributes of a set of this type."""
         return tuple(size for (size, _), many in zip(self.groups, key, strict=True) for _ in range(many))
 
@@ -105,17 +105,17 @@ class CliqueTypes:
     @cached_property
     def kappas(self) -> Floats:
         """kappa of each type, (types,)."""
-        return np.array([kappa(self.own_sizes(key)) for key in self.keys], dtype=np.float64)
+        return np.array([kappa(self.sizes_of(key)) for key in self.keys], dtype=np.float64)
 
     @cached_property
     def rows(self) -> Floats:
         """Number of contrasts of one set of each type, (types,)."""
-        return np.array([contrast_rows(self.own_sizes(key)) for key in self.keys], dtype=np.float64)
+        return np.array([contrast_rows(self.sizes_of(key)) for key in self.keys], dtype=np.float64)
 
     @cached_property
     def lengths(self) -> Floats:
         """p of each type, (types,)."""
-        return np.array([math.prod(1 - 1 / s for s in self.own_sizes(key)) for key in self.keys], dtype=np.float64)
+        return np.array([math.prod(1 - 1 / s for s in self.sizes_of(key)) for key in self.keys], dtype=np.float64)
 
     @cached_property
     def weights(self) -> Floats:
@@ -131,7 +131,7 @@ class CliqueTypes:
                 for _ in range(many - own):
                     for place in range(self.ways, 0, -1):
                         sums[place] += sums[place - 1] / size
-            weights.append(math.prod(size - 1 for size in self.own_sizes(key)) * sums[self.ways - sum(key)])
+            weights.append(math.prod(size - 1 for size in self.sizes_of(key)) * sums[self.ways - sum(key)])
         return np.array(weights, dtype=np.float64)
 
     def squared_shifts(self, neighbours: Neighbours) -> Floats:
@@ -158,7 +158,7 @@ class CliqueTypes:
     @property
     def _furthest(self) -> Floats:
         """Largest value of -(product over T of 1 - 1/s - [differs]): one attribute differs, the smallest, or 0."""
-        smallest = [min(self.own_sizes(key), default=0) for key in self.keys]
+        smallest = [min(self.sizes_of(key), default=0) for key in self.keys]
         return np.array([p / (s - 1) if s else -1.0 for p, s in zip(self.lengths, smallest, strict=True)])
 
 

@@ -58,7 +58,7 @@ from dpcore.mechanisms.tables.release import (
     table_state,
 )
 from dpcore.mechanisms.tables.residual_planner import GAUSSIAN_CELLS, noisy_contrasts, worst_cell
-from dpcore.privacy.gaussian_vectors import calibrated
+from dpcore.privacy.gaussian_vectors import calibrate
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
@@ -70,7 +70,7 @@ NOISES = ("gaussian", "laplace")
 def direct_sigma(*, epsilon: float, delta: float, moves: int, numbers: int) -> float:
     """Return the sigma of Gaussian noise for these numbers, of which a neighbour moves some by 1 each."""
     arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(moves)]])}
-    return float(calibrated(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
+    return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ import numpy as np
 from dpcore.core import Booleans, Floats, Integers, Neighbours
 from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.contrasts import record_contrasts
-from dpcore.privacy.gaussian_vectors import calibrated, delta_of
+from dpcore.privacy.gaussian_vectors import calibrate, delta_of
 from dpcore.queries.marginals import Set
 
 ROUNDS = 400
@@ -130,7 +130,7 @@ def gaussian_plan(
 ) -> ResidualPlan:
     """Return the plan with sigmas in these proportions, (drawn types,), at the least noise proved for the target."""
     counts, shifts = (cliques.counts * cliques.rows)[drawn], cliques.squared_shifts(neighbours)[:, drawn]
-    sigmas = calibrated(relative, epsilon=epsilon, delta=delta, counts=counts, squared_shifts=shifts)
+    sigmas = calibrate(relative, epsilon=epsilon, delta=delta, counts=counts, squared_shifts=shifts)
     parts = build_parts(cliques, drawn=drawn, sigmas=sigmas)
     proved = delta_of(epsilon, sigmas=sigmas, counts=counts, squared_shifts=shifts)
     return ResidualPlan(cliques=cliques, neighbours=neighbours, parts=parts, delta=proved)

@@ -52,7 +52,7 @@ from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, Sampler
 
-Contrasted = TypeVar("Contrasted", bound=ContrastsRelease)
+ContrastsT = TypeVar("ContrastsT", bound=ContrastsRelease)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +132,8 @@ def noisy_contrasts(
     sampler: Sampler,
     *,
     trials: int,
-    kind: type[Contrasted],
-) -> Contrasted:
+    kind: type[ContrastsT],
+) -> ContrastsT:
     """Return contrasts with the plan's Gaussian noise, as a release of this class."""
     draws = [
         GaussianCounts(state.contrasts[part.key][None, :], sigma=sigma, squared_shift=square)

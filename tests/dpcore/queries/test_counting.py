@@ -17,7 +17,7 @@ from dpcore.core import Booleans
 from dpcore.data.product import Product
 from dpcore.queries import counting
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.attribute_sets import MAX_ATTRIBUTES, MAX_WIDTH, all_sets, ranks, unranked
+from dpcore.queries.attribute_sets import MAX_ATTRIBUTES, MAX_WIDTH, all_sets, ranks, unrank
 from dpcore.queries.counting import BLOCK_WORDS, at_least_counts, count_sets, counted, literal_counts, pack, sums
 from dplab.measure import finish
 
@@ -37,7 +37,7 @@ def test_sets_are_numbered_by_their_largest_member_first(size: int) -> None:
 def test_the_largest_number_of_a_set_is_exact(seed: int) -> None:
     numbers = np.random.Generator(np.random.SFC64(seed)).integers(0, comb(MAX_ATTRIBUTES, MAX_WIDTH), 1000)
     numbers = np.append(numbers, comb(MAX_ATTRIBUTES, MAX_WIDTH) - 1)
-    members = unranked(numbers, size=MAX_WIDTH)
+    members = unrank(numbers, size=MAX_WIDTH)
     assert (np.diff(members, axis=1) > 0).all()
     assert members.max() == MAX_ATTRIBUTES - 1
     np.testing.assert_array_equal(ranks(members), numbers)

@@ -101,7 +101,7 @@ BUDGET = DRAWN_GATE.budget
 
 def test_every_kind_of_draw_is_tried() -> None:
     kinds = {kind.__name__ for kind in draw_classes_of(Draw) if kind.__module__.partition(".")[0] in PACKAGES}
-    abstract = {"Draw", "PureDraw", "_Ruled"}
+    abstract = {"Draw", "PureDraw", "_ScoredDraw"}
     assert kinds - abstract == {name.partition(",")[0] for name in DRAWS} | {"SparseVector", "PublicCoins"}
 
 

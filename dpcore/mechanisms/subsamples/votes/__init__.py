@@ -2,6 +2,6 @@
 
 from dpcore.mechanisms.subsamples.votes.commonest import Commonest
 from dpcore.mechanisms.subsamples.votes.medians import LargerMiddle, Middle
-from dpcore.mechanisms.subsamples.votes.vote import Remembered, Steps, Vote, binomial_law
+from dpcore.mechanisms.subsamples.votes.vote import CachedVote, Steps, Vote, binomial_law
 
-__all__ = ["Commonest", "LargerMiddle", "Middle", "Remembered", "Steps", "Vote", "binomial_law"]
+__all__ = ["CachedVote", "Commonest", "LargerMiddle", "Middle", "Steps", "Vote", "binomial_law"]

@@ -79,7 +79,7 @@ def moved(counts: Integers, start: int, stop: int) -> Integers:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Remembered(Vote):
+class CachedVote(Vote):
     """A question that keeps the laws it worked out: private, so it belongs to one session's state."""
 
     vote: Vote

@@ -12,7 +12,7 @@ from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.ranges.hierarchy import Hierarchy
 from dpcore.mechanisms.ranges.mean_error import mean_variance
 from dpcore.mechanisms.ranges.strategy import strategy
-from dpcore.mechanisms.ranges.windows import Measured, Windows
+from dpcore.mechanisms.ranges.windows import StrategyMechanism, Windows
 from dplab.advice import usual
 
 MANY = 10**7
@@ -28,7 +28,7 @@ def queries_of(problem: Problem) -> Integers:
 def mean_over_the_class(mechanism: Mechanism, problem: Problem) -> float:
     """Exact mean variance in rows²; of the identity, the noise of the cells in a query, added up."""
     assert isinstance(problem.queries, Thresholds | Intervals)
-    if isinstance(mechanism, Measured):
+    if isinstance(mechanism, StrategyMechanism):
         return float(mechanism.variance(problem, queries_of(problem)).mean())
     assert isinstance(mechanism, IdentityHistogram)
     first, last = problem.queries.ends(queries_of(problem))

@@ -20,7 +20,7 @@ from dpcore.mechanisms.ranges.strategy import (
     strategy,
     windows,
 )
-from dpcore.mechanisms.ranges.windows import Measured, Windows, worst_prefix, worst_query
+from dpcore.mechanisms.ranges.windows import StrategyMechanism, Windows, worst_prefix, worst_query
 from tests.cases import full_but
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
@@ -233,7 +233,7 @@ def test_more_cells_than_fit_a_full_matrix_have_a_strategy_an_estimate_and_a_pro
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("mechanism", [Windows(epsilon=0.7), Hierarchy(epsilon=0.7, branches=4)])
 def test_previews_err_by_the_variance_that_is_told(
-    mechanism: Measured, kind: type[Queries], neighbours: Neighbours
+    mechanism: StrategyMechanism, kind: type[Queries], neighbours: Neighbours
 ) -> None:
     problem = problem_of(64, kind, neighbours, n=600)
     data = dataset_of(problem, np.random.default_rng(5).integers(0, 64, 600))

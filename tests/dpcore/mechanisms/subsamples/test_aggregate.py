@@ -38,7 +38,7 @@ from dpcore.mechanisms.subsamples.subsampling import (
     row_chance,
     subsample_delta,
 )
-from dpcore.mechanisms.subsamples.votes import Commonest, LargerMiddle, Middle, Remembered, Steps, binomial_law
+from dpcore.mechanisms.subsamples.votes import CachedVote, Commonest, LargerMiddle, Middle, Steps, binomial_law
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import Draw, Enumerate, NoisyCounts, Preview, Secure, SubsampleVotes
 from dpcore.randomness.answers import answer_chances
@@ -115,7 +115,7 @@ def test_law_of_the_larger_median_on_larger_data(seed: int) -> None:
 def test_a_law_is_remembered_and_worked_out_in_steps() -> None:
     counts = np.random.default_rng(1).integers(0, 50, 41)
     for vote in (Commonest(answers=40), Middle(answers=40), LargerMiddle(cells=20)):
-        remembered = Remembered(vote=vote)
+        remembered = CachedVote(vote=vote)
         law, steps = in_blocks(remembered.steps(counts, rows=300))
         assert steps and steps == sorted(steps) and steps[0] >= 0 and steps[-1] <= 1
         assert law is remembered.law(counts, rows=300)
