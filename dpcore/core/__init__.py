@@ -1,4 +1,4 @@
-"""The nouns of dpcore: what a record can be, what is asked, what is released, and what is promised.
+"""The types of dpcore: domains, data sets, queries, mechanisms, releases and guarantees.
 
 Nothing here computes; the numerics live on the floors above (``domains``, ``queries``, ``randomness``,
 ``mechanisms``). ``dpcore/README.md`` is the map.

@@ -1,4 +1,4 @@
-"""Array types and the two errors everything raises."""
+"""Array types, and the two errors that dpcore raises."""
 
 from __future__ import annotations
 

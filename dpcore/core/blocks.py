@@ -1,4 +1,4 @@
-"""Work in blocks: a generator that yields the fraction done after each block, and returns what comes of it.
+"""Work in blocks: a generator that yields the fraction done after each block, and returns its result.
 
 The caller can show progress, stop between blocks, and go on later. A long step within a block calls ``checkpoint``
 where it may be cancelled; a cancelled step starts again from its beginning.

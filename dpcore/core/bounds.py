@@ -1,4 +1,4 @@
-"""What is promised of an error: a theorem's number, its unit, what it assumes, and the one sentence that says it."""
+"""Bounds on an error: a theorem's number, its unit, its assumptions, and the sentence that states it."""
 
 from __future__ import annotations
 

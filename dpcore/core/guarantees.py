@@ -1,4 +1,4 @@
-"""What is promised: who is protected from whom, and how private."""
+"""Privacy guarantees: the neighbouring relation, ε, δ and γ."""
 
 from __future__ import annotations
 

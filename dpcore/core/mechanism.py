@@ -1,4 +1,4 @@
-"""A mechanism, and its line in the catalogue."""
+"""The base class of mechanisms, and their entries in the catalogue."""
 
 from __future__ import annotations
 

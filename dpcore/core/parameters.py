@@ -1,4 +1,4 @@
-"""Parameters, declared once: a check, a control, a link key, a help text and a notation row."""
+"""Parameters, declared once: a check, a control, a link key, a help text and a symbol."""
 
 from __future__ import annotations
 

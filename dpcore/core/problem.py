@@ -1,4 +1,4 @@
-"""What a record can be, the private data, and what is asked of them."""
+"""Domains, private data sets, query classes, and the public problem that they form."""
 
 from __future__ import annotations
 

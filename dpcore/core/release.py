@@ -1,4 +1,4 @@
-"""What a mechanism keeps of the data, and what it lets out."""
+"""The private state of a mechanism, and its releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of the bundled samples: a column, two side by side, ranges, attributes, predicates, or vectors."""
+"""Readings of the bundled samples: a column, two side by side, ranges, attributes, predicates, or vectors."""
 
 from __future__ import annotations
 

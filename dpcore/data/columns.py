@@ -1,4 +1,4 @@
-"""What the values of one column can be: numbers or labels, declared by the user and never read off private data."""
+"""Domains of one column: numbers or labels, declared by the user and never read off private data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole table declared: what each column can be, and who is protected. Public, and the same for neighbouring tables.
+"""Declarations of whole tables: domain of each column, and column of persons. Public, the same for neighbouring tables.
 
 >>> import pandas as pd
 >>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable

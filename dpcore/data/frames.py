@@ -1,4 +1,4 @@
-"""A pandas DataFrame becomes a Table by the same path as a file, so that both give the same records; rows become one.
+"""Conversion of pandas DataFrames to Tables, by the same path as a file, and of rows to DataFrames.
 
 Columns of text read as in a CSV file, all others as in a Parquet file.
 """

@@ -1,4 +1,4 @@
-"""Made-up data sets on ordered cells, in the plane and on the sphere, for previews without records of people.
+"""Mock data sets on ordered cells, in the plane and on the sphere, for previews without records of people.
 
 Every shape is drawn from a seed: the same key, n, size and seed give the same records.
 """

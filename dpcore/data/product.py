@@ -1,4 +1,4 @@
-"""Several columns together: a record has one cell of each."""
+"""Products of columns: a record has one cell of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rows of a table become records: columns as they are, yes/no attributes, coded categories, or unit vectors.
+"""Readings of a table's rows as records: columns as they are, yes/no attributes, coded categories, or unit vectors.
 
 A reading is public: it names columns and declares what their values can be. It fits any table with these columns.
 """

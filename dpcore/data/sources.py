@@ -1,4 +1,4 @@
-"""A data set to be about: an origin, which says where rows come from, times a reading, which says what is read of them.
+"""Sources of data sets: an origin of rows, and a reading of them.
 
 Key, provenance, domain and code follow from both. Engines that hold a table become origins like the others.
 """

@@ -1,4 +1,4 @@
-"""Unit vectors, and the questions asked of them: on which side of a plane through the origin does a row lie?"""
+"""Unit vectors, and queries about halfspaces: the rows on one side of a plane through the origin."""
 
 from __future__ import annotations
 

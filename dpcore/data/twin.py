@@ -1,4 +1,4 @@
-"""The twin of a private table: made-up rows with its declared columns, bounds, labels and number of rows.
+"""The twin of a private table: mock data with its declared columns, bounds, labels and number of rows.
 
 A twin is made of a declaration, a public n and a public seed, of nothing else: it is the same for every table that is
 declared so, and shows nothing of any. Columns are independent. Numbers have one hump near the low end, of categories

@@ -1,4 +1,4 @@
-"""What a privacy loss lets a chance do over several steps, and how sure a measured chance is.
+"""Changes of a chance over several neighbouring steps under ε and δ, and exact intervals of measured chances.
 
 Every lower bound of this folder is one argument. A small privacy loss says that one changed row moves the chance of any
 event by a factor e^ε at most. Then h changed rows, one after the other, cannot take an event from very unlikely to

@@ -1,4 +1,4 @@
-"""The catalogue: every module below this folder that has ENTRIES is in it; there is no other registry."""
+"""The catalogue of mechanisms: every module below this folder that has ENTRIES; there is no other registry."""
 
 from __future__ import annotations
 

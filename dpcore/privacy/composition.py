@@ -1,4 +1,4 @@
-"""Guarantees added up and converted, and the exact delta of discrete Gaussian noise."""
+"""Composition and conversion of guarantees, and the exact delta of discrete Gaussian noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zero-concentrated privacy: what draws cost in rho, exactly, and what rho comes to in epsilon and delta.
+"""Zero-concentrated privacy: the exact rho of draws, and its conversion to epsilon and delta.
 
 - k discrete Gaussian draws of parameters sigma_i, moved by a neighbour by vectors of whole numbers of length s_i, are
   rho-zCDP with rho = sum of s_i^2/(2 sigma_i^2) (Canonne, Kamath and Steinke 2020, Theorem 4; composition: Bun and

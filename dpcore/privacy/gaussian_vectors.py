@@ -1,4 +1,4 @@
-"""What many discrete Gaussian draws cost together: a proved delta, nearly that of continuous noise.
+"""Cost of many discrete Gaussian draws together: a proved delta, nearly that of continuous noise.
 
 Each number of a vector gets discrete Gaussian noise of its own parameter sigma_i; a neighbour moves it by a whole
 number shift_i. Two bounds hold, and the smaller is used.

@@ -1,4 +1,4 @@
-"""What a release of Gaussian noise guarantees persons with several rows: less than group privacy charges.
+"""Guarantees of Gaussian releases for persons with several rows: below the cost of group privacy.
 
 A person with c rows at most is c rows that are added one after the other, each of which moves the vector of all draws
 by at most its squared shift: together by a vector of length at most c times as long. ``gaussian_vectors`` proves the

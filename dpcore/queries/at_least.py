@@ -1,4 +1,4 @@
-"""The questions about yes/no attributes: what share of rows has at least r of these k?"""
+"""Queries about yes/no attributes: the share of rows with at least r of k attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes: how many rows lie in a range of each of a few columns at once? A stated batch, on evenly spread places."""
+"""Boxes: the number of rows in a range of each of a few columns, for a fixed batch on evenly spread places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rows have all of a set's attributes set, for every set up to a size: bits, sixty-four rows at a time.
+"""Numbers of rows with all of a set's attributes, for every set up to a size: bits, 64 rows at a time.
 
 Rows are packed into 64-bit words, attribute by attribute. A set's rows are the AND of its attributes' words, and sets
 that share their larger members share that AND; what is left per set is one AND, one population count and one sum over

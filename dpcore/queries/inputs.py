@@ -1,4 +1,4 @@
-"""What share of private decision lists says yes? One query for each input (Thaler, Ullman and Vadhan 2012, 4.3)."""
+"""The share of private decision lists that say yes, one query per input (Thaler, Ullman and Vadhan 2012, 4.3)."""
 
 from __future__ import annotations
 

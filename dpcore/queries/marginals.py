@@ -1,4 +1,4 @@
-"""Tables of several attributes: how many rows have these cells of these k attributes?"""
+"""Tables of several attributes: the number of rows with these cells of these k attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Account: draws like another sampler and adds up what each draw really spends."""
+"""Account: draws like another sampler and adds up the cost of each draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse vector: ask many times whether a private number reaches a threshold, and pay for the few times it does.
+"""Sparse vector: compare private numbers with a threshold many times, at the cost of the few that reach it.
 
 This is the algorithm that Lyu, Su and Li (2017) prove private as their Algorithm 1: one noise rho on the threshold for
 the whole life of a gate, fresh noise nu on every comparison, at most c = ``updates`` positive answers, and answers with

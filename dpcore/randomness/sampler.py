@@ -1,4 +1,4 @@
-"""Where coins come from: a draw says what it protects and what that costs, a sampler makes it.
+"""The base classes of draws, with their sensitivity and cost, and of the samplers that make them.
 
 A draw receives the value it protects, its epsilon and its sensitivity, never a scale alone. So the same run() can be
 previewed, released, accounted for, or enumerated. Sensitivity is the L1 distance a neighbour can move the *whole*

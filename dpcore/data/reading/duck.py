@@ -1,4 +1,4 @@
-"""The one place that talks to DuckDB: locked-down connections, and its messages replaced by ours.
+"""The only interface to DuckDB: locked-down connections, and its messages replaced by ours.
 
 DuckDB's messages quote records, so they are never passed on, not even as the cause of our own error.
 """

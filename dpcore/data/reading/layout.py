@@ -1,4 +1,4 @@
-"""Where a text file's header is, and what separates its fields: from how many fields the first rows have."""
+"""Detection of a text file's header and separator, from the numbers of fields in the first rows."""
 
 from __future__ import annotations
 

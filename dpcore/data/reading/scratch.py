@@ -1,4 +1,4 @@
-"""A private folder for one table's records: gone with the table, with the process, or swept up if that was killed."""
+"""Private folders for tables' records: removed with the table, with the process, or at the next start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a file from a stranger into a Table: whatever it holds, the answer is a table or one clear sentence.
+"""Reading of an untrusted file into a Table: the outcome is a table or one clear sentence.
 
 ``dpcore.data.reading.intake`` checks and copies the bytes; here DuckDB turns the copy into a Parquet file of our own
 making in a private folder, and a Table answers from that file alone. Both DuckDB connections may touch nothing but
@@ -230,12 +230,12 @@ class Table:
         return codes
 
     def truths(self, column: str) -> Integers:
-        """0 for no, 1 for yes, 2 for anything else (missing included), shape (n,); see ``spellings.truth``."""
+        """0 for no, 1 for yes, 2 for anything else (missing included), shape (n,); see ``cell_parsing.truth``."""
         self.reserve(0)
         return np.asarray(self._ask(f"SELECT {truth(self._text(column))} AS t FROM records")["t"], dtype=np.int64)
 
     def periods(self, column: str, step: str) -> Floats:
-        """The day, week, month or year of each cell as a number, shape (n,), NaN for none; see ``spellings.period``."""
+        """Return the day, week, month or year of each cell, (n,), NaN for none; see ``cell_parsing.period``."""
         self.reserve(0)
         number = f"coalesce(CAST({period(self._text(column), step, self.format)} AS DOUBLE), 'nan'::DOUBLE)"
         return np.asarray(self._ask(f"SELECT {number} AS number FROM records")["number"], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The other side of the subset-sum attack: curators who hold the bits and answer with noise.
+"""Curators of the subset-sum attack, who hold the bits and answer with noise.
 
 They stand for agencies that publish many statistics about the same people. An attack sees only their answers.
 """

@@ -1,4 +1,4 @@
-"""The same wall for real-valued questions: fat-shattering reconstruction.
+"""The lower bound for real-valued queries: fat-shattering reconstruction.
 
 A real-valued query weighs each record with a number between 0 and 1 and adds up. A class fat-shatters a set of points
 at scale γ if every point has a level r, and for every subset T some query weighs the points of T by at least r + γ

@@ -1,4 +1,4 @@
-"""Subset-sum answers: noisy counts of many groups, from which the rows of every single point are read off.
+"""Subset-sum answers: noisy counts of many groups, from which the rows of every single point follow.
 
 Nothing is said about any point alone. Of D points, D a power of two, there are D - 1 groups, each of half the points:
 point x is in group g if the binary numbers x and g share an odd number of ones. So any two points are told apart by

@@ -1,4 +1,4 @@
-"""Halves of a set of points, as reconstructions: found by a sort, by trying all, scored against the truth.
+"""Halves of a set of points as reconstructions: by a sort or by trying all, and their scores against the truth.
 
 A reconstruction is a guess of which half of the points is the data. Whether a sort finds it depends on where the
 answers come from: from one data set on the points, yes; from noise drawn afresh for each query, no.

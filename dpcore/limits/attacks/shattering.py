@@ -1,4 +1,4 @@
-"""How rich a class of questions is: its VC dimension and its fat-shattering dimension, with the set that shows it.
+"""VC dimension and fat-shattering dimension of a query class, with a shattered set as witness.
 
 Questions shatter a set of points if every subset of it is exactly what some question takes of the set. The largest
 number of points they shatter is the class's VC dimension d: with d points hidden halves can be read off any accurate

@@ -1,4 +1,4 @@
-"""A mechanism that protects every person, and betrays the population.
+"""A mechanism that protects every person, and reveals the population.
 
 Differential privacy hides any one row. It does not promise that two samples of the *same* population look alike: that
 is distributional privacy. This module shows a question whose private answer differs grossly between two such samples.

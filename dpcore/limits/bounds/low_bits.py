@@ -1,4 +1,4 @@
-"""The attack on floating-point Laplace noise, performed.
+"""The attack on floating-point Laplace noise.
 
 Textbook code draws Laplace noise as scale * log(uniform) with doubles. On paper that is private. In a computer the
 uniform is one of 2^53 numbers, so the noise is one of at most 2^54 numbers, full of holes; and adding it to the true

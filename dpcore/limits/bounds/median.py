@@ -1,4 +1,4 @@
-"""No private median on a long line.
+"""The lower bound for private medians on a long line.
 
 Put all n rows at one grid point v. Every sensible median is then v, and a mechanism must say so. But from "all at 0"
 to "all at v" only n rows change, so on the data "all at 0" it must already say v with chance e^(-εn) times as large,
@@ -8,7 +8,7 @@ cannot exceed 1: with p the chance of being right,
     p + (N - 1) e^(-εn) p <= 1.
 
 Once the grid has more than about εn/ln 2 bits there is no room left; on the real line there never was (Blum, Ligett
-and Roth 2013, Theorem 5.1). The wall stands exactly there: ``refusing`` below is a private mechanism that is right with
+and Roth 2013, Theorem 5.1). The bound is tight: ``refusing`` below is a private mechanism that is right with
 chance nearly 1/(1 + e^-ε) up to it. The usual mechanism, exponential, already fails at a quarter of that length. With
 δ > 0 the theorem does not apply: on these data, the most stable there are, the stable median is right with the same
 chance on every grid. For all data n must grow even then, at least like log* of N (Bun and others 2015).
@@ -105,7 +105,7 @@ def _log_miss(start: Floats, *, n: int, epsilon: float, turn: float) -> Floats:
 
 
 def refusing(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of the chance of a private mechanism that reaches the wall, to show that the bound cannot be much better.
+    """Log of the chance of a private mechanism that attains the bound, to show that the bound cannot be much better.
 
     It says v with chance p e^(-ε (rows that are not v)), and otherwise refuses. Each answer's chance moves by e^ε a
     row; so does the refusal's for p = 1/(1 + e^-ε + (N - 2) e^(-εn)), the tightest pair being a constant data set and

@@ -1,4 +1,4 @@
-"""How clearly the net mechanism tells two samples of one population apart.
+"""Distinguishability of two samples of one population by the net mechanism.
 
 Distributional privacy (Blum, Ligett and Roth 2013, Definition 7.2) draws two databases of n distinct rows, each without
 replacement from the same set S, and asks that their outputs be e^loss-close with high chance over that draw. The paper

@@ -1,4 +1,4 @@
-"""What an ε means: how much better can someone who already suspects you guess?
+"""The meaning of ε: posterior odds of an attacker who already suspects a person.
 
 Someone knows everyone else in the data, and has a suspicion about you: some odds that you are the one thing rather than
 the other. They look at the release. Privacy loss ε says that the odds are multiplied by e^ε at most, or divided by it:

@@ -94,7 +94,7 @@ def _scores(*, bits: float, n: int, epsilon: float) -> tuple[Booleans, Floats, f
 
 
 def refusing_walk(*, bits: float, n: int, epsilon: float) -> Walk:
-    """Return the walk of the mechanism that reaches the wall: e^ε at every step, until it arrives."""
+    """Return the walk of the refusing mechanism, which attains the bound: e^ε at every step."""
     last = float(refusing(bits=bits, n=n, epsilon=epsilon))
     return Walk(name="refusing", epsilon=epsilon, delta=0.0, log_chance=last - epsilon * np.arange(n, -1, -1.0))
 

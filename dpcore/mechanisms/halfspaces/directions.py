@@ -1,4 +1,4 @@
-"""Sets of directions that leave no direction far from one of them: the net U of the halfspace release.
+"""Sets of directions with one near every direction: the net U of the halfspace release.
 
 Every set holds a direction and its opposite, and one of each pair is listed. In the plane they are evenly spaced; in
 three dimensions they are corners of the icosahedron and of its subdivisions (geodesic domes), in four of the regular

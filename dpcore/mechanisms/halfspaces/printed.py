@@ -1,4 +1,4 @@
-"""The parameters Blum, Ligett and Roth print for their halfspace release, and what they would cost."""
+"""The parameters that Blum, Ligett and Roth print for their halfspace release, and their cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the halfspace release keeps of the data, what it lets out, and how that answers a direction."""
+"""State and release of the halfspace mechanism, and its answers for a direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far sums of independent symmetric noise stray: the promises of mechanisms that add noise to every cell."""
+"""Tail bounds for sums of independent symmetric noise: the guaranteed errors of noise on every cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From noisy counts back to a histogram of n rows: the nearest in L1, which costs no privacy.
+"""Projection of noisy counts to a histogram of n rows: the nearest in L1, as post-processing.
 
 The range is the lattice of whole, non-negative counts with a given total (Hall, Rinaldo and Wasserman 2013, equation 2,
 times n). Many lattice points are nearest: on whole noisy counts a unit taken from any positive cell costs the same. Tie

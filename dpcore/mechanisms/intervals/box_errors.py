@@ -1,4 +1,4 @@
-"""What a page shows beside a release of boxes: the errors of all boxes of the batch, in one release and in many."""
+"""Errors of all boxes of a batch, in one release and in many, for the page of boxes."""
 
 from __future__ import annotations
 

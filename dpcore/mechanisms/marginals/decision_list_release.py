@@ -1,4 +1,4 @@
-"""Decision lists by polynomials: what share of private rules would say yes to an input?
+"""Decision lists by polynomials: the share of private rules that say yes to an input.
 
 Each row is a list of rules, as a student's for choosing colleges; each query is one input, as a college. A polynomial
 of low degree in a list's literals comes within gamma of what the list says, whatever the input. Its coefficients, added

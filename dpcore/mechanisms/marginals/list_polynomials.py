@@ -1,4 +1,4 @@
-"""Polynomials in the literals of a decision list that stand in for what the list says.
+"""Polynomials in the literals of a decision list that approximate its output.
 
 A list of k rules is a function of which of its k literals hold: of 2^k patterns. A polynomial of degree t in the
 literals is a number for each subset R of at most t rules, times "all literals of R hold".

@@ -1,4 +1,4 @@
-"""How much noise each level of marginals gets, and what a privacy budget buys.
+"""Noise of each level of marginals, within a privacy budget.
 
 What one neighbour moves. Counts of the sets that one row has in full and its replacement has not move by 1 each. That
 is at most C(u, i) - C(v, i) <= C(d, i) sets of i attributes, u and v the sizes of the rows' union and intersection,

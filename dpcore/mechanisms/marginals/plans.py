@@ -1,4 +1,4 @@
-"""What to release: which polynomial, or the marginals themselves, with which noise; decided by predicted error.
+"""Plans of releases: a polynomial or the marginals themselves, and the noise; chosen by predicted error.
 
 The predicted error of an answer is gamma + kappa * deviation, with kappa = sqrt(2 ln(2 * queries/beta)): what
 sub-Gaussian noise stays under on all queries at once, but for chance beta. It depends on public things only, so

@@ -1,4 +1,4 @@
-"""Polynomials in the number of set attributes that stand in for "at least r of these k".
+"""Polynomials in the number of set attributes that approximate "at least r of these k".
 
 p(s) is written in binomials, because a row's C(s, i) counts the sets of i of the query's attributes that the row has
 all of: averaged over rows, p needs nothing but the marginals of sets of up to deg p attributes (Thaler, Ullman and

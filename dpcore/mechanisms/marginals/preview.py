@@ -1,4 +1,4 @@
-"""What a page shows beside a release: sampled queries, what direct release would say to them, and who wins where."""
+"""Data for the page of marginals: sampled queries, direct release's answers to them, and the better method by size."""
 
 from __future__ import annotations
 

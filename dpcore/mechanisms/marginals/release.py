@@ -1,4 +1,4 @@
-"""The counts kept of the data, the noisy counts released, and answers read off them."""
+"""State and release of the marginals mechanisms, and the answers that follow from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the noise of the worst query strays: exact tails, sub-Gaussian noise, Chernoff's bound."""
+"""Tail bounds for the worst query's noise: exact tails, sub-Gaussian noise, Chernoff's bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The net mechanism: choose one small database among all there are, the more likely the closer its answers.
+"""The net mechanism: choose one of all small databases, the likelier the closer its answers.
 
 A database of m synthetic points answers every query of a class within some resolution, however many rows it stands for:
 such databases are a net. The exponential mechanism picks one of them with chance in proportion to

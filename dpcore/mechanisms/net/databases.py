@@ -1,4 +1,4 @@
-"""All small databases of m points beside private data: listed where they are few, counted by layers where not."""
+"""All small databases of m points beside private data: listed if there are few, else counted by layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers of layers.py drawn without rounding, from uniform whole numbers only, so that a release may come of it.
+"""The layers of layers.py drawn without rounding, from uniform whole numbers only, as a release requires.
 
 Each step has exactly its chance. Databases are counted in whole numbers of any length. A layer of a box is reached by
 coins of chance e^-r, their run of heads taken modulo the box's width: a geometric number below it. What is left of the

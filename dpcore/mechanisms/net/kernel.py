@@ -1,4 +1,4 @@
-"""What the layers need of a class of small databases: how many are near the data, and one of those at random."""
+"""Base class of classes of small databases: the number near the data, and a uniform draw of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear-query release: choose one small database among all there are, scored by weighted sums instead of counts.
+"""Linear-query release: choose one of all small databases, scored by weighted sums instead of counts.
 
 The learning-theory release for queries that give every record a weight between 0 and 1. As in the net mechanism, a
 database of m points is chosen with chance in proportion to e^(-epsilon · (its worst error)/(2 · sensitivity)); its size

@@ -1,4 +1,4 @@
-"""The net mechanism at a resolution α: how many points a net needs, by the paper and by the order of the line.
+"""The net mechanism at a resolution α: number of points by the paper and by the order of the line.
 
 An α-net is a set of databases of which one answers every query within α, whatever the data. Three sizes are known. For
 any class of |C| queries, ln|C|/α² points (the paper's; Hoeffding's constant would halve it). For a class of VC

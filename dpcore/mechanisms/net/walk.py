@@ -1,4 +1,4 @@
-"""The net mechanism by a walk: about what it chooses where databases can neither be counted nor listed. A preview only.
+"""The net mechanism by a random walk, for previews where databases can be neither counted nor listed.
 
 Metropolis' walk among databases of m points comes near the net mechanism's law, e^(-epsilon · n · (worst error)/2), for
 any class that can tell its worst error; the number of steps is unknown. It moves one point at a time to any cell or one

@@ -1,4 +1,4 @@
-"""Analysts who ask by a public rule; the bisecting one chooses each question by the answers so far."""
+"""Simulated analysts with a public rule; the bisecting one chooses each query by the answers so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversation believes: public, since it follows from the answers given and nothing else."""
+"""The public belief of a conversation: it follows from the answers alone."""
 
 from __future__ import annotations
 

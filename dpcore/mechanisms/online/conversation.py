@@ -1,4 +1,4 @@
-"""A conversation: one question at a time, answered for nothing from a belief, or from the data at a price."""
+"""A conversation: one query at a time, answered at no cost from a belief, or from the data at a price."""
 
 from __future__ import annotations
 

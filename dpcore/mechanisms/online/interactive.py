@@ -1,4 +1,4 @@
-"""Mechanisms that answer questions one at a time: what the two of them share."""
+"""Base class of mechanisms that answer queries one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Median mechanism: answer questions one at a time by the majority of all small databases that still fit.
+"""Median mechanism: answer queries one at a time by the majority of all small databases that still fit.
 
 A database of m points answers every question nearly as the data do, if it is the right one (the net mechanism, one
 release). Here none is chosen. All of them are candidates, and the guess at a question is the median of their answers.

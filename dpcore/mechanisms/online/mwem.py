@@ -1,4 +1,4 @@
-"""MWEM: ask again and again what the rows made so far answer worst, and move them towards its noisy answer.
+"""MWEM: measure the query with the worst answer so far, move the weights towards its noisy answer, and repeat.
 
 The release that put multiplicative weights to use: it starts from even weights on all cells. In each round half of the
 round's ε chooses the query of the class with the worst error, the other half buys a noisy answer to it, and the cells

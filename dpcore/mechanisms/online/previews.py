@@ -1,4 +1,4 @@
-"""Preview conversations, opened or played to their end, and their errors. Not private: compared with the data."""
+"""Preview conversations, opened or run to their end, and their errors. Not private: compared with the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the noise of a gate strays over a whole conversation, with its exact law."""
+"""Tail bounds for the noise of a gate over a whole conversation, with its exact law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to measure for ranges: overlapping triangular windows on every cell's own count, with the best weights.
+"""The strategy for ranges: overlapping triangular windows on every cell's own count, with the best weights.
 
 A strategy is a matrix of weights, one column a cell. Column i holds the weights A[:, i] of the windows and D[i] of the
 cell itself; none is negative and they add up to 1, so a row of the data moves all measured values together by 1 in L1.

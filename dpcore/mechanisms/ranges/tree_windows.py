@@ -1,4 +1,4 @@
-"""Private tree, then windows: find where the rows are with a little of ε, and measure only there with the rest.
+"""Private tree, then windows: locate the rows with a little of ε, and measure only there with the rest.
 
 Most columns have their rows in few places; windows measure all of the line alike. So a part of ε halves the line again
 and again where rows are (``halving.py``), and the rest measures overlapping windows on the stretches that are left, as

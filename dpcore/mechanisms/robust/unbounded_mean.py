@@ -1,4 +1,4 @@
-"""Mean without bounds: noise as wide as two people of *this* population differ; private for random data, if n is large.
+"""Mean without bounds: noise as wide as two people of *this* population differ; random differential privacy.
 
 A mean of numbers without bounds has no sensitivity, so the usual way is to cut large numbers off first. This mechanism
 looks at the data instead: it pairs the rows, takes a high quantile d of the differences within pairs, and adds Laplace

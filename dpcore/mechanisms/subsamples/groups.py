@@ -1,4 +1,4 @@
-"""Which of two groups? Subsample and aggregate for the sign of a difference between two groups.
+"""Subsample and aggregate for the sign of a difference between two groups.
 
 Two questions: which of two labels is more common, and which of two groups (the labels of one column) has the larger
 median of a number (another column). A median has no useful sensitivity, and the sign of a difference of two of them has

@@ -1,4 +1,4 @@
-"""Subsamples of the data: what one row can do to a vote among them, and the plans that this allows.
+"""Effect of one row on a vote among subsamples of the data, and the plans that follow.
 
 A subsample is ``rows`` rows drawn from the n rows with replacement; ``subsamples`` of them are drawn independently. One
 row gets into a subsample with chance 1 - (1 - 1/n)^rows, so the number of subsamples it gets into is binomial.

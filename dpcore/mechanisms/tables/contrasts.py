@@ -1,4 +1,4 @@
-"""Whole-number contrasts: what a table of some attributes says beyond the tables of fewer.
+"""Whole-number contrasts: the content of a table beyond its smaller tables.
 
 For an attribute of size s the centring matrix C = I - J/s takes the mean away (J is all ones). A contrast matrix B has
 whole entries and B'B = kappa C: so B x, in whole numbers, is C x up to a rotation and the factor sqrt(kappa), and

@@ -1,4 +1,4 @@
-"""The classics for tables of k attributes: noise on every cell of every table, or on every Fourier coefficient.
+"""The classical mechanisms for tables of k attributes: noise on every cell, or on every Fourier coefficient.
 
 Direct: each table's counts get noise of their own. One row is in a cell of every table, so the noise grows with the
 number of tables, and tables that overlap contradict each other.

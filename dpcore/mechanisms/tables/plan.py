@@ -1,4 +1,4 @@
-"""How much noise the contrasts of each set of attributes get: public, from sizes, k, epsilon and delta alone.
+"""Noise of the contrasts of each set of attributes: public, from sizes, k, epsilon and delta alone.
 
 Residual planner (Xiao, He, Zhang and Kifer 2023): of all Gaussian noise of one privacy cost, sigma_T^2 proportional
 to sqrt(p_T/v_T) gives the least squared error, v_T the weight with which a set enters it. Where a row is replaced

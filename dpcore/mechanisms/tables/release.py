@@ -1,4 +1,4 @@
-"""What is kept of the data, what is released, and the tables read off it."""
+"""State and releases of the tables mechanisms, and the tables that follow from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Residual planner: all tables of k attributes at once, each part of them counted once and given the noise it deserves.
+"""Residual planner: all tables of k attributes at once, each part counted once with noise planned for all.
 
 A table of three attributes repeats what tables of two and one say. So each set of at most k attributes is released
 once: what its table says beyond the tables of fewer attributes (its contrasts, whole numbers). Every table is then

@@ -1,4 +1,4 @@
-"""Tables of one shape stacked, so that thousands of tables are worked on at once."""
+"""Tables of one shape in a stack, so that thousands of tables are processed at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions with few answers, asked of subsamples of the data, and the exact law of each answer."""
+"""Statistics with few answers on subsamples of the data, and the exact law of each answer."""
 
 from dpcore.mechanisms.subsamples.votes.commonest import Commonest
 from dpcore.mechanisms.subsamples.votes.medians import LargerMiddle, Middle

@@ -1,4 +1,4 @@
-"""Questions with few answers, asked of subsamples: the answer of each, and the exact law of an answer.
+"""Statistics with few answers on subsamples: the answer of each, and the exact law of an answer.
 
 A subsample is ``rows`` rows drawn from the data with replacement. Its answer is one of ``answers``; the law says how
 likely each is, without drawing any subsample, so that any number of votes is one multinomial draw. Data are counts of
