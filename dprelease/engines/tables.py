@@ -82,7 +82,7 @@ def _bare(name: str, columns: tuple[str, ...], rows: int, notes: tuple[str, ...]
     return {
         "name": name, "columns": columns, "row_count": rows, "notes": notes, "header": None,
         "_texts": ("",) * len(columns), "_worded": (False,) * len(columns),
-        "_places": (), "_reading": (), "_connection": None, "_limits": LIMITS, "_held": ExitStack(),
+        "_places": (), "_reading": (), "_connection": None, "_limits": LIMITS, "_resources": ExitStack(),
         "_folder": Path(),
     }  # fmt: skip
 
