@@ -39,10 +39,10 @@ from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
-from dpcore.mechanisms.tables.plan import ResidualPlan, kinds_of, parts_of
-from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, TablesRelease, asked
+from dpcore.mechanisms.tables.plan import ResidualPlan, build_parts, clique_types_of
+from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, TablesRelease, marginals_of
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from dpcore.mechanisms.tables.shelves import total_variation
+from dpcore.mechanisms.tables.shape_groups import total_variation
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import counted, pack
@@ -297,10 +297,10 @@ def full_histogram(dataset: Dataset, problem: Problem, *, epsilon: float) -> Tab
         first, second = np.split(spectrum, 2, axis=axis)
         spectrum = np.concatenate([first + second, first - second], axis=axis)
     share = np.exp(-epsilon / sensitivity)
-    kinds = kinds_of((2,) * attributes, asked(problem).ways)
+    cliques = clique_types_of((2,) * attributes, marginals_of(problem).ways)
     sigma = np.sqrt(2.0**attributes * 2 * share) / (1 - share)
-    everything = np.ones(len(kinds.keys), dtype=np.bool_)
-    parts = parts_of(kinds, drawn=everything, sigmas=np.full(len(kinds.keys), sigma))
+    everything = np.ones(len(cliques.keys), dtype=np.bool_)
+    parts = build_parts(cliques, drawn=everything, sigmas=np.full(len(cliques.keys), sigma))
     sets = (chosen for part in parts for chosen in part.sets)
     values = [int(spectrum[tuple(int(a in chosen) for a in range(attributes))]) for chosen in sets]
     return ContrastsRelease(
@@ -309,7 +309,7 @@ def full_histogram(dataset: Dataset, problem: Problem, *, epsilon: float) -> Tab
         sampler=Preview.name,
         refused=np.zeros(1, dtype=np.bool_),
         values=np.array([values], dtype=np.int64),
-        plan=ResidualPlan(kinds=kinds, neighbours=problem.neighbours, parts=parts, delta=0.0),
+        plan=ResidualPlan(cliques=cliques, neighbours=problem.neighbours, parts=parts, delta=0.0),
     )
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from dpcore import Dataset, Neighbours, Problem, Provenance, ProvenanceKind, Secure
 from dpcore.core import Floats, Integers, finish
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.reading.tables import Table
 from dpcore.data.samples import load_sample
@@ -101,7 +101,7 @@ def released(dataset: Dataset, *, ways: int, epsilon: float, judged: int) -> tup
         release.table(rows=rows)
         seconds.append(time.perf_counter() - start)
         distances.append(apart(shares(rows, dataset.domain.sizes, ways=judged), truth))
-    return distances, seconds, mechanism.plan(problem).kinds.ways
+    return distances, seconds, mechanism.plan(problem).cliques.ways
 
 
 def pressed(table: DeclaredTable, frame: Table) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from dpcore.core import Problem
 from dpcore.data.columns import is_number
 from dpcore.mechanisms import entry, serving
 from dpcore.mechanisms.ranges.strategy import MAX_FREE
-from dpcore.mechanisms.ranges.windows import Measured
+from dpcore.mechanisms.ranges.windows import StrategyMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness.laws import laplace_variance
 from dplab.solve import Need
@@ -75,7 +75,7 @@ def _mean_variance(key: str, problem: Problem, epsilon: float) -> float:
     """Mean variance over some of the queries, in rows²."""
     queries = problem.queries.batch(SHOWN)
     mechanism = entry(key).make(epsilon=epsilon)
-    if isinstance(mechanism, Measured):
+    if isinstance(mechanism, StrategyMechanism):
         return float(mechanism.variance(problem, queries).mean())
     assert key == IDENTITY and isinstance(problem.queries, Thresholds | Intervals)
     first, last = problem.queries.ends(queries)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core import DataError, Dataset, Floats, Integers, Mechanism, Neighbours, Problem, ValueRelease, scaled
 from dpcore.data.columns import is_number
-from dpcore.limits.bounds.refusal import most_answers, most_right
+from dpcore.limits.bounds.refusal import max_answer_chance, max_right_chance
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.mechanisms.robust.stable_median import StableMedian, rank, stability
@@ -96,11 +96,11 @@ def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) ->
     place = rank(problem.n, quantile=mechanism.quantile)
     reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
     x = places(stable=stable, threshold=mechanism.threshold)
-    anybody = [most_right(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
+    anybody = [max_right_chance(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
     return Chances(
         x=x,
         answer=mechanism.chance(x.astype(np.int64)),
-        silent=most_answers(x, epsilon=epsilon, delta=delta),
+        silent=max_answer_chance(x, epsilon=epsilon, delta=delta),
         anybody=np.array(anybody),
     )
 
@@ -122,7 +122,7 @@ def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, 
         cell=cell,
         stable=stable,
         chance={rows: chance(rows) for rows in (stable - 1, stable, stable + 1) if rows >= 1},
-        most=float(most_answers(stable, epsilon=epsilon, delta=delta)),
+        most=float(max_answer_chance(stable, epsilon=epsilon, delta=delta)),
         edge=chance(1),
         curve=stable_chances(mechanism, problem, stable=stable),
         seen=Seen(answered=answered, trials=TRIALS, share=answered / TRIALS, low=low, high=high),

@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core import Dataset, Floats, Problem, ValueRelease
 from dpcore.data.columns import Number, is_number
 from dpcore.limits.bounds.rank import hard_data, rank_bound
-from dpcore.limits.bounds.refusal import most_answers
+from dpcore.limits.bounds.refusal import max_answer_chance
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian, scores
@@ -145,7 +145,7 @@ def refusals(found: Comparison) -> AgainstEpsilon:
     exact, least = np.empty_like(CURVE), np.empty_like(CURVE)
     for place, epsilon in enumerate(CURVE.tolist()):
         exact[place] = 1 - float(StableMedian(epsilon=epsilon, delta=found.delta).chance(found.stable))
-        least[place] = 1 - float(most_answers(found.stable, epsilon=epsilon, delta=found.delta))
+        least[place] = 1 - float(max_answer_chance(found.stable, epsilon=epsilon, delta=found.delta))
     seen = found.refused[0]
     low, high = binomial_interval(np.rint(seen * found.trials), found.trials)
     return AgainstEpsilon(seen=seen, low=low, high=high, promise=exact, wall=least, hard=np.array([]))

@@ -15,7 +15,7 @@ from dpcore.core import Dataset, Floats, Integers, Mechanism, Problem, finish, s
 from dpcore.mechanisms.tables.counting import Tables, count_tables
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.preview import distances, previewed
-from dpcore.mechanisms.tables.release import ContrastState, DirectRelease, TablesRelease, TableState, asked
+from dpcore.mechanisms.tables.release import ContrastState, DirectRelease, TablesRelease, TableState, marginals_of
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.tree import Tree
 from dpcore.queries.marginals import Set
@@ -71,7 +71,7 @@ class TablePreviews:
 
 def true_tables(counts: TableState) -> dict[Set, Integers]:
     """True rows in each cell of each table."""
-    queries = asked(counts.problem)
+    queries = marginals_of(counts.problem)
     shapes = {chosen: [queries.domain.sizes[a] for a in chosen] for chosen in queries.sets()}
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
     return {

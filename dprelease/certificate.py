@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printable
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.mechanisms.online.interactive import Interactive
 from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parsed
 from dprelease.ledger.chain import ACCESS, RESTORED, STORED, VERSION, details_of, folded

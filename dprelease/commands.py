@@ -21,8 +21,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from dpcore.core import DataError, Neighbours, ParameterError
-from dpcore.data.reading.described import format_sentence
 from dpcore.data.reading.format import USUAL, Format, read_format
+from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.reading.scratch import remove_all_when_ended
 from dpcore.data.reading.tables import FirstRowUnclear, Table, read_table
 from dprelease.certificate import against, stored_of, verify

@@ -16,12 +16,12 @@ from dpcore.core import (
     rounded_up,
 )
 from dpcore.core import Release as Drawn
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.reading.format import USUAL
 from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Reading
-from dpcore.data.twin import rows_that_fit, twin
+from dpcore.data.twin import max_mock_rows, twin
 from dpcore.randomness import Account, Secure
 from dplab.measure import finish
 from dprelease.certificate import body_of, file_prefix, price_of, unreleasable
@@ -143,7 +143,7 @@ def rehearsing(request: Request) -> Generator[float, None, Rehearsal]:
     seconds, numbers = 0.0, 0
     for place, part in enumerate(request.parts):
         yield place / len(request.parts)
-        problem = replace(part.problem, n=min(part.problem.n, MAX_MADE_UP, rows_that_fit(part.problem.domain)))
+        problem = replace(part.problem, n=min(part.problem.n, MAX_MADE_UP, max_mock_rows(part.problem.domain)))
         dataset = twin(part.reading, n=problem.n).dataset()
         start = time.perf_counter()
         drawn = draw(part, problem, dataset)

@@ -30,9 +30,9 @@ ROWS = 1_000
 PRIVATE = Provenance(kind=ProvenanceKind.PRIVATE, title="own")
 
 
-def table_within(bytes_a_row: int) -> Table:
+def table_within(bytes_per_row: int) -> Table:
     """A table of ROWS rows in a session that may hold so many bytes for each."""
-    limits = Limits(session_bytes=LIMITS.memory_bytes + ROWS * bytes_a_row)
+    limits = Limits(session_bytes=LIMITS.memory_bytes + ROWS * bytes_per_row)
     rows = "".join(f"{i},{i % 7},p{i % 3}\n" for i in range(ROWS))
     return read_table(f"a,b,name\n{rows}".encode(), name="own.csv", limits=limits)
 
@@ -95,9 +95,9 @@ def test_what_a_session_holds_counts_until_it_is_let_go() -> None:
 
 
 def test_what_is_made_of_a_sample_that_all_sessions_share_counts_towards_none() -> None:
-    before = load_sample("penguins")._held_bytes()
+    before = load_sample("penguins")._array_bytes()
     kept = bundled("penguins", "bill_length_mm", "flipper_length_mm").dataset()
-    assert load_sample("penguins")._held_bytes() == before < kept.records.nbytes
+    assert load_sample("penguins")._array_bytes() == before < kept.records.nbytes
 
 
 def test_what_was_computed_before_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 from dpcore import Neighbours, ParameterError, Preview, Problem, catalogue
 from dpcore.core import Entry, HistogramState, Queries
 from dpcore.data.columns import Labels
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Thresholds
 from dplab.measure import finish, measure

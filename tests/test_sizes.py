@@ -25,14 +25,14 @@ from dpcore.data.predicates import correlated_domain
 from dpcore.data.product import MAX_ATTRIBUTES, Product
 from dpcore.data.readings import Columns, Measure, Vectors
 from dpcore.data.sphere import MAX_DIMENSIONS, Sphere
-from dpcore.data.twin import MadeUp, bytes_a_row, made_up, rows_that_fit
+from dpcore.data.twin import MockData, bytes_per_row, draw_mock_records, max_mock_rows
 from dpcore.mechanisms import catalogue
 from dpcore.mechanisms.marginals.plans import direct_plan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import direct_answers
+from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.counting import SMALLER, count_tables
-from dpcore.mechanisms.tables.kinds import Kinds
-from dpcore.mechanisms.tables.plan import kinds_of
+from dpcore.mechanisms.tables.plan import clique_types_of
 from dpcore.mechanisms.tables.whole_table import check_rows
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MAX_WIDTH
@@ -149,17 +149,17 @@ def test_tables_are_weighed_before_they_are_counted() -> None:
     with pytest.raises(ParameterError, match="cells of all tables would take"):
         next(count_tables(rows, (3, *[2] * 19), ways=10))
     with pytest.raises(ParameterError, match="sets of up to 5 attributes would take"):
-        kinds_of((2,) * 64, 5)
+        clique_types_of((2,) * 64, 5)
 
 
 WIDE = Vectors(measures=tuple(Measure(column=f"v{place}") for place in range(MAX_DIMENSIONS)))
 
 
 def test_made_up_rows_are_weighed_and_a_rehearsal_takes_as_many_as_fit() -> None:
-    many = MadeUp(n=1_000_000)
+    many = MockData(n=1_000_000)
     assert peak_of(lambda: _refused(lambda: many.dataset(WIDE, many.provenance), "A twin of 1,000,000 rows")) < LITTLE
     domain = WIDE.domain
-    assert isinstance(domain, Sphere) and rows_that_fit(domain) == MAX_BYTES // (32 * MAX_DIMENSIONS)
+    assert isinstance(domain, Sphere) and max_mock_rows(domain) == MAX_BYTES // (32 * MAX_DIMENSIONS)
 
 
 def _refused(work: Callable[[], Any], sentence: str) -> None:
@@ -170,7 +170,7 @@ def _refused(work: Callable[[], Any], sentence: str) -> None:
 @pytest.mark.parametrize("domain", [Sphere(dimensions=20), correlated_domain(24), attributes(6, 30), Number(bits=8)])
 def test_made_up_rows_take_no_more_than_is_counted(domain: Any) -> None:
     n = 40_000
-    assert peak_of(lambda: made_up(domain, n=n, seed=1)) <= n * bytes_a_row(domain) + 4 * MEBIBYTE
+    assert peak_of(lambda: draw_mock_records(domain, n=n, seed=1)) <= n * bytes_per_row(domain) + 4 * MEBIBYTE
 
 
 @pytest.mark.parametrize("rows", [MAX_PRICED_ROWS + 1, 10**18, 10**400], ids=["more", "many", "no float"])
@@ -386,7 +386,7 @@ def refused(make: Callable[[], object], advice: str) -> bool:
 def test_what_is_advised_where_memory_is_short_takes_less() -> None:
     table = Product.coded({f"a{place}": 4 for place in range(64)})
     few, coarse = Product.coded({f"a{place}": 4 for place in range(10)}), [2] * 60
-    bytes_of = {len(domain.names): bytes_a_row(domain) for domain in (table, few)}
+    bytes_of = {len(domain.names): bytes_per_row(domain) for domain in (table, few)}
     assert bytes_of[10] < bytes_of[64], "a twin of fewer columns"
 
     def rows(domain: Product, n: int) -> None:
@@ -396,9 +396,9 @@ def test_what_is_advised_where_memory_is_short_takes_less() -> None:
     assert refused(lambda: rows(table, 10**6), advice)
     assert not refused(lambda: rows(table, 10**3), advice) and not refused(lambda: rows(few, 10**6), advice)
     advice = "take smaller tables or fewer columns"
-    assert refused(lambda: Kinds(sizes=(2,) * 64, ways=5), advice)
-    assert not refused(lambda: Kinds(sizes=(2,) * 64, ways=2), advice)
-    assert not refused(lambda: Kinds(sizes=(2,) * 12, ways=5), advice)
+    assert refused(lambda: CliqueTypes(sizes=(2,) * 64, ways=5), advice)
+    assert not refused(lambda: CliqueTypes(sizes=(2,) * 64, ways=2), advice)
+    assert not refused(lambda: CliqueTypes(sizes=(2,) * 12, ways=5), advice)
 
     def tables(sizes: Sequence[int], ways: int) -> None:
         for _ in count_tables(np.zeros((1, len(sizes)), dtype=np.uint16), tuple(sizes), ways=ways):

@@ -1,16 +1,13 @@
-"""The nouns of dpcore: what a record can be, what is asked, what is released, and what is promised.
+"""The types of dpcore: domains, data sets, queries, mechanisms, releases and guarantees.
 
 Nothing here computes; the numerics live on the floors above (``domains``, ``queries``, ``randomness``,
 ``mechanisms``). ``dpcore/README.md`` is the map.
 """
 
 from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError, is_visible, printable
-from dpcore.core.blocks import Blocks, finish, going_on, may_stop, paused, scaled, stoppable
+from dpcore.core.blocks import Blocks, cancellable, checkpoint, finish, keep_running_while, paused, scaled
 from dpcore.core.bounds import Assumption, Bound, BoundKind, ErrorUnit, describe_error
-from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
-from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
-from dpcore.core.problem import Dataset, Domain, DomainKind, Problem, Provenance, ProvenanceKind, Queries
-from dpcore.core.promises import (
+from dpcore.core.guarantees import (
     MAX_PRICED_ROWS,
     Guarantee,
     Neighbours,
@@ -20,6 +17,9 @@ from dpcore.core.promises import (
     rounded_up,
     rows_up,
 )
+from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
+from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
+from dpcore.core.problem import Dataset, Domain, DomainType, Problem, Provenance, ProvenanceKind, Queries
 from dpcore.core.release import (
     NOTHING,
     DataRelease,
@@ -46,7 +46,7 @@ __all__ = [
     "DataRelease",
     "Dataset",
     "Domain",
-    "DomainKind",
+    "DomainType",
     "Entry",
     "ErrorUnit",
     "Floats",
@@ -68,15 +68,16 @@ __all__ = [
     "State",
     "ValueRelease",
     "alpha_param",
+    "cancellable",
     "check_memory",
+    "checkpoint",
     "delta_param",
     "describe_error",
     "epsilon_param",
     "exactly",
     "finish",
-    "going_on",
     "is_visible",
-    "may_stop",
+    "keep_running_while",
     "param",
     "paused",
     "per_person",
@@ -85,5 +86,4 @@ __all__ = [
     "rounded_up",
     "rows_up",
     "scaled",
-    "stoppable",
 ]

@@ -1,4 +1,4 @@
-"""Array types and the two errors everything raises."""
+"""Array types, and the two errors that dpcore raises."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Booleans = NDArray[np.bool_]
 
 
 MAX_MESSAGE = 500
-"""Characters of an error's message: more would be a value from a file that somebody made for it."""
+"""Maximal characters of an error message: a longer one may hold a value planted in a file."""
 
 
 class ParameterError(ValueError):

@@ -1,7 +1,7 @@
-"""Work in blocks: a generator that yields the fraction done after each block, and returns what comes of it.
+"""Work in blocks: a generator that yields the fraction done after each block, and returns its result.
 
-Whoever runs it can show how far it is, stop it between blocks, and go on later. A long step within a block says where
-it ``may_stop``: whoever waits for it may end it there, and then begins it anew.
+The caller can show progress, stop between blocks, and go on later. A long step within a block calls ``checkpoint``
+where it may be cancelled; a cancelled step starts again from its beginning.
 """
 
 from __future__ import annotations
@@ -12,64 +12,64 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import Generic, TypeVar
 
-Result = TypeVar("Result")
-_whoever_waits: ContextVar[Callable[[], None] | None] = ContextVar("whoever_waits", default=None)
+ResultT = TypeVar("ResultT")
+_cancel_check: ContextVar[Callable[[], None] | None] = ContextVar("cancel_check", default=None)
 
 
 @contextmanager
-def stoppable(ask: Callable[[], None], *, every: float = 0.2) -> Iterator[None]:
-    """Within it, this is called where long steps may stop, after as many seconds at least; what it raises ends them."""
+def cancellable(check: Callable[[], None], *, every: float = 0.2) -> Iterator[None]:
+    """Call ``check`` at checkpoints, at most every so many seconds; an exception that it raises ends the step."""
     last = monotonic()
 
-    def ask_now_and_then() -> None:
+    def check_now_and_then() -> None:
         nonlocal last
         if monotonic() - last >= every:
-            ask()
+            check()
             last = monotonic()
 
-    token = _whoever_waits.set(ask_now_and_then)
+    token = _cancel_check.set(check_now_and_then)
     try:
         yield
     finally:
-        _whoever_waits.reset(token)
+        _cancel_check.reset(token)
 
 
 @contextmanager
-def going_on(needed: Callable[[], bool]) -> Iterator[None]:
-    """Within it, nobody ends a long step while others need it."""
-    ask = _whoever_waits.get()
-    token = _whoever_waits.set(lambda: None if ask is None or needed() else ask())
+def keep_running_while(needed: Callable[[], bool]) -> Iterator[None]:
+    """Disable cancellation while other callers need the result."""
+    check = _cancel_check.get()
+    token = _cancel_check.set(lambda: None if check is None or needed() else check())
     try:
         yield
     finally:
-        _whoever_waits.reset(token)
+        _cancel_check.reset(token)
 
 
-def may_stop() -> None:
-    """Said by long steps, several times a second. They keep nothing before they are done, so any may end here."""
-    if (ask := _whoever_waits.get()) is not None:
-        ask()
+def checkpoint() -> None:
+    """Allow cancellation here; long steps call it several times a second. They store nothing before they are done."""
+    if (check := _cancel_check.get()) is not None:
+        check()
 
 
-class Blocks(Generic[Result]):
-    """Work that remembers its result: iterating does a block and gives the fraction done.
+class Blocks(Generic[ResultT]):
+    """Work in blocks that stores its result: iterating does a block and yields the fraction done.
 
     Attributes:
-        result: what came of it, once all blocks are done.
-        broken_off: a block was not done to its end, and nobody can go on.
+        result: the result, once all blocks are done.
+        broken_off: a block failed, so that the work cannot go on.
     """
 
-    result: Result
+    result: ResultT
 
-    def __init__(self, work: Generator[float, None, Result]) -> None:
+    def __init__(self, work: Generator[float, None, ResultT]) -> None:
         self.broken_off = False
         self._blocks = self._run(work)
 
     def __iter__(self) -> Iterator[float]:
-        """The blocks that are left."""
+        """Return the remaining blocks."""
         return self._blocks
 
-    def _run(self, work: Generator[float, None, Result]) -> Iterator[float]:
+    def _run(self, work: Generator[float, None, ResultT]) -> Iterator[float]:
         try:
             self.result = yield from work
         except BaseException:
@@ -78,22 +78,22 @@ class Blocks(Generic[Result]):
 
 
 def paused(share: float) -> Generator[float, None, float]:
-    """Yield the fraction done; gives the seconds until somebody went on, which are none of the work's own."""
+    """Yield the fraction done; return the seconds until the caller resumed, which do not count as work."""
     since = monotonic()
     yield share
     return monotonic() - since
 
 
-def finish(work: Generator[float, None, Result]) -> Result:
-    """Run work to its end and give its result."""
+def finish(work: Generator[float, None, ResultT]) -> ResultT:
+    """Run work to its end and return its result."""
     blocks = Blocks(work)
     for _ in blocks:
         pass
     return blocks.result
 
 
-def scaled(work: Generator[float, None, Result], done: int, parts: int) -> Generator[float, None, Result]:
-    """Work that is one of several parts, of which some are done: yields what is done of all of it."""
+def scaled(work: Generator[float, None, ResultT], done: int, parts: int) -> Generator[float, None, ResultT]:
+    """Run one of several parts of work, of which some are done: yields the fraction done of all parts."""
     blocks = Blocks(work)
     for share in blocks:
         yield (done + share) / parts

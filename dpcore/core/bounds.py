@@ -1,4 +1,4 @@
-"""What is promised of an error: a theorem's number, its unit, what it assumes, and the one sentence that says it."""
+"""Bounds on an error: a theorem's number, its unit, its assumptions, and the sentence that states it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpcore.core.basics import Floats
-from dpcore.core.promises import rounded_down, rounded_up
+from dpcore.core.guarantees import rounded_down, rounded_up
 
 
 class BoundKind(enum.StrEnum):
-    """What a theorem's number is worth."""
+    """Status of a bound: a guarantee, an order of magnitude or a lower bound."""
 
     GUARANTEE = "guarantee"
     ORDER_ONLY = "order only"
@@ -20,7 +20,7 @@ class BoundKind(enum.StrEnum):
 
 
 class ErrorUnit(enum.StrEnum):
-    """What the error is measured in that a bound is about."""
+    """Unit of the error that a bound is about."""
 
     ROWS = "rows"
     """Counts: a share of n is so many rows."""
@@ -73,22 +73,22 @@ class Bound:
 
     @property
     def applies(self) -> bool:
-        """Whether every assumption is met."""
+        """Return whether every assumption is met."""
         return all(assumption.met for assumption in self.assumptions)
 
     @property
     def vacuous(self) -> bool:
-        """Whether the number says nothing: an error of 1 or more is true of any release whose answers lie in [0, 1]."""
+        """Return whether the bound is vacuous: answers that lie in [0, 1] never have an error above 1."""
         return not self.value < 1
 
     @property
     def guaranteed(self) -> bool:
-        """Whether it is a proved bound whose assumptions are met and that says something."""
+        """Return whether it is a proved bound with met assumptions that is not vacuous."""
         return self.kind is BoundKind.GUARANTEE and self.applies and not self.vacuous
 
     def broken_by(self, errors: Floats) -> int:
-        """How many of these errors (T,), as fractions of n, exceed the promise."""
-        # Errors are sums of k/n in floating point: a hair over the promise is not a failure.
+        """Return the number of these errors (T,), as fractions of n, that exceed the bound."""
+        # Errors are sums of k/n in floating point: a rounding error above the bound is not a failure.
         return int((errors > self.value * (1 + 1e-12) + 1e-12).sum())
 
 
@@ -143,6 +143,6 @@ def describe_error(
 
 
 def _rows(number: float) -> str:
-    """A number of rows, rounded up to three digits."""
+    """Return a number of rows, rounded up to three digits."""
     printed = rounded_up(number)
     return f"{float(printed):,.12g} row{'s' * (printed != '1')}"

@@ -1,4 +1,4 @@
-"""A mechanism, and its line in the catalogue."""
+"""The base class of mechanisms, and their entries in the catalogue."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing_extensions import override
 
 from dpcore.core.basics import DataError, ParameterError
 from dpcore.core.bounds import Bound
+from dpcore.core.guarantees import Guarantee, Neighbours, per_person
 from dpcore.core.parameters import Parameter
-from dpcore.core.problem import Dataset, Domain, DomainKind, Problem, Queries
-from dpcore.core.promises import Guarantee, Neighbours, per_person
+from dpcore.core.problem import Dataset, Domain, DomainType, Problem, Queries
 from dpcore.core.release import HistogramState, Release, State
 from dpcore.core.sizes import check_memory
 
-Let = TypeVar("Let", bound=Release)
+ReleaseT = TypeVar("ReleaseT", bound=Release)
 
 
 def _on_its_problem(prepare: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,11 +44,11 @@ def _on_its_problem(prepare: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def _of_who_is_protected(guarantee: Callable[..., Guarantee]) -> Callable[..., Guarantee]:
+def _for_persons(guarantee: Callable[..., Guarantee]) -> Callable[..., Guarantee]:
     """Wrap guarantee(): a mechanism proves it for rows, and ``person_guarantee`` makes it the persons'."""
 
     @functools.wraps(guarantee)
-    def told(self: Mechanism, problem: Problem) -> Guarantee:
+    def protecting_persons(self: Mechanism, problem: Problem) -> Guarantee:
         if not problem.person_rows:
             return guarantee(self, problem)
         of_rows = dataclasses.replace(problem, person_rows=0)
@@ -57,7 +57,7 @@ def _of_who_is_protected(guarantee: Callable[..., Guarantee]) -> Callable[..., G
         except ParameterError as error:
             return dataclasses.replace(guarantee(self, of_rows), releasable=False, why_not=str(error))
 
-    return told
+    return protecting_persons
 
 
 def _with_a_chance(accuracy: Callable[..., Bound]) -> Callable[..., Bound]:
@@ -66,7 +66,7 @@ def _with_a_chance(accuracy: Callable[..., Bound]) -> Callable[..., Bound]:
     @functools.wraps(accuracy)
     def checked(self: Mechanism, problem: Problem, beta: float) -> Bound:
         if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
+            raise ParameterError(f"The failure probability must lie between 0 and 1, got {beta!r}.")
         return accuracy(self, problem, beta)
 
     return checked
@@ -75,7 +75,7 @@ def _with_a_chance(accuracy: Callable[..., Bound]) -> Callable[..., Bound]:
 CHECKED: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
     "prepare": _on_its_problem,
     "accuracy": _with_a_chance,
-    "guarantee": _of_who_is_protected,
+    "guarantee": _for_persons,
 }
 """What every subclass's methods are wrapped in, so that none can forget the check."""
 
@@ -113,19 +113,19 @@ class Mechanism(ABC):
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """The declared parameters by field name, in the order they are shown."""
+        """Return the declared parameters by field name, in the order they are shown."""
         return {f.name: f.metadata["parameter"] for f in dataclasses.fields(cls) if "parameter" in f.metadata}
 
     @abstractmethod
     def guarantee(self, problem: Problem) -> Guarantee:
-        """The privacy promise of one release."""
+        """Return the privacy guarantee of one release."""
 
     def unsuitable(self, problem: Problem) -> str:
         """Return why a release of such data, private as it is, would be a wrong number; empty if it would not."""
         return ""
 
     def person_guarantee(self, problem: Problem, rows: int) -> Guarantee:
-        """The promise to a person with so many rows at most, by group privacy; 0 rows leave it one for a row.
+        """Return the guarantee for a person with at most so many rows, by group privacy; 0 rows leave it unchanged.
 
         Raises:
             ParameterError: there is none; see ``per_person``.
@@ -141,7 +141,7 @@ class Mechanism(ABC):
             check_memory(problem.domain.size, what="The file", smaller="take fewer cells", each=1000)
 
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
-        """Of a release made of discrete Gaussian draws alone: of each, sigma, how many numbers, and a squared shift.
+        """Return (sigma, number of draws, squared shift) of each discrete Gaussian draw, where there is no other noise.
 
         The shift is the furthest that a neighbour moves the numbers.
         """
@@ -149,15 +149,15 @@ class Mechanism(ABC):
 
     @abstractmethod
     def accuracy(self, problem: Problem, beta: float) -> Bound:
-        """The promised worst error over problem.queries, failing with probability at most beta over the coins."""
+        """Return the guaranteed worst error over problem.queries, except with probability beta over the coins."""
 
     @_on_its_problem
     def prepare(self, dataset: Dataset, problem: Problem) -> Any:
-        """A State: whatever can be computed once from the private data without knowing epsilon. Here the counts."""
+        """Return the State, all that is computed once from the private data without epsilon: here the counts."""
         return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
-        """Roughly how long a preview takes: before its first release, and for each; 0 where nobody has to wait."""
+        """Return the seconds a preview takes: before its first release, and for each; 0 where that is instant."""
         return 0.0, 0.0
 
     def release_seconds(self, problem: Problem) -> tuple[float, float]:
@@ -169,22 +169,22 @@ class Mechanism(ABC):
         return self.preview_seconds(problem)
 
     def warm_up(self, state: Any) -> Iterator[None]:
-        """What has to be done before the first release at this epsilon, pausing now and then; run() does it too."""
+        """Yield between the steps of the work before the first release at this epsilon; run() does it too."""
         return iter(())
 
     @abstractmethod
     def run(self, state: Any, sampler: Any, trials: int = 1) -> Release:
-        """T independent releases. Every coin comes from the sampler (randomness.Sampler)."""
+        """Return T independent releases. Every coin comes from the sampler (randomness.Sampler)."""
 
     def possible(self, release: Release) -> bool:
-        """Whether one release, which its file shows in full, may be this mechanism's: what its structure rules out.
+        """Return whether one release, which its file shows in full, has the structure of this mechanism's releases.
 
-        By public numbers alone: whoever checks a file of a stranger asks it. Here nothing is ruled out.
+        It follows from public numbers alone, for the verification of files. This default rules nothing out.
         """
         return True
 
-    def release(self, kind: type[Let], state: State, sampler: Any, trials: int, **published: Any) -> Let:
-        """A release of this kind with what it publishes; nothing is refused unless ``refused`` (T,) is given."""
+    def release(self, kind: type[ReleaseT], state: State, sampler: Any, trials: int, **published: Any) -> ReleaseT:
+        """Return a release of this kind with what it publishes; nothing is refused unless ``refused`` (T,) is given."""
         shared = {"refused": np.zeros(trials, dtype=np.bool_), "sampler": sampler.name, "problem": state.problem}
         return kind(**{"guarantee": self.guarantee(state.problem)} | shared | published)
 
@@ -221,7 +221,7 @@ class Entry:
     mechanism: type[Mechanism]
     title: str
     story: str
-    domains: tuple[DomainKind, ...]
+    domains: tuple[DomainType, ...]
     queries: tuple[type[Queries], ...]
     references: tuple[str, ...]
     presets: Mapping[str, Any] = field(default_factory=dict)
@@ -230,19 +230,19 @@ class Entry:
     tiny_rows: int = 3
 
     def serves(self, queries: Queries) -> bool:
-        """Whether the mechanism can release data for this query class on its domain."""
+        """Return whether the mechanism can release data for this query class on its domain."""
         return isinstance(queries, self.queries) and self.fits(queries.domain)
 
     def fits(self, domain: Domain) -> bool:
-        """Whether the mechanism can release data on this domain."""
-        return not domain.kinds.isdisjoint(self.domains)
+        """Return whether the mechanism can release data on this domain."""
+        return not domain.types.isdisjoint(self.domains)
 
     def controls(self) -> dict[str, Parameter]:
-        """The parameters a user may set: all but the presets."""
+        """Return the parameters a user may set: all but the presets."""
         return {name: p for name, p in self.mechanism.parameters().items() if name not in self.presets}
 
     def make(self, **values: Any) -> Mechanism:
-        """The mechanism with these parameter values; unknown names raise ParameterError."""
+        """Return the mechanism with these parameter values; unknown names raise ParameterError."""
         unknown = set(values) - set(self.controls())
         if unknown:
             raise ParameterError(f"{self.title} has no parameter {', '.join(sorted(unknown))}.")

@@ -1,4 +1,4 @@
-"""Parameters, declared once: a check, a control, a link key, a help text and a notation row."""
+"""Parameters, declared once: a check, a control, a link key, a help text and a symbol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpcore.core.basics import ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """How a mechanism's field is shown, checked and written in links; made by param()."""
+    """Label, range and link text of a mechanism's field; made by param()."""
 
     label: str
     symbol: str = ""
@@ -71,7 +71,7 @@ EPSILON_STOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 def epsilon_param(default: float = 1.0) -> Any:
-    """The privacy loss every mechanism has."""
+    """Return the parameter ε of every mechanism."""
     return param(
         default, 0.001, 20.0, label="Privacy loss", symbol="ε", log=True, stops=EPSILON_STOPS,
         help="Small is more private, large is more accurate. Where the guarantee is differential privacy, no single "
@@ -81,7 +81,7 @@ def epsilon_param(default: float = 1.0) -> Any:
 
 
 def delta_param(default: float = 1e-6) -> Any:
-    """The slack of approximate differential privacy."""
+    """Return the parameter δ of approximate differential privacy."""
     return param(
         default,
         1e-15,
@@ -95,7 +95,7 @@ def delta_param(default: float = 1e-6) -> Any:
 
 
 def alpha_param(default: float = 0.1) -> Any:
-    """The error a mechanism aims at."""
+    """Return the parameter α, the target error of a mechanism."""
     return param(
         default,
         0.005,

@@ -1,4 +1,4 @@
-"""What a record can be, the private data, and what is asked of them."""
+"""Domains, private data sets, query classes, and the public problem that they form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from dpcore.core.basics import DataError, Floats, Integers, ParameterError
 from dpcore.core.bounds import Assumption
-from dpcore.core.promises import Neighbours, rounded_up
+from dpcore.core.guarantees import Neighbours, rounded_up
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +23,8 @@ MAX_ROWS = 10**12
 """The largest n: times the points and units that mechanisms multiply it with, it stays far within 64 bits."""
 
 
-class DomainKind(enum.StrEnum):
-    """What a record can be, as query classes and mechanisms tell it."""
+class DomainType(enum.StrEnum):
+    """Type of record, by which query classes and mechanisms are matched to domains."""
 
     NUMBER = "a number"
     LABELS = "a category"
@@ -46,21 +46,21 @@ class Domain(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What a record is, in words."""
+        """Description of a record, in words."""
 
     @property
     @abstractmethod
-    def kinds(self) -> frozenset[DomainKind]:
-        """What a record can be: a table of yes/no attributes is both a table and yes/no attributes."""
+    def types(self) -> frozenset[DomainType]:
+        """Types of the domain's records: a table of yes/no attributes is both a table and yes/no attributes."""
 
     @property
     def listed(self) -> bool:
-        """Whether the cells are few enough to be numbered and counted; else a record is a row of numbers."""
+        """Return whether the domain's cells are listed and counted; else a record is a row of numbers."""
         return True
 
     @property
     def missing(self) -> bool:
-        """Whether there is a reserved cell."""
+        """Return whether there is a reserved cell."""
         return False
 
     @property
@@ -69,7 +69,7 @@ class Domain(ABC):
         """Number of cells, the reserved one included."""
 
     def checked(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Records as a data set on this domain keeps them: here one cell per row, (n,).
+        """Return the records as a data set on this domain keeps them: here one cell per row, (n,).
 
         Raises:
             DataError: they are of another shape or kind, or out of range; the message shows none of them.
@@ -95,7 +95,7 @@ class Domain(ABC):
         raise ParameterError(f"The cells of {type(self).__name__} are too many to list.")
 
     def describe(self, cell: int) -> str:
-        """The cell in words, where cells are numbered."""
+        """Return the cell in words, where cells are numbered."""
         raise ParameterError(f"The cells of {type(self).__name__} are not numbered.")
 
     def describe_distance(self, share: float) -> str:
@@ -103,12 +103,12 @@ class Domain(ABC):
         return f"{rounded_up(100 * share)}% of the range between the bounds"
 
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Records as columns of a table, (n,) each, by their names."""
+        """Return the records as columns of a table, (n,) each, by their names."""
         return cell_columns(self, records)
 
 
 def cell_columns(domain: Domain, cells: Integers) -> dict[str, NDArray[Any]]:
-    """What each cell (K,) stands for: "value", or "first" and "second" where a cell is a pair of numbers.
+    """Return the values that cells (K,) stand for: "value", or "first" and "second" for a pair of numbers.
 
     Numbers are midpoints. The reserved cell, and -1 in place of a cell, are missing: NaN, or None among labels.
 
@@ -129,7 +129,7 @@ def cell_columns(domain: Domain, cells: Integers) -> dict[str, NDArray[Any]]:
 
 
 class ProvenanceKind(enum.StrEnum):
-    """Where data come from, which decides what may be shown of them."""
+    """Origin of a data set, which decides on access to its true values."""
 
     GENERATED = "generated"
     BUNDLED = "bundled sample"
@@ -140,7 +140,7 @@ class ProvenanceKind(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Where a data set comes from; ``key`` identifies it in links and captions (never a value of it)."""
+    """Origin of a data set; ``key`` identifies it in links and captions (never a value of it)."""
 
     kind: ProvenanceKind
     title: str
@@ -148,7 +148,7 @@ class Provenance:
 
     @property
     def is_private(self) -> bool:
-        """Whether anything computed from the data needs a guarantee before others may see it."""
+        """Return whether anything computed from the data needs a guarantee before others may see it."""
         return self.kind is ProvenanceKind.PRIVATE
 
 
@@ -183,7 +183,7 @@ class Dataset:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
+        """Number of the data set's rows."""
         return len(self.records)
 
     @property
@@ -203,9 +203,9 @@ class Dataset:
         return f"<Dataset: {self.provenance.kind}, {type(self.domain).__name__}>"
 
 
-def spread(count: int, most: int) -> Integers:
-    """At most ``most`` evenly spread whole numbers from 0 to count - 1, both ends included."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+def spread(count: int, limit: int) -> Integers:
+    """Return at most ``limit`` evenly spread whole numbers from 0 to count - 1, both ends included."""
+    return np.unique(np.linspace(0, count - 1, min(count, limit)).round().astype(np.int64))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,14 +216,14 @@ class Queries(ABC):
     title: ClassVar[str]
     one: ClassVar[str]
     """One query of the class in words, for "the error of one …"."""
-    domains: ClassVar[tuple[DomainKind, ...]]
+    domains: ClassVar[tuple[DomainType, ...]]
     """Kinds of domain that the class makes sense on."""
     domain: Domain
 
     @classmethod
     def fits(cls, domain: Domain) -> bool:
-        """Whether the class makes sense on a domain."""
-        return not domain.kinds.isdisjoint(cls.domains)
+        """Return whether the class makes sense on a domain."""
+        return not domain.types.isdisjoint(cls.domains)
 
     @property
     @abstractmethod
@@ -237,24 +237,24 @@ class Queries(ABC):
 
     @abstractmethod
     def describe(self, index: int) -> str:
-        """Query number ``index`` in words."""
+        """Return the query number ``index`` in words."""
 
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
-        """Answers on histograms (T, size) to the queries ``indices`` (Q,): sums of cells, shape (T, Q)."""
+        """Return the answers on histograms (T, size) to the queries ``indices`` (Q,): sums of cells, shape (T, Q)."""
         raise ParameterError(f"{type(self).__name__} are asked of rows: their cells are too many to count.")
 
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """Largest absolute answer over the whole class on each row of differences (T, size), in closed form: (T,)."""
         raise ParameterError(f"The largest error over all {type(self).__name__} has no closed form.")
 
-    def batch(self, most: int) -> Integers:
-        """Indices of at most ``most`` fixed, evenly spread queries, for plots; shape (Q,)."""
-        return spread(self.count, most)
+    def batch(self, limit: int) -> Integers:
+        """Return indices of at most ``limit`` fixed, evenly spread queries, for plots; shape (Q,)."""
+        return spread(self.count, limit)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What a guarantee and a promise are about: public, and the same for neighbouring data sets.
+    """Public setting of a guarantee: domain, queries and n, the same for neighbouring data sets.
 
     Attributes:
         domain: what a record can be.
@@ -280,7 +280,7 @@ class Problem:
 
     @property
     def unchecked_n(self) -> tuple[Assumption, ...]:
-        """That n is the number of rows, where the relation keeps anybody from checking it; else nothing."""
+        """The assumption that n is the number of rows, where it cannot be checked under the relation."""
         if self.neighbours is Neighbours.REPLACE_ONE:
             return ()
         return (Assumption(text="the public n is the number of rows, which nothing here can check", met=False),)

@@ -1,4 +1,4 @@
-"""What a mechanism keeps of the data, and what it lets out."""
+"""The private state of a mechanism, and its releases."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core.basics import Booleans, Floats, Integers
+from dpcore.core.guarantees import Guarantee
 from dpcore.core.problem import Problem, cell_columns
-from dpcore.core.promises import Guarantee
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class State:
-    """What prepare() computed from private data, free of epsilon; owned by one session."""
+    """Result of prepare() from private data, the same for every epsilon; owned by one session."""
 
     problem: Problem
 
@@ -44,11 +44,11 @@ NOTHING = -1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release(ABC):
-    """What came out of a mechanism: T independent releases on a leading axis.
+    """Output of a mechanism: T independent releases on a leading axis.
 
     Attributes:
         problem: the public problem.
-        guarantee: the privacy promise of *each* of the T releases.
+        guarantee: the guarantee of *each* of the T releases.
         sampler: name of the sampler that drew it.
         refused: shape (T,), True where the mechanism answered nothing.
     """
@@ -67,29 +67,29 @@ class Release(ABC):
         return len(self.refused)
 
     def outcomes(self) -> Floats:
-        """Everything each release publishes, one row per trial, shape (T, anything)."""
+        """Return all published numbers, one row per trial, shape (T, anything)."""
         arrays = [each for name in self.published for each in _arrays(getattr(self, name))]
         flat = [each.reshape(len(each), math.prod(each.shape[1:])).astype(np.float64) for each in arrays]
         return np.concatenate(flat, axis=1) if flat else np.zeros((self.trials, 1))
 
     def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        kept: dict[str, Any] = {"refused": self.refused[start:stop]}
+        """Return the trials from start to stop."""
+        parts: dict[str, Any] = {"refused": self.refused[start:stop]}
         for name in self.published:
             value = getattr(self, name)
             cut = tuple(each[start:stop] for each in _arrays(value))
-            kept[name] = cut if isinstance(value, tuple) else cut[0]
-        return dataclasses.replace(self, **kept)
+            parts[name] = cut if isinstance(value, tuple) else cut[0]
+        return dataclasses.replace(self, **parts)
 
     def may_show(self, numbers: Floats) -> bool:
-        """Whether a release of the same public problem may show these numbers, in the order of ``frame``'s last column.
+        """Return whether a release of the same problem may show these numbers, in the order of ``frame``'s last column.
 
-        For releases whose table follows from fewer numbers than it has; here nothing is ruled out.
+        It is for releases whose table follows from fewer numbers; this default rules nothing out.
         """
         return True
 
     def frame(self) -> pd.DataFrame:
-        """One row per trial and published number: trial, refused, place among the outcomes, value."""
+        """Return one row per trial and published number: trial, refused, place among the outcomes, value."""
         import pandas as pd
 
         outcomes = self.outcomes()
@@ -105,14 +105,14 @@ def _arrays(value: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataRelease(Release):
-    """Synthetic data: anything that can be asked of the data can be asked of it."""
+    """Synthetic data, which answer every query that the data answer."""
 
     @abstractmethod
     def histogram(self) -> Floats:
-        """The released data as rows per cell, shape (T, size); NaN where refused."""
+        """Return the released data as rows per cell, shape (T, size); NaN where refused."""
 
     def answer(self, indices: Integers) -> Floats:
-        """Answers as fractions of n to the queries ``indices`` (Q,), shape (T, Q); NaN where refused."""
+        """Return the answers as fractions of n to the queries ``indices`` (Q,), shape (T, Q); NaN where refused."""
         return self.problem.queries.answer(self.histogram(), indices) / self.problem.n
 
     @override
@@ -202,7 +202,7 @@ class PointsRelease(DataRelease):
         object.__setattr__(self, "weights", np.where(self.refused[:, None], 0.0, self.weights))
 
     def is_database(self, *, points: int, share: float) -> bool:
-        """Whether each is so many points, in order, all with this share of n."""
+        """Return whether each is so many points, in order, all with this share of n."""
         order, alike = (np.diff(self.points, axis=1) >= 0).all(), (self.weights == share).all()
         return self.points.shape[1] == points and bool(order and alike)
 

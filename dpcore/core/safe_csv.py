@@ -27,7 +27,7 @@ ROWS_AT_ONCE = 1024
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may run the text: =, +, - or @ in any width after blanks, or a tab or line end first.
+    """Return whether a spreadsheet may run the text: =, +, - or @ of any width after blanks, or a tab or line end.
 
     Marks that join a letter, and fillers, are blanks: a reader does not see them, and a program may leave them out.
     """
@@ -50,7 +50,7 @@ def escape_formula(text: str) -> str:
     def mark(part: str) -> str:
         return f"'{part}" if is_formula(part.lstrip("'")) else part
 
-    return DIVIDED.sub(lambda found: mark(found[0]), mark(text))
+    return DIVIDED.sub(lambda match: mark(match[0]), mark(text))
 
 
 def unescape_formula(text: str) -> str:
@@ -59,7 +59,7 @@ def unescape_formula(text: str) -> str:
     def unmark(part: str) -> str:
         return part[1:] if part[:1] == "'" and is_formula(part.lstrip("'")) else part
 
-    return unmark(DIVIDED.sub(lambda found: unmark(found[0]), text))
+    return unmark(DIVIDED.sub(lambda match: unmark(match[0]), text))
 
 
 def program_source() -> str:
@@ -80,7 +80,7 @@ def unescape_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def frame_csv(frame: pd.DataFrame) -> str:
-    """The table as CSV without its index, names and texts escaped."""
+    """Return the table as CSV without its index, names and texts escaped."""
     escaped = escape_frame(frame)
     text: str = escaped.to_csv(index=False, lineterminator="\n", chunksize=ROWS_AT_ONCE)
     if "\r" in text:  # a label's, which would be read as the end of a line unless it is quoted
@@ -89,19 +89,19 @@ def frame_csv(frame: pd.DataFrame) -> str:
 
 
 def rows_csv(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Rows of texts as CSV, names and texts escaped."""
+    """Return the rows of texts as CSV, names and texts escaped."""
     out = io.StringIO()
     minimal = csv.writer(out, lineterminator="\n")
     quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in chain([columns], rows):
-        told = list(map(escape_formula, row))
+        escaped = list(map(escape_formula, row))
         # Python 3.11 leaves a carriage return unquoted, which would be read as the end of a line.
-        (quoted if any("\r" in each for each in told) else minimal).writerow(told)
+        (quoted if any("\r" in each for each in escaped) else minimal).writerow(escaped)
     return out.getvalue()
 
 
 def _each_text(frame: pd.DataFrame, change: Any) -> pd.DataFrame:
-    """A copy of the table with a function applied to its names and to each text in it."""
+    """Return a copy of the table with a function applied to its names and to each text in it."""
     changed = frame.copy(deep=False)
     for place in range(frame.shape[1]):
         column = frame.iloc[:, place]

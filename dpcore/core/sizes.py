@@ -1,4 +1,4 @@
-"""Memory is weighed before it is taken: what a link, a plan, a request or a declaration names may be of any size."""
+"""Memory checks before an allocation: a link, a plan, a request or a declaration may name any size."""
 
 from __future__ import annotations
 

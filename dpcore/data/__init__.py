@@ -1,1 +1,1 @@
-"""What rows can be, where they come from, and how a file becomes a data set."""
+"""Domains of rows, sources of rows, and the reading of files."""

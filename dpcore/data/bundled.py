@@ -1,4 +1,4 @@
-"""What is read of the bundled samples: a column, two side by side, ranges, attributes, predicates, or vectors."""
+"""Readings of the bundled samples: a column, two side by side, ranges, attributes, predicates, or vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from dpcore.core import ParameterError
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.declared import ranged
+from dpcore.data.declarations import bin_ranges
 from dpcore.data.product import Product
 from dpcore.data.readings import Coded, Columns, Several, YesNo
 from dpcore.data.samples import SAMPLES, Sample, sample
@@ -25,7 +25,7 @@ BOXED = tuple(one.key for one in SAMPLES if one.boxes)
 
 
 def bundled(sample_key: str, *columns: str, bits: int | None = None) -> Source:
-    """A column of a sample; two numbers, or a number and labels, as a map; or a column with groups and a number.
+    """Return a column of a sample; two numbers, or a number and labels, as a map; or a column with groups and a number.
 
     ``bits`` cut a number, or each side of a map that begins with one; if it is None, as many as suggested.
 
@@ -35,10 +35,10 @@ def bundled(sample_key: str, *columns: str, bits: int | None = None) -> Source:
     Raises:
         ParameterError: there is no such sample, or no such column in it.
     """
-    kinds = [sample(sample_key).column(column).on for column in columns]
-    if len(kinds) == 2 and is_number(kinds[0]):
+    domains = [sample(sample_key).column(column).on for column in columns]
+    if len(domains) == 2 and is_number(domains[0]):
         bits = bits or SIDE_BITS
-    parts = [replace(on, bits=bits) if bits and is_number(on) and not is_dates(on) else on for on in kinds]
+    parts = [replace(on, bits=bits) if bits and is_number(on) and not is_dates(on) else on for on in domains]
     on: Number | Labels | Product
     match parts:
         case [alone]:
@@ -51,14 +51,14 @@ def bundled(sample_key: str, *columns: str, bits: int | None = None) -> Source:
 
 
 def ranges_of(sample_key: str, *columns: str) -> Source:
-    """Numbers of a sample as attributes of a few ranges each.
+    """Return the numbers of a sample as attributes of a few ranges each.
 
     Raises:
         ParameterError: there is no such sample or number.
     """
-    kinds = [sample(sample_key).column(column).on for column in columns]
-    numbers = tuple(ranged(on) for on in kinds if is_number(on))
-    if len(numbers) < len(kinds):
+    domains = [sample(sample_key).column(column).on for column in columns]
+    numbers = tuple(bin_ranges(on) for on in domains if is_number(on))
+    if len(numbers) < len(domains):
         raise ParameterError("The sample has no such number.")
     return Source(
         origin=Bundled(sample_key=sample_key),
@@ -67,7 +67,7 @@ def ranges_of(sample_key: str, *columns: str) -> Source:
 
 
 def yes_no_of(sample_key: str) -> Source:
-    """A sample's predicates.
+    """Return a sample's predicates.
 
     Raises:
         ParameterError: there is no such sample, or it has none.
@@ -77,7 +77,7 @@ def yes_no_of(sample_key: str) -> Source:
 
 
 def survey_of(sample_key: str, *, answers: bool = False, chosen: tuple[str, ...] = ()) -> Source:
-    """Attributes of a sample: its labels and cut numbers, or yes/no answers about them.
+    """Return the attributes of a sample: its labels and cut numbers, or yes/no answers about them.
 
     Args:
         sample_key: one of CUT, or of ANSWERED for answers.
@@ -87,13 +87,15 @@ def survey_of(sample_key: str, *, answers: bool = False, chosen: tuple[str, ...]
     Raises:
         ParameterError: there is no such sample or attribute.
     """
-    found = _with_attributes(sample_key, answers=answers)
-    every = found.predicates if answers else _coded(found)
+    source = _with_attributes(sample_key, answers=answers)
+    every = source.predicates if answers else _coded(source)
     if unknown := set(chosen) - {each.name for each in every}:
         raise ParameterError(f"There is no attribute named “{min(unknown)}”.")
-    told = repr(sample_key) + ", answers=True" * answers + (f", chosen={chosen!r}" if chosen else "")
-    kept = tuple(each for each in every if not chosen or each.name in chosen)
-    return Source(origin=Bundled(sample_key=sample_key), reading=Several(attributes=kept), name=f"survey_of({told})")
+    arguments = repr(sample_key) + ", answers=True" * answers + (f", chosen={chosen!r}" if chosen else "")
+    attributes = tuple(each for each in every if not chosen or each.name in chosen)
+    return Source(
+        origin=Bundled(sample_key=sample_key), reading=Several(attributes=attributes), name=f"survey_of({arguments})"
+    )
 
 
 def _with_attributes(sample_key: str, *, answers: bool) -> Sample:
@@ -102,33 +104,33 @@ def _with_attributes(sample_key: str, *, answers: bool) -> Sample:
     return sample(sample_key)
 
 
-def _coded(found: Sample) -> tuple[Coded, ...]:
-    """The sample's labels, and its numbers in ranges."""
+def _coded(source: Sample) -> tuple[Coded, ...]:
+    """Return the sample's labels, and its numbers in ranges."""
     return tuple(
         Coded(
             column=each.name,
             name=each.title,
-            labels=each.on.labels if is_labels(each.on) else _ranges(found.cuts[each.name]),
-            cuts=found.cuts.get(each.name, ()),
+            labels=each.on.labels if is_labels(each.on) else _ranges(source.cuts[each.name]),
+            cuts=source.cuts.get(each.name, ()),
         )
-        for each in found.columns
-        if is_labels(each.on) or each.name in found.cuts
+        for each in source.columns
+        if is_labels(each.on) or each.name in source.cuts
     )
 
 
 def _ranges(cuts: tuple[float, ...]) -> tuple[str, ...]:
-    """What the ranges between the cuts are called."""
+    """Return the names of the ranges between the cuts."""
     places = [f"{cut:,}" for cut in cuts]
     return (f"below {places[0]}", *(f"{low} to {high}" for low, high in pairwise(places)), f"{places[-1]} or more")
 
 
 def vectors_of(key: str) -> Source:
-    """A sample's rows as vectors.
+    """Return a sample's rows as vectors.
 
     Raises:
         ParameterError: it is none of VECTORS.
     """
     if key not in VECTORS:
         raise ParameterError(f"Vectors must be one of {', '.join(VECTORS)}.")
-    told = VECTORS[key]
-    return Source(origin=Bundled(sample_key=told.sample_key), reading=told.reading, name=f"vectors_of({key!r})")
+    vectors = VECTORS[key]
+    return Source(origin=Bundled(sample_key=vectors.sample_key), reading=vectors.reading, name=f"vectors_of({key!r})")

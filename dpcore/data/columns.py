@@ -1,4 +1,4 @@
-"""What the values of one column can be: numbers or labels, declared by the user and never read off private data."""
+"""Domains of one column: numbers or labels, declared by the user and never read off private data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, rounded_up
+from dpcore.core import Domain, DomainType, Floats, Integers, ParameterError, rounded_up
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -28,44 +28,44 @@ CUT_DIGITS = 10
 """Digits of a named edge that are written."""
 FINEST = 1_000
 """Steps of rounding that the narrowest cell of a number's bounds has, at least."""
-LEAST_APART = 16
+MIN_EDGE_STEPS = 16
 """Edges of cells are so many times as far apart as their last digit counts, at least."""
 
 
 class Column(Domain):
-    """What the values of one column can be: a domain of its own, and a part of a ``Product``."""
+    """Domain of the values of one column, which may be a part of a ``Product``."""
 
     missing: bool
 
     @property
     def columns(self) -> tuple[Number | Labels, ...]:
-        """Itself."""
+        """The column alone, as a tuple."""
         assert isinstance(self, Number | Labels)
         return (self,)
 
     @property
     @abstractmethod
     def edges(self) -> Floats:
-        """Where cells start along an axis, and the end of the last, (ordered + 1,)."""
+        """Starts of the cells along an axis, and the end of the last, (ordered + 1,)."""
 
     @property
     def low(self) -> float:
-        """Where an axis starts."""
+        """Start of the axis."""
         return float(self.edges[0])
 
     @property
     def high(self) -> float:
-        """Where it ends."""
+        """End of the axis."""
         return float(self.edges[-1])
 
     @property
     def unit(self) -> str:
-        """What a number along the axis counts."""
+        """Unit of the numbers along the axis."""
         return ""
 
     @property
     def cell_names(self) -> tuple[str, ...]:
-        """What each fitting cell is called."""
+        """Names of the fitting cells."""
         return tuple(map(self.describe, range(self.ordered)))
 
     closed: ClassVar[bool] = True
@@ -73,20 +73,20 @@ class Column(Domain):
 
     @abstractmethod
     def ends(self, first: int, last: int) -> tuple[str, str]:
-        """How the cells from one to another, both included, begin and end, in words."""
+        """Return begin and end of the cells from one to another, both included, in words."""
 
     def between(self, first: int, last: int) -> str:
-        """What the cells from one to another, both included, are called."""
+        """Return the name of the cells from one to another, both included."""
         start, stop = self.ends(first, last)
         return start if start == stop else f"{start} to {stop}"
 
     @abstractmethod
     def values(self, table: Table, name: str) -> NDArray[Any]:
-        """A table's column as ``encode`` takes it, (n,)."""
+        """Return a table's column as ``encode`` takes it, (n,)."""
 
     @abstractmethod
     def encode(self, values: NDArray[Any]) -> Integers:
-        """Cell of each value, (n,)."""
+        """Return the cell of each value, (n,)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,9 +150,9 @@ class Number(Column):
 
     @override
     @property
-    def kinds(self) -> frozenset[DomainKind]:
+    def types(self) -> frozenset[DomainType]:
         """Cells in order, of equal width; ranges of named ends are a category: a mean needs equal steps."""
-        return frozenset({DomainKind.LABELS if self.cuts else DomainKind.NUMBER})
+        return frozenset({DomainType.LABELS if self.cuts else DomainType.NUMBER})
 
     @override
     @property
@@ -206,9 +206,9 @@ class Number(Column):
 
     @property
     def separated(self) -> bool:
-        """Whether edges of equal width are so far apart that rounding cannot confuse them."""
+        """Return whether edges of equal width are so far apart that rounding cannot confuse them."""
         span, largest = self.span, max(abs(self.low), abs(self.high))
-        return math.isfinite(span * self.ordered) and span / self.ordered >= LEAST_APART * math.ulp(largest)
+        return math.isfinite(span * self.ordered) and span / self.ordered >= MIN_EDGE_STEPS * math.ulp(largest)
 
     @override
     def points(self) -> Floats:
@@ -256,7 +256,7 @@ class Number(Column):
         return encoded
 
     def _cells(self, clipped: Floats) -> Integers:
-        """Cell of numbers within the bounds, (n,)."""
+        """Return the cell of numbers within the bounds, (n,)."""
         if self.cuts:
             return np.searchsorted(self.cuts, clipped, side="right").astype(np.int64)
         # A ratio first: (x - low) / width could round past the end for extreme bounds.
@@ -297,8 +297,8 @@ class Labels(Column):
 
     @override
     @property
-    def kinds(self) -> frozenset[DomainKind]:
-        return frozenset({DomainKind.LABELS})
+    def types(self) -> frozenset[DomainType]:
+        return frozenset({DomainType.LABELS})
 
     @override
     @property
@@ -352,10 +352,10 @@ NO_YES = Labels(missing=False)
 
 
 def is_number(domain: object) -> TypeIs[Number]:
-    """Whether a domain's cells lie along one axis of numbers or dates."""
+    """Return whether a domain's cells lie along one axis of numbers or dates."""
     return isinstance(domain, Number)
 
 
 def is_labels(domain: object) -> TypeIs[Labels]:
-    """Whether a domain is one column of labels."""
+    """Return whether a domain is one column of labels."""
     return isinstance(domain, Labels)

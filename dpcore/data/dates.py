@@ -106,7 +106,7 @@ class Dates(Number):
         return max(first, 0), min(last, self.ordered - 1)
 
     def units_of(self, text: str) -> tuple[int, int]:
-        """Numbers of the first and last unit of a written range, both included, wherever the bounds are.
+        """Return the numbers of the first and last unit of a written range, both included, wherever the bounds are.
 
         Raises:
             ParameterError: there are not two ends so written; the message does not show the text.
@@ -125,12 +125,12 @@ class Dates(Number):
 
 
 def is_dates(domain: object) -> TypeGuard[Dates]:
-    """Whether a domain's cells are units of a calendar."""
+    """Return whether a domain's cells are units of a calendar."""
     return isinstance(domain, Dates)
 
 
 def period_of(text: str, step: str) -> int:
-    """The number of a written unit: since 1970-01-01, its week or its month; a year's is the year.
+    """Return the number of a written unit: since 1970-01-01, its week or its month; a year's is the year.
 
     >>> period_of("1970-01-02", "day"), period_of("1970-W02", "week"), period_of("2024", "year")
     (1, 1, 2024)
@@ -157,7 +157,7 @@ def period_of(text: str, step: str) -> int:
 
 
 def period_at(text: str, step: str) -> int:
-    """The number of a written unit, or of the one that a written day lies in.
+    """Return the number of a written unit, or of the one that a written day lies in.
 
     >>> period_at("1970-02-28", "month"), period_at("1970-02", "month"), period_at("1970-01-05", "week")
     (1, 1, 1)
@@ -175,7 +175,7 @@ def period_at(text: str, step: str) -> int:
 
 
 def written(number: int, step: str) -> str:
-    """The unit of this number, as ``period_of`` reads it."""
+    """Return the unit of this number, as ``period_of`` reads it."""
     if step == "year":
         return f"{number:04d}"
     if step == "month":

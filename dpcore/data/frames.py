@@ -1,4 +1,4 @@
-"""A pandas DataFrame becomes a Table by the same path as a file, so that both give the same records; rows become one.
+"""Conversion of pandas DataFrames to Tables, by the same path as a file, and of rows to DataFrames.
 
 Columns of text read as in a CSV file, all others as in a Parquet file.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def read_frame(frame: pd.DataFrame, *, limits: Limits = LIMITS) -> Table:
-    """The frame as a Table; its index is left out.
+    """Return the frame as a Table; its index is left out.
 
     Args:
         frame: columns of numbers, dates, truth values, categories or text. Its ``attrs["format"]``, where there is one,
@@ -54,7 +54,7 @@ def read_frame(frame: pd.DataFrame, *, limits: Limits = LIMITS) -> Table:
 
 
 def frame_of(domain: Product, rows: NDArray[Any], *, seed: int) -> pd.DataFrame:
-    """Rows of cells (n, d) as a table with the attributes' names, kinds and labels.
+    """Return the rows of cells (n, d) as a table with the attributes' names, kinds and labels.
 
     Numbers are drawn evenly within their range, whole ones where all its ends are whole; so are dates, which are
     written in their unit. A cell for anything else is missing.
@@ -74,7 +74,7 @@ def frame_of(domain: Product, rows: NDArray[Any], *, seed: int) -> pd.DataFrame:
 
 
 def _column(kind: Number | Labels, cells: NDArray[np.intp], generator: np.random.Generator) -> Any:
-    """One column of ``frame_of``."""
+    """Return one column of ``frame_of``."""
     import pandas as pd
 
     missing = cells >= kind.ordered
@@ -94,7 +94,7 @@ def _column(kind: Number | Labels, cells: NDArray[np.intp], generator: np.random
 
 
 def _parquet(frame: pd.DataFrame, names: Sequence[str]) -> bytes:
-    """The frame as a Parquet file; objects and categories as text."""
+    """Return the frame as a Parquet file; objects and categories as text."""
     import pandas as pd
 
     columns = {}
@@ -109,7 +109,7 @@ def _parquet(frame: pd.DataFrame, names: Sequence[str]) -> bytes:
 
 
 def _text(value: Any) -> str | None:
-    """A value as a Parquet file of it reads: whole numbers without a point, missing ones as None."""
+    """Return a value as a Parquet file of it reads: whole numbers without a point, missing ones as None."""
     import pandas as pd
 
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value):

@@ -1,4 +1,4 @@
-"""Made-up data sets on ordered cells, in the plane and on the sphere, for previews that touch nobody's records.
+"""Mock data sets on ordered cells, in the plane and on the sphere, for previews without records of people.
 
 Every shape is drawn from a seed: the same key, n, size and seed give the same records.
 """
@@ -24,7 +24,7 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, kw_only=True)
 class Generator:
-    """One shape.
+    """One shape of generated data.
 
     Attributes:
         key: what URLs and saved sessions call it.
@@ -43,7 +43,7 @@ class Generator:
 
 
 def generate(key: str, *, n: int, size: int | tuple[int, ...], seed: int) -> Integers:
-    """Records of the shape on cells 0..size-1, independent draws, shape (n,).
+    """Return the records of the shape on cells 0..size-1, independent draws, shape (n,).
 
     In the plane ``size`` is the rows and columns of a grid, whose cells are numbered row by row.
 

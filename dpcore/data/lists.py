@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import DataError, Domain, DomainKind, Integers, ParameterError
+from dpcore.core import DataError, Domain, DomainType, Integers, ParameterError
 from dpcore.data.readings import Reading
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 MAX_VARIABLES = 12
 MAX_RULES = 6
 NO, YES = 0, 1
-SAID = ("no", "yes")
+OUTPUT_NAMES = ("no", "yes")
 
 COLLEGE = ("top ten", "rural", "good basketball", "near home", "low fees", "large", "technical", "has scholarships")
 NOT = len(COLLEGE)
 NOTHING = 2 * NOT
 
-KINDS: tuple[tuple[float, tuple[tuple[int, int], ...], int], ...] = (
+STUDENT_TYPES: tuple[tuple[float, tuple[tuple[int, int], ...], int], ...] = (
     (0.22, ((0, 1), (NOT + 4, 0), (6, 1)), 0),  # ambitious: top ten; else not if dear; else if technical
     (0.20, ((NOT + 4, 0), (3, 1), (7, 1)), 0),  # careful: not if dear; else near home, or with a scholarship
     (0.16, ((0, 1), (1, 0), (2, 1)), 0),  # the paper's: top ten; else not if rural; else if the team is good
@@ -67,9 +67,9 @@ class DecisionLists(Domain):
 
     @override
     @property
-    def kinds(self) -> frozenset[DomainKind]:
+    def types(self) -> frozenset[DomainType]:
         """Lists; a missing one is a list without rules."""
-        return frozenset({DomainKind.LISTS})
+        return frozenset({DomainType.LISTS})
 
     @override
     @property
@@ -78,12 +78,12 @@ class DecisionLists(Domain):
 
     @property
     def variables(self) -> int:
-        """s."""
+        """Number of variables, s."""
         return len(self.names)
 
     @property
     def literals(self) -> tuple[str, ...]:
-        """What a condition says, by the number of the literal."""
+        """Texts of the conditions, by the number of the literal."""
         return (*self.names, *(f"not {name}" for name in self.names))
 
     @override
@@ -111,19 +111,21 @@ class DecisionLists(Domain):
         return rows
 
     def sentence(self, row: Integers) -> str:
-        """A list in words."""
+        """Return a list in words."""
         rules = zip(row[: self.rules].tolist(), row[self.rules : -1].tolist(), strict=True)
-        parts = [f"if {self.literals[rule]}: {SAID[said]}" for rule, said in rules if rule < 2 * self.variables]
-        return "; else ".join([*parts, SAID[row[-1]]])
+        parts = [
+            f"if {self.literals[rule]}: {OUTPUT_NAMES[output]}" for rule, output in rules if rule < 2 * self.variables
+        ]
+        return "; else ".join([*parts, OUTPUT_NAMES[row[-1]]])
 
     @override
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Columns of the texts that ``columns_of`` reads; nothing where there is no rule."""
-        texts, said = np.array([*self.literals, None], dtype=object), np.array(SAID, dtype=object)
+        """Return columns of the texts that ``columns_of`` reads; nothing where there is no rule."""
+        texts, outputs = np.array([*self.literals, None], dtype=object), np.array(OUTPUT_NAMES, dtype=object)
         columns: dict[str, NDArray[Any]] = {}
         for rule, (condition, output) in enumerate(columns_of(self).rules):
-            columns |= {condition: texts[records[:, rule]], output: said[records[:, self.rules + rule]]}
-        return {**columns, columns_of(self).otherwise: said[records[:, -1]]}
+            columns |= {condition: texts[records[:, rule]], output: outputs[records[:, self.rules + rule]]}
+        return {**columns, columns_of(self).otherwise: outputs[records[:, -1]]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,57 +181,57 @@ class ListColumns(Reading):
     def records(self, table: Table) -> NDArray[Any]:
         """Literals, then outputs, (n, 2k + 1)."""
         literals = np.stack([table.labels(condition, self.domain.literals) for condition, _ in self.rules], axis=1)
-        outputs = (*(output for _, output in self.rules), self.otherwise)
-        said = np.stack([table.truths(column) for column in outputs], axis=1)
-        return written_out(literals, said, variables=len(self.variables))
+        columns = (*(output for _, output in self.rules), self.otherwise)
+        outputs = np.stack([table.truths(column) for column in columns], axis=1)
+        return canonical_lists(literals, outputs, variables=len(self.variables))
 
 
 def columns_of(domain: DecisionLists) -> ListColumns:
-    """Lists read of columns that are named by their place: "if 1", "then 1", …, "otherwise"."""
+    """Return the columns of lists, named by their place: "if 1", "then 1", …, "otherwise"."""
     rules = tuple((f"if {place}", f"then {place}") for place in range(1, domain.rules + 1))
     return ListColumns(variables=domain.names, rules=rules, otherwise="otherwise")
 
 
-def written_out(literals: Integers, said: Integers, *, variables: int) -> Integers:
-    """Lists in which no variable comes up twice, (n, 2k + 1), which mean the same.
+def canonical_lists(literals: Integers, outputs: Integers, *, variables: int) -> Integers:
+    """Return equivalent lists in which no variable occurs twice, (n, 2k + 1).
 
     Args:
         literals: of each rule, 2s where there is none, (n, k).
-        said: NO, YES or anything else, by each rule and at the end, (n, k + 1).
+        outputs: NO, YES or anything else, of each rule and at the end, (n, k + 1).
         variables: s.
     """
     nothing, rules = 2 * variables, literals.shape[1]
-    found = np.where((said[:, :-1] == NO) | (said[:, :-1] == YES), literals, nothing)
-    outputs = (said == YES).astype(np.int64)
-    over = np.zeros(len(found), dtype=np.bool_)  # lists that have ended
+    rows = np.where((outputs[:, :-1] == NO) | (outputs[:, :-1] == YES), literals, nothing)
+    outputs = (outputs == YES).astype(np.int64)
+    over = np.zeros(len(rows), dtype=np.bool_)  # lists that have ended
     for later in range(rules):
-        here, before = found[:, later, None], found[:, :later]
+        here, before = rows[:, later, None], rows[:, :later]
         again = (before % variables == here % variables) & (before < nothing) & (here < nothing)
         same = (again & (before == here)).any(axis=1)
         opposite = again.any(axis=1) & ~same
         ends = opposite & ~over
         outputs[ends, -1] = outputs[ends, later]
         over |= ends
-        found[same | over, later] = nothing
-    outputs[:, :-1][found == nothing] = NO
-    return np.concatenate([found, outputs], axis=1)
+        rows[same | over, later] = nothing
+    outputs[:, :-1][rows == nothing] = NO
+    return np.concatenate([rows, outputs], axis=1)
 
 
-def made_up_lists(domain: DecisionLists, *, n: int, seed: int) -> Integers:
-    """Lists of nobody, (n, 2k + 1): each rule is there three times in four, about any variable, and says anything."""
+def draw_mock_lists(domain: DecisionLists, *, n: int, seed: int) -> Integers:
+    """Draw mock lists, (n, 2k + 1): each rule exists three times in four, about any variable, with any output."""
     random = np.random.Generator(np.random.SFC64(seed))
     drawn = random.integers(0, 2 * domain.variables, (n, domain.rules))
     drawn[random.random(drawn.shape) < 1 / 4] = 2 * domain.variables
-    return written_out(drawn, random.integers(0, 2, (n, domain.rules + 1)), variables=domain.variables)
+    return canonical_lists(drawn, random.integers(0, 2, (n, domain.rules + 1)), variables=domain.variables)
 
 
 def college_domain(rules: int) -> DecisionLists:
-    """Lists of so many rules over the attributes of a college."""
+    """Return the domain of lists of this many rules over the attributes of a college."""
     return DecisionLists(names=COLLEGE, rules=rules)
 
 
 def college_students(*, n: int, rules: int, seed: int) -> Integers:
-    """Lists of n students, (n, 2 * rules + 1): kinds of students, with rules of their own mixed in.
+    """Return the lists of n students, (n, 2 * rules + 1): kinds of students, with rules of their own mixed in.
 
     >>> college_students(n=3, rules=2, seed=1).shape
     (3, 5)
@@ -237,18 +239,18 @@ def college_students(*, n: int, rules: int, seed: int) -> Integers:
     if not (1 <= n <= 1_000_000 and 1 <= rules <= MAX_RULES):
         raise ParameterError(f"Between 1 and 1,000,000 students with 1 to {MAX_RULES} rules are needed.")
     random = np.random.Generator(np.random.SFC64(seed))
-    shares = np.array([share for share, _, _ in KINDS])
-    kind = random.choice(len(KINDS), n, p=shares / shares.sum())
+    shares = np.array([share for share, _, _ in STUDENT_TYPES])
+    kind = random.choice(len(STUDENT_TYPES), n, p=shares / shares.sum())
     shown = min(rules, 3)
     literals = np.full((n, rules), NOTHING, dtype=np.int64)
     outputs = random.integers(0, 2, (n, rules + 1))
-    literals[:, :shown] = np.array([[literal for literal, _ in listed] for _, listed, _ in KINDS])[kind, :shown]
-    outputs[:, :shown] = np.array([[output for _, output in listed] for _, listed, _ in KINDS])[kind, :shown]
-    outputs[:, -1] = np.array([last for _, _, last in KINDS])[kind]
+    literals[:, :shown] = np.array([[literal for literal, _ in listed] for _, listed, _ in STUDENT_TYPES])[kind, :shown]
+    outputs[:, :shown] = np.array([[output for _, output in listed] for _, listed, _ in STUDENT_TYPES])[kind, :shown]
+    outputs[:, -1] = np.array([last for _, _, last in STUDENT_TYPES])[kind]
     own = random.random((n, rules)) < OWN_RULE
     literals = np.where(own, random.integers(0, NOTHING + 1, (n, rules)), literals)
     for later in range(1, rules):
         # A variable that stands earlier in the list decides nothing more: that rule is dropped.
-        seen = (literals[:, :later] % NOT == literals[:, later : later + 1] % NOT) & (literals[:, :later] < NOTHING)
-        literals[seen.any(axis=1), later] = NOTHING
+        repeated = (literals[:, :later] % NOT == literals[:, later : later + 1] % NOT) & (literals[:, :later] < NOTHING)
+        literals[repeated.any(axis=1), later] = NOTHING
     return np.concatenate([literals, outputs], axis=1)

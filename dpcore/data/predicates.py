@@ -1,4 +1,4 @@
-"""Predicates that turn a table's columns into yes/no attributes, and made-up rows of such attributes."""
+"""Predicates that turn a table's columns into yes/no attributes, and mock rows of such attributes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
 GROUPS, BLOCK = 12, 1 << 16
-"""Of made-up rows: how many kinds there are, and how many are drawn at once."""
+"""Mock rows: number of groups, and rows drawn at once."""
 MAX_ROWS = 2_000_000
 
 
-KINDS = ("is", "at least", "below")
+OPERATORS = ("is", "at least", "below")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,8 @@ class Predicate:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ParameterError(f"A predicate must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+        if self.kind not in OPERATORS:
+            raise ParameterError(f"A predicate must be one of {', '.join(OPERATORS)}, got {self.kind!r}.")
         if self.kind == "is":
             object.__setattr__(self, "value", str(self.value))
         elif not isinstance(self.value, int | float) or not np.isfinite(self.value):
@@ -51,13 +51,13 @@ class Predicate:
             object.__setattr__(self, "name", f"{self.column} {self.kind} {shown}")
 
 
-def judged(table: Table, predicates: Sequence[Predicate]) -> Booleans:
-    """Each row's attributes, (n, d); every column is read once for its texts and once for its numbers, and let go."""
-    asked: dict[tuple[str, bool], list[int]] = {}
+def evaluate_predicates(table: Table, predicates: Sequence[Predicate]) -> Booleans:
+    """Return each row's attributes, (n, d); every column is read once for texts, once for numbers, and released."""
+    by_column: dict[tuple[str, bool], list[int]] = {}
     for place, predicate in enumerate(predicates):
-        asked.setdefault((predicate.column, predicate.kind == "is"), []).append(place)
+        by_column.setdefault((predicate.column, predicate.kind == "is"), []).append(place)
     rows: Booleans | None = None
-    for (column, is_text), places in asked.items():
+    for (column, is_text), places in by_column.items():
         texts = list(dict.fromkeys(str(predicates[place].value) for place in places))
         read = table.labels(column, texts) if is_text else table.numbers(column)
         if rows is None:
@@ -71,17 +71,17 @@ def judged(table: Table, predicates: Sequence[Predicate]) -> Booleans:
             else:
                 rows[:, place] = read < float(value)
     if rows is None:
-        raise ParameterError("Judging rows needs a predicate.")
+        raise ParameterError("Evaluating rows needs a predicate.")
     return rows
 
 
 def correlated_domain(attributes: int) -> Product:
-    """Attributes named a1, a2, ..."""
+    """Return yes/no attributes named a1, a2, ..."""
     return Product.yes_no([f"a{place}" for place in range(1, attributes + 1)])
 
 
 def correlated_rows(*, n: int, attributes: int, seed: int) -> Booleans:
-    """Made-up rows (n, d) that go together, as shopping baskets do: a dozen groups, each with its own rates.
+    """Draw correlated mock rows (n, d), like shopping baskets: a dozen groups, each with its own rates.
 
     >>> correlated_rows(n=3, attributes=5, seed=1).shape
     (3, 5)

@@ -1,4 +1,4 @@
-"""Several columns together: a record has one cell of each."""
+"""Products of columns: a record has one cell of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import DataError, Domain, DomainKind, Floats, Integers, ParameterError
+from dpcore.core import DataError, Domain, DomainType, Floats, Integers, ParameterError
 from dpcore.data.columns import MAX_BITS, NO_YES, Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 
@@ -63,41 +63,41 @@ class Product(Domain):
         *,
         names: tuple[str, str] = ("first number", "second number"),
     ) -> Self:
-        """Two columns whose cells are listed: the first from left to right, the second from bottom to top."""
+        """Return two columns whose cells are listed: the first from left to right, the second from bottom to top."""
         return cls(names=names, columns=(first, second), listed=True)
 
     @classmethod
     def coded(cls, sizes: Mapping[str, int]) -> Self:
-        """Attributes whose values are already whole numbers 0 .. size - 1, with no other value possible."""
+        """Return the attributes whose values are already whole numbers 0 .. size - 1, with no other value possible."""
         columns = tuple(Labels(labels=tuple(map(str, range(size))), missing=False) for size in sizes.values())
         return cls(names=tuple(sizes), columns=columns)
 
     @classmethod
     def yes_no(cls, names: Sequence[str]) -> Self:
-        """Attributes that a row has or has not: the cube {0, 1}^d."""
+        """Return the attributes that a row has or has not: the cube {0, 1}^d."""
         return cls(names=tuple(names), columns=(NO_YES,) * len(names))
 
     @override
     @cached_property
-    def kinds(self) -> frozenset[DomainKind]:
+    def types(self) -> frozenset[DomainType]:
         """A map; a number by group; or a table of several attributes, which may be yes/no attributes."""
         if not self.listed:
             answers = all(column == NO_YES for column in self.columns)
-            return frozenset({DomainKind.TABLE} | ({DomainKind.YES_NO} if answers else set()))
+            return frozenset({DomainType.TABLE} | ({DomainType.YES_NO} if answers else set()))
         group, number = self.columns
         groups = self.missing and is_labels(group) and is_number(number)  # two groups may be in no cell of theirs
-        return frozenset({DomainKind.MAP} | ({DomainKind.GROUPS} if groups else set()))
+        return frozenset({DomainType.MAP} | ({DomainType.GROUPS} if groups else set()))
 
     @override
     @property
     def title(self) -> str:
         if not self.listed:
-            return "yes/no attributes" if DomainKind.YES_NO in self.kinds else "several attributes"
-        return "a number and its group" if DomainKind.GROUPS in self.kinds else "two columns side by side"
+            return "yes/no attributes" if DomainType.YES_NO in self.types else "several attributes"
+        return "a number and its group" if DomainType.GROUPS in self.types else "two columns side by side"
 
     @property
     def attributes(self) -> int:
-        """How many columns there are, d."""
+        """Number of columns, d."""
         return len(self.names)
 
     @cached_property
@@ -113,7 +113,7 @@ class Product(Domain):
     @override
     @property
     def missing(self) -> bool:
-        """Whether there is a reserved cell: where cells are listed and a value may be missing."""
+        """Return whether there is a reserved cell: where cells are listed and a value may be missing."""
         return self.listed and any(column.missing for column in self.columns)
 
     @override
@@ -136,7 +136,7 @@ class Product(Domain):
         """
         if self.listed:
             return super().checked(records)
-        answers = DomainKind.YES_NO in self.kinds
+        answers = DomainType.YES_NO in self.types
         whole = np.issubdtype(records.dtype, np.integer) or (answers and records.dtype == np.bool_)
         if records.ndim != 2 or records.shape[1] != len(self.names) or not whole:
             raise DataError(f"Every row must have {len(self.names)} whole numbers: the cell of each attribute.")
@@ -151,13 +151,13 @@ class Product(Domain):
         return np.asfortranarray(records, dtype=np.uint16)
 
     def encode(self, values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Records from the values of each column, (n,) each, as ``Column.encode`` takes them."""
+        """Return the records from the values of each column, (n,) each, as ``Column.encode`` takes them."""
         if len(values) != len(self.columns):
             raise DataError(f"Values of {len(self.columns)} columns are needed, got {len(values)}.")
         return self.joined([column.encode(each) for column, each in zip(self.columns, values, strict=True)])
 
     def joined(self, cells: Sequence[Integers]) -> NDArray[Any]:
-        """Records from the cells of each column, (n,) each."""
+        """Return the records from the cells of each column, (n,) each."""
         if len({len(each) for each in cells}) > 1:
             raise ParameterError("All columns need as many values.")
         if not self.listed:
@@ -191,9 +191,9 @@ class Product(Domain):
         """Each column's cell in words; of yes/no attributes those that a row has. The last varies fastest."""
         if self.listed and cell >= self.ordered:
             return "missing or out of bounds"
-        if DomainKind.YES_NO in self.kinds:
-            held = (name for place, name in enumerate(reversed(self.names)) if cell >> place & 1)
-            return ", ".join(reversed([*held])) or "none"
+        if DomainType.YES_NO in self.types:
+            present = (name for place, name in enumerate(reversed(self.names)) if cell >> place & 1)
+            return ", ".join(reversed([*present])) or "none"
         words = []
         sizes = self.shape if self.listed else self.sizes
         for name, column, size in zip(reversed(self.names), reversed(self.columns), reversed(sizes), strict=True):
@@ -206,27 +206,27 @@ class Product(Domain):
         """Records as columns of a table, (n,) each: labels, midpoints, or truth values."""
         if self.listed:
             return super().table(records)
-        if DomainKind.YES_NO in self.kinds:
+        if DomainType.YES_NO in self.types:
             return dict(zip(self.names, records.T, strict=True))
         columns = zip(self.names, self.columns, records.T, strict=True)
         return {name: column.table(cells)["value"] for name, column, cells in columns}
 
 
 def is_map(domain: object) -> TypeGuard[Product]:
-    """Whether a domain is two columns whose cells are listed."""
-    return isinstance(domain, Product) and DomainKind.MAP in domain.kinds
+    """Return whether a domain is two columns whose cells are listed."""
+    return isinstance(domain, Product) and DomainType.MAP in domain.types
 
 
 def is_groups(domain: object) -> TypeGuard[Product]:
-    """Whether a domain is a column of labels and a number, whose cells are listed."""
-    return isinstance(domain, Product) and DomainKind.GROUPS in domain.kinds
+    """Return whether a domain is a column of labels and a number, whose cells are listed."""
+    return isinstance(domain, Product) and DomainType.GROUPS in domain.types
 
 
 def is_table(domain: object) -> TypeGuard[Product]:
-    """Whether a record is a row of cells, one of each of several columns."""
-    return isinstance(domain, Product) and DomainKind.TABLE in domain.kinds
+    """Return whether a record is a row of cells, one of each of several columns."""
+    return isinstance(domain, Product) and DomainType.TABLE in domain.types
 
 
 def is_yes_no(domain: object) -> TypeGuard[Product]:
-    """Whether a record is a row of yes/no attributes."""
-    return isinstance(domain, Product) and DomainKind.YES_NO in domain.kinds
+    """Return whether a record is a row of yes/no attributes."""
+    return isinstance(domain, Product) and DomainType.YES_NO in domain.types

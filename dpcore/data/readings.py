@@ -1,4 +1,4 @@
-"""How rows of a table become records: columns as they are, yes/no attributes, coded categories, or unit vectors.
+"""Readings of a table's rows as records: columns as they are, yes/no attributes, coded categories, or unit vectors.
 
 A reading is public: it names columns and declares what their values can be. It fits any table with these columns.
 """
@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from dpcore.core import DataError, Dataset, Domain, Floats, Integers, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import NO_YES, Column, Labels
-from dpcore.data.predicates import Predicate, judged
+from dpcore.data.predicates import Predicate, evaluate_predicates
 from dpcore.data.product import Product, is_groups
 from dpcore.data.sphere import Sphere
 
@@ -36,7 +36,7 @@ class Reading(ABC):
     @property
     @abstractmethod
     def domain(self) -> Domain:
-        """What a record can be."""
+        """Domain of the records that are read."""
 
     @property
     @abstractmethod
@@ -46,7 +46,7 @@ class Reading(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What is read, in words."""
+        """Description of the reading, in words."""
 
     @property
     def room(self) -> int:
@@ -60,14 +60,14 @@ class Reading(ABC):
 
     @abstractmethod
     def records(self, table: Table) -> NDArray[Any]:
-        """The table's rows on the domain; raises DataError where it has no such column."""
+        """Return the table's rows on the domain; raises DataError where it has no such column."""
 
     def dataset(self, table: Table, provenance: Provenance) -> Dataset:
         """The table's rows; of a table that an engine keeps, their counts. Raises DataError as ``records`` does."""
         return table.dataset(self, provenance)
 
     def from_frame(self, frame: pd.DataFrame, *, private: bool = True) -> Dataset:
-        """The rows of a DataFrame; see the function ``from_frame``."""
+        """Return the rows of a DataFrame; see the function ``from_frame``."""
         return self.dataset(*_read(frame, list(dict.fromkeys(self.columns)), private=private))
 
 
@@ -96,15 +96,15 @@ def from_frame(
 
 
 def _read(frame: pd.DataFrame, wanted: list[Any], *, private: bool) -> tuple[Table, Provenance]:
-    """These columns as a table."""
+    """Return these columns as a table."""
     # Here and not above: whoever reads no table waits for no database.
     from dpcore.data.frames import read_frame
     from dpcore.data.reading.intake import clean_name
 
     for name in wanted:
-        found = sum(bool(name == each) for each in frame.columns)
-        if found != 1:
-            raise DataError(f"frame: {found or 'no'} columns are named “{clean_name(str(name))}”; one is needed.")
+        matches = sum(bool(name == each) for each in frame.columns)
+        if matches != 1:
+            raise DataError(f"frame: {matches or 'no'} columns are named “{clean_name(str(name))}”; one is needed.")
     table = read_frame(frame[wanted])
     if len(table.columns) != len(wanted):
         raise DataError("frame: a column holds neither numbers nor text.")
@@ -188,7 +188,7 @@ class YesNo(Reading):
     @override
     def records(self, table: Table) -> NDArray[Any]:
         """Each row's attributes, (n, d)."""
-        return judged(table, self.predicates)
+        return evaluate_predicates(table, self.predicates)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +218,7 @@ class Coded:
 
 
 def cut(numbers: Floats, places: Sequence[float]) -> Integers:
-    """Which range each number lies in, (n,): 0 below the first place; one more than the last for a missing number."""
+    """Return the range of each number, (n,): 0 below the first place; one more than the last for a missing number."""
     ranges: Integers = np.where(np.isnan(numbers), len(places) + 1, np.searchsorted(places, numbers, side="right"))
     return ranges
 
@@ -232,8 +232,8 @@ class Several(Reading):
     @override
     @property
     def domain(self) -> Product:
-        kinds = tuple(each.categories if isinstance(each, Coded) else NO_YES for each in self.attributes)
-        return Product(names=tuple(each.name for each in self.attributes), columns=kinds)
+        columns = tuple(each.categories if isinstance(each, Coded) else NO_YES for each in self.attributes)
+        return Product(names=tuple(each.name for each in self.attributes), columns=columns)
 
     @override
     @property
@@ -254,9 +254,12 @@ class Several(Reading):
     def records(self, table: Table) -> NDArray[Any]:
         """The cell of each attribute, (n, d)."""
         predicates = [each for each in self.attributes if isinstance(each, Predicate)]
-        told = iter(judged(table, predicates).T if predicates else ())
+        values = iter(evaluate_predicates(table, predicates).T if predicates else ())
         return self.domain.encode(
-            [each.codes(table) if isinstance(each, Coded) else next(told).astype(np.int64) for each in self.attributes]
+            [
+                each.codes(table) if isinstance(each, Coded) else next(values).astype(np.int64)
+                for each in self.attributes
+            ]
         )
 
 
@@ -323,13 +326,13 @@ class Vectors(Reading):
         return scaled
 
     def plane(self, *, tilt: float = 0.0) -> Floats:
-        """Two unit directions at right angles, (2, d): the picture's axes, and the great circle it turns in.
+        """Return two unit directions at right angles, (2, d): the picture's axes, and the great circle it turns in.
 
         In three dimensions the second is lifted by so many degrees.
         """
         if self.spanned:
-            told = np.array(self.spanned)
-            unit: Floats = told / np.linalg.norm(told, axis=1, keepdims=True)
+            vectors = np.array(self.spanned)
+            unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
             return unit
         d = len(self.measures)
         spanned = np.eye(2, d)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.core import ParameterError
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn
+from dpcore.data.declarations import DeclaredColumn
 from dpcore.data.predicates import Predicate
 from dpcore.data.readings import Measure, Vectors
 
@@ -92,7 +92,7 @@ class Sample:
     vectors: tuple[VectorSample, ...]
 
     def column(self, name: str) -> SampleColumn:
-        """The column of this name.
+        """Return the column of this name.
 
         Raises:
             ParameterError: none is suggested.
@@ -108,51 +108,51 @@ class Sample:
         return tuple(column for column in self.columns if column.kind == "category" and column.on.ordered > 1)
 
 
-def _column(told: Mapping[str, Any]) -> SampleColumn:
-    """A column's declaration; every column has a cell for missing values."""
+def _column(declaration: Mapping[str, Any]) -> SampleColumn:
+    """Return a column's declaration; every column has a cell for missing values."""
     on: Number | Labels
-    if "number" in told:
-        on = Number(missing=True, **told["number"])
-    elif "dates" in told:
-        on = Dates(missing=True, **told["dates"])
+    if "number" in declaration:
+        on = Number(missing=True, **declaration["number"])
+    elif "dates" in declaration:
+        on = Dates(missing=True, **declaration["dates"])
     else:
-        on = Labels(labels=tuple(told["labels"]))
-    return SampleColumn(name=told["name"], title=told["title"], on=on)
+        on = Labels(labels=tuple(declaration["labels"]))
+    return SampleColumn(name=declaration["name"], title=declaration["title"], on=on)
 
 
-def _vectors(sample_key: str, told: Mapping[str, Any]) -> VectorSample:
-    """A declaration of vectors."""
-    words = {name: tuple(told[name]) for name in ("axes", "space") if name in told}
+def _vectors(sample_key: str, declaration: Mapping[str, Any]) -> VectorSample:
+    """Return a declaration of vectors."""
+    words = {name: tuple(declaration[name]) for name in ("axes", "space") if name in declaration}
     reading = Vectors(
-        words=told["words"],
-        measures=tuple(Measure(column=name, low=low, high=high) for name, low, high in told["measures"]),
-        spanned=tuple(map(tuple, told.get("spanned", ()))),
+        words=declaration["words"],
+        measures=tuple(Measure(column=name, low=low, high=high) for name, low, high in declaration["measures"]),
+        spanned=tuple(map(tuple, declaration.get("spanned", ()))),
         **words,
     )
-    return VectorSample(key=told["key"], sample_key=sample_key, story=told["story"], reading=reading)
+    return VectorSample(key=declaration["key"], sample_key=sample_key, story=declaration["story"], reading=reading)
 
 
 def _read(path: Path) -> tuple[int, Sample]:
-    """A declaration, and the place in which it is offered."""
-    told = json.loads(path.read_text(encoding="utf-8"))
-    return told["order"], Sample(
+    """Return a declaration, and the place in which it is offered."""
+    declaration = json.loads(path.read_text(encoding="utf-8"))
+    return declaration["order"], Sample(
         key=path.stem,
-        **{name: told[name] for name in ("title", "story", "file", "licence", "attribution")},
-        columns=tuple(map(_column, told["columns"])),
-        person=told.get("person"),
-        pairs=tuple(map(tuple, told.get("pairs", ()))),
-        boxes=tuple(told.get("boxes", ())),
-        cuts={name: tuple(cuts) for name, cuts in told.get("cuts", {}).items()},
-        predicates=tuple(Predicate(**each) for each in told.get("predicates", ())),
-        vectors=tuple(_vectors(path.stem, each) for each in told.get("vectors", ())),
+        **{name: declaration[name] for name in ("title", "story", "file", "licence", "attribution")},
+        columns=tuple(map(_column, declaration["columns"])),
+        person=declaration.get("person"),
+        pairs=tuple(map(tuple, declaration.get("pairs", ()))),
+        boxes=tuple(declaration.get("boxes", ())),
+        cuts={name: tuple(cuts) for name, cuts in declaration.get("cuts", {}).items()},
+        predicates=tuple(Predicate(**each) for each in declaration.get("predicates", ())),
+        vectors=tuple(_vectors(path.stem, each) for each in declaration.get("vectors", ())),
     )
 
 
-SAMPLES = tuple(found for _, found in sorted(map(_read, FOLDER.glob("*.json")), key=lambda each: each[0]))
+SAMPLES = tuple(declared for _, declared in sorted(map(_read, FOLDER.glob("*.json")), key=lambda each: each[0]))
 
 
 def sample(key: str) -> Sample:
-    """The sample of this key.
+    """Return the sample of this key.
 
     Raises:
         ParameterError: there is none.

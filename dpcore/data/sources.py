@@ -1,4 +1,4 @@
-"""A data set to be about: an origin, which says where rows come from, times a reading, which says what is read of them.
+"""Sources of data sets: an origin of rows, and a reading of them.
 
 Key, provenance, domain and code follow from both. Engines that hold a table become origins like the others.
 """
@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.generators import GENERATORS, generate, two_clouds
 from dpcore.data.lists import DecisionLists, college_domain, college_students, columns_of
 from dpcore.data.predicates import Predicate, correlated_domain, correlated_rows
@@ -29,11 +29,11 @@ from dpcore.data.sphere import Sphere
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
-Kind = TypeVar("Kind", bound=Domain)
+DomainT = TypeVar("DomainT", bound=Domain)
 NOMINAL_ROWS = 10_000
-"""What n is said to be, until somebody names another figure, where the number of rows is not public."""
+"""Default of n where the number of rows is not public."""
 SIDE_BITS = 5
-"""Bits of each side of a grid where nobody chose others: 32 by 32 cells."""
+"""Default bits of each side of a grid: 32 by 32 cells."""
 ATTRIBUTES, CLOUDS, STUDENTS = "attributes", "two-clouds", "students"
 """Generated rows of yes/no attributes, vectors, and decision lists."""
 TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin", STUDENTS: "students' rules"}
@@ -42,7 +42,7 @@ MODULES = {
     **dict.fromkeys(("Columns", "Labels", "Number", "Product"), "dpcore"),
     "Dates": "dpcore.data.dates",
     "Predicate": "dpcore.data.predicates",
-    "Capped": "dpcore.data.declared",
+    "Capped": "dpcore.data.declarations",
     **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
     "ListColumns": "dpcore.data.lists",
     **dict.fromkeys((f"generated_{of}" for of in ("rows", "attributes", "vectors", "lists")), "dpcore.data.sources"),
@@ -52,7 +52,7 @@ MODULES = {
 
 
 class Origin(ABC):
-    """Where rows come from."""
+    """Origin of rows: a generator, a sample, a file or an engine."""
 
     framed: ClassVar[bool] = True
     """Whether ``code`` gives columns of a table, which are still to be read."""
@@ -65,16 +65,16 @@ class Origin(ABC):
     @property
     @abstractmethod
     def provenance(self) -> Provenance:
-        """What may be shown of the rows, and how they are called."""
+        """Provenance of the rows, with their title."""
 
     @property
     @abstractmethod
     def rows(self) -> int:
-        """How many: as private as the rows, where rows come and go."""
+        """Number of rows: as private as the rows, where rows are added or removed."""
 
     @abstractmethod
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
-        """The rows, read so; raises DataError where a column is missing."""
+        """Return the rows, read so; raises DataError where a column is missing."""
 
     @abstractmethod
     def code(self, columns: Sequence[str]) -> list[str]:
@@ -166,7 +166,7 @@ class Bundled(Origin):
 
     @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
-        """Read the sample's table, which all sessions share: what is made of it counts towards nobody's memory."""
+        """Read the sample's table, which all sessions share: its arrays count towards no session's memory."""
         return Dataset(reading.domain, reading.records(load_sample(self.sample_key)), provenance, reading.person_rows)
 
     @override
@@ -176,7 +176,7 @@ class Bundled(Origin):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Uploaded(Origin):
-    """A file somebody brought. Lives in one session.
+    """A file that the user uploads. It lives in one session.
 
     Attributes:
         table: what was read of it.
@@ -205,8 +205,8 @@ class Uploaded(Origin):
 
     @property
     def from_server(self) -> bool:
-        """Whether these are private rows of an engine: the server brings them, not the user."""
-        return self.private and bool(self.table.kept_as)
+        """Return whether these are private rows of an engine: the server brings them, not the user."""
+        return self.private and bool(self.table.counts_name)
 
     @override
     @property
@@ -252,18 +252,18 @@ class Source:
 
     @property
     def provenance(self) -> Provenance:
-        """What may be shown of the data, and how they are called."""
-        told = self.origin.provenance
+        """Provenance of the data, with their title."""
+        provenance = self.origin.provenance
         read = "" if isinstance(self.origin, Generated) else f": {self.reading.title}"
-        return Provenance(kind=told.kind, title=f"{told.title}{read}", source=told.source)
+        return Provenance(kind=provenance.kind, title=f"{provenance.title}{read}", source=provenance.source)
 
     @property
     def domain(self) -> Domain:
-        """What a record can be."""
+        """Domain of the records that are read."""
         return self.reading.domain
 
-    def on(self, kind: type[Kind]) -> Kind:
-        """The domain, where it is known to be of this kind."""
+    def on(self, kind: type[DomainT]) -> DomainT:
+        """Return the domain, where it is known to be of this kind."""
         assert isinstance(self.domain, kind)
         return self.domain
 
@@ -273,18 +273,18 @@ class Source:
         return self.reading.columns
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """Those that a record tells of: all but the one that says whose row it is."""
+    def value_columns(self) -> tuple[str, ...]:
+        """Columns of the record's values: all but the column of persons."""
         return self.reading.reading.columns if isinstance(self.reading, Capped) else self.columns
 
     @property
     def column(self) -> str:
-        """All that a record tells of, for axes."""
-        return " × ".join(self.told)
+        """Names of the value columns in one text, for axes."""
+        return " × ".join(self.value_columns)
 
     @property
     def person_rows(self) -> int:
-        """Rows that are read of a person at most, where whoever has several is protected; 0 where a row is."""
+        """Maximal rows of a person that are read, where persons are protected; 0 where a row is protected."""
         return self.reading.person_rows
 
     @property
@@ -293,11 +293,11 @@ class Source:
         return NOMINAL_ROWS if self.provenance.is_private or self.person_rows else self.origin.rows
 
     def dataset(self) -> Dataset:
-        """The encoded rows; raises DataError where a column is missing or they take too much memory."""
+        """Return the encoded rows; raises DataError where a column is missing or they take too much memory."""
         return self.origin.dataset(self.reading, self.provenance)
 
     def code(self) -> list[str]:
-        """Lines of Python after which ``df`` holds the rows and ``dataset`` is this data set."""
+        """Return the lines of Python after which ``df`` holds the rows and ``dataset`` is this data set."""
         lines = [f"source = {self.name}"] * bool(self.name) + self.origin.code(self.reading.columns)
         private = self.provenance.is_private
         if not self.origin.framed:
@@ -320,7 +320,7 @@ class Source:
 
 
 def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
-    """Rows on the unit interval or in the unit square, each side cut into 2**bits cells.
+    """Return the rows on the unit interval or in the unit square, each side cut into 2**bits cells.
 
     >>> generated_rows("bimodal", n=100, bits=4).dataset().n
     100
@@ -335,27 +335,27 @@ def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
         reading = Columns(names=("first", "second"), on=Product.map(line, line))
     else:
         reading = Columns(names=("value",), on=line)
-    told = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"
-    return Source(origin=Generated(shape=shape, n=n, seed=seed), reading=reading, name=told)
+    call = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"
+    return Source(origin=Generated(shape=shape, n=n, seed=seed), reading=reading, name=call)
 
 
 def generated_attributes(*, n: int, attributes: int, seed: int = 1) -> Source:
-    """Rows of attributes a1, a2, … that go together."""
+    """Return the rows of attributes a1, a2, … that go together."""
     names = correlated_domain(attributes).names
     reading = YesNo(predicates=tuple(Predicate(column=name, value="true", name=name) for name in names))
-    told = f"generated_attributes(n={n}, attributes={attributes}, seed={seed})"
-    return Source(origin=Generated(shape=ATTRIBUTES, n=n, seed=seed), reading=reading, name=told)
+    call = f"generated_attributes(n={n}, attributes={attributes}, seed={seed})"
+    return Source(origin=Generated(shape=ATTRIBUTES, n=n, seed=seed), reading=reading, name=call)
 
 
 def generated_lists(*, n: int, rules: int, seed: int = 1) -> Source:
-    """Students' decision lists for choosing a college."""
-    told = f"generated_lists(n={n}, rules={rules}, seed={seed})"
+    """Return students' decision lists for choosing a college."""
+    call = f"generated_lists(n={n}, rules={rules}, seed={seed})"
     origin = Generated(shape=STUDENTS, n=n, seed=seed)
-    return Source(origin=origin, reading=columns_of(college_domain(rules)), name=told)
+    return Source(origin=origin, reading=columns_of(college_domain(rules)), name=call)
 
 
 def generated_vectors(*, n: int = 10_000, dimensions: int = 10, margin: float = 0.5, seed: int = 1) -> Source:
-    """Unit vectors on either side of the plane of the first axis, none nearer to it than the margin.
+    """Return the unit vectors on either side of the plane of the first axis, none nearer to it than the margin.
 
     Raises:
         ParameterError: there are no rows or fewer than two dimensions, or the margin is not below 1.
@@ -363,5 +363,5 @@ def generated_vectors(*, n: int = 10_000, dimensions: int = 10, margin: float = 
     if not (n >= 1 and dimensions >= 2 and 0 <= margin < 1):
         raise ParameterError("Generated vectors need rows, two dimensions or more, and a margin below 1.")
     reading = Vectors(measures=tuple(Measure(column=name) for name in Sphere(dimensions=dimensions).names))
-    told = f"generated_vectors(n={n}, dimensions={dimensions}, margin={margin}, seed={seed})"
-    return Source(origin=Generated(shape=CLOUDS, n=n, seed=seed, margin=margin), reading=reading, name=told)
+    call = f"generated_vectors(n={n}, dimensions={dimensions}, margin={margin}, seed={seed})"
+    return Source(origin=Generated(shape=CLOUDS, n=n, seed=seed, margin=margin), reading=reading, name=call)

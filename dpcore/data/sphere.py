@@ -1,4 +1,4 @@
-"""Unit vectors, and the questions asked of them: on which side of a plane through the origin does a row lie?"""
+"""Unit vectors, and queries about halfspaces: the rows on one side of a plane through the origin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import DataError, Domain, DomainKind, Floats, ParameterError, Queries
+from dpcore.core import DataError, Domain, DomainType, Floats, ParameterError, Queries
 
 MAX_DIMENSIONS = 1024
 STEP = 2.0**-20
@@ -46,8 +46,8 @@ class Sphere(Domain):
 
     @override
     @property
-    def kinds(self) -> frozenset[DomainKind]:
-        return frozenset({DomainKind.VECTORS})
+    def types(self) -> frozenset[DomainType]:
+        return frozenset({DomainType.VECTORS})
 
     @override
     @property
@@ -61,7 +61,7 @@ class Sphere(Domain):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the coordinates."""
+        """Names of the coordinates."""
         return tuple(f"x{place}" for place in range(1, self.dimensions + 1))
 
     @override
@@ -101,7 +101,7 @@ class Sphere(Domain):
         return np.where((on_grid & rounded)[:, None], numbers, unit)
 
     def unit(self, directions: Floats) -> Floats:
-        """Directions (Q, dimensions) scaled to length 1; public, so they are not rounded.
+        """Return the directions (Q, dimensions) scaled to length 1; public, so they are not rounded.
 
         Raises:
             ParameterError: one of them is no direction.
@@ -125,13 +125,13 @@ def squared_length(vectors: Floats) -> Floats:
 
 
 def _no_list() -> NoReturn:
-    """Raise: a sphere's cells and halfspaces have no numbers."""
+    """Raise ParameterError, because a sphere's cells and halfspaces have no numbers."""
     raise ParameterError("Unit vectors and halfspaces are too many to be numbered; ask by directions.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Halfspaces(Queries):
-    """How many rows x have <x, y> > 0? One query for every unit vector y.
+    """Number of rows x with <x, y> > 0; one query for every unit vector y.
 
     Attributes:
         margin: promises are about those y only for which |<x, y>| is at least this for every row x.
@@ -140,7 +140,7 @@ class Halfspaces(Queries):
     key: ClassVar[str] = "halfspaces"
     title: ClassVar[str] = "Halfspaces: how many lie on the side a direction points to?"
     one: ClassVar[str] = "halfspace"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.VECTORS,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.VECTORS,)
     domain: Domain
     margin: float = 0.0
 
@@ -152,7 +152,7 @@ class Halfspaces(Queries):
 
     @property
     def sphere(self) -> Sphere:
-        """The domain."""
+        """The sphere that the queries are about."""
         assert isinstance(self.domain, Sphere)
         return self.domain
 
@@ -172,7 +172,7 @@ class Halfspaces(Queries):
         _no_list()
 
     def truth(self, records: Floats, directions: Floats) -> Floats:
-        """Share of the rows (n, d) on the side of each direction (Q, d): (Q,)."""
+        """Return the share of the rows (n, d) on the side of each direction (Q, d): (Q,)."""
         towards = self.sphere.unit(directions)
         shares = [
             np.count_nonzero(towards[start : start + step] @ records.T > 0, axis=1)
@@ -183,12 +183,12 @@ class Halfspaces(Queries):
         return truth
 
     def near(self, records: Floats, directions: Floats, *, width: float) -> Floats:
-        """Share of the rows with |<x, y>| below width, for each direction (Q, d): (Q,)."""
+        """Return the share of the rows with |<x, y>| below width, for each direction (Q, d): (Q,)."""
         towards = self.sphere.unit(directions)
         shares = [np.count_nonzero(np.abs(records @ y) < width) / max(1, len(records)) for y in towards]
         return np.array(shares, dtype=np.float64)
 
     def margins(self, records: Floats, directions: Floats) -> Floats:
-        """The smallest |<x, y>| over the rows, for each direction (Q, d): (Q,)."""
+        """Return the smallest |<x, y>| over the rows, for each direction (Q, d): (Q,)."""
         towards = self.sphere.unit(directions)
         return np.array([np.abs(records @ y).min(initial=np.inf) for y in towards], dtype=np.float64)

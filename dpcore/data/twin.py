@@ -1,4 +1,4 @@
-"""The twin of a private table: made-up rows with its declared columns, bounds, labels and number of rows.
+"""The twin of a private table: mock data with its declared columns, bounds, labels and number of rows.
 
 A twin is made of a declaration, a public n and a public seed, of nothing else: it is the same for every table that is
 declared so, and shows nothing of any. Columns are independent. Numbers have one hump near the low end, of categories
@@ -18,7 +18,7 @@ from typing_extensions import override
 from dpcore.core import MAX_BYTES, Dataset, Domain, Integers, ParameterError, Provenance, ProvenanceKind, check_memory
 from dpcore.data.columns import is_labels
 from dpcore.data.generators import generate
-from dpcore.data.lists import DecisionLists, made_up_lists
+from dpcore.data.lists import DecisionLists, draw_mock_lists
 from dpcore.data.product import Product, is_table, is_yes_no
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
@@ -31,8 +31,8 @@ SHARES = (0.1, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MadeUp(Origin):
-    """Rows of nobody on any declared domain.
+class MockData(Origin):
+    """Mock data: synthetic rows on any declared domain.
 
     Attributes:
         n: how many.
@@ -67,9 +67,9 @@ class MadeUp(Origin):
         """Draw the rows on the reading's domain."""
         check_memory(
             self.n, what=f"A twin of {self.n:,} rows", smaller="take fewer rows or columns",
-            each=bytes_a_row(reading.domain),
+            each=bytes_per_row(reading.domain),
         )  # fmt: skip
-        rows = made_up(reading.domain, n=self.n, seed=self.seed)
+        rows = draw_mock_records(reading.domain, n=self.n, seed=self.seed)
         return Dataset(reading.domain, rows, provenance, reading.person_rows)
 
     @override
@@ -78,7 +78,7 @@ class MadeUp(Origin):
 
 
 def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
-    """Made-up rows that are read as a declaration says; a source's own rows are not looked at.
+    """Return mock data with a declared reading; a source's own rows are not read.
 
     Args:
         declared: what is read of a table, or a source with its declaration.
@@ -98,12 +98,12 @@ def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
             raise ParameterError("This domain was read off private rows: a twin made of it would show them.")
         declared = declared.reading
     return Source(
-        origin=MadeUp(n=n, seed=seed), reading=declared, name=f"dpcore.twin({declared!r}, n={n}, seed={seed})"
+        origin=MockData(n=n, seed=seed), reading=declared, name=f"dpcore.twin({declared!r}, n={n}, seed={seed})"
     )
 
 
-def bytes_a_row(domain: Domain) -> int:
-    """Memory that a made-up record takes while records are made, with its copies."""
+def bytes_per_row(domain: Domain) -> int:
+    """Return the memory that a made-up record takes while records are made, with its copies."""
     if isinstance(domain, DecisionLists):
         return 64 * (2 * domain.rules + 1)
     if isinstance(domain, Sphere):
@@ -111,19 +111,19 @@ def bytes_a_row(domain: Domain) -> int:
     return domain.attributes if is_yes_no(domain) else 24 * domain.attributes if is_table(domain) else 64
 
 
-def rows_that_fit(domain: Domain) -> int:
-    """Number of made-up rows whose memory is within MAX_BYTES, and at most MAX_ROWS."""
-    return min(MAX_ROWS, MAX_BYTES // bytes_a_row(domain))
+def max_mock_rows(domain: Domain) -> int:
+    """Return the number of made-up rows whose memory is within MAX_BYTES, and at most MAX_ROWS."""
+    return min(MAX_ROWS, MAX_BYTES // bytes_per_row(domain))
 
 
-def made_up(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
-    """Records on a domain, as it keeps them: (n,), or (n, d) where a record is a row of numbers.
+def draw_mock_records(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
+    """Return the records on a domain, as it keeps them: (n,), or (n, d) where a record is a row of numbers.
 
     Raises:
         ParameterError: no shape is known on such a domain.
     """
     if isinstance(domain, DecisionLists):
-        return made_up_lists(domain, n=n, seed=seed)
+        return draw_mock_lists(domain, n=n, seed=seed)
     if isinstance(domain, Sphere):
         return np.random.Generator(np.random.SFC64(seed)).standard_normal((n, domain.dimensions))
     if is_yes_no(domain):
@@ -137,7 +137,7 @@ def made_up(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
 
 
 def _yes_no(n: int, attributes: int, *, seed: int) -> NDArray[Any]:
-    """Truth values (n, d); block by block, so that no array of n numbers for each attribute is held."""
+    """Return the truth values (n, d); block by block, so that no array of n numbers for each attribute is held."""
     coins, shares = (np.random.Generator(np.random.SFC64(seed)) for _ in range(2))
     shares.bit_generator.random_raw(n * attributes, output=False)  # the shares follow the rows' coins
     limits = shares.uniform(*SHARES, attributes)
@@ -149,11 +149,11 @@ def _yes_no(n: int, attributes: int, *, seed: int) -> NDArray[Any]:
 
 
 def _column(domain: Domain, *, n: int, seed: int) -> Integers:
-    """Cells of one column, (n,), none of them reserved."""
+    """Return the cells of one column, (n,), none of them reserved."""
     shape = "heavy_tailed" if is_labels(domain) else "skewed"
     return generate(shape, n=n, size=domain.ordered, seed=seed)
 
 
 def _of(seed: int, column: int) -> int:
-    """The seed of a column."""
+    """Return the seed of a column."""
     return int(np.random.SeedSequence([seed, column]).generate_state(1, np.uint64)[0]) >> 1

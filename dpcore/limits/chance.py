@@ -1,4 +1,4 @@
-"""What a privacy loss lets a chance do over several steps, and how sure a measured chance is.
+"""Changes of a chance over several neighbouring steps under ε and δ, and exact intervals of measured chances.
 
 Every lower bound of this folder is one argument. A small privacy loss says that one changed row moves the chance of any
 event by a factor e^ε at most. Then h changed rows, one after the other, cannot take an event from very unlikely to
@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.core import Floats, Neighbours, ParameterError
 
-SAYS_NOTHING = "may promise any error, as far as this theorem goes."
-"""The end of a lower bound's statement where the bound is 0: "no error below 0" would tell nobody that."""
+VACUOUS_STATEMENT = "may guarantee any error, as far as this theorem goes."
+"""The end of a lower bound's statement where the bound is 0, in place of "no error below 0"."""
 
 
 def check_loss(*, epsilon: float, delta: float = 0.0, steps: int = 1) -> None:
@@ -40,7 +40,7 @@ def replacement_steps(neighbours: Neighbours, *, rows: int = 1) -> int:
 
 
 def after_steps(chance: ArrayLike, *, epsilon: float, steps: int, delta: float = 0.0) -> Floats:
-    """Largest chance an event can reach from ``chance`` in so many neighbouring steps, elementwise.
+    """Return the largest chance an event can reach from ``chance`` in so many neighbouring steps, elementwise.
 
     One step takes g to at most min(e^ε g + δ, 1 - e^-ε (1 - g - δ)): the definition for the event, and for its
     complement on the way back.
@@ -64,7 +64,7 @@ def _walked(chance: float, *, epsilon: float, steps: int, delta: float) -> float
 
 
 def confusion(*, epsilon: float, steps: int, delta: float = 0.0) -> float:
-    """Smallest chance w of mistaking either of two data sets so many steps apart for the other.
+    """Return the smallest chance w of mistaking either of two data sets so many steps apart for the other.
 
     It solves 1 - w = after_steps(w). A step and the step back undo each other, so for an even number the walk passes
     1/2 in the middle, and for an odd one the middle step goes from (1 - δ)/(1 + e^ε) to its complement. Without δ:
@@ -78,7 +78,7 @@ def confusion(*, epsilon: float, steps: int, delta: float = 0.0) -> float:
 
 
 def wrong_share(*, epsilon: float, steps: int, beta: float = 0.0, delta: float = 0.0) -> float:
-    """Least share of swapped elements that a reconstruction sure up to ``beta`` must get wrong.
+    """Return the least share of swapped elements that a reconstruction sure up to ``beta`` must get wrong.
 
     A mechanism promises: except with chance beta, at most a share a of the secret set is reconstructed wrongly. Take a
     secret element out (so many steps away). It was found with chance at least (1 - β)(1 - a), and now is with chance at
@@ -103,7 +103,7 @@ def wrong_share(*, epsilon: float, steps: int, beta: float = 0.0, delta: float =
 
 
 def binomial_interval(successes: ArrayLike, trials: int, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Exact two-sided interval for each proportion (Clopper and Pearson 1934), shapes as ``successes``."""
+    """Return the exact two-sided interval for each proportion (Clopper and Pearson 1934), shapes as ``successes``."""
     from scipy.special import betaincinv
 
     count: NDArray[np.float64] = np.asarray(successes, dtype=np.float64)

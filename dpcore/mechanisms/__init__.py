@@ -1,4 +1,4 @@
-"""The catalogue: every module below this folder that has ENTRIES is in it; there is no other registry."""
+"""The catalogue of mechanisms: every module below this folder that has ENTRIES; there is no other registry."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from types import ModuleType
 from dpcore.core import Entry, Mechanism, ParameterError, Queries
 
 
-def _forgotten(module: ModuleType) -> str | None:
-    """The name of a mechanism that a module without ENTRIES defines, if any; helpers define none."""
+def _uncatalogued_mechanism(module: ModuleType) -> str | None:
+    """Return the name of a mechanism that a module without ENTRIES defines, if any; helpers define none."""
     for name, value in vars(module).items():
         defined = inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, Mechanism)
         if defined and not inspect.isabstract(value):
@@ -22,7 +22,7 @@ def _forgotten(module: ModuleType) -> str | None:
 
 @lru_cache(maxsize=1)
 def catalogue() -> tuple[Entry, ...]:
-    """Every entry of every module below this folder; modules come in the order of their first entry's key.
+    """Return every entry of every module below this folder; modules come in the order of their first entry's key.
 
     Raises:
         ParameterError: a module defines a mechanism and no ENTRIES, or two entries share a key.
@@ -33,22 +33,22 @@ def catalogue() -> tuple[Entry, ...]:
         entries: tuple[Entry, ...] = getattr(loaded, "ENTRIES", ())
         if entries:
             listed.append(entries)
-        elif name := _forgotten(loaded):
+        elif name := _uncatalogued_mechanism(loaded):
             raise ParameterError(f"{module.name} defines {name} and exposes no ENTRIES.")
-    found = tuple(entry for entries in sorted(listed, key=lambda entries: entries[0].key) for entry in entries)
-    if len({entry.key for entry in found}) != len(found):
+    catalogued = tuple(entry for entries in sorted(listed, key=lambda entries: entries[0].key) for entry in entries)
+    if len({entry.key for entry in catalogued}) != len(catalogued):
         raise ParameterError("Two mechanisms in the catalogue share a key.")
-    return found
+    return catalogued
 
 
 def entry(key: str) -> Entry:
-    """The entry with this key."""
-    for found in catalogue():
-        if found.key == key:
-            return found
+    """Return the entry with this key."""
+    for each in catalogue():
+        if each.key == key:
+            return each
     raise ParameterError("No mechanism of the catalogue has this key.")
 
 
 def serving(queries: Queries, *, releases: str = "data") -> tuple[Entry, ...]:
-    """The entries that can release data (or another kind of release) for a query class."""
-    return tuple(found for found in catalogue() if found.serves(queries) and found.mechanism.releases == releases)
+    """Return the entries that can release data (or another kind of release) for a query class."""
+    return tuple(each for each in catalogue() if each.serves(queries) and each.mechanism.releases == releases)

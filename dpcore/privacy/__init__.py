@@ -1,1 +1,1 @@
-"""What releases cost together: guarantees added up and converted, and exact Gaussian deltas."""
+"""Costs of several releases together: composition and conversion of guarantees, and exact Gaussian deltas."""

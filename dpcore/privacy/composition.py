@@ -1,4 +1,4 @@
-"""Guarantees added up and converted, and the exact delta of discrete Gaussian noise."""
+"""Composition and conversion of guarantees, and the exact delta of discrete Gaussian noise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpcore.core import Guarantee, Neighbours, ParameterError
 
 
 def compose(guarantees: Sequence[Guarantee], *, fixed_in_advance: bool = True) -> Guarantee:
-    """Several releases of the same data: epsilon and delta add up; so does gamma, for releases fixed in advance only.
+    """Return the guarantee of several releases: epsilon and delta add up; so does gamma, for releases fixed in advance.
 
     Choosing a random-DP release after seeing another breaks its product argument (Hall, Rinaldo and Wasserman 2013,
     Proposition 4.2), so that is refused.
@@ -55,7 +55,7 @@ def compose_disjoint(parts: Sequence[Guarantee]) -> Guarantee:
 
 
 def as_replace_one(guarantee: Guarantee) -> Guarantee:
-    """A replacement is a removal and an addition: (2 epsilon, (1 + e^epsilon) delta)."""
+    """Return the guarantee for a replacement, a removal and an addition: (2 epsilon, (1 + e^epsilon) delta)."""
     if guarantee.neighbours is Neighbours.REPLACE_ONE:
         return guarantee
     if guarantee.gamma:
@@ -115,7 +115,7 @@ def gaussian_delta(epsilon: float, *, sigma: float, shift: tuple[int, ...]) -> f
 
 
 def one_cell_delta(epsilon: float, *, sigma: float, steps: int) -> float:
-    """Exact delta of discrete Gaussian noise when a neighbour moves one cell by a whole number c of steps.
+    """Return the exact delta of discrete Gaussian noise when a neighbour moves one cell by a whole number c of steps.
 
     The privacy loss is (c Z + c^2/2)/sigma^2, Z the cell's noise, and delta = E[(1 - e^(epsilon - loss))+].
     """
@@ -136,7 +136,7 @@ def _gaussian_sum(sigma: float, *, offset: float = 0.0) -> float:
 
 @lru_cache(maxsize=4096)
 def gaussian_sigma(*, epsilon: float, delta: float, shift: tuple[int, ...]) -> float:
-    """Smallest noise found whose exact delta (see gaussian_delta) is within the target.
+    """Return the smallest noise found whose exact delta (see gaussian_delta) is within the target.
 
     The continuous formula (Balle and Wang 2018) is not enough: at epsilon = 8 discrete noise of that sigma has up to
     1.8 times its delta where a row is replaced, and 3.2 times where one is added. Below sigma = 1 the exact delta does

@@ -1,4 +1,4 @@
-"""Zero-concentrated privacy: what draws cost in rho, exactly, and what rho comes to in epsilon and delta.
+"""Zero-concentrated privacy: the exact rho of draws, and its conversion to epsilon and delta.
 
 - k discrete Gaussian draws of parameters sigma_i, moved by a neighbour by vectors of whole numbers of length s_i, are
   rho-zCDP with rho = sum of s_i^2/(2 sigma_i^2) (Canonne, Kamath and Steinke 2020, Theorem 4; composition: Bun and
@@ -23,12 +23,12 @@ SLACK = 1 + 1e-9
 
 
 def rho_of_gaussians(draws: Sequence[tuple[float, int, int]]) -> Fraction:
-    """Of discrete Gaussian draws: sigma, how many numbers, and a neighbour's squared shift of them; exact."""
+    """Return the exact ρ of discrete Gaussian draws: (sigma, number of draws, squared shift) each."""
     return sum((Fraction(square, 2) / Fraction(sigma) ** 2 for sigma, _, square in draws), Fraction(0))
 
 
 def largest_rho(*, epsilon: float, delta: float) -> float:
-    """A rho that keeps (epsilon, delta), and nearly the largest.
+    """Return a rho that keeps (epsilon, delta), and nearly the largest.
 
     Raises:
         ParameterError: delta is 0, where no rho above 0 does.
@@ -43,7 +43,7 @@ def largest_rho(*, epsilon: float, delta: float) -> float:
 
 
 def epsilon_of(*, rho: float, delta: float) -> float:
-    """An epsilon that rho keeps with this delta, and nearly the least."""
+    """Return an epsilon that rho keeps with this delta, and nearly the least."""
     if not (0 <= rho < math.inf and 0 < delta < 1):
         raise ParameterError("Concentrated privacy needs rho of at least 0, and delta above 0 and below 1.")
     low, high = 0.0, rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-9  # Bun and Steinke 2016, Proposition 1.3

@@ -1,4 +1,4 @@
-"""What many discrete Gaussian draws cost together: a proved delta, nearly that of continuous noise.
+"""Cost of many discrete Gaussian draws together: a proved delta, nearly that of continuous noise.
 
 Each number of a vector gets discrete Gaussian noise of its own parameter sigma_i; a neighbour moves it by a whole
 number shift_i. Two bounds hold, and the smaller is used.
@@ -30,7 +30,7 @@ SLACK = 1e-12
 
 
 def continuous_delta(epsilon: float, *, mu: float) -> float:
-    """Exact delta of a normal draw moved by mu standard deviations (Balle and Wang 2018, Theorem 8)."""
+    """Return the exact delta of a normal draw moved by mu standard deviations (Balle and Wang 2018, Theorem 8)."""
     from scipy.special import log_ndtr, ndtr
 
     if not 0 <= mu < math.inf or not math.isfinite(epsilon):
@@ -44,7 +44,7 @@ def continuous_delta(epsilon: float, *, mu: float) -> float:
 
 
 def delta_of(epsilon: float, *, sigmas: Floats, counts: Floats, squared_shifts: Floats) -> float:
-    """A delta that all the draws together keep at this epsilon.
+    """Return a delta that all the draws together keep at this epsilon.
 
     Args:
         epsilon: privacy loss.
@@ -53,7 +53,7 @@ def delta_of(epsilon: float, *, sigmas: Floats, counts: Floats, squared_shifts: 
         squared_shifts: squared length by which each kind of neighbour moves each group, (kinds, m); the worst counts.
     """
     precision = squared_shifts @ (1 / sigmas**2)
-    found = [zcdp_delta(epsilon, rho=float(precision.max()) / 2 * (1 + SLACK))]
+    deltas = [zcdp_delta(epsilon, rho=float(precision.max()) / 2 * (1 + SLACK))]
     for radius in RADII:
         if sigmas.min() > radius:
             eta = 2 * math.exp(-2 * (math.pi * radius) ** 2) * (1 + 1e-3)  # the terms after the first: below 1e-3 of it
@@ -62,8 +62,8 @@ def delta_of(epsilon: float, *, sigmas: Floats, counts: Floats, squared_shifts: 
                 continue
             mu = math.sqrt(float((squared_shifts @ (1 / (sigmas**2 - radius**2))).max()) * (1 + SLACK))
             # (1 + eta)^m is below e^loss.
-            found.append(math.exp(loss) * continuous_delta(epsilon - loss, mu=mu))
-    return min(1.0, *found)
+            deltas.append(math.exp(loss) * continuous_delta(epsilon - loss, mu=mu))
+    return min(1.0, *deltas)
 
 
 def largest_mu(*, epsilon: float, delta: float) -> float:
@@ -82,8 +82,8 @@ def largest_mu(*, epsilon: float, delta: float) -> float:
     return low
 
 
-def calibrated(relative: Floats, *, epsilon: float, delta: float, counts: Floats, squared_shifts: Floats) -> Floats:
-    """The smallest multiple found of the relative sigmas (m,) whose delta_of is within delta."""
+def calibrate(relative: Floats, *, epsilon: float, delta: float, counts: Floats, squared_shifts: Floats) -> Floats:
+    """Return the smallest multiple found of the relative sigmas (m,) whose delta_of is within delta."""
     start = math.sqrt(float((squared_shifts @ (1 / relative**2)).max())) / largest_mu(epsilon=epsilon, delta=delta)
 
     def within(factor: float) -> bool:

@@ -1,4 +1,4 @@
-"""What a release of Gaussian noise guarantees persons with several rows: less than group privacy charges.
+"""Guarantees of Gaussian releases for persons with several rows: below the cost of group privacy.
 
 A person with c rows at most is c rows that are added one after the other, each of which moves the vector of all draws
 by at most its squared shift: together by a vector of length at most c times as long. ``gaussian_vectors`` proves the
@@ -31,7 +31,7 @@ ROUNDING = 1 - 1e-12
 
 
 def rows_delta(epsilon: float, draws: Sequence[tuple[float, int, int]], *, rows: int) -> float:
-    """A delta that Gaussian draws together keep at this epsilon where so many rows are added at once.
+    """Return a delta that Gaussian draws together keep at this epsilon where so many rows are added at once.
 
     Args:
         epsilon: privacy loss.
@@ -41,8 +41,8 @@ def rows_delta(epsilon: float, draws: Sequence[tuple[float, int, int]], *, rows:
     sigmas, counts, squares = np.array(draws, dtype=np.float64).T
     one_cell = rows > 1 and len(draws) == 1 and draws[0][2] == 1
     farthest = (rows - 1) ** 2 + 1 if one_cell else rows**2
-    found = delta_of(epsilon, sigmas=sigmas, counts=counts, squared_shifts=squares[None, :] * farthest)
-    return max(found, one_cell_delta(epsilon, sigma=draws[0][0], steps=rows)) if one_cell else found
+    delta = delta_of(epsilon, sigmas=sigmas, counts=counts, squared_shifts=squares[None, :] * farthest)
+    return max(delta, one_cell_delta(epsilon, sigma=draws[0][0], steps=rows)) if one_cell else delta
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,4 @@
-"""The questions about yes/no attributes: what share of rows has at least r of these k?"""
+"""Queries about yes/no attributes: the share of rows with at least r of k attributes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import Booleans, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.core import Booleans, DomainType, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product
-from dpcore.queries.attribute_sets import MAX_WIDTH, unranked
+from dpcore.queries.attribute_sets import MAX_WIDTH, unrank
 from dpcore.queries.counting import Packed, shares
 
 
 @dataclass(frozen=True, kw_only=True)
 class AtLeast(Queries):
-    """At least r of k attributes: any of them (r = 1), all of them (r = k), or in between; each plain or negated.
+    """Rows with at least r of k attributes: any (r = 1), all (r = k), or in between; each plain or negated.
 
     Query number i: the i-th set of k attributes; where attributes may be negated, i = set * 2^k + signs, and bit l of
     signs says that the set's l-th smallest attribute is negated.
@@ -32,16 +32,16 @@ class AtLeast(Queries):
     key: ClassVar[str] = "at-least"
     title: ClassVar[str] = "Marginals: how many have at least r of these k?"
     one: ClassVar[str] = "marginal"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.YES_NO,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.YES_NO,)
     domain: Product
     width: int = 3
     least: int = 1
     signed: bool = False
 
     def __post_init__(self) -> None:
-        most = min(MAX_WIDTH, self.domain.attributes)
-        if not 1 <= self.width <= most:
-            raise ParameterError(f"A marginal is about 1 to {most} attributes, got {self.width}.")
+        limit = min(MAX_WIDTH, self.domain.attributes)
+        if not 1 <= self.width <= limit:
+            raise ParameterError(f"A marginal is about 1 to {limit} attributes, got {self.width}.")
         if not 1 <= self.least <= self.width:
             raise ParameterError(f"“At least” must lie between 1 and {self.width}, got {self.least}.")
 
@@ -62,10 +62,10 @@ class AtLeast(Queries):
         return self.count.bit_length() - 1
 
     def sets(self, indices: Integers) -> tuple[Integers, Booleans]:
-        """Attributes of each query (Q, k), ascending, and which of them are negated (Q, k)."""
+        """Return the attributes of each query (Q, k), ascending, and which of them are negated (Q, k)."""
         bits = self.width if self.signed else 0
         signs = indices & ((1 << bits) - 1)
-        return unranked(indices >> bits, size=self.width), (signs[:, None] >> np.arange(self.width) & 1) == 1
+        return unrank(indices >> bits, size=self.width), (signs[:, None] >> np.arange(self.width) & 1) == 1
 
     @override
     def describe(self, index: int) -> str:
@@ -78,13 +78,13 @@ class AtLeast(Queries):
         return words[0] if self.width == 1 else f"{which} {', '.join(words)}"
 
     @override
-    def batch(self, most: int) -> Integers:
+    def batch(self, limit: int) -> Integers:
         """All queries where they are few, else as many drawn at random, the same ones every time."""
-        if self.count <= most:
+        if self.count <= limit:
             return np.arange(self.count, dtype=np.int64)
-        return np.random.Generator(np.random.SFC64(self.count)).integers(0, self.count, most)
+        return np.random.Generator(np.random.SFC64(self.count)).integers(0, self.count, limit)
 
     def truth(self, packed: Packed, indices: Integers) -> Generator[float, None, Floats]:
-        """True answers as shares of the rows, (Q,); yields the share done."""
+        """Return the true answers as shares of the rows, (Q,); yields the share done."""
         attributes, negated = self.sets(indices)
         return (yield from shares(packed, attributes, negated if self.signed else None, least=self.least))

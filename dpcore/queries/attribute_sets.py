@@ -29,7 +29,7 @@ def _binomials() -> Integers:
 
 
 def ranks(sets: NDArray[Any]) -> Integers:
-    """Number of each set, members ascending along the last axis (..., m): shape (...).
+    """Return the number of each set, members ascending along the last axis (..., m): shape (...).
 
     >>> ranks(np.array([[0, 1], [0, 2], [1, 2], [0, 3]])).tolist()
     [0, 1, 2, 3]
@@ -38,10 +38,10 @@ def ranks(sets: NDArray[Any]) -> Integers:
     return numbers
 
 
-def unranked(numbers: Integers, *, size: int) -> Integers:
-    """The set of each number (Q,), members ascending: shape (Q, size).
+def unrank(numbers: Integers, *, size: int) -> Integers:
+    """Return the set of each number (Q,), members ascending: shape (Q, size).
 
-    >>> unranked(np.array([3]), size=2).tolist()
+    >>> unrank(np.array([3]), size=2).tolist()
     [[0, 3]]
     """
     left = np.array(numbers, dtype=np.int64)
@@ -54,13 +54,13 @@ def unranked(numbers: Integers, *, size: int) -> Integers:
 
 
 def all_sets(attributes: int, *, size: int) -> Integers:
-    """Every set of this size, in order: shape (C(attributes, size), size)."""
-    return unranked(np.arange(comb(attributes, size), dtype=np.int64), size=size)
+    """Return every set of this size, in order: shape (C(attributes, size), size)."""
+    return unrank(np.arange(comb(attributes, size), dtype=np.int64), size=size)
 
 
 @lru_cache(maxsize=256)
 def places(width: int, *, size: int) -> Integers:
-    """Every way to take ``size`` of ``width`` places, ascending: shape (C(width, size), size), read-only."""
-    found = np.array(list(combinations(range(width), size)), dtype=np.int64).reshape(comb(width, size), size)
-    found.setflags(write=False)
-    return found
+    """Return every way to take ``size`` of ``width`` places, ascending: shape (C(width, size), size), read-only."""
+    choices = np.array(list(combinations(range(width), size)), dtype=np.int64).reshape(comb(width, size), size)
+    choices.setflags(write=False)
+    return choices

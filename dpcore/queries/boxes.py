@@ -1,4 +1,4 @@
-"""Boxes: how many rows lie in a range of each of a few columns at once? A stated batch, on evenly spread places."""
+"""Boxes: the number of rows in a range of each of a few columns, for a fixed batch on evenly spread places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.core import Domain, DomainType, Floats, Integers, ParameterError, Queries
 from dpcore.data.product import Product, is_table
 
 MAX_COLUMNS = 3
@@ -20,7 +20,7 @@ MAX_MARKS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class RangeBoxes(Queries):
-    """How many rows lie between two places of each column? One query for each choice of ranges.
+    """Number of rows between two places of each column; one query for each choice of ranges.
 
     A column's labels are taken in their order, so it should be cut into ranges of numbers or dates. Ranges begin and
     end at ``marks`` + 1 evenly spread places, both ends of the column among them; the last column varies fastest. Rows
@@ -33,7 +33,7 @@ class RangeBoxes(Queries):
     key: ClassVar[str] = "boxes"
     title: ClassVar[str] = "Boxes: how many in a range of each column?"
     one: ClassVar[str] = "box"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.TABLE,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.TABLE,)
     domain: Product
     marks: int = 8
 
@@ -45,7 +45,7 @@ class RangeBoxes(Queries):
 
     @cached_property
     def places(self) -> tuple[Integers, ...]:
-        """Of each column, the first cells of its stretches and the cell behind the last one."""
+        """First cells of each column's stretches, and the cell behind the last one."""
         ordered = (column.ordered for column in self.domain.columns)
         return tuple(np.linspace(0, cells, min(cells, self.marks) + 1).round().astype(np.int64) for cells in ordered)
 
@@ -63,7 +63,7 @@ class RangeBoxes(Queries):
     @override
     @classmethod
     def fits(cls, domain: Domain) -> bool:
-        """Whether a domain is a table of few enough columns."""
+        """Return whether a domain is a table of few enough columns."""
         return is_table(domain) and domain.attributes <= MAX_COLUMNS
 
     @override
@@ -73,16 +73,16 @@ class RangeBoxes(Queries):
         return sum(min(2, len(places) - 2) for places in self.places)
 
     def ends(self, column: int) -> tuple[Integers, Integers]:
-        """First cell of each range of a column and the cell behind its last one, (ranges,) each."""
+        """Return the first cell of each range of a column and the cell behind its last one, (ranges,) each."""
         first, last = np.triu_indices(len(self.places[column]), k=1)
         return self.places[column][first], self.places[column][last]
 
     def index(self, ranges: Sequence[tuple[int, int]]) -> int:
-        """Number of the box between two places of each column, the first before the second."""
-        found = 0
+        """Return the number of the box between two places of each column, the first before the second."""
+        index = 0
         for (first, last), places, ways in zip(ranges, self.places, self.shape, strict=True):
-            found = found * ways + first * (2 * len(places) - first - 1) // 2 + last - first - 1
-        return found
+            index = index * ways + first * (2 * len(places) - first - 1) // 2 + last - first - 1
+        return index
 
     @override
     def describe(self, index: int) -> str:
@@ -95,12 +95,12 @@ class RangeBoxes(Queries):
         return ", ".join(words)
 
     def answers(self, rows: Floats | Integers) -> Floats:
-        """Rows in every box, (T, count), from rows in each combination of cells, (T, *sizes)."""
-        found = np.asarray(rows, dtype=np.float64)
+        """Return the rows in every box, (T, count), from rows in each combination of cells, (T, *sizes)."""
+        sums_of_boxes = np.asarray(rows, dtype=np.float64)
         for column in range(len(self.places)):
             first, last = self.ends(column)
-            sums = np.cumsum(found, axis=1 + column)
+            sums = np.cumsum(sums_of_boxes, axis=1 + column)
             sums = np.concatenate([np.zeros_like(sums.take([0], axis=1 + column)), sums], axis=1 + column)
-            found = sums.take(last, axis=1 + column) - sums.take(first, axis=1 + column)
-        answers: Floats = found.reshape(len(found), -1)
+            sums_of_boxes = sums.take(last, axis=1 + column) - sums.take(first, axis=1 + column)
+        answers: Floats = sums_of_boxes.reshape(len(sums_of_boxes), -1)
         return answers

@@ -1,4 +1,4 @@
-"""How many rows have all of a set's attributes set, for every set up to a size: bits, sixty-four rows at a time.
+"""Numbers of rows with all of a set's attributes, for every set up to a size: bits, 64 rows at a time.
 
 Rows are packed into 64-bit words, attribute by attribute. A set's rows are the AND of its attributes' words, and sets
 that share their larger members share that AND; what is left per set is one AND, one population count and one sum over
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError, finish
-from dpcore.queries.attribute_sets import ranks, unranked
+from dpcore.queries.attribute_sets import ranks, unrank
 
 BLOCK_WORDS = 1000
 """Words of one attribute counted at once: 64 of them fit the cache, and their 64,000 rows a 16-bit sum."""
@@ -48,12 +48,12 @@ class Packed:
 
     @property
     def attributes(self) -> int:
-        """d."""
+        """Number of attributes, d."""
         return len(self.words)
 
 
 def pack(records: Booleans) -> Packed:
-    """Rows (n, d) of 0/1, packed."""
+    """Return the rows (n, d) of 0/1, packed."""
     n, attributes = records.shape
     packed = np.zeros((attributes, max(1, (n + 63) // 64) * 8), dtype=np.uint8)  # a word even of no rows
     for start in range(0, n, 1 << 16):  # a block of rows is turned on its side within the cache
@@ -65,7 +65,7 @@ def pack(records: Booleans) -> Packed:
 
 
 def count_sets(packed: Packed, *, size: int) -> Generator[float, None, tuple[Integers, ...]]:
-    """Rows that have all of a set's attributes, for all sets of 1 .. size attributes; yields the share done.
+    """Return the rows that have all of a set's attributes, for all sets of 1 .. size attributes; yields the share done.
 
     Returns:
         One array per level, (C(d, level),), in the order of ``sets``.
@@ -76,26 +76,26 @@ def count_sets(packed: Packed, *, size: int) -> Generator[float, None, tuple[Int
 
     def count(start: int) -> Integers:
         columns = np.ascontiguousarray(packed.words[:, start : start + BLOCK_WORDS])
-        found = np.zeros(sum(sizes), dtype=np.int64)
-        _Block(columns, _parted(found, sizes)).visit(columns, ())
-        return found
+        counts = np.zeros(sum(sizes), dtype=np.int64)
+        _Block(columns, _split_parts(counts, sizes)).visit(columns, ())
+        return counts
 
-    total = yield from _added_up(count, words=packed.words.shape[1])
-    return _parted(total, sizes)
+    total = yield from _sum_over_blocks(count, words=packed.words.shape[1])
+    return _split_parts(total, sizes)
 
 
 def counted(packed: Packed, *, size: int) -> tuple[Integers, ...]:
-    """What ``count_sets`` returns, without its progress."""
+    """Return the counts of ``count_sets``, without its progress."""
     return finish(count_sets(packed, size=size))
 
 
-def _parted(flat: Integers, sizes: list[int]) -> tuple[Integers, ...]:
-    """Views of consecutive parts of an array."""
+def _split_parts(flat: Integers, sizes: list[int]) -> tuple[Integers, ...]:
+    """Return the views of consecutive parts of an array."""
     return tuple(np.split(flat, np.cumsum(sizes)[:-1]))
 
 
-def _added_up(count: Callable[[int], Integers], *, words: int) -> Generator[float, None, Integers]:
-    """The sum of count(start) over blocks of words, on two threads; yields the share done, stops when closed."""
+def _sum_over_blocks(count: Callable[[int], Integers], *, words: int) -> Generator[float, None, Integers]:
+    """Return the sum of count(start) over blocks of words, on two threads; yields the share done, stops when closed."""
     starts = range(0, words, BLOCK_WORDS)
     stop = Event()
 
@@ -116,11 +116,11 @@ def _added_up(count: Callable[[int], Integers], *, words: int) -> Generator[floa
 
 
 class _Block:
-    """Counts of one block of words, written to ``found``; work space for each level, made once."""
+    """Counts of one block of words, written to ``counts``; work space for each level, made once."""
 
-    def __init__(self, columns: Words, found: tuple[Integers, ...]) -> None:
-        self._columns, self._found = columns, found
-        self._shared = [np.empty_like(columns) for _ in found[1:]]
+    def __init__(self, columns: Words, counts: tuple[Integers, ...]) -> None:
+        self._columns, self._counts = columns, counts
+        self._shared = [np.empty_like(columns) for _ in counts[1:]]
         self._ones = np.empty(columns.shape, dtype=np.uint8)
 
     def visit(self, rows: Words, larger: tuple[int, ...]) -> None:
@@ -128,8 +128,8 @@ class _Block:
         level, below = len(larger), len(rows)
         first = sum(comb(member, place) for place, member in enumerate(larger, start=2))
         ones = np.bitwise_count(rows, out=self._ones[:below])
-        self._found[level][first : first + below] = np.add.reduce(ones, axis=1, dtype=np.uint16)
-        if level + 1 == len(self._found):
+        self._counts[level][first : first + below] = np.add.reduce(ones, axis=1, dtype=np.uint16)
+        if level + 1 == len(self._counts):
             return
         shared = self._shared[level]
         for member in range(1, below):
@@ -138,7 +138,7 @@ class _Block:
 
 
 def _with_all(counts: tuple[Integers, ...], sets: Integers, *, n: int) -> Iterator[tuple[int, Integers | int]]:
-    """For every mask of a set's places: how many are in it, and the rows that have all of those attributes, (sets,)."""
+    """Yield, for every mask of a set's places, its size and the rows with all of those attributes, (sets,)."""
     size = sets.shape[1]
     for mask in range(1 << size):
         chosen = [place for place in range(size) if mask >> place & 1]
@@ -146,16 +146,16 @@ def _with_all(counts: tuple[Integers, ...], sets: Integers, *, n: int) -> Iterat
 
 
 def at_least_counts(counts: tuple[Integers, ...], *, n: int, size: int, least: int) -> Integers:
-    """Rows that have at least so many of each set's attributes, (C(d, size),), by inclusion and exclusion.
+    """Return the rows that have at least so many of each set's attributes, (C(d, size),), by inclusion and exclusion.
 
     With S_j the sum over a set's subsets of j attributes of the rows that have them all, it is the sum over j of
     (-1)^(j - r) C(j - 1, r - 1) S_j (Jordan 1867).
     """
-    sets = unranked(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
+    sets = unrank(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
     total = np.zeros(len(sets), dtype=np.int64)
-    for held, rows in _with_all(counts, sets, n=n):
-        if held >= least:
-            total += (-1) ** (held - least) * comb(held - 1, least - 1) * rows
+    for number, rows in _with_all(counts, sets, n=n):
+        if number >= least:
+            total += (-1) ** (number - least) * comb(number - 1, least - 1) * rows
     return total
 
 
@@ -170,7 +170,7 @@ def literal_counts(counts: tuple[Integers, ...], *, n: int, size: int) -> Intege
     Returns:
         (sets, 2**size); bit l of a cell's number says whether the l-th smallest attribute is set.
     """
-    sets = unranked(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
+    sets = unrank(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
     full = 2**size
     # Rows with at least the attributes of a mask set ...
     cells = np.empty((len(sets), full), dtype=np.int64)
@@ -209,14 +209,14 @@ def shares(
             rows[here] = np.bitwise_count(every).sum(axis=1, dtype=np.uint16)
         return rows
 
-    every = yield from _added_up(count, words=packed.words.shape[1])
+    every = yield from _sum_over_blocks(count, words=packed.words.shape[1])
     every = every - flips.all(axis=1) * (packed.words.shape[1] * 64 - packed.n)  # places beyond the last row
-    found: Floats = (packed.n - every if least == 1 else every) / max(1, packed.n)
-    return found
+    rows_share: Floats = (packed.n - every if least == 1 else every) / max(1, packed.n)
+    return rows_share
 
 
 def sums(packed: Packed, sets: NDArray[Any], negated: Booleans | None = None) -> Generator[float, None, Integers]:
-    """For each set, how many rows have 0, 1, ... all of its attributes set; yields the share done.
+    """Count, for each set, the rows with 0, 1, ... all of its attributes set; yields the share done.
 
     The rows' sums are added up in binary, one word of each binary digit for 64 rows.
 
@@ -239,7 +239,7 @@ def sums(packed: Packed, sets: NDArray[Any], negated: Booleans | None = None) ->
             law[here] = _sums(columns, sets[here], flips[here])
         return law
 
-    law = yield from _added_up(count, words=packed.words.shape[1])
+    law = yield from _sum_over_blocks(count, words=packed.words.shape[1])
     if negated is not None:
         # Places beyond the last row: no attribute is set there, so every negated one counted.
         law[np.arange(len(law)), negated.sum(axis=1)] -= packed.words.shape[1] * 64 - packed.n
@@ -248,7 +248,7 @@ def sums(packed: Packed, sets: NDArray[Any], negated: Booleans | None = None) ->
 
 
 def _sums(columns: Words, sets: NDArray[Any], flips: Words) -> Integers:
-    """Rows of a block of words by their sum over each set: (Q, k + 1), the column of 0 left empty."""
+    """Return the rows of a block of words by their sum over each set: (Q, k + 1), the column of 0 left empty."""
     width = sets.shape[1]
     planes = np.zeros((width.bit_length(), len(sets), columns.shape[1]), dtype=np.uint64)
     for place in range(width):

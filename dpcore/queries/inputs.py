@@ -1,4 +1,4 @@
-"""What share of private decision lists says yes? One query for each input (Thaler, Ullman and Vadhan 2012, 4.3)."""
+"""The share of private decision lists that say yes, one query per input (Thaler, Ullman and Vadhan 2012, 4.3)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import DomainKind, Floats, Integers, Queries
+from dpcore.core import DomainType, Floats, Integers, Queries
 from dpcore.data.lists import DecisionLists
 
 
 def fires(records: Integers, inputs: NDArray[np.bool_], *, rules: int) -> NDArray[np.bool_]:
-    """Whether each rule's literal holds, (n, k), on one input for all (s,)."""
+    """Return whether each rule's literal holds, (n, k), on one input for all (s,)."""
     values = np.concatenate([inputs, ~inputs, [False]])
-    held: NDArray[np.bool_] = values[records[:, :rules]]
-    return held
+    literals: NDArray[np.bool_] = values[records[:, :rules]]
+    return literals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Inputs(Queries):
     key: ClassVar[str] = "inputs"
     title: ClassVar[str] = "Inputs: how many lists say yes?"
     one: ClassVar[str] = "input"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.LISTS,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.LISTS,)
     domain: DecisionLists
 
     @override
@@ -43,17 +43,17 @@ class Inputs(Queries):
         return self.domain.variables
 
     def values(self, indices: Integers) -> NDArray[np.bool_]:
-        """The variables of each input, (Q, s)."""
-        held: NDArray[np.bool_] = (indices[:, None] >> np.arange(self.domain.variables) & 1) == 1
-        return held
+        """Return the variables of each input, (Q, s)."""
+        variables: NDArray[np.bool_] = (indices[:, None] >> np.arange(self.domain.variables) & 1) == 1
+        return variables
 
     @override
     def describe(self, index: int) -> str:
-        held = [name for place, name in enumerate(self.domain.names) if index >> place & 1]
-        return ", ".join(held) or "nothing holds"
+        names = [name for place, name in enumerate(self.domain.names) if index >> place & 1]
+        return ", ".join(names) or "nothing holds"
 
     def truth(self, records: Integers, indices: Integers) -> Floats:
-        """Share of the lists that says yes to each input, (Q,)."""
+        """Return the share of the lists that says yes to each input, (Q,)."""
         rules = self.domain.rules
         outputs = records[:, rules:]
         shares = np.empty(len(indices))

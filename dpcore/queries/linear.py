@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import DataError, Domain, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.core import DataError, Domain, DomainType, Floats, Integers, ParameterError, Queries
 
 UNITS = 1000
 """A weight of 1, in thousandths."""
@@ -37,7 +37,7 @@ class LinearQueries(Queries):
     key: ClassVar[str] = "linear"
     title: ClassVar[str] = "Linear: weights you choose"
     one: ClassVar[str] = "weighted sum"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER, DomainKind.LABELS)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER, DomainType.LABELS)
     domain: Domain
     name: str = "weights"
     code: str = ""
@@ -54,7 +54,7 @@ class LinearQueries(Queries):
 
     @classmethod
     def of(cls, matrix: NDArray[Any], *, domain: Domain, name: str = "weights", code: str = "") -> Self:
-        """The class of these weights.
+        """Return the class of these weights.
 
         Args:
             matrix: numbers in [0, 1], (queries, fitting cells); rounded to thousandths.
@@ -126,26 +126,26 @@ class LinearQueries(Queries):
 
 
 def _bumps(random: np.random.Generator, queries: int, cells: int) -> Floats:
-    """Smooth bumps: how near is a row to a place?"""
+    """Return smooth bumps: weights by the distance of a row to a place."""
     centre, width = random.random((queries, 1)) * cells, np.exp(random.uniform(-3, -1, (queries, 1))) * cells
     bumps: Floats = np.exp(-(((np.arange(cells) + 0.5 - centre) / width) ** 2) / 2)
     return bumps
 
 
 def _subsets(random: np.random.Generator, queries: int, cells: int) -> Floats:
-    """Every cell in or out by a fair coin."""
+    """Return every cell in or out by a fair coin."""
     return random.integers(0, 2, (queries, cells)).astype(np.float64)
 
 
 def _ramps(random: np.random.Generator, queries: int, cells: int) -> Floats:
-    """From 0 to 1 between two places: a threshold that is not sure."""
+    """Return weights that rise from 0 to 1 between two places: soft thresholds."""
     low, high = np.sort(random.random((2, queries, 1)) * cells, axis=0)
     ramps: Floats = np.clip((np.arange(cells) + 0.5 - low) / (high - low + 1), 0, 1)
     return ramps
 
 
 def _waves(random: np.random.Generator, queries: int, cells: int) -> Floats:
-    """Waves of many lengths, lifted to lie between 0 and 1."""
+    """Return waves of many lengths, shifted to lie between 0 and 1."""
     length, phase = np.exp(random.uniform(0, np.log(16), (queries, 1))), random.random((queries, 1))
     waves: Floats = (1 + np.cos(2 * np.pi * (length * np.arange(cells) / cells + phase))) / 2
     return waves
@@ -161,7 +161,7 @@ GENERATED: dict[str, tuple[str, Callable[[np.random.Generator, int, int], Floats
 
 
 def generated(kind: str, *, queries: int, domain: Domain, seed: int) -> LinearQueries:
-    """A class of so many queries; the same for the same seed. Raises ParameterError for an unknown kind."""
+    """Return a class of so many queries; the same for the same seed. Raises ParameterError for an unknown kind."""
     if kind not in GENERATED:
         raise ParameterError(f"The kind of weights must be one of {', '.join(GENERATED)}.")
     if not 1 <= queries <= MAX_WEIGHTS // domain.ordered:

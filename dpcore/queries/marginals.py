@@ -1,4 +1,4 @@
-"""Tables of several attributes: how many rows have these cells of these k attributes?"""
+"""Tables of several attributes: the number of rows with these cells of these k attributes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import DomainKind, ParameterError, Queries
+from dpcore.core import DomainType, ParameterError, Queries
 from dpcore.data.product import Product
 
 Set = tuple[int, ...]
@@ -20,7 +20,7 @@ Set = tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Marginals(Queries):
-    """How many rows have these cells of these k attributes? One query per cell of every table of k attributes.
+    """Number of rows with these cells of these k attributes; one query per cell of every table of k attributes.
 
     Queries are numbered table by table, tables in the order of ``sets``, the last attribute varying fastest.
 
@@ -31,7 +31,7 @@ class Marginals(Queries):
     key: ClassVar[str] = "marginal-tables"
     title: ClassVar[str] = "Tables: how many in each cell of every table of k attributes?"
     one: ClassVar[str] = "cell of a table"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.TABLE,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.TABLE,)
     domain: Product
     ways: int = 3
 
@@ -40,12 +40,12 @@ class Marginals(Queries):
             raise ParameterError(f"A table has 1 to {len(self.domain.names)} attributes, got {self.ways}.")
 
     def sets(self) -> Iterator[Set]:
-        """The tables: all sets of k attributes."""
+        """Yield the tables: all sets of k attributes."""
         return combinations(range(len(self.domain.names)), self.ways)
 
     @property
     def tables(self) -> int:
-        """Number of tables."""
+        """Number of tables of k attributes."""
         return math.comb(len(self.domain.names), self.ways)
 
     @override

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from dpcore.core import Domain, DomainKind, Floats, Integers, ParameterError, Queries
+from dpcore.core import Domain, DomainType, Floats, Integers, ParameterError, Queries
 from dpcore.core.problem import spread
 from dpcore.data.columns import Column
 from dpcore.data.product import Product
@@ -28,7 +28,7 @@ EXACT_IN_SHORT = 1 << 21
 
 
 def _cumulative(values: NDArray[Any], ordered: int) -> NDArray[Any]:
-    """Running sums of the ordered cells with a leading zero, shape (T, ordered + 1)."""
+    """Return the running sums of the ordered cells with a leading zero, shape (T, ordered + 1)."""
     sums = np.zeros((len(values), ordered + 1), dtype=values.dtype)
     np.cumsum(values[:, :ordered], axis=1, out=sums[:, 1:])
     return sums
@@ -36,12 +36,12 @@ def _cumulative(values: NDArray[Any], ordered: int) -> NDArray[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds(Queries):
-    """How many rows are below b, the end of a cell? One query per ordered cell; the last asks for all of them."""
+    """Number of rows below b, the end of a cell; one query per ordered cell, the last of which counts all."""
 
     key: ClassVar[str] = "thresholds"
     title: ClassVar[str] = "Thresholds: how many are below b?"
     one: ClassVar[str] = "threshold"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER,)
     domain: Column
 
     @override
@@ -56,7 +56,7 @@ class Thresholds(Queries):
         return 1
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
-        """First and last cell of each query, both included."""
+        """Return the first and last cell of each query, both included."""
         return np.zeros_like(indices), indices
 
     @override
@@ -81,7 +81,7 @@ class Thresholds(Queries):
 
 @dataclass(frozen=True, kw_only=True)
 class Intervals(Queries):
-    """How many rows lie between a and b? One query per pair a <= b of ordered cells.
+    """Number of rows between a and b; one query per pair a <= b of ordered cells.
 
     Query number i of U(U+1)/2: those that start at cell 0 first (by end), then those that start at 1, and so on.
     """
@@ -89,7 +89,7 @@ class Intervals(Queries):
     key: ClassVar[str] = "intervals"
     title: ClassVar[str] = "Intervals: how many lie between a and b?"
     one: ClassVar[str] = "interval"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER,)
     domain: Column
 
     @override
@@ -105,7 +105,7 @@ class Intervals(Queries):
         return min(2, self.domain.ordered - 1)
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
-        """First and last cell of each query, both included."""
+        """Return the first and last cell of each query, both included."""
         size = self.domain.ordered
         # Row a starts at a*U - a(a-1)/2; solve for a. At a row's start the discriminant is an odd square k^2, its root
         # exact; elsewhere it is at most k^2 - 8, so its root is off k by 4/k, far more than rounding (k < 2^18).
@@ -113,7 +113,7 @@ class Intervals(Queries):
         return first, first + indices - (first * size - first * (first - 1) // 2)
 
     def index(self, first: int, last: int) -> int:
-        """Number of the query from cell first to cell last, both included."""
+        """Return the number of the query from cell first to cell last, both included."""
         if not 0 <= first <= last < self.domain.ordered:
             raise ParameterError(f"An interval needs 0 <= first <= last < {self.domain.ordered}.")
         return first * self.domain.ordered - first * (first - 1) // 2 + last - first
@@ -139,9 +139,9 @@ class Intervals(Queries):
         return worst
 
     @override
-    def batch(self, most: int) -> Integers:
-        """All pairs of evenly spread ends, about ``most`` of them at the most."""
-        edges = spread(self.domain.ordered, max(1, int((np.sqrt(8 * most + 1) - 1) / 2)))
+    def batch(self, limit: int) -> Integers:
+        """All pairs of evenly spread ends, about ``limit`` of them at the most."""
+        edges = spread(self.domain.ordered, max(1, int((np.sqrt(8 * limit + 1) - 1) / 2)))
         first, last = np.meshgrid(edges, edges, indexing="ij")
         keep = first <= last
         first, last = first[keep], last[keep]
@@ -151,7 +151,7 @@ class Intervals(Queries):
 
 @dataclass(frozen=True, kw_only=True)
 class Rectangles(Queries):
-    """How many rows lie in a rectangle? One query per interval of the first line with one of the second.
+    """Number of rows in a rectangle; one query per interval of the first line with one of the second.
 
     Query number i·(intervals of the second line) + j asks interval i of the first line with interval j of the second.
     """
@@ -159,7 +159,7 @@ class Rectangles(Queries):
     key: ClassVar[str] = "rectangles"
     title: ClassVar[str] = "Rectangles: how many between a and b, and between c and d?"
     one: ClassVar[str] = "rectangle"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.MAP,)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.MAP,)
     domain: Product
 
     @property
@@ -180,13 +180,13 @@ class Rectangles(Queries):
         return sum(min(3, cells) for cells in self.domain.shape) - 2
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers, Integers, Integers]:
-        """First and last cell along the first line, first and last along the second, all included."""
+        """Return the first and last cell along the first line, first and last along the second, all included."""
         across, up = self.sides
         i, j = np.divmod(indices, up.count)
         return *across.ends(i), *up.ends(j)
 
     def index(self, across: tuple[int, int], up: tuple[int, int]) -> int:
-        """Number of the rectangle of these first and last cells along either line, all included."""
+        """Return the number of the rectangle of these first and last cells along either line, all included."""
         return self.sides[0].index(*across) * self.sides[1].count + self.sides[1].index(*up)
 
     @override
@@ -218,7 +218,7 @@ class Rectangles(Queries):
         worst = np.zeros(len(difference))
         sideways = self.domain.shape[0] > self.domain.shape[1]
         for start in range(0, len(difference), TRIALS_AT_ONCE):
-            found = worst[start : start + TRIALS_AT_ONCE]
+            largest = worst[start : start + TRIALS_AT_ONCE]
             sums = self._corners(difference[start : start + TRIALS_AT_ONCE])
             # Trials last, so that every step works on whole rows of memory.
             sums = np.ascontiguousarray(sums.transpose((2, 1, 0) if sideways else (1, 2, 0)))
@@ -227,27 +227,27 @@ class Rectangles(Queries):
             strips = np.empty(sums[1:].shape, dtype=sums.dtype)
             for edge in range(len(sums) - 1):
                 strip = np.subtract(sums[edge + 1 :], sums[edge], out=strips[edge:])
-                np.maximum(found, (strip.max(axis=1) - strip.min(axis=1)).max(axis=0), out=found)
+                np.maximum(largest, (strip.max(axis=1) - strip.min(axis=1)).max(axis=0), out=largest)
         return worst
 
     @override
-    def batch(self, most: int) -> Integers:
+    def batch(self, limit: int) -> Integers:
         """Spread intervals of the first line with spread intervals of the second."""
         across, up = self.sides
-        some = across.batch(math.isqrt(most))
-        others = up.batch(most // len(some))
-        some = across.batch(most // len(others))
+        some = across.batch(math.isqrt(limit))
+        others = up.batch(limit // len(some))
+        some = across.batch(limit // len(others))
         return (some[:, None] * up.count + others[None, :]).reshape(-1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cells(Queries):
-    """How many rows are in one cell? One query per fitting cell; the class that serves categories."""
+    """Number of rows in one cell; one query per fitting cell, the class for categories."""
 
     key: ClassVar[str] = "cells"
     title: ClassVar[str] = "Cells: how many in each bar?"
     one: ClassVar[str] = "cell"
-    domains: ClassVar[tuple[DomainKind, ...]] = (DomainKind.NUMBER, DomainKind.MAP, DomainKind.LABELS)
+    domains: ClassVar[tuple[DomainType, ...]] = (DomainType.NUMBER, DomainType.MAP, DomainType.LABELS)
     domain: Domain
 
     @override
@@ -262,7 +262,7 @@ class Cells(Queries):
         return min(1, self.domain.ordered - 1)
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
-        """First and last cell of each query: the cell itself."""
+        """Return the first and last cell of each query: the cell itself."""
         return indices, indices
 
     @override
@@ -287,5 +287,5 @@ QUERY_CLASSES: tuple[type[Queries], ...] = (Thresholds, Intervals, Rectangles, C
 
 
 def classes_for(domain: Domain) -> tuple[type[Queries], ...]:
-    """The query classes that make sense on a domain."""
+    """Return the query classes that make sense on a domain."""
     return tuple(kind for kind in QUERY_CLASSES if kind.fits(domain))

@@ -1,4 +1,4 @@
-"""Where coins come from: draws, and Preview (seeded), Secure (OpenDP), Account (adds up), Enumerate (exact laws)."""
+"""Draws and their samplers: Preview (seeded), Secure (OpenDP), Account (adds up), Enumerate (exact laws)."""
 
 from dpcore.randomness.account import Account
 from dpcore.randomness.answers import Answers

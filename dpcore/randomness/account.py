@@ -1,4 +1,4 @@
-"""Account: draws like another sampler and adds up what each draw really spends."""
+"""Account: draws like another sampler and adds up the cost of each draw."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from dpcore.privacy.composition import gaussian_delta
 from dpcore.privacy.gaussian_vectors import delta_of
-from dpcore.randomness.sampler import Charge, Draw, Drawn, Sampler
+from dpcore.randomness.sampler import Charge, Draw, DrawnT, Sampler
 
 
 class Account(Sampler):
@@ -44,7 +44,7 @@ class Account(Sampler):
         return min(1.0, charged + self._gaussian(gaussians, max(left, 0.0)))
 
     def _gaussian(self, gaussians: list[Charge], left: float) -> float:
-        """The delta of the Gaussian charges at an epsilon of their own."""
+        """Return the delta of the Gaussian charges at an epsilon of their own."""
         if len(gaussians) == 1 and gaussians[0].squared_shift in {1, 2}:
             return gaussian_delta(left, sigma=gaussians[0].sigma, shift=(1,) * gaussians[0].squared_shift)
         return delta_of(
@@ -55,7 +55,7 @@ class Account(Sampler):
         )
 
     @override
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         """The inner sampler's draw; its charge is written down."""
         if draw.charge is not None:
             self.charges.append(draw.charge)

@@ -1,13 +1,13 @@
-"""Answers: whether to give an answer that so many rows would have to change to move, refusing no more than one must.
+"""Answers: release an answer of a given stability, with the smallest possible chance of a refusal.
 
 At stability s the answer is given with chance p_s: p_0 = 0 and p_{s+1} = min(e^ε p_s + δ, 1 - e^-ε (1 - p_s - δ), 1).
 
-Why it is private. A neighbour's stability differs by 1 at most; where it has another answer, both have stability 1, or
+Privacy: a neighbour's stability differs by 1 at most; where it has another answer, both have stability 1, or
 0 where there is none. If s becomes s + 1, the chance of the answer grows to e^ε p_s + δ at most, by the first term, and
 that of a refusal shrinks to e^-ε times (1 - p_s - δ) at least, by the second. The other way round, p_s <= p_{s+1}, and
 a refusal at s + 1 is no likelier than at s. Where the answers differ, each is given with chance p_1 <= δ.
 
-Nobody who is never wrong takes a larger step: this is the wall of ``limits/bounds/refusal.py``.
+No mechanism that is never wrong takes a larger step: this is the bound of ``limits/bounds/refusal.py``.
 
 In whole numbers: a table of p_s in units of 2^-128, every step rounded down with rational bounds of e^ε and e^-ε and of
 δ, so that both inequalities hold exactly of the numbers in the table. A release compares 128 fresh bits with its entry.
@@ -37,7 +37,7 @@ BITS = 128
 """Of a chance in the table."""
 FACTOR_BITS = 256
 """Of the bounds of e^ε and e^-ε."""
-LEAST_DELTA = 2.0**-64
+MIN_DELTA = 2.0**-64
 LEAST_EPSILON, MAX_EPSILON = 1e-4, 100.0
 PRECISE = Context(prec=160)
 """Decimal digits: its exponential is rounded correctly (Python's ``decimal``)."""
@@ -50,7 +50,7 @@ def answer_table(*, epsilon: float, delta: float) -> tuple[int, ...]:
     Raises:
         ParameterError: an epsilon or a delta that no table is made for.
     """
-    if not (LEAST_EPSILON <= epsilon <= MAX_EPSILON and LEAST_DELTA <= delta < 1):
+    if not (LEAST_EPSILON <= epsilon <= MAX_EPSILON and MIN_DELTA <= delta < 1):
         raise ParameterError(
             f"Answers need an epsilon from {LEAST_EPSILON:g} to {MAX_EPSILON:g} and a delta from 2^-64, below 1; "
             f"got {epsilon!r} and {delta!r}."
@@ -76,27 +76,27 @@ def answer_table(*, epsilon: float, delta: float) -> tuple[int, ...]:
 
 @lru_cache(maxsize=128)
 def every_chance(*, epsilon: float, delta: float) -> Floats:
-    """p_s as doubles, each the nearest, up to the first that is certain; kept for a curve over ε: public numbers."""
+    """Return p_s as doubles, each the nearest, up to the first that is certain; cached: public numbers."""
     one = 1 << BITS
-    found = np.array([entry / one for entry in answer_table(epsilon=epsilon, delta=delta)])
-    found.setflags(write=False)
-    return found
+    chances = np.array([entry / one for entry in answer_table(epsilon=epsilon, delta=delta)])
+    chances.setflags(write=False)
+    return chances
 
 
 def answer_chances(stable: Integers, *, epsilon: float, delta: float) -> Floats:
-    """p_s for stabilities from 0, elementwise.
+    """Return p_s for stabilities from 0, elementwise.
 
     >>> answer_chances(np.array([0, 1, 14, 28]), epsilon=1.0, delta=1e-6).round(6).tolist()
     [0.0, 1e-06, 0.699887, 1.0]
     """
     chances = every_chance(epsilon=epsilon, delta=delta)
-    found: Floats = chances[np.minimum(stable, len(chances) - 1)]
-    return found
+    released_chances: Floats = chances[np.minimum(stable, len(chances) - 1)]
+    return released_chances
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answers(Draw[Booleans]):
-    """Whether to answer, for stabilities (1 or T,) that one row moves by 1 at most: (T,). Costs (epsilon, delta)."""
+    """Decide to answer or refuse, for stabilities (1 or T,) of sensitivity 1: (T,). Costs (epsilon, delta)."""
 
     stable: Integers
     epsilon: float = field(kw_only=True)
@@ -104,7 +104,7 @@ class Answers(Draw[Booleans]):
 
     def __post_init__(self) -> None:
         answer_table(epsilon=self.epsilon, delta=self.delta)  # refuses what has none
-        check_whole(self.stable, least=0)
+        check_whole(self.stable, low=0)
 
     @override
     @property

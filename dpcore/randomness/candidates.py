@@ -34,7 +34,7 @@ class Candidates:
         return levels, order, np.append(starts, len(order))
 
     def draw(self, generator: np.random.Generator, *, rate: float, rule: str, trials: int) -> Integers:
-        """Candidates with weights e^(rate * score), by either rule, (trials,); ties are even."""
+        """Return the candidates with weights e^(rate * score), by either rule, (trials,); ties are even."""
         levels, order, starts = self.ranked
         sizes, utility = np.diff(starts), rate * (levels - levels[-1])
         if rule == "exponential":
@@ -53,7 +53,7 @@ class Candidates:
 
 
 def _largest(generator: np.random.Generator, sizes: Integers, trials: int) -> Floats:
-    """The largest of so many exponential noises for each size, (trials, L): 1 - (1 - e^-x)^size, inverted."""
+    """Return the largest of so many exponential noises for each size, (trials, L): 1 - (1 - e^-x)^size, inverted."""
     uniform = np.maximum(generator.standard_exponential((trials, len(sizes))), 1e-300)  # -ln of a uniform number
     largest: Floats = -np.log(-np.expm1(-uniform / sizes))
     return largest
@@ -67,7 +67,7 @@ class Net(Protocol):
         """All of them, or None where they are too many to list."""
 
     def draw(self, generator: np.random.Generator, *, rate: float, trials: int) -> Integers:
-        """Databases with weights e^(rate * score), as points in order, (trials, m); exact up to rounding."""
+        """Return the databases with weights e^(rate * score), as points in order, (trials, m); exact up to rounding."""
 
     def draw_exactly(self, below: Callable[[int], int], *, rate: Fraction) -> Integers:
         """One database (m,) with exactly these weights; ``below`` gives uniform whole numbers below its argument."""

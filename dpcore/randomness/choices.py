@@ -14,7 +14,7 @@ from dpcore.randomness.candidates import Candidates, Net
 from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.laws import exponential_law
 from dpcore.randomness.preview import Preview
-from dpcore.randomness.sampler import Drawn, PureDraw, check_whole
+from dpcore.randomness.sampler import DrawnT, PureDraw, check_whole
 from dpcore.randomness.secure import Secure
 
 RULES = ("exponential", "permute_and_flip")
@@ -23,7 +23,7 @@ MAX_RACED = 1 << 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Ruled(PureDraw[Drawn]):
+class _ScoredDraw(PureDraw[DrawnT]):
     """A choice by a rule, "exponential" or "permute_and_flip", with weights e^(epsilon * score / (2 sensitivity))."""
 
     rule: str = field(default="exponential", kw_only=True)
@@ -36,7 +36,7 @@ class _Ruled(PureDraw[Drawn]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice(_Ruled[Integers]):
+class Choice(_ScoredDraw[Integers]):
     """A candidate by its whole-number score, weights e^(epsilon * score / (2 sensitivity)); (1 or T, K) to (T,).
 
     ``sensitivity`` is how far a neighbour moves any one score. ``allowed`` (same shape) rules candidates out by public
@@ -97,7 +97,7 @@ class Choice(_Ruled[Integers]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DatabaseChoice(_Ruled[Integers]):
+class DatabaseChoice(_ScoredDraw[Integers]):
     """One of a net's small databases by its whole-number score, weights as in Choice: points in order, (T, m).
 
     Exponential mechanism on nets of any size; permute-and-flip on those that can be listed.
@@ -112,7 +112,7 @@ class DatabaseChoice(_Ruled[Integers]):
             check_whole(self.net.candidates.scores)
 
     def _listed(self) -> Candidates:
-        """The net's candidates; raises ParameterError if they are too many to list."""
+        """Return the net's candidates; raises ParameterError if they are too many to list."""
         if self.net.candidates is None:
             raise ParameterError("This draw needs a list of all candidates, and there are too many.")
         return self.net.candidates

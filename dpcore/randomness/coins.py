@@ -25,12 +25,12 @@ BITS_AT_ONCE = 1 << 24
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FairSplit(Draw[Integers]):
-    """How many of each count's rows get heads on their own fair coin, shape as counts (T, k); costs nothing."""
+    """Number of heads among each count's rows on fair coins, shape as counts (T, k); costs nothing."""
 
     counts: Integers
 
     def __post_init__(self) -> None:
-        check_whole(self.counts, least=0)
+        check_whole(self.counts, low=0)
 
     @override
     def previewed(self, preview: Preview, trials: int) -> Integers:
@@ -40,11 +40,11 @@ class FairSplit(Draw[Integers]):
         if tossed.size:
             rows = self.counts.reshape(-1)[tossed]
             spare = (64 - np.minimum(rows, 64)).astype(np.uint64)
-            found = np.bitwise_count(preview.bits.random_raw(rows.size) >> spare).astype(np.int64)
+            counts = np.bitwise_count(preview.bits.random_raw(rows.size) >> spare).astype(np.int64)
             many = rows > 64
             if many.any():
-                found[many] = preview.generator.binomial(rows[many], 0.5)
-            heads.reshape(-1)[tossed] = found
+                counts[many] = preview.generator.binomial(rows[many], 0.5)
+            heads.reshape(-1)[tossed] = counts
         return heads
 
     @override
@@ -64,12 +64,12 @@ class FairSplit(Draw[Integers]):
 
 
 def _heads(coins: int) -> int:
-    """Number of ones among so many fresh random bits, of which BITS_AT_ONCE are held at a time."""
-    found = 0
+    """Return the number of ones among so many fresh random bits, of which BITS_AT_ONCE are held at a time."""
+    ones = 0
     for start in range(0, coins, BITS_AT_ONCE):
         bits = min(BITS_AT_ONCE, coins - start)
-        found += (int.from_bytes(os.urandom((bits + 7) // 8)) & ((1 << bits) - 1)).bit_count()
-    return found
+        ones += (int.from_bytes(os.urandom((bits + 7) // 8)) & ((1 << bits) - 1)).bit_count()
+    return ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,18 +102,18 @@ class Statistic(Protocol):
 
     @property
     def answers(self) -> int:
-        """How many answers there are."""
+        """Number of possible answers."""
 
     def answer(self, counts: Integers) -> Integers:
-        """The answer on each subsample's histogram: (S, cells) to (S,)."""
+        """Return the answer on each subsample's histogram: (S, cells) to (S,)."""
 
     def law(self, counts: Integers, *, rows: int) -> Floats:
-        """Chance of each answer on so many rows drawn with replacement from counts (cells,): (answers,)."""
+        """Return the chance of each answer on so many rows drawn with replacement from counts (cells,): (answers,)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubsampleVotes(Draw[Integers]):
-    """How often each answer comes out of ``times`` subsamples of ``rows`` rows, with replacement: (T, answers).
+    """Votes for each answer in ``times`` subsamples of ``rows`` rows, with replacement: (T, answers).
 
     ``counts`` (cells,) is the data. The coins are private and cost nothing themselves: the votes must meet noise
     before anyone sees them.
@@ -125,7 +125,7 @@ class SubsampleVotes(Draw[Integers]):
     times: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        check_whole(self.counts, least=0)
+        check_whole(self.counts, low=0)
         check_number("number of rows in a subsample", self.rows)
         check_number("number of subsamples", self.times)
 

@@ -73,7 +73,7 @@ class GaussianCounts(Draw[Integers]):
         if not (0 < self.sigma < math.inf):
             raise ParameterError(f"A draw needs a finite sigma above 0, got {self.sigma!r}.")
         check_scale(self.sigma)
-        check_number("squared shift", self.squared_shift, least=0, most=MAX_SENSITIVITY**2)
+        check_number("squared shift", self.squared_shift, low=0, high=MAX_SENSITIVITY**2)
         check_whole(self.counts)
 
     @override
@@ -102,10 +102,10 @@ class GaussianCounts(Draw[Integers]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyComparisons(PureDraw[Booleans]):
-    """Whether value + discrete Laplace noise >= threshold, elementwise on values (1 or T, k): (T, k).
+    """Comparison value + discrete Laplace noise >= threshold, elementwise on values (1 or T, k): (T, k).
 
-    Thresholds are public whole numbers, broadcast against the values; noise has scale sensitivity/epsilon. Where
-    nobody needs the answer, NEVER as the one threshold keeps the draw and its charge, and a preview from work.
+    Thresholds are public whole numbers, broadcast against the values; noise has scale sensitivity/epsilon. NEVER as
+    the one threshold stands for an unused comparison: the draw and its charge stay, and a preview does no work.
     """
 
     values: Integers
@@ -115,7 +115,7 @@ class NoisyComparisons(PureDraw[Booleans]):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(self.values)
-        check_whole(np.asarray(self.threshold), least=-NEVER, most=NEVER)
+        check_whole(np.asarray(self.threshold), low=-NEVER, high=NEVER)
 
     @override
     def composed(self, sampler: Sampler, trials: int) -> Booleans:
@@ -125,7 +125,7 @@ class NoisyComparisons(PureDraw[Booleans]):
 
     @override
     def previewed(self, preview: Preview, trials: int) -> Booleans:
-        """The same, but for what nobody needs."""
+        """Draw as composed, except for unused comparisons."""
         if isinstance(self.threshold, int) and self.threshold >= NEVER:
             return np.zeros((trials, self.values.shape[1]), dtype=np.bool_)
         return self.composed(preview, trials)

@@ -76,17 +76,17 @@ class MedianCuts(PureDraw[Integers]):
 
         The preview keeps the last ones: the levels of one release cut the same line at the same rate.
         """
-        kept = preview.kept.get(MedianCuts)
-        if kept is None or kept[0] != self.rate or not np.array_equal(kept[1], self.cumulative):
+        cached = preview.memo.get(MedianCuts)
+        if cached is None or cached[0] != self.rate or not np.array_equal(cached[1], self.cumulative):
             doubled = 2 * self.rate * self.cumulative.astype(np.float64)
             rising = np.concatenate([[-np.inf], np.logaddexp.accumulate(doubled)])
             falling = np.concatenate([np.logaddexp.accumulate(-doubled[::-1])[::-1], [-np.inf]])
-            kept = preview.kept[MedianCuts] = self.rate, self.cumulative.copy(), rising, falling
-        return kept[2], kept[3]
+            cached = preview.memo[MedianCuts] = self.rate, self.cumulative.copy(), rising, falling
+        return cached[2], cached[3]
 
 
 def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Integers, Booleans]:
-    """Scores (T, U + 1) and which cuts are allowed, for one segment low..high (T,) a trial."""
+    """Return the scores (T, U + 1) and which cuts are allowed, for one segment low..high (T,) a trial."""
     cuts = np.arange(len(cumulative))
     allowed = (cuts >= low[:, None]) & (cuts <= high[:, None])
     scores = -np.abs(2 * cumulative[None, :] - cumulative[low][:, None] - cumulative[high][:, None])
@@ -96,7 +96,7 @@ def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Int
 def _cut_each(
     generator: np.random.Generator, cumulative: Integers, low: Integers, high: Integers, *, rate: float
 ) -> Integers:
-    """A cut of each segment (T, k) by its weight beside the segment's best, all of them in one running sum."""
+    """Return a cut of each segment (T, k) by its weight beside the segment's best, all of them in one running sum."""
     ends = cumulative[low] + cumulative[high]
     # The best cut is the last one below half of the rows or the one behind it.
     middle = np.clip(np.searchsorted(2 * cumulative, ends, side="left"), low, high)
@@ -109,8 +109,8 @@ def _cut_each(
     weights = np.cumsum(np.exp(-rate * losses))
     before = np.concatenate([[0.0], weights[stops[:-1] - 1]])
     drawn = before + generator.random(len(stops)) * (weights[stops - 1] - before)
-    found = np.clip(np.searchsorted(weights, drawn, side="right"), stops - widths, stops - 1)
-    cuts: Integers = places[found].reshape(low.shape)
+    positions = np.clip(np.searchsorted(weights, drawn, side="right"), stops - widths, stops - 1)
+    cuts: Integers = places[positions].reshape(low.shape)
     return cuts
 
 

@@ -11,7 +11,7 @@ from dpcore.core import Integers
 
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
-    """Distinct rows in lexicographic order, and which of them each row is: shapes (K, w) and (T,).
+    """Return the distinct rows in lexicographic order, and which of them each row is: shapes (K, w) and (T,).
 
     The same as ``np.unique(rows, axis=0, return_inverse=True)``, ten times as fast where rows are short: a sort of
     numbers for each column, not one of rows.

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from dpcore.core import Floats, Mechanism, ParameterError, State, check_memory
 from dpcore.randomness.distinct import distinct_rows
-from dpcore.randomness.sampler import Draw, Drawn, Sampler
+from dpcore.randomness.sampler import Draw, DrawnT, Sampler
 
 MAX_PATHS = 1 << 22
 
@@ -35,15 +35,15 @@ class Enumerate(Sampler):
 
     name: ClassVar[str] = "enumerate"
 
-    def __init__(self, *, window: tuple[int, int], most: int = MAX_PATHS) -> None:
+    def __init__(self, *, window: tuple[int, int], max_paths: int = MAX_PATHS) -> None:
         if not window[0] < window[1]:
             raise ParameterError("A window needs a lowest value below its highest.")
-        self.window, self.most = window, most
+        self.window, self.max_paths = window, max_paths
         self.values = np.arange(window[0], window[1] + 1)
         self._start()
 
     def _start(self) -> None:
-        """Forget every coin."""
+        """Forget all coins drawn before."""
         self._drawn: list[NDArray[Any]] = []
         self._chance: Floats = np.ones(1)
         self._position = 0
@@ -67,7 +67,7 @@ class Enumerate(Sampler):
         return distinct, chances
 
     def _draw(self, branch: Callable[[], tuple[NDArray[Any], Floats]]) -> NDArray[Any]:
-        """The scripted values of this draw (paths, ...); at the first unscripted one, branch and replay.
+        """Return the scripted values of this draw (paths, ...); at the first unscripted one, branch and replay.
 
         ``branch`` gives values (paths or 1, branches, ...) and their chances (paths, branches).
         """
@@ -76,15 +76,15 @@ class Enumerate(Sampler):
             return self._drawn[self._position - 1]
         values, chances = branch()
         path, which = np.nonzero(chances > 0)
-        if len(path) > self.most:
-            raise ParameterError(f"Too many paths to enumerate: more than {self.most}.")
+        if len(path) > self.max_paths:
+            raise ParameterError(f"Too many paths to enumerate: more than {self.max_paths}.")
         self._drawn = [drawn[path] for drawn in self._drawn]
         self._drawn.append(values[path if len(values) > 1 else 0, which])
         self._chance = self._chance[path] * chances[path, which]
         raise _Branched
 
     @override
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         return draw.enumerated(self, trials)
 
     def independent(self, laws: Floats, symbols: NDArray[Any]) -> NDArray[Any]:
@@ -92,8 +92,8 @@ class Enumerate(Sampler):
 
         def branch() -> tuple[NDArray[Any], Floats]:
             rows = np.broadcast_to(laws, (len(self._chance), *laws.shape[1:]))
-            if len(rows) * rows.shape[2] ** rows.shape[1] > 8 * self.most:  # before zero chances are dropped
-                raise ParameterError(f"Too many paths to enumerate: more than {self.most}.")
+            if len(rows) * rows.shape[2] ** rows.shape[1] > 8 * self.max_paths:  # before zero chances are dropped
+                raise ParameterError(f"Too many paths to enumerate: more than {self.max_paths}.")
             branches = rows.shape[2] ** rows.shape[1]
             check_memory(
                 branches * (2 * rows.shape[1] + 2 * len(rows)),
@@ -108,5 +108,5 @@ class Enumerate(Sampler):
         return self._draw(branch)
 
     def one_of(self, values: NDArray[Any], chances: Floats) -> NDArray[Any]:
-        """One of these values (B, ...), drawn with chances (B,) on every path: (paths, ...)."""
+        """Return one of these values (B, ...), drawn with chances (B,) on every path: (paths, ...)."""
         return self._draw(lambda: (values[None], np.broadcast_to(chances, (len(self._chance), len(chances)))))

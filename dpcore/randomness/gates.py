@@ -1,4 +1,4 @@
-"""Sparse vector: ask many times whether a private number reaches a threshold, and pay for the few times it does.
+"""Sparse vector: compare private numbers with a threshold many times, at the cost of the few that reach it.
 
 This is the algorithm that Lyu, Su and Li (2017) prove private as their Algorithm 1: one noise rho on the threshold for
 the whole life of a gate, fresh noise nu on every comparison, at most c = ``updates`` positive answers, and answers with
@@ -36,7 +36,7 @@ REACH = 40.0
 
 @dataclass(frozen=True, kw_only=True)
 class GateBudget:
-    """How a gate's epsilon is split: what one draw of each kind costs at the gate's sensitivity."""
+    """Split of a gate's epsilon: cost of one draw of each kind at the gate's sensitivity."""
 
     threshold: float
     """Of the one noise on the threshold, epsilon_1."""
@@ -54,7 +54,7 @@ class GateBudget:
 
 
 def gate_budget(*, epsilon: float, updates: int, answers: float) -> GateBudget:
-    """The split that makes the noise on a comparison, rho and nu together, as small as it can be.
+    """Return the split that makes the noise on a comparison, rho and nu together, as small as it can be.
 
     The variance of rho - nu grows with 1/epsilon_1^2 + (2c/epsilon_2)^2, least at epsilon_2 = (2c)^(2/3) epsilon_1
     (Lyu, Su and Li 2017, section 4.2).
@@ -87,7 +87,7 @@ class Gate(Protocol):
         """Trials that have given all their positive answers: from there on nothing of the data is looked at, (T,)."""
 
     def above(self, values: Integers, threshold: int) -> Booleans:
-        """Whether value + noise >= threshold + noise, (T,) to (T,); False where closed."""
+        """Return whether value + noise >= threshold + noise, (T,) to (T,); False where closed."""
 
     def answer(self, counts: Integers) -> Integers:
         """Counts (T,) plus noise where the last comparison was positive and not answered yet; 0 elsewhere."""
@@ -115,19 +115,19 @@ class DrawnGate:
 
     @property
     def closed(self) -> Booleans:
-        """See Gate."""
+        """Trials whose updates are used up, (T,)."""
         closed: Booleans = self._left == 0
         return closed
 
     def above(self, values: Integers, threshold: int) -> Booleans:
-        """See Gate."""
+        """Compare with the trial's noisy threshold, by one draw."""
         noisy = self._noisy(values, epsilon=self._budget.comparison)
         self._owed = (noisy >= threshold + self._threshold) & ~self.closed
         self._left = self._left - self._owed
         return self._owed.copy()
 
     def answer(self, counts: Integers) -> Integers:
-        """See Gate."""
+        """Add noise to the counts where an answer is owed."""
         owed, self._owed = self._owed, np.zeros_like(self._owed)
         return np.where(owed, self._noisy(counts, epsilon=self._budget.answer), 0)
 
@@ -158,12 +158,12 @@ class EnumeratedGate:
 
     @property
     def closed(self) -> Booleans:
-        """See Gate."""
+        """Trials whose updates are used up, (T,)."""
         closed: Booleans = self._left == 0
         return closed
 
     def above(self, values: Integers, threshold: int) -> Booleans:
-        """See Gate."""
+        """Compare with the noisy threshold, over all enumerated noises."""
         check_whole(values)
         needed = threshold + self._noises[None, :] - values[:, None]
         scale = self._sensitivity / self._budget.comparison
@@ -174,13 +174,13 @@ class EnumeratedGate:
         self._owed = self._independent((laws / laws.sum(axis=1, keepdims=True))[:, None, :], np.array([False, True]))[
             :, 0
         ]
-        seen = np.where(self._owed[:, None], yes, no)
-        self._posterior = seen / seen.sum(axis=1, keepdims=True)
+        likelihood = np.where(self._owed[:, None], yes, no)
+        self._posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
         self._left = self._left - self._owed
         return self._owed.copy()
 
     def answer(self, counts: Integers) -> Integers:
-        """See Gate. Clamped to the window, and 0 where nothing is owed."""
+        """Add noise to the counts, clamped to the window, and 0 where no answer is owed."""
         if not self._budget.answer:
             raise ParameterError("This gate keeps nothing for answers.")
         check_whole(counts)
@@ -209,7 +209,7 @@ class SparseVector(PureDraw[Gate]):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("sensitivity of a sparse vector", self.sensitivity, most=MAX_SENSITIVITY)
+        check_number("sensitivity of a sparse vector", self.sensitivity, high=MAX_SENSITIVITY)
         budget = gate_budget(epsilon=self.epsilon, updates=self.updates, answers=self.answers)
         object.__setattr__(self, "budget", budget)
 

@@ -38,13 +38,13 @@ def laplace_mass(z: NDArray[Any], *, scale: float) -> Floats:
 
 
 def laplace_variance(scale: float) -> float:
-    """Variance of discrete Laplace noise of this scale."""
+    """Return the variance of discrete Laplace noise of this scale."""
     p = math.exp(-1 / scale)
     return 2 * p / (1 - p) ** 2
 
 
 def laplace_quantile(tail: float, *, scale: float) -> int:
-    """Smallest whole j >= 1 with Pr[|Z| >= j] <= tail: 2 p^j/(1 + p) solved for j."""
+    """Return the smallest whole j >= 1 with Pr[|Z| >= j] <= tail: 2 p^j/(1 + p) solved for j."""
     p = np.exp(-1.0 / scale)
     return max(1, int(np.ceil(scale * np.log(2 / ((1 + p) * tail)))))
 
@@ -62,7 +62,7 @@ def gaussian_masses(sigma: float) -> tuple[int, Floats]:
 
 
 def clamped_law(values: NDArray[Any], *, window: tuple[int, int], kind: str, scale: float) -> Floats:
-    """Law of clamp(value + Z) on low..high, for each value: shape values.shape + (high - low + 1,).
+    """Return the law of clamp(value + Z) on low..high, for each value: shape values.shape + (high - low + 1,).
 
     Clamping is post-processing: it keeps the law exact and finite, and cannot raise a privacy loss.
     """
@@ -84,7 +84,7 @@ def clamped_law(values: NDArray[Any], *, window: tuple[int, int], kind: str, sca
 
 
 def exponential_law(scores: NDArray[Any], allowed: NDArray[np.bool_], *, rate: float, rule: str) -> Floats:
-    """Chance of each candidate, shape (..., K), at weights e^(rate * score); zero where not allowed.
+    """Return the chance of each candidate, shape (..., K), at weights e^(rate * score); zero where not allowed.
 
     ``exponential``: McSherry and Talwar (2007). ``permute_and_flip``: McKenna and Sheldon (2020); with
     q = e^(rate (score - best)) its chance of r is q_r * integral over t in [0, 1] of prod over j != r of (1 - q_j t),
@@ -107,7 +107,7 @@ def exponential_law(scores: NDArray[Any], allowed: NDArray[np.bool_], *, rate: f
 
 
 def compositions(total: int, parts: int) -> Integers:
-    """Every way to share ``total`` out among ``parts`` places, shape (ways, parts)."""
+    """Return every way to share ``total`` out among ``parts`` places, shape (ways, parts)."""
     dividers = np.array(list(combinations(range(total + parts - 1), parts - 1)), dtype=np.int64)
     edges = np.pad(dividers, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, total + parts - 1)))
     return np.diff(edges, axis=1) - 1

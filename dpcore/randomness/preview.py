@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Floats, Integers, ParameterError
-from dpcore.randomness.sampler import Draw, Drawn, Sampler, check_scale, check_whole
+from dpcore.randomness.sampler import Draw, DrawnT, Sampler, check_scale, check_whole
 
 BLOCK = 1 << 15
 """Draws made at once: a block of doubles that stays in the processor's cache."""
@@ -19,7 +19,7 @@ WIDE = 4096.0
 """Deviations of Gaussian noise up to which the chances are worth a table."""
 
 
-def _kept(far: Integers, *, sigma: float) -> Floats:
+def _acceptance(far: Integers, *, sigma: float) -> Floats:
     """Chance that a rounded normal this far from 0 is kept, elementwise, so that the kept ones are discrete Gaussian.
 
     e^(-z^2/(2 sigma^2)) over the normal's mass within a half of z. That mass is an average of the same curve, times
@@ -57,10 +57,10 @@ class Preview(Sampler):
         self.seed = seed
         self.bits = np.random.SFC64(seed)
         self.generator = np.random.Generator(self.bits)
-        self.kept: dict[type[Draw[Any]], Any] = {}
+        self.memo: dict[type[Draw[Any]], Any] = {}
 
     @override
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         return draw.previewed(self, trials)
 
     def laplace(self, values: Integers, *, scale: float, trials: int) -> Integers:
@@ -88,17 +88,17 @@ class Preview(Sampler):
         return out
 
     def gaussian(self, shape: tuple[int, int], *, sigma: float) -> Integers:
-        """Discrete Gaussian noise: a rounded normal, thinned to the discrete law. Nearly every draw is kept."""
+        """Draw discrete Gaussian noise: a rounded normal, thinned to the discrete law; nearly all are accepted."""
         reach = int(np.ceil(9 * sigma)) + 2  # beyond it none is kept
-        table = np.append(_kept(np.arange(reach + 1), sigma=sigma), 0.0) if sigma <= WIDE else None
+        table = np.append(_acceptance(np.arange(reach + 1), sigma=sigma), 0.0) if sigma <= WIDE else None
 
         def proposed(size: int) -> tuple[Integers, Integers]:
-            """Rounded normals, and the places of those that are not kept."""
+            """Return rounded normals, and the places of the rejected ones."""
             normal = self.generator.standard_normal(size)
             normal *= sigma
             drawn = np.rint(normal, out=normal).astype(np.int64)
             far = np.abs(drawn)
-            chance = _kept(far, sigma=sigma) * (far <= reach) if table is None else table.take(far, mode="clip")
+            chance = _acceptance(far, sigma=sigma) * (far <= reach) if table is None else table.take(far, mode="clip")
             return drawn, np.flatnonzero(self.generator.random(size) >= chance)
 
         noise, todo = proposed(math.prod(shape))

@@ -1,4 +1,4 @@
-"""Where coins come from: a draw says what it protects and what that costs, a sampler makes it.
+"""The base classes of draws, with their sensitivity and cost, and of the samplers that make them.
 
 A draw receives the value it protects, its epsilon and its sensitivity, never a scale alone. So the same run() can be
 previewed, released, accounted for, or enumerated. Sensitivity is the L1 distance a neighbour can move the *whole*
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from dpcore.randomness.preview import Preview
     from dpcore.randomness.secure import Secure
 
-Drawn = TypeVar("Drawn")
+DrawnT = TypeVar("DrawnT")
 
 MAX_COUNT = 1 << 61
 MAX_SENSITIVITY = 1 << 53
 MAX_SCALE = 2.0**54
 
 
-def check_whole(values: Any, *, least: int = -MAX_COUNT, most: int = MAX_COUNT) -> None:
-    """Raise ParameterError unless the values are an integer array within [least, most]; no value is named.
+def check_whole(values: Any, *, low: int = -MAX_COUNT, high: int = MAX_COUNT) -> None:
+    """Raise ParameterError unless the values are an integer array within [low, high]; no value is named.
 
     Fractions, NaN, infinities and truth values are never rounded or cast.
     """
     kind = getattr(values, "dtype", None)
     if not isinstance(values, np.ndarray) or not np.issubdtype(kind, np.integer):
         raise ParameterError(f"A draw takes whole numbers, an array of integers; this one has type {kind}.")
-    if values.size and not (int(values.min()) >= least and int(values.max()) <= most):
-        raise ParameterError(f"A draw takes whole numbers from {least} to {most}: a value is outside.")
+    if values.size and not (int(values.min()) >= low and int(values.max()) <= high):
+        raise ParameterError(f"A draw takes whole numbers from {low} to {high}: a value is outside.")
 
 
-def check_number(name: str, value: Any, *, least: int = 1, most: int = MAX_COUNT) -> None:
-    """Raise ParameterError unless a public number is a whole number from ``least`` to ``most``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise ParameterError(f"The {name} must be a whole number from {least} to {most}, got {value!r}.")
+def check_number(name: str, value: Any, *, low: int = 1, high: int = MAX_COUNT) -> None:
+    """Raise ParameterError unless a public number is a whole number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise ParameterError(f"The {name} must be a whole number from {low} to {high}, got {value!r}.")
 
 
 def check_scale(scale: float) -> None:
@@ -60,7 +60,7 @@ def check_scale(scale: float) -> None:
 
 @dataclass(frozen=True)
 class Charge:
-    """What one draw spent: an epsilon and a delta, or a Gaussian's sigma and squared shift.
+    """Cost of one draw: an epsilon and a delta, or a Gaussian's sigma and squared shift.
 
     ``numbers`` is how many numbers it drew.
     """
@@ -73,7 +73,7 @@ class Charge:
     numbers: int = 1
 
 
-class Draw(ABC, Generic[Drawn]):
+class Draw(ABC, Generic[DrawnT]):
     """A request for coins: a frozen dataclass that checks its fields and knows what it costs.
 
     A kind of draw says how a preview, a release and an enumeration make it; what it leaves out is ``composed`` of
@@ -82,28 +82,28 @@ class Draw(ABC, Generic[Drawn]):
 
     @property
     def charge(self) -> Charge | None:
-        """What it spends; None for coins that are free."""
+        """Cost of the draw; None for coins that are free."""
         return None
 
-    def composed(self, sampler: Sampler, trials: int) -> Drawn:
-        """Made of other draws."""
+    def composed(self, sampler: Sampler, trials: int) -> DrawnT:
+        """Return the draw as a composition of other draws."""
         raise TypeError(f"{type(self).__name__} does not say how a {sampler.name} sampler draws it.")
 
-    def previewed(self, preview: Preview, trials: int) -> Drawn:
-        """Fast, on many trials at once."""
+    def previewed(self, preview: Preview, trials: int) -> DrawnT:
+        """Return the draw for previews: fast, on many trials at once."""
         return self.composed(preview, trials)
 
-    def released(self, secure: Secure, trials: int) -> Drawn:
-        """Exactly, on whole numbers, from the operating system's entropy."""
+    def released(self, secure: Secure, trials: int) -> DrawnT:
+        """Return the draw for releases: exactly, on whole numbers, from the operating system's entropy."""
         return self.composed(secure, trials)
 
-    def enumerated(self, paths: Enumerate, trials: int) -> Drawn:
-        """By its exact law."""
+    def enumerated(self, paths: Enumerate, trials: int) -> DrawnT:
+        """Return the draw by its exact law, path by path."""
         return self.composed(paths, trials)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PureDraw(Draw[Drawn]):
+class PureDraw(Draw[DrawnT]):
     """A draw that spends a pure epsilon at a sensitivity, both finite and above 0; its noise fits 64 bits."""
 
     epsilon: float = field(kw_only=True)
@@ -123,7 +123,7 @@ class PureDraw(Draw[Drawn]):
 
     @property
     def scale(self) -> float:
-        """Of discrete Laplace noise."""
+        """Scale of the discrete Laplace noise."""
         return self.sensitivity / self.epsilon
 
     @property
@@ -138,8 +138,8 @@ class Sampler(ABC):
     name: ClassVar[str]
     secure: ClassVar[bool] = False
 
-    def draw(self, draw: Draw[Drawn], trials: int) -> Drawn:
-        """What was drawn, for T trials on the first axis of its arrays.
+    def draw(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
+        """Draw for T trials, on the first axis of the arrays.
 
         The values that a draw protects have a first axis of 1 (the same data for all trials) or T.
         """
@@ -147,5 +147,5 @@ class Sampler(ABC):
         return self.make(draw, trials)
 
     @abstractmethod
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
-        """The draw, by this sampler's way of making it."""
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
+        """Return the draw, by this sampler's way of making it."""

@@ -14,7 +14,7 @@ import numpy as np
 from typing_extensions import override
 
 from dpcore.core import Integers
-from dpcore.randomness.sampler import Draw, Drawn, Sampler, check_whole
+from dpcore.randomness.sampler import Draw, DrawnT, Sampler, check_whole
 
 WHOLE = "i64"
 """OpenDP's type for our whole numbers: its default, 32 bits, is too narrow for scores, and the error quotes them."""
@@ -25,12 +25,12 @@ AT_ONCE = 1 << 20
 
 
 def rounded_up(scale: float) -> float:
-    """A scale a few roundings wider, so that epsilons split and divided in floating point never add up to more."""
+    """Return a scale a few roundings wider, so that epsilons split in floating point never add up to more."""
     return scale * (1 + 2**-48)
 
 
 def _opendp() -> Any:
-    """OpenDP with the constructors we rely on switched on."""
+    """Return OpenDP with the constructors we rely on switched on."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -44,11 +44,11 @@ class Secure(Sampler):
     secure: ClassVar[bool] = True
 
     @override
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         return draw.released(self, trials)
 
     def laplace(self, counts: Integers, *, scale: float, trials: int) -> Integers:
-        """Counts (1 or T, k) plus discrete Laplace noise, (T, k)."""
+        """Return the counts (1 or T, k) plus discrete Laplace noise, (T, k)."""
         dp = _opendp()
         domain = dp.vector_domain(dp.atom_domain(T=WHOLE))
         return _measured(
@@ -56,13 +56,13 @@ class Secure(Sampler):
         )
 
     def gaussian(self, counts: Integers, *, sigma: float, trials: int) -> Integers:
-        """Counts (1 or T, k) plus discrete Gaussian noise, (T, k)."""
+        """Return the counts (1 or T, k) plus discrete Gaussian noise, (T, k)."""
         dp = _opendp()
         domain = dp.vector_domain(dp.atom_domain(T=WHOLE))
         return _measured(dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=sigma), counts, trials=trials)
 
     def noisy_max(self, *, gumbel: bool, scale: float) -> Callable[[Integers], int]:
-        """The place of the largest of some scores, Gumbel or exponential noise of this scale added to each."""
+        """Return the place of the largest of some scores, Gumbel or exponential noise of this scale added to each."""
         dp = _opendp()
         race = dp.m.make_noisy_max(
             dp.vector_domain(dp.atom_domain(T=WHOLE)),
@@ -79,7 +79,7 @@ class Secure(Sampler):
 
 
 def _measured(measurement: Any, counts: Integers, *, trials: int) -> Integers:
-    """Counts (1 or T, k) with one of OpenDP's noises, (T, k)."""
+    """Return the counts (1 or T, k) with one of OpenDP's noises, (T, k)."""
     check_whole(counts)
     rows = np.broadcast_to(counts, (trials, counts.shape[1]))
     # OpenDP draws from its own entropy; a vector call amortises the cost of crossing into it. It takes arrays as they
@@ -92,13 +92,13 @@ def _measured(measurement: Any, counts: Integers, *, trials: int) -> Integers:
 
 
 def uniform(high: int, size: int) -> Integers:
-    """Uniform whole numbers in [0, high) from the operating system's entropy, shape (size,); high at most 2^61."""
+    """Draw uniform whole numbers in [0, high) from the operating system's entropy, shape (size,); high at most 2^61."""
     kind: type[np.uint32 | np.uint64] = np.uint32 if high <= 1 << 32 else np.uint64
     width = np.dtype(kind).itemsize
     highest = (1 << 8 * width) // high * high - 1
-    kept = np.empty(0, dtype=kind)
-    while len(kept) < size:
-        words = np.frombuffer(os.urandom(width * (size - len(kept))), dtype=kind)
+    accepted = np.empty(0, dtype=kind)
+    while len(accepted) < size:
+        words = np.frombuffer(os.urandom(width * (size - len(accepted))), dtype=kind)
         # Words in the last, incomplete round of remainders are thrown away, so that none is more likely.
-        kept = np.concatenate([kept, words[words <= kind(highest)]])
-    return (kept.astype(np.uint64) % np.uint64(high)).astype(np.int64)
+        accepted = np.concatenate([accepted, words[words <= kind(highest)]])
+    return (accepted.astype(np.uint64) % np.uint64(high)).astype(np.int64)

@@ -147,7 +147,7 @@ def paired_laws(
     if records is None:  # some domains have no list of cells
         records = np.arange(problem.domain.size)
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
-    sampler = Enumerate(window=what.get("window") or (-4, problem.n + 4), most=what.get("most", MAX_PATHS))
+    sampler = Enumerate(window=what.get("window") or (-4, problem.n + 4), max_paths=what.get("most", MAX_PATHS))
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(places: tuple[int, ...]) -> Law:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpcore.core import (
     Dataset,
     Domain,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     Mechanism,
@@ -56,22 +56,22 @@ Kinds = NDArray[Any]
 """Records of four kinds, on the first axis: the many, the other many, the lone one, and what it becomes."""
 
 
-def _small(kind: DomainKind) -> tuple[Domain, Kinds]:
+def _small(kind: DomainType) -> tuple[Domain, Kinds]:
     """A small domain of this kind with four kinds of records."""
     cells, yes_no = np.array([0, 3, 1, 2]), np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
     halves = Number(bits=1)
-    small: dict[DomainKind, tuple[Domain, Kinds]] = {
-        DomainKind.NUMBER: (Number(bits=2), cells),
-        DomainKind.LABELS: (Labels(labels=("a", "b", "c", "d")), cells),
-        DomainKind.MAP: (Product.map(halves, halves), cells),
-        DomainKind.GROUPS: (Product.map(Labels(labels=("a", "b")), halves), cells),
-        DomainKind.YES_NO: (Product.yes_no(("a", "b")), yes_no),
-        DomainKind.TABLE: (Product.coded({"a": 2, "b": 2}), yes_no),
-        DomainKind.LISTS: (
+    small: dict[DomainType, tuple[Domain, Kinds]] = {
+        DomainType.NUMBER: (Number(bits=2), cells),
+        DomainType.LABELS: (Labels(labels=("a", "b", "c", "d")), cells),
+        DomainType.MAP: (Product.map(halves, halves), cells),
+        DomainType.GROUPS: (Product.map(Labels(labels=("a", "b")), halves), cells),
+        DomainType.YES_NO: (Product.yes_no(("a", "b")), yes_no),
+        DomainType.TABLE: (Product.coded({"a": 2, "b": 2}), yes_no),
+        DomainType.LISTS: (
             DecisionLists(names=("a",), rules=1),
             np.array([[2, 0, 0], [2, 0, 1], [0, 1, 0], [1, 1, 0]]),
         ),
-        DomainKind.VECTORS: (Sphere(dimensions=2), np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])),
+        DomainType.VECTORS: (Sphere(dimensions=2), np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])),
     }
     return small[kind]
 
@@ -146,7 +146,7 @@ def exactly_on_two_rows(entry: Entry, mechanism: Mechanism, neighbours: Neighbou
     Raises:
         ParameterError: it has no proof for the relation.
     """
-    two = {DomainKind.NUMBER: Number(bits=1), DomainKind.LABELS: Labels(labels=("a", "b"), missing=False)}
+    two = {DomainType.NUMBER: Number(bits=1), DomainType.LABELS: Labels(labels=("a", "b"), missing=False)}
     domain = two.get(entry.domains[0])
     if domain is None or "gamma" in entry.controls() or isinstance(mechanism, Interactive):
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Floats, Integers, Neighbours
-from dpcore.limits.attacks import worth
+from dpcore.limits.attacks import dimension_bounds
 from dpcore.limits.attacks.shattering import Shattering
 
 MAX_ROWS = 10**6
@@ -53,22 +53,24 @@ def worth_by_rows(
         neighbours: the relation.
         beta: failure chance.
     """
-    questions, points = worth.different(weights), weights.shape[1]
-    hidden = worth.hidden_points(found, scale=scale)
+    questions, points = dimension_bounds.different(weights), weights.shape[1]
+    hidden = dimension_bounds.hidden_points(found, scale=scale)
     rows = np.maximum(1, REPEATS * hidden // 2) if hidden else REPEATS
     rows = rows[rows <= MAX_ROWS]
 
     def promised(number: int) -> Floats:
         return np.array(
             [
-                worth.net_promise(questions=number, points=points, rows=n, epsilon=epsilon, beta=beta).value
+                dimension_bounds.net_promise(questions=number, points=points, rows=n, epsilon=epsilon, beta=beta).value
                 for n in rows.tolist()
             ]
         )
 
-    most = worth.most_questions(points=points, dimension=found.at_most) if scale is None else 0
+    most = dimension_bounds.max_questions(points=points, dimension=found.upper_bound) if scale is None else 0
     bounds = [
-        worth.hidden_half(found, scale=scale, repeats=each, epsilon=epsilon, neighbours=neighbours, beta=beta)
+        dimension_bounds.hidden_half(
+            found, scale=scale, repeats=each, epsilon=epsilon, neighbours=neighbours, beta=beta
+        )
         for each in REPEATS[: len(rows)].tolist()
     ]
     return Worth(

@@ -68,7 +68,7 @@ def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generat
     by_noise = subset_sum.recovered(guess, truth).reshape(len(errors), RUNS)
     yield 0.4
     levels = np.linspace(0, errors[-1], LEVELS)
-    proved = 1 - subset_sum.wrong_at_most(masks, error=levels) / people
+    proved = 1 - subset_sum.max_wrong_bits(masks, error=levels) / people
     yield 0.5
     questions = sorted({max(5, round(groups * share)) for share in ASKED})
     shares = []

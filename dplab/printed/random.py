@@ -11,7 +11,7 @@ from dpcore.core import ParameterError
 from dpcore.limits.bounds import minimax
 from dpcore.limits.bounds.distributional import differential_from
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
-from dpcore.mechanisms.robust.unbounded_mean import far_apart_chance
+from dpcore.mechanisms.robust.unbounded_mean import exception_chance
 from dplab.printed.lines import PrintedLine, PrintedTable
 from dplab.sparse import grid_example, rows_needed, simulate
 
@@ -138,7 +138,7 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
             PrintedLine(
                 what=f"γ₂ at δ = {PAIRS_BEYOND:g}, least δ′ + 2e^(−(δ′−δ)²n) (Section 6)",
                 printed=printed_gamma(n=n, share=PAIRS_BEYOND),
-                holds=far_apart_chance(n=n, exceptions=math.floor(PAIRS_BEYOND * (n // 2))),
+                holds=exception_chance(n=n, exceptions=math.floor(PAIRS_BEYOND * (n // 2))),
                 why="by ranks instead of the DKW inequality, and for both data sets at once",
             ),
             PrintedLine(

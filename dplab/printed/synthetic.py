@@ -11,7 +11,7 @@ from dpcore.data.columns import Number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.printed import printed
 from dpcore.mechanisms.intervals.printed import corrected_rows, printed_rows
-from dpcore.mechanisms.net.sized import by_queries
+from dpcore.mechanisms.net.resolution import by_queries
 from dpcore.queries.ranges import Intervals
 from dplab.printed.lines import ORDER, PrintedLine, PrintedTable, log10_choose
 

@@ -15,7 +15,7 @@ from dpcore.core import Domain, rounded_up
 from dpcore.core.safe_csv import unescape_frame
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
-from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY
+from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS
 from dprelease.ledger.records import Stored, restored_sentence
 from dprelease.requests.parts import Request
 from dprelease.requests.tables import BETA
@@ -161,7 +161,7 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     """A released table as bars."""
     import pandas as pd
 
-    if ROWS_OF_NOBODY in name:
+    if SYNTHETIC_ROWS in name:
         many = f"{len(contents.splitlines()) - 1:,}"
         yield from _paragraphs(
             f"Released: {many} rows in the file {name}, with the table's own columns. They are synthetic: made of what "

@@ -18,7 +18,7 @@ from dpcore.data.reading.format import USUAL
 from dpcore.data.readings import Columns
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
-from dpcore.mechanisms.ranges.named import NamedQueries
+from dpcore.mechanisms.ranges.named_queries import NamedQueries
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
 from dpcore.mechanisms.robust.counted_mean import CountedMean, weight
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian

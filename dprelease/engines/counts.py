@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from dpcore.core import Booleans, DataError, Dataset, Domain, Integers, ParameterError, Provenance
 from dpcore.data.columns import Column, Labels, Number, is_labels, is_number
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.predicates import Predicate
 from dpcore.data.product import Product
 from dpcore.data.reading.intake import LIMITS

@@ -19,7 +19,7 @@ from typing_extensions import override
 from dpcore.core import DataError, Dataset, Integers, Provenance, ProvenanceKind
 from dpcore.data.columns import Column, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.declared import DeclaredTable
+from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.reading.intake import LIMITS, clean_name, clean_names
 from dpcore.data.reading.tables import Table, packed_row
@@ -44,7 +44,7 @@ class CountedTable(Table):
 
     @override
     @property
-    def kept_as(self) -> str:
+    def counts_name(self) -> str:
         """The name, by which a ledger knows counts of the same table in whatever cells."""
         return self.name
 
@@ -82,7 +82,7 @@ def _bare(name: str, columns: tuple[str, ...], rows: int, notes: tuple[str, ...]
     return {
         "name": name, "columns": columns, "row_count": rows, "notes": notes, "header": None,
         "_texts": ("",) * len(columns), "_worded": (False,) * len(columns),
-        "_places": (), "_reading": (), "_connection": None, "_limits": LIMITS, "_held": ExitStack(),
+        "_places": (), "_reading": (), "_connection": None, "_limits": LIMITS, "_resources": ExitStack(),
         "_folder": Path(),
     }  # fmt: skip
 

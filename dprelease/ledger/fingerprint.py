@@ -42,7 +42,7 @@ class Rows(Protocol):
         """Names of the columns."""
 
     @property
-    def kept_as(self) -> str:
+    def counts_name(self) -> str:
         """The name of the table if an engine keeps it, of which the rows here are counts; else empty."""
 
     def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
@@ -92,7 +92,7 @@ def fingerprint(rows: Rows, *, key: bytes) -> str:
     sha = hashlib.sha256
     total = sum(int.from_bytes(sha(outer + sha(inner + row).digest()).digest()) for row in rows.packed(columns))
     whole = (total % 2**256).to_bytes(32)
-    kept = print_of_name(rows.kept_as, key=key) if rows.kept_as else ""
+    kept = print_of_name(rows.counts_name, key=key) if rows.counts_name else ""
     return kept + hmac.digest(key, b"rows" + whole + packed_row(columns), hashlib.sha256).hex()
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from dpcore.core import Neighbours, is_visible
 from dpcore.core.problem import MAX_ROWS
-from dpcore.data.declared import MAX_PERSON_ROWS
+from dpcore.data.declarations import MAX_PERSON_ROWS
 from dprelease.ledger.units import Price, Tally
 
 OVER = "Needs {need}; {left} is left. Nothing was drawn."

@@ -21,7 +21,7 @@ from dpcore.mechanisms.robust.clipped_mean import ClippedMean
 from dpcore.mechanisms.robust.counted_mean import MeanRelease
 from dpcore.mechanisms.subsamples.aggregate import CommonestCategory
 from dpcore.mechanisms.tables.counting import count_tables
-from dpcore.mechanisms.tables.release import TablesRelease, asked
+from dpcore.mechanisms.tables.release import TablesRelease, marginals_of
 from dpcore.mechanisms.tables.whole_table import RowsRelease
 from dpcore.queries.marginals import Set
 from dpcore.randomness import Preview
@@ -75,7 +75,7 @@ def answer_errors(
         return Errors(worst=off, typical=off)
     if question.entry_key == WHOLE:
         trials = min(trials, ROWS_TRIALS)
-    trials = min(trials, max(FEWEST, MAX_NUMBERS // asked(problem).count))
+    trials = min(trials, max(FEWEST, MAX_NUMBERS // marginals_of(problem).count))
     found = mechanism.run(state, Preview(seed), trials)
     assert isinstance(found, TablesRelease)
     parts = list(_off(found, rows, _sums(plan, question)))
@@ -117,7 +117,7 @@ def _off(release: TablesRelease, rows: Dataset, sums: Booleans | None) -> Iterat
 
 def _truth(release: TablesRelease, rows: Dataset) -> dict[Set, Integers]:
     """Rows in each cell of each table."""
-    return finish(count_tables(rows.records, release.domain.sizes, ways=asked(release.problem).ways))
+    return finish(count_tables(rows.records, release.domain.sizes, ways=marginals_of(release.problem).ways))
 
 
 def _tables(release: TablesRelease, truth: dict[Set, Integers]) -> Iterator[tuple[Integers, Floats]]:
@@ -125,7 +125,7 @@ def _tables(release: TablesRelease, truth: dict[Set, Integers]) -> Iterator[tupl
     if not isinstance(release, RowsRelease):
         yield from ((counts, release.unbiased(chosen)) for chosen, counts in truth.items())
         return
-    sizes, ways = release.domain.sizes, asked(release.problem).ways
+    sizes, ways = release.domain.sizes, marginals_of(release.problem).ways
     drawn = (release.rows(trial=trial).astype(np.uint16) for trial in range(release.trials))
     made = [finish(count_tables(rows, sizes, ways=ways)) for rows in drawn]
     for chosen, counts in truth.items():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core import Dataset, Floats, Mechanism
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.twin import twin
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.randomness import Preview

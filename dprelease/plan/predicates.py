@@ -7,7 +7,7 @@ field says nothing. Everything here is public.
 
 Where a column's cells are the whole numbers, a range has both its ends; of other numbers the upper end is not in it.
 
->>> from dpcore.data.declared import DeclaredColumn
+>>> from dpcore.data.declarations import DeclaredColumn
 >>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Number(high=100, bins=100)),
 ...                                DeclaredColumn(name="sex", on=Labels(labels=("F", "M")))))
 >>> conditions("age 20–34, sex = F", table)
@@ -32,7 +32,7 @@ import numpy as np
 from dpcore.core import Booleans, ParameterError, exactly
 from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.dates import Dates, is_dates
-from dpcore.data.declared import DeclaredTable
+from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.readings import Reading
 

@@ -11,7 +11,7 @@ As a file it is JSON, versioned; what it does not know it refuses in one sentenc
 
 "file_format" is there as in a request, where the table's file is not read in the usual way.
 
->>> from dpcore.data.declared import DeclaredColumn, DeclaredTable
+>>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 >>> from dpcore.data.columns import Labels, Number
 >>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Number(high=128, bits=7)),
 ...                                DeclaredColumn(name="smoker", on=Labels(yes_no=True))))
@@ -42,7 +42,7 @@ from dpcore.core import (
     Queries,
     exactly,
 )
-from dpcore.data.declared import Capped, DeclaredTable
+from dpcore.data.declarations import Capped, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem, finish
-from dpcore.data.declared import DeclaredTable
+from dpcore.data.declarations import DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.counting import count_tables
@@ -83,7 +83,7 @@ def rehearsed_table(
     yield 0.8
     return WholeRehearsal(
         guarantee=mechanism.person_guarantee(problem, table.person_rows if table.person else 0),
-        ways=release.plan.kinds.ways,
+        ways=release.plan.cliques.ways,
         n=n,
         names=tuple((domain.names[first], domain.names[second]) for first, second in pairs),
         apart=distances(made, truth, sets=pairs, n=n),

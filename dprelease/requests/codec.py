@@ -16,7 +16,7 @@ from typing import Any
 from dpcore.core import Domain, Neighbours, ParameterError, Queries, exactly
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import Capped, DeclaredColumn, DeclaredTable
 from dpcore.data.lists import ListColumns
 from dpcore.data.predicates import Predicate
 from dpcore.data.product import Product

@@ -22,13 +22,13 @@ from dpcore.data.columns import Labels, Number, is_labels
 from dpcore.data.dates import is_dates, written
 from dpcore.data.product import is_table
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
-from dpcore.mechanisms.intervals.boxes import BoxRelease, asked, sub_cells
+from dpcore.mechanisms.intervals.boxes import BoxRelease, boxes_of, sub_cells
 from dpcore.mechanisms.intervals.rectangles import RectanglesRelease
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.mwem import RoundsRelease
 from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
-from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY, RowsRelease, WholeTable
+from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
 from dprelease.requests.parts import AskedQuestion
 from dprelease.requests.tables import BETA, csv_files, preview_of
@@ -70,7 +70,7 @@ def table_faults(question: AskedQuestion, files: Mapping[str, bytes], *, prefix:
         yield f"This release is the files {', '.join(prefix + name for name in expected)}."
         return
     for name, contents in expected.items():
-        if name == f"{ROWS_OF_NOBODY}.csv":  # as many lines as rows: never all of them at once
+        if name == f"{SYNTHETIC_ROWS}.csv":  # as many lines as rows: never all of them at once
             yield from _synthetic_faults(question, files[prefix + name], prefix + name, drawn, header=contents)
             continue
         found, wanted = read_rows(files[prefix + name]), read_rows(contents)
@@ -174,9 +174,9 @@ def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
         consistent = (
             not (paid & declined).any() and (rows == guesses)[free].all() and not (np.diff(declined * 1) < 0).any()
         )
-        if asked.tolist() != drawn.asked[:1].tolist() or not consistent or np.abs(rows).max() > MAX_NUMBER:
+        if asked.tolist() != drawn.query_indices[:1].tolist() or not consistent or np.abs(rows).max() > MAX_NUMBER:
             return None
-        return replace(drawn, asked=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
+        return replace(drawn, query_indices=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
     cells = [int(text) for text in columns["cell"]]
     most = max(size, drawn.problem.domain.ordered + 1) if isinstance(drawn, ValueRelease) else size
     if refused != (cells == [-1]) or not all(-1 <= cell < most for cell in cells):
@@ -271,7 +271,9 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
                 check = {"1.0", "-1.0"}.__contains__
             elif isinstance(drawn, BoxRelease):
                 cells = sub_cells(column, columns=len(arrays), levels=drawn.levels)
-                check = partial(_is_number, low=0, high=cells * asked(drawn.problem).domain.sizes[column], whole=True)
+                check = partial(
+                    _is_number, low=0, high=cells * boxes_of(drawn.problem).domain.sizes[column], whole=True
+                )
             checks += [check] * each[0].size
     return checks
 
@@ -280,13 +282,13 @@ def _distances_fit(question: AskedQuestion, found: Rows, expected: Rows, drawn: 
     """Whether a file of distances has the measured tables, and what noise may add to each distance, rounded up."""
     assert isinstance(question.mechanism, WholeTable)
     released = replace(drawn, plan=question.mechanism.plan(question.problem), problem=question.problem)
-    ways = released.plan.kinds.ways
+    ways = released.plan.cliques.ways
     sets = {
         " × ".join(drawn.domain.names[each] for each in chosen): chosen
         for chosen in Marginals(domain=drawn.domain, ways=ways).sets()
     }
     named = [escape_formula(name) for name in sets]
-    order = [row[0] for row in expected[1:]] if ways == drawn.plan.kinds.ways else [row[0] for row in found[1:]]
+    order = [row[0] for row in expected[1:]] if ways == drawn.plan.cliques.ways else [row[0] for row in found[1:]]
     if [row[0] for row in found[1:]] != order or sorted(order) != sorted(named):
         return False
     noise = dict(zip(named, (released.noise_within(chosen, beta=BETA) for chosen in sets.values()), strict=True))

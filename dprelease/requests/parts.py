@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from dpcore.core import Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, describe_error, exactly
-from dpcore.data.declared import MAX_PERSON_ROWS
+from dpcore.data.declarations import MAX_PERSON_ROWS
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading
 from dpcore.mechanisms import entry as entry_of

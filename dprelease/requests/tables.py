@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dpcore.core import DataRelease, HistogramRelease, Release, ValueRelease
 from dpcore.core.safe_csv import frame_csv
 from dpcore.data.twin import twin
-from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY, RowsRelease
+from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
 from dprelease.requests.parts import AskedQuestion
 
@@ -29,7 +29,7 @@ def csv_files(drawn: Release) -> dict[str, bytes]:
     """Return what is given to others by name: one table; beside synthetic rows also their distances from the tables."""
     if isinstance(drawn, RowsRelease):
         rows = drawn.rows()
-        tables = {ROWS_OF_NOBODY: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
+        tables = {SYNTHETIC_ROWS: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
     else:
         name = next((name for kind, name in NAMES.items() if isinstance(drawn, kind)), "answers")
         tables = {name: drawn.frame().iloc[:, 1:]}  # without the number of the trial; a column may have that name

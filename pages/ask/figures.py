@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core import Booleans, Bound, Floats, Guarantee
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.online.conversation import Transcript
-from dpcore.mechanisms.online.whole import Conversations
+from dpcore.mechanisms.online.previews import Conversations
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule
 from pages.charts.words import drawable, percent, percent_down, percent_up, rows, shortened
 from pages.charts.worst import Called, worst_map
@@ -67,7 +67,7 @@ def _turns(transcript: Transcript, truth: Floats) -> _Turns:
     number = np.arange(1.0, len(truth) + 1)
     table = {
         "question": number.astype(int).tolist(),
-        "asked": [transcript.problem.queries.describe(int(index)) for index in transcript.asked[0]],
+        "asked": [transcript.problem.queries.describe(int(index)) for index in transcript.query_indices[0]],
         "kind": np.select(list(kinds.values()), list(kinds), default="").tolist(),
         "guess": shortened(transcript.guesses[0] / n),
         "answer": shortened(answer),

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Blocks, Dataset, paused
 from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.mechanisms.online.whole import Conversations, whole_conversations
+from dpcore.mechanisms.online.previews import Conversations, preview_conversations
 from pages.ask.controls import Setting
 from pages.ask.figures import conversation_map, refusals, told
 from pages.ask.promise import BETA
@@ -33,7 +33,7 @@ def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
     st.subheader("Worst error: promised and observed")
 
     def work() -> Generator[float, None, Conversations]:
-        return whole_conversations(mechanism, dataset, problem, seed=chosen.seed, trials=TRIALS)
+        return preview_conversations(mechanism, dataset, problem, seed=chosen.seed, trials=TRIALS)
 
     label = f"Simulating {TRIALS} whole conversations."
     found = share_with_progress(

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.core import Dataset, describe_error
 from dpcore.mechanisms import serving
-from dpcore.mechanisms.online.whole import played
+from dpcore.mechanisms.online.previews import preview_conversation
 from dpcore.queries.linear import LinearQueries
 from pages.ask.controls import Setting
 from pages.charts.words import percent
@@ -47,7 +47,7 @@ def both(chosen: Setting, dataset: Dataset) -> None:
         mechanism = chosen.mechanism(entry)
         transcript = remember(
             f"both|{chosen.key}|{chosen.analyst}|{entry.key}",
-            functools.partial(played, mechanism, dataset, problem, seed=chosen.seed),
+            functools.partial(preview_conversation, mechanism, dataset, problem, seed=chosen.seed),
         )
         errors = np.abs(transcript.errors(dataset.histogram))
         worst = percent(float(np.nanmax(errors))) if (~transcript.declined).any() else "none"

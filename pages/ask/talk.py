@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.core import Dataset
 from dpcore.mechanisms.online.analysts import Analyst, analyst
 from dpcore.mechanisms.online.conversation import Answer, Conversation
-from dpcore.mechanisms.online.whole import begun
+from dpcore.mechanisms.online.previews import open_conversation
 from pages.ask.controls import Setting
 from pages.shell.state import SessionKey
 
@@ -60,7 +60,7 @@ TALK = SessionKey[Talk | None]("talk", None)
 
 def begin(setting: Setting, dataset: Dataset, *, note: str = "") -> Talk:
     """A new conversation: its epsilon is charged here, once."""
-    conversation = begun(setting.mechanism(), dataset, setting.problem(dataset.n), seed=setting.seed)
+    conversation = open_conversation(setting.mechanism(), dataset, setting.problem(dataset.n), seed=setting.seed)
     talk = Talk(setting=setting, conversation=conversation, note=note)
     TALK.value = talk
     return talk

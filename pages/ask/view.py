@@ -177,7 +177,7 @@ def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     learnt = b""
     if talk.asked:
         transcript = talk.conversation.transcript()
-        learnt = transcript.asked[transcript.paid].tobytes() + transcript.rows[transcript.paid].tobytes()
+        learnt = transcript.query_indices[transcript.paid].tobytes() + transcript.rows[transcript.paid].tobytes()
     st.subheader("What is believed by now" if talk.asked else "What is believed before the first question")
     domain = chosen.source.domain
     indices, places = spread_questions(chosen.queries, SPREAD)

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
-from dpcore.data.declared import MAX_PERSON_ROWS, DeclaredTable, coarser
+from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredTable, coarsen
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import verbatim
 from pages.data.engines import counted, is_kept, is_sealed, named
@@ -199,7 +199,7 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
         if column.name in names and is_dates(on) and on.ordered > MAX_SIDE:
             raise ParameterError(f"A map has at most {MAX_SIDE} cells a side: give the dates a coarser unit.")
         if column.name in names and is_number(on):
-            on = coarser(on, cells)
+            on = coarsen(on, cells)
         columns.append(dataclasses.replace(column, on=on))
     return dataclasses.replace(table, columns=tuple(columns))
 

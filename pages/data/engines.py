@@ -12,7 +12,7 @@ import hashlib
 import streamlit as st
 
 from dpcore.core import DataError
-from dpcore.data.declared import DeclaredTable
+from dpcore.data.declarations import DeclaredTable
 from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.configured import Offer, offers
 from dprelease.engines.tables import EngineTable, Snapshot

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import exactly
 from dpcore.data.dates import written
-from dpcore.data.reading.spellings import HOUR, SLASHED
+from dpcore.data.reading.cell_parsing import HOUR, SLASHED
 from dpcore.data.reading.tables import NUMERIC_SHARE, Table
 from pages.charts.words import verbatim
 from pages.data.grid import (
@@ -108,7 +108,7 @@ def remark(table: Table, column: str, found: dict[str, Input], *, kind: str | No
             return f"the {len(labels):,} most frequent labels; {beyond:,} further rows become “anything else”."
         if table.format.date_order == "" and _are_dates_without_order(labels):
             return "its cells look like dates: choose the date order in Format, then fill in again."
-    if kind is None and str(found.get("kind", "")) in DATES and table.looks_numeric(column):
+    if kind is None and str(found.get("kind", "")) in DATES and table.is_mostly_numeric(column):
         return "its whole numbers were taken for dates; choose “number” if they are not."
     return ""
 
@@ -122,7 +122,7 @@ def suggested(table: Table, column: str, *, kind: str | None = None) -> dict[str
 
     ``kind`` is what somebody said is in it; None where nobody did.
     """
-    if kind == NUMBER or (kind is None and table.looks_numeric(column)):
+    if kind == NUMBER or (kind is None and table.is_mostly_numeric(column)):
         dates = kind is None and _written_as_numbers(table, column)
         return _days(table, column) if dates else _bounds(table, column)
     present = int(table.present(column).sum())

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dpcore.data.dates import is_dates
-from dpcore.data.declared import Unfit, columns_read, unfit_cells
-from dpcore.data.reading.described import format_sentence
+from dpcore.data.declarations import Unfit, columns_read, unfit_cells
+from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.tables import CountedTable

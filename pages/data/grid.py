@@ -19,7 +19,7 @@ import streamlit as st
 from dpcore.core import ParameterError, exactly
 from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import STEPS, Dates, is_dates
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import HeldFile

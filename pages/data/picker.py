@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.data.bundled import bundled
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.generators import GENERATORS
 from dpcore.data.product import is_map
 from dpcore.data.samples import SAMPLES, sample

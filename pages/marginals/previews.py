@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from dpcore.core import Integers
-from dpcore.mechanisms.marginals.plans import most_degree
+from dpcore.mechanisms.marginals.plans import max_degree
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import sampled
 from dpcore.mechanisms.marginals.release import MarginalState
@@ -40,7 +40,7 @@ def computed(asked: Asked[AtLeast]) -> Shown:
     problem, mechanism = asked.problem(dataset.n), asked.made(PolynomialMarginals)
     # For every k alike, so that moving it counts nothing anew.
     widest = dataclasses.replace(queries, width=min(12, queries.domain.attributes), least=1)
-    size = most_degree(widest, mechanism.degree)
+    size = max_degree(widest, mechanism.degree)
     counts = with_progress(
         f"counts|{key}|{size}", lambda: count_sets(packed, size=size), label="Counting sets of attributes."
     )
@@ -53,6 +53,6 @@ def computed(asked: Asked[AtLeast]) -> Shown:
     )
     # Shares are of the public number of rows, as answers are.
     truth = truth * (dataset.n / problem.n)
-    state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _kept=kept)
+    state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _cached_counts=kept)
     answers = answered(mechanism, state, indices=indices, truth=truth, seed=asked.seed)
     return Shown(asked=asked, answers=answers, packed=packed)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.data.columns import is_labels, is_number
-from dpcore.data.declared import DeclaredTable
+from dpcore.data.declarations import DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.ranges import classes_for

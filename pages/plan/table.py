@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.core import Neighbours, ParameterError
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import Bundled, Source, format_of

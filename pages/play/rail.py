@@ -13,7 +13,7 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.linear import LinearNet
-from dpcore.mechanisms.net.sized import NetOfResolution
+from dpcore.mechanisms.net.resolution import NetOfResolution
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from dplab.recipe import MAX_TRIALS, OPENING, Recipe
@@ -151,7 +151,7 @@ def _fewer_points(mechanism: Mechanism, queries: Queries) -> None:
     if not isinstance(mechanism, NetMechanism | LinearNet):
         return
     problem = Problem(domain=queries.domain, queries=queries, n=1)  # n has no part in it
-    used, asked = mechanism.size(problem), mechanism.asked(problem)
+    used, asked = mechanism.size(problem), mechanism.requested_points(problem)
     if used < asked:
         why = f"every database is listed, and there are too many of {used + 1} points on {queries.domain.size:,} cells"
         if isinstance(mechanism, NetOfResolution):

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import DataError, Domain, Parameter
-from dpcore.limits.attacks.given_class import read_class
+from dpcore.limits.attacks.class_text import read_class
 from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
 from pages.charts.component import draw, table
 from pages.play.figures.weights import weights_asked
@@ -68,7 +68,7 @@ def _own(domain: Domain) -> LinearQueries | None:
 
     def made() -> LinearQueries | str:
         try:
-            matrix = read_class(content, most_questions=MAX_WEIGHTS, most_points=domain.ordered, most_bytes=MAX_BYTES)
+            matrix = read_class(content, max_questions=MAX_WEIGHTS, max_points=domain.ordered, max_bytes=MAX_BYTES)
             between = next((sign for sign in ",;" if sign.encode() in content), None)  # else tabs or blanks
             read = f"np.loadtxt({file.name!r}, delimiter={between!r}, ndmin=2, encoding='utf-8-sig')"
             code = f"LinearQueries.of({read}, domain=dataset.domain)"

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Entry, Queries
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.reading.format import USUAL
 from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded, format_of

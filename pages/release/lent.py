@@ -53,7 +53,7 @@ def lent_rows(dataset_id: str) -> Table | None:
 def opening(registration: Registration, table: Table) -> None:
     """The steward's button: open these rows to analysts, or no longer."""
     dataset_id, most = registration.dataset_id, most_rows(registration)
-    if table.row_count > most and not table.kept_as:
+    if table.row_count > most and not table.counts_name:
         st.caption(TOO_MANY.format(most=most))
         return
     if lent_rows(dataset_id) is table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Neighbours, ParameterError, is_visible
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.sources import Generated, Source, Uploaded
 from dprelease.commands import default_folder
 from dprelease.ledger.records import LedgerError, Registration

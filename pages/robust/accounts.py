@@ -13,7 +13,7 @@ from dpcore.mechanisms.subsamples.subsampling import (
     MAX_TRIED,
     SubsamplingPlan,
     calibrated_plan,
-    fewest_subsamples,
+    min_subsamples,
     paper_delta,
     paper_plan,
 )
@@ -63,7 +63,7 @@ def _saved(paper: SubsamplingPlan, fewest: int, *, delta: float) -> str:
 def _compared(mechanism: SubsampleAggregate, plan: SubsamplingPlan, *, n: int) -> None:
     """The plans side by side."""
     epsilon, rows = mechanism.epsilon, mechanism.rows
-    fewest = fewest_subsamples(epsilon=epsilon, delta=mechanism.delta, n=n, rows=rows)
+    fewest = min_subsamples(epsilon=epsilon, delta=mechanism.delta, n=n, rows=rows)
     paper = planned_by_paper(mechanism, n=n)
     plans = {f"Yours ({mechanism.accounting})": plan}
     if fewest is not None:

@@ -12,7 +12,7 @@ from dpcore.limits.bounds.rank import rank_bound
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.mechanisms.robust.stable_median import StableMedian
-from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
@@ -123,7 +123,7 @@ def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
     """What is proved with a number; and the mean that is cut off at the declared bounds, which promises one."""
     domain = problem.domain
     assert is_number(domain) and problem.neighbours is Neighbours.REPLACE_ONE
-    exceptions = most_exceptions(n=problem.n, gamma=mechanism.gamma)
+    exceptions = max_exceptions(n=problem.n, gamma=mechanism.gamma)
     key, condition = CLIPPED, ""
     if domain.missing:  # how many rows have a number is private: the mean is released with it
         key, condition = COUNTED, f", if {problem.n:,} rows have a number"
@@ -143,7 +143,7 @@ def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
             if clipped < 1
             else "nothing",
             "Without bounds": "no number is promised",
-            "Chance γ₂ that people are too far apart": rounded_up(far_apart_chance(n=problem.n, exceptions=exceptions)),
+            "Chance γ₂ that people are too far apart": rounded_up(exception_chance(n=problem.n, exceptions=exceptions)),
         }
     )
     return picture_of(

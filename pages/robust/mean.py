@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Dataset, Floats, Problem, Queries, exactly, rounded_up
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions
 from dplab.robust import TRIALS, mean_errors
 from dplab.sweep import EPSILON_GRID as EPSILONS
 from dprelease.requests.coverage import bounds
@@ -27,14 +27,15 @@ def mean_without_bounds(
     asked: Asked[Queries], mechanism: UnboundedMean, dataset: Dataset, problem: Problem, *, head: DeltaGenerator
 ) -> None:
     """How far previews are off; beside it what is explicit and what asymptotic, never mixed."""
-    n, exceptions = dataset.n, most_exceptions(n=dataset.n, gamma=mechanism.gamma)
+    n, exceptions = dataset.n, max_exceptions(n=dataset.n, gamma=mechanism.gamma)
     left, right = st.columns([3, 2])
     right.warning("For previews only.")
     with right.container(border=True):
         st.subheader("Proved, with a number")
         st.markdown(
-            f"Except with chance **γ₂ = {rounded_up(far_apart_chance(n=n, exceptions=exceptions))}** over random data, "
-            f"all but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
+            f"Except with chance **γ₂ = "
+            f"{rounded_up(exception_chance(n=n, exceptions=exceptions))}** over random data, all "
+            f"but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
             ":orange-badge[theory]"
         )
     with right.container(border=True):

@@ -22,8 +22,8 @@ def synthetic_table(recipe: Recipe, state: State) -> None:
     def table() -> str:
         release = recipe.mechanism().run(state, Preview(recipe.seed), trials=1)
         if not isinstance(release, DataRelease) or release.refused[0]:
-            return rows_csv(recipe.source.told, ())
-        return synthetic_csv(release, columns=recipe.source.told)
+            return rows_csv(recipe.source.value_columns, ())
+        return synthetic_csv(release, columns=recipe.source.value_columns)
 
     st.download_button(
         "Download a synthetic table (CSV)",

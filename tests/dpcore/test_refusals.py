@@ -12,7 +12,7 @@ import pytest
 from dpcore.core import Dataset, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
 from dpcore.data.product import Product
-from dpcore.limits.attacks.worth import net_promise
+from dpcore.limits.attacks.dimension_bounds import net_promise
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.release import MarginalRelease
 from dpcore.mechanisms.ranges.halving import least_scale

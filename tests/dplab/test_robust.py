@@ -10,7 +10,7 @@ import pytest
 from dpcore import Dataset, Neighbours, Number, Problem, Provenance, ProvenanceKind, Thresholds
 from dpcore.core import DataError
 from dpcore.data.bundled import bundled
-from dpcore.limits.bounds.refusal import most_answers
+from dpcore.limits.bounds.refusal import max_answer_chance
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
@@ -70,7 +70,7 @@ def test_chances_are_exact_and_what_nobody_can_do_stands_above_them(epsilon: flo
     for rows, chance in found.chance.items():
         assert chance == float(StableMedian(epsilon=epsilon).chance(rows))
     assert found.edge == float(StableMedian(epsilon=epsilon).chance(1))
-    assert found.most == float(most_answers(found.stable, epsilon=epsilon, delta=found.edge))
+    assert found.most == float(max_answer_chance(found.stable, epsilon=epsilon, delta=found.edge))
     curve = found.curve
     assert (curve.answer <= curve.silent * (1 + 1e-9)).all() and (np.diff(curve.silent) >= 0).all()
     known = ~np.isnan(curve.anybody)

@@ -17,7 +17,7 @@ import dpcore
 import dprelease.release as releases
 from dpcore.core import Neighbours
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.lists import ListColumns
 from dpcore.data.predicates import Predicate
 from dpcore.data.product import Product, is_table

@@ -21,7 +21,7 @@ from dpcore.core.safe_csv import frame_csv
 from dpcore.core.sizes import MAX_BYTES
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns

@@ -19,7 +19,7 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.readings import Columns
 from dpcore.data.twin import twin
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY
+from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyCounts, Preview
@@ -224,7 +224,7 @@ def test_synthetic_rows_are_checked_a_block_at_a_time() -> None:
     """All lines at once took thirty times the bytes of a file: more than a gibibyte for five million rows."""
     [part] = request_for("whole-table").parts
     drawn = preview_of(part)
-    header, *lines = csv_files(drawn)[f"{ROWS_OF_NOBODY}.csv"].splitlines(keepends=True)
+    header, *lines = csv_files(drawn)[f"{SYNTHETIC_ROWS}.csv"].splitlines(keepends=True)
     contents = header + b"".join(lines) * 400
     many = replace(part, n=400 * part.n)
     tracemalloc.start()

@@ -31,7 +31,7 @@ from dpcore.core import (
     describe_error,
 )
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import Product, is_table
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns

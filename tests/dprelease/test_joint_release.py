@@ -17,7 +17,7 @@ import pytest
 import dprelease.release as releases
 from dpcore.core import Dataset, Neighbours, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import Product
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Columns

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.core import ParameterError, is_visible
 from dpcore.data.columns import Labels
-from dpcore.data.declared import DeclaredColumn
+from dpcore.data.declarations import DeclaredColumn
 from dpcore.data.reading.first_row import is_value
 from dpcore.data.reading.intake import clean_name, clean_names
 from dprelease.ledger.records import Actor, LedgerError, Role

@@ -12,7 +12,7 @@ import dprelease.ledger.writing
 import dprelease.release as releases
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.columns import Number
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.frames import read_frame
 from dpcore.data.product import Product
 from dpcore.data.reading.format import Format

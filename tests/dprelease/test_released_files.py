@@ -16,7 +16,7 @@ from dpcore.data.readings import Columns
 from dpcore.data.twin import twin
 from dpcore.queries.ranges import Intervals
 from dpcore.randomness import Account, Secure
-from dpcore.randomness.sampler import Draw, Drawn, Sampler
+from dpcore.randomness.sampler import Draw, DrawnT, Sampler
 from dprelease.certificate import unreleasable
 from dprelease.requests.parts import AskedQuestion
 from dprelease.requests.tables import csv_files
@@ -36,7 +36,7 @@ class Recorded(Sampler):
         self.inner = Account(Secure())
         self.kept: list[Any] = []
 
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         """The inner sampler's draw."""
         drawn = self.inner.draw(draw, trials)
         self.kept.append(drawn)
@@ -51,9 +51,9 @@ class Replayed(Sampler):
     def __init__(self, kept: list[Any]) -> None:
         self.left = list(kept)
 
-    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+    def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
         """What was kept, in order."""
-        drawn: Drawn = self.left.pop(0)
+        drawn: DrawnT = self.left.pop(0)
         return drawn
 
 

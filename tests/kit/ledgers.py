@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Neighbours
 from dpcore.data.columns import Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
@@ -42,7 +42,7 @@ class FewRows:
 
     columns = ("age", "person")
     closed = False
-    kept_as = ""
+    counts_name = ""
     dataset = Table.dataset
 
     def __init__(self, ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = ()) -> None:

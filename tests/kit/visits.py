@@ -7,7 +7,7 @@ import pandas as pd
 
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 
 ROWS = 50_000
 PERSON, PERSON_ROWS = "patient", 3

@@ -1,1 +1,1 @@
-"""Files of strangers: checked while they are copied, read by a locked-down DuckDB, tidied away."""
+"""Reading of untrusted files: checked while they are copied, read by a locked-down DuckDB, removed afterwards."""

@@ -1,4 +1,4 @@
-"""The one place that talks to DuckDB: locked-down connections, and its messages replaced by ours.
+"""The only interface to DuckDB: locked-down connections, and its messages replaced by ours.
 
 DuckDB's messages quote records, so they are never passed on, not even as the cause of our own error.
 """
@@ -22,14 +22,14 @@ Connection = duckdb.DuckDBPyConnection
 
 
 def quoted(text: Path | str) -> str:
-    """The text as an SQL string."""
+    """Return the text as an SQL string."""
     return "'" + str(text).replace("'", "''") + "'"
 
 
 def connect(
     paths: Sequence[Path], *, limits: Limits, threads: int, folders: Sequence[Path] = (), attached: Path | None = None
 ) -> Connection:
-    """A DuckDB in memory that can touch the given files and nothing else, and cannot be told otherwise.
+    """Return a DuckDB in memory that can touch the given files and nothing else, and cannot be told otherwise.
 
     Args:
         paths: the files.
@@ -57,7 +57,7 @@ def connect(
 
 
 def cursor_of(connection: Connection) -> Connection:
-    """A connection of its own to the same records; raises DataError where they are gone."""
+    """Return a connection of its own to the same records; raises DataError where they are gone."""
     try:
         return connection.cursor()
     except duckdb.Error:
@@ -86,7 +86,7 @@ def run(
     limits: Limits,
     records: tuple[int, int] | None = None,
 ) -> dict[str, Any]:
-    """The query's columns as arrays by name.
+    """Return the query's columns as arrays by name.
 
     Args:
         connection: from ``connect``, or a cursor of it.
@@ -112,7 +112,7 @@ def run(
 
 
 def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None) -> str:
-    """What went wrong in our words; of DuckDB's message only numbers are used: of rows, fields, a system's error."""
+    """Return the error in our words; of DuckDB's message only numbers are used: rows, fields, a system's error."""
     if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
         return f"it needs more than the {limits.memory_bytes >> 20:,} MB of memory that reading may take."
     if isinstance(error, duckdb.InterruptException):
@@ -130,10 +130,10 @@ def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None)
     reason = message[: message.rfind("\nPossible fixes:")].rstrip().rpartition("\n")[2]
     counts = re.fullmatch(r"Expected Number of Columns: \d+ Found: (\d+)", reason)
     if counts:
-        found = int(counts[1])
-        more, first = found > fields, place is not None and int(place[1]) == 1
+        width = int(counts[1])
+        more, first = width > fields, place is not None and int(place[1]) == 1
         return (
-            f"{row} has {found:,} field{'s'[: found != 1]}{' or more' * more} where {fields:,} "
+            f"{row} has {width:,} field{'s'[: width != 1]}{' or more' * more} where {fields:,} "
             f"{'were' if fields > 1 else 'was'} expected.{TITLE_ABOVE * (more and (first or fields == 1))}"
         )
     return f"{row} has a quotation mark that is not closed or not doubled, or is far too long."

@@ -1,4 +1,4 @@
-"""Whether a file's first row holds the names of its columns, or may be a record: in doubt, somebody must say."""
+"""Decide whether a file's first row holds column names or may be a record: in doubt, the user must say."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ NO_VALUE = frozenset(
 LONGEST_NAME = 60
 
 
-def looks_like_names(first: Sequence[str], below: Iterable[Sequence[str]]) -> bool:
-    """Whether the first row surely holds names: one stands above nothing but numbers, and none looks like a value.
+def is_header(first: Sequence[str], below: Iterable[Sequence[str]]) -> bool:
+    """Return whether the first row surely holds names: one is above numbers alone, and none looks like a value.
 
     A value is empty, a number or a date, a word for a missing one, long, there twice, there again further down, or a
     word with digits above words with digits. A row of mere words above mere words is never sure: it may be a person's.
 
-    >>> looks_like_names(["name", "pay"], [["Ada", "10"], ["Bob", "7"]])
+    >>> is_header(["name", "pay"], [["Ada", "10"], ["Bob", "7"]])
     True
-    >>> looks_like_names(["Ada", "10"], [["Bob", "7"]]), looks_like_names(["Ada", "London"], [["Bob", "Paris"]])
+    >>> is_header(["Ada", "10"], [["Bob", "7"]]), is_header(["Ada", "London"], [["Bob", "Paris"]])
     (False, False)
     """
     names = [cell.strip() for cell in first]
@@ -48,7 +48,7 @@ def looks_like_names(first: Sequence[str], below: Iterable[Sequence[str]]) -> bo
 
 
 def is_value(name: str) -> bool:
-    """Whether a text is surely no name of a column: a number, nothing, an address, or too long."""
+    """Return whether a text is surely no name of a column: a number, empty, an address, or too long."""
     return (
         not any(map(str.isalpha, name))
         or not is_visible(name)

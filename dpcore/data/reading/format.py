@@ -1,4 +1,4 @@
-"""Settings with which a file is read: public, chosen by a user or guessed, and the same for neighbouring tables.
+"""Settings for reading a file: public, chosen by a user or guessed, and the same for neighbouring tables.
 
 A cell is read by these settings alone, whatever the other cells are. Of rows about people no setting is guessed from
 values: the separator is guessed from the first rows' structure, the decimal sign from the separator.
@@ -23,7 +23,7 @@ MAX_CODE_CHARACTERS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """How the text of a file is to be read; an empty setting is guessed.
+    """Settings for reading the text of a file; an empty setting is guessed.
 
     Attributes:
         separator: the character between fields.

@@ -1,15 +1,15 @@
-"""Settings that nobody chose, guessed from public rows; of rows about people from the separator alone."""
+"""Guesses of settings that the user left open: from public rows, or of rows about people from the separator alone."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 
+from dpcore.data.reading.cell_parsing import HOUR, SLASHED
 from dpcore.data.reading.duck import Connection, run
 from dpcore.data.reading.format import DAY_FIRST, DECIMALS, MONTH_FIRST, Format
 from dpcore.data.reading.intake import Limits
 from dpcore.data.reading.numbers import decimal_evidence
-from dpcore.data.reading.spellings import HOUR, SLASHED
 
 SAMPLE_ROWS = 20_000
 COLUMNS_PER_QUERY = 50
@@ -87,5 +87,5 @@ def _counts(connection: Connection, cells: Sequence[str], limits: Limits) -> dic
     }
     parts = {name: " + ".join(f"count(*) FILTER ({each})" for each in listed) for name, listed in conditions.items()}
     select = ", ".join(f"{sql} AS {name}" for name, sql in parts.items())
-    found = run(connection, f"SELECT {select} FROM (SELECT * FROM records LIMIT {SAMPLE_ROWS})", limits=limits)
-    return {name: int(column[0]) for name, column in found.items()}
+    table = run(connection, f"SELECT {select} FROM (SELECT * FROM records LIMIT {SAMPLE_ROWS})", limits=limits)
+    return {name: int(column[0]) for name, column in table.items()}

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from dpcore.core import DataError, is_visible
-from dpcore.data.reading.first_row import looks_like_names
+from dpcore.data.reading.first_row import is_header
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.layout import SEPARATORS, find_layout, separator_of
 from dpcore.data.reading.scratch import FULL, NO_ROOM
@@ -64,7 +64,7 @@ class TooLarge(DataError):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a file may cost, checked before the cost is paid.
+    """Limits on the cost of a file, checked before the cost arises.
 
     Attributes:
         file_bytes: size as it arrives.
@@ -89,14 +89,14 @@ class Limits:
         """The most rows of which a single column can be read."""
         return (self.session_bytes - self.memory_bytes) // BYTES_TO_READ
 
-    def afford(self, *, rows: int, each: int, held: int = 0) -> None:
-        """Raise TooLarge if so many bytes for each row, on top of what is held, are more than arrays may take."""
-        needed, most = rows * each, self.session_bytes - self.memory_bytes
-        if needed + held > most:
+    def afford(self, *, rows: int, each: int, used: int = 0) -> None:
+        """Raise TooLarge if this many bytes for each row, on top of the used memory, exceed the limit for arrays."""
+        needed, limit = rows * each, self.session_bytes - self.memory_bytes
+        if needed + used > limit:
             # Neither the number of rows nor anything to divide it out of: it may be private.
-            beside = ", with what it holds already" if held else ""
+            note = ", with what it holds already" if used else ""
             raise TooLarge(
-                f"this takes more memory than the {most / 2**20:,.0f} MB that a session may use for it{beside}."
+                f"this takes more memory than the {limit / 2**20:,.0f} MB that a session may use for it{note}."
             )
 
 
@@ -129,7 +129,7 @@ class Arrival:
 
 
 def clean_name(name: str) -> str:
-    """The name without anything a page, a chart or a terminal might obey; may come out empty.
+    """Return the name without anything a page, a chart or a terminal might obey; may come out empty.
 
     Letters, digits and a few signs stay; control and direction characters vanish. Brackets, quotes, colons, dollar
     signs and the like could start HTML, Markdown, icons or formulas and become ``_``. Leading and trailing ``_`` go
@@ -139,22 +139,22 @@ def clean_name(name: str) -> str:
     ('b_pay_/b', 'proto', 'hours per week')
     """
     spaced = " ".join(unicodedata.normalize("NFC", name[: 10 * NAME_CHARACTERS]).split())
-    kinds = [(character, unicodedata.category(character)[0]) for character in spaced]
-    safe = [one if kind in "LMN" or one in " _-.,%/()+°" else "_" for one, kind in kinds if kind != "C"]
+    categories = [(character, unicodedata.category(character)[0]) for character in spaced]
+    safe = [one if kind in "LMN" or one in " _-.,%/()+°" else "_" for one, kind in categories if kind != "C"]
     # An address that Markdown would make a link of is broken.
     cleaned = re.sub(r"(?i)\bwww\.", "www_", "".join(safe))[:NAME_CHARACTERS].strip(" _-.,+")
     return cleaned if is_visible(cleaned) else ""
 
 
 def _shortened(name: str) -> Iterator[str]:
-    """A name too long to show whole as its beginning and its end, which may be all that tells it from another."""
+    """Yield a name too long to show whole as its beginning and its end, which may be all that tells it from another."""
     whole = " ".join(name[: 10 * NAME_CHARACTERS].split())
     if len(whole) > NAME_CHARACTERS:
         yield clean_name(f"{clean_name(whole)[:HEAD_CHARACTERS]} .. {clean_name(whole[-TAIL_CHARACTERS:])}")
 
 
 def clean_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Safe, unique column names, and a public note where any was changed.
+    """Return safe, unique column names, and a public note where any was changed.
 
     >>> clean_names(["age", "", "age"])
     (('age', 'column 2', 'age (2)'), ('Column names that were empty, repeated, long or unsafe were changed: 2 of 3.',))
@@ -185,7 +185,7 @@ def receive(
 
     Raises:
         DataError: one sentence that says what and where.
-        FirstRowUnclear: somebody must say what the first row holds.
+        FirstRowUnclear: the user must say what the first row holds.
     """
     zipped = name.lower().endswith(".gz")
     ending = Path(name.lower().removesuffix(".gz")).suffix
@@ -209,7 +209,7 @@ def receive(
 
 
 def _checked_start(raw: IO[bytes], *, ending: str, zipped: bool, limits: Limits) -> tuple[bytes, Iterator[bytes]]:
-    """The first unpacked bytes, compared with the ending, and those that follow."""
+    """Return the first unpacked bytes, compared with the ending, and an iterator of all chunks."""
     start = raw.read(16)
     raw.seek(0)
     if zipped and start and not start.startswith(GZIP_MAGIC):
@@ -218,14 +218,14 @@ def _checked_start(raw: IO[bytes], *, ending: str, zipped: bool, limits: Limits)
     first = next(chunks, b"")
     if not first:
         raise DataError("it is empty.")
-    found = next((what for magic, what in FOREIGN_MAGICS.items() if first.startswith(magic)), "text")
-    if (found != "Parquet data") if ending == ".parquet" else (found != "text"):
-        raise DataError(f"the name says {ending}, but it holds {found}.")
+    content = next((what for magic, what in FOREIGN_MAGICS.items() if first.startswith(magic)), "text")
+    if (content != "Parquet data") if ending == ".parquet" else (content != "text"):
+        raise DataError(f"the name says {ending}, but it holds {content}.")
     return first, chunks
 
 
 def _chunks(stream: IO[bytes] | gzip.GzipFile, limits: Limits) -> Iterator[bytes]:
-    """The unpacked bytes, a chunk at a time, never more than the limit: a gzip bomb is cut off as it opens."""
+    """Yield the unpacked bytes, a chunk at a time, never more than the limit: a gzip bomb is cut off as it opens."""
     total = 0
     while True:
         try:
@@ -281,8 +281,8 @@ def _copy_text(
     skipped, length = top.count("\n", 0, layout.start), layout.start + length
     if layout.row_names and named is not False:
         row = ("", *row)
-    if named is None and (ask or not looks_like_names(row[layout.row_names :], _rows(top[length:], separator))):
-        raise FirstRowUnclear("row 1 could be column names or data, and nobody has said which.", columns=len(row))
+    if named is None and (ask or not is_header(row[layout.row_names :], _rows(top[length:], separator))):
+        raise FirstRowUnclear("row 1 could be column names or data: say which.", columns=len(row))
     data_first = named is False
     header = tuple(f"column {place}" for place in range(1, len(row) + 1)) if data_first else row
     lines = 1 + data_first
@@ -316,7 +316,7 @@ def _copy_text(
 
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:
-    """The rows at the beginning of a text, as far as they can be parsed; the last may be cut short."""
+    """Yield the rows at the beginning of a text, as far as they can be parsed; the last may be cut short."""
     try:
         yield from csv.reader(io.StringIO(text), delimiter=separator, strict=True, skipinitialspace=True)
     except csv.Error:
@@ -324,14 +324,14 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _written(row: Sequence[str], separator: str) -> str:
-    """The row as DuckDB is told to read it."""
+    """Return the row as DuckDB is told to read it."""
     stream = io.StringIO()
     csv.writer(stream, delimiter=separator, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(row)
     return stream.getvalue()
 
 
 def _texts(chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
-    r"""The decoded text, a chunk at a time, every line ending turned into \n."""
+    r"""Yield the decoded text, a chunk at a time, every line ending turned into \n."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
     lines = 1
     for chunk in itertools.chain(chunks, [b""]):
@@ -352,12 +352,12 @@ def _texts(chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
 
 
 def _encoding_name(encoding: str) -> str:
-    """The encoding as people call it."""
+    """Return the encoding as people call it."""
     return encoding[:6].upper() if encoding.startswith("utf-16") else encoding.removesuffix("-sig").upper()
 
 
 def _first_row(top: str, separator: str, limits: Limits) -> tuple[str, tuple[str, ...], int, int]:
-    """Separator, cells of the first row, empty lines above it, and characters up to its end."""
+    """Return separator, cells of the first row, empty lines above it, and characters up to its end."""
     blank_lines = len(top) - len(top.lstrip("\n"))
     if blank_lines == len(top):
         raise DataError("it is empty.")
@@ -372,8 +372,8 @@ def _first_row(top: str, separator: str, limits: Limits) -> tuple[str, tuple[str
         raise DataError("row 1 has a quotation mark that is not closed or is far too long.")
     cut = len(top) >= HEADER_CHARACTERS and not top[: blank_lines + stream.tell()].endswith("\n")
     if len(row) > limits.columns:
-        found = f"{'more than ' * cut}{len(row):,}"
-        raise DataError(f"row 1 has {found} columns, and at most {limits.columns:,} are read.")
+        columns = f"{'more than ' * cut}{len(row):,}"
+        raise DataError(f"row 1 has {columns} columns, and at most {limits.columns:,} are read.")
     if cut:
         raise DataError(f"row 1 is longer than {HEADER_CHARACTERS:,} characters.")
     return separator, tuple(row), blank_lines, blank_lines + stream.tell()

@@ -1,4 +1,4 @@
-"""Where a text file's header is, and what separates its fields: from how many fields the first rows have."""
+"""Detection of a text file's header and separator, from the numbers of fields in the first rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where the header begins.
+    """Position of the header and form of the rows below it.
 
     Attributes:
         start: characters above the header.
@@ -68,9 +68,9 @@ def find_layout(top: str, *, ending: str, settings: Format, header: bool | None,
         if len(parts) <= settings.skip:
             raise DataError(f"it has fewer than the {settings.skip:,} lines that are to be skipped.")
         start = len(top) - len(parts[-1])
-    if found := SEP_LINE.match(top, start):
-        separator = settings.separator or found[1]
-        start = found.end()
+    if match := SEP_LINE.match(top, start):
+        separator = settings.separator or match[1]
+        start = match.end()
         notes.append("Its first line names the separator and was skipped.")
     row_names, guessed = False, not separator
     if private and not separator:
@@ -91,7 +91,7 @@ def find_layout(top: str, *, ending: str, settings: Format, header: bool | None,
 
 
 def separator_of(line: str) -> str:
-    """The most frequent separator of a line, outside quotes."""
+    """Return the most frequent separator of a line, outside quotes."""
     return max(SEPARATORS, key=re.sub('"[^"]*"', "", line).count)
 
 
@@ -117,7 +117,7 @@ def _check_title(text: str) -> None:
 
 
 def _find_header(text: str, separator: str) -> tuple[str, int, bool]:
-    """Separator, characters above the header, and whether it is R's: one name short."""
+    """Return separator, characters above the header, and whether it is R's: one name short."""
     sample = text[:SAMPLE_CHARACTERS]
     whole = len(sample) == len(text)
     usual = separator or separator_of(sample.lstrip("\n").split("\n", 1)[0])
@@ -163,7 +163,7 @@ def _header_of(rows: Sequence[Row]) -> tuple[int, bool, float, int]:
 
 
 def _have_row_names(rows: Sequence[Row]) -> bool:
-    """Whether all rows begin as R writes its row names: in quotes, or numbered; a comma behind rows is no column."""
+    """Return whether all rows begin with R's row names: in quotes, or numbered; a comma behind rows is no column."""
     if not any(row.fields[-1].strip() for row in rows):
         return False
     numbered = all(row.fields[0] == str(place) for place, row in enumerate(rows, start=1))
@@ -175,12 +175,12 @@ def _is_comment(row: Row) -> bool:
 
 
 def _is_title(row: Row) -> bool:
-    """Whether a row of three fields or more has text in the first alone, or in none: as a workbook saves a title."""
+    """Return whether a row is a workbook's title: three fields or more, with text in the first alone, or in none."""
     return _is_comment(row) or (len(row.fields) > 2 and not any(field.strip() for field in row.fields[1:]))
 
 
 def _sampled(sample: str, separator: str, *, whole: bool) -> list[Row]:
-    """The first rows that are not empty; one that may be cut short is left out."""
+    """Return the first rows that are not empty; one that may be cut short is left out."""
     lines = re.findall(r"[^\n]*\n|[^\n]+$", sample)
     starts = [0, *itertools.accumulate(map(len, lines))]
     rows, before = list[Row](), 0

@@ -1,4 +1,4 @@
-"""How a cell's text is read as a number: a public rule for each cell alone, written in DuckDB's SQL."""
+"""The public rule, in DuckDB's SQL, that parses a cell's text as a number, each cell by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A private folder for one table's records: gone with the table, with the process, or swept up if that was killed."""
+"""Private folders for tables' records: removed with the table, with the process, or at the next start."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _empty(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Waits for no lock: a table's end may come wherever the collector of garbage runs, within that lock too."""
+    """Remove without waiting for a lock: the garbage collector may run this anywhere, within that lock too."""
     _empty(folder)
     if not folder.exists():  # else it is tried again at the end
         _mine.discard(folder)

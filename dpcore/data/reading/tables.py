@@ -1,4 +1,4 @@
-"""Read a file from a stranger into a Table: whatever it holds, the answer is a table or one clear sentence.
+"""Reading of an untrusted file into a Table: the outcome is a table or one clear sentence.
 
 ``dpcore.data.reading.intake`` checks and copies the bytes; here DuckDB turns the copy into a Parquet file of our own
 making in a private folder, and a Table answers from that file alone. Both DuckDB connections may touch nothing but
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from dpcore.core import Booleans, DataError, Dataset, Floats, Integers, ParameterError, Provenance
+from dpcore.data.reading.cell_parsing import period, truth
 from dpcore.data.reading.duck import Connection, connect, cursor_of, quoted, run
 from dpcore.data.reading.first_row import is_value
 from dpcore.data.reading.format import Format
@@ -38,7 +39,6 @@ from dpcore.data.reading.intake import (
 )
 from dpcore.data.reading.numbers import number
 from dpcore.data.reading.scratch import private_folder
-from dpcore.data.reading.spellings import period, truth
 
 if TYPE_CHECKING:
     from dpcore.data.readings import Reading
@@ -90,7 +90,7 @@ class Table:
         header: whether the first row was read as names; None for Parquet, which carries its own.
         format: settings with which the same file is read again, and nothing is guessed but dates' order where it is
             empty; its decimal sign is never empty.
-        guesses: public sentences about settings that nobody chose.
+        guesses: public sentences about settings that the user left open.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Table:
     _reading: tuple[str, ...]
     _connection: Connection
     _limits: Limits
-    _held: ExitStack
+    _resources: ExitStack
     _arrays: list[weakref.ref[NDArray[Any]]] = field(default_factory=list)
     _folder: Path | None = None
     _first: Table | None = None
@@ -116,7 +116,7 @@ class Table:
         return f"Table({self.name!r}, row_count={self.row_count}, columns={len(self.columns)})"
 
     @property
-    def kept_as(self) -> str:
+    def counts_name(self) -> str:
         """Empty: no engine keeps it."""
         return ""
 
@@ -137,12 +137,12 @@ class Table:
         return dataclasses.replace(origin, format=changed, guesses=guesses, _first=origin)
 
     def forget(self) -> None:
-        """Delete the records now, whoever still holds the table; without it they go when nobody does."""
-        self._held.close()
+        """Delete the records now, even if other code holds the table; else they go with the last reference."""
+        self._resources.close()
 
     @property
     def closed(self) -> bool:
-        """Whether the records are gone: the table was forgotten, or the process is about to end."""
+        """Return whether the records are gone: the table was forgotten, or the process is about to end."""
         return self._folder is not None and not self._folder.exists()
 
     def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
@@ -169,7 +169,7 @@ class Table:
         ]
 
     def _format_code(self) -> list[str]:
-        """A line that has ``read_frame`` read cells as here, where that is not the usual way."""
+        """Return a line that has ``read_frame`` read cells as here, where that is not the usual way."""
         cells = Format(
             decimal=self.format.decimal, date_order=self.format.date_order, missing=self.format.missing,
             days=self.format.days,
@@ -179,36 +179,36 @@ class Table:
     def reserve(self, more: int) -> None:
         """Raise TooLarge if a session may not hold what reading a column takes, and so many more bytes for each row.
 
-        Whoever makes arrays of the table asks before, and calls ``hold`` after.
+        Code that makes arrays of the table calls it before, and ``hold`` after.
         """
         try:
-            self._limits.afford(rows=self.row_count, each=BYTES_TO_READ + more, held=self._held_bytes())
+            self._limits.afford(rows=self.row_count, each=BYTES_TO_READ + more, used=self._array_bytes())
         except TooLarge as error:
             sentence = str(error)
         else:
             return
         raise TooLarge(f"{self.name}: {sentence}")
 
-    def _held_bytes(self) -> int:
-        """Size of all arrays that are still kept; by itself, so that no error's traceback keeps one."""
+    def _array_bytes(self) -> int:
+        """Return the size of all arrays still referenced; in a method, so that no error's traceback refers to one."""
         return sum(array.nbytes for reference in self._arrays if (array := reference()) is not None)
 
     def hold(self, array: NDArray[Any]) -> None:
-        """Count an array made of the table's rows for as long as anybody keeps it."""
+        """Count an array made of the table's rows for as long as it is referenced."""
         self._arrays.append(weakref.ref(array, self._arrays.remove))
 
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
-        """The rows as a reading has them, which count towards what may be held."""
+        """Return the rows of a reading; their arrays count towards the memory limit."""
         self.reserve(reading.room)
         dataset = Dataset(reading.domain, reading.records(self), provenance, reading.person_rows)
         self.hold(dataset.records)
         return dataset
 
     def numbers(self, column: str) -> Floats:
-        """The column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
+        """Return the column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
         self.reserve(0)
-        found = self._ask(f"SELECT coalesce({self._number(column)}, 'nan'::DOUBLE) AS number FROM records")
-        numbers = np.asarray(found["number"], dtype=np.float64)
+        table = self._ask(f"SELECT coalesce({self._number(column)}, 'nan'::DOUBLE) AS number FROM records")
+        numbers = np.asarray(table["number"], dtype=np.float64)
         numbers[~np.isfinite(numbers)] = np.nan
         return numbers
 
@@ -218,7 +218,7 @@ class Table:
         if len(set(wanted)) != len(wanted):
             raise ParameterError("Labels must differ in more than the blanks around them.")
         self.reserve(0)
-        found = self._ask(
+        table = self._ask(
             f"WITH cells AS (SELECT row, {self._text(column)} AS text FROM records),"
             " known AS (SELECT unnest($labels) AS label, unnest(range(len($labels))) AS code)"
             " SELECT row, coalesce(code, len($labels)) AS code FROM cells LEFT JOIN known ON text = label",
@@ -226,26 +226,26 @@ class Table:
         )
         # A join does not keep the order of rows.
         codes = np.empty(self.row_count, dtype=np.int64)
-        codes[found["row"]] = found["code"]
+        codes[table["row"]] = table["code"]
         return codes
 
     def truths(self, column: str) -> Integers:
-        """0 for no, 1 for yes, 2 for anything else (missing included), shape (n,); see ``spellings.truth``."""
+        """0 for no, 1 for yes, 2 for anything else (missing included), shape (n,); see ``cell_parsing.truth``."""
         self.reserve(0)
         return np.asarray(self._ask(f"SELECT {truth(self._text(column))} AS t FROM records")["t"], dtype=np.int64)
 
     def periods(self, column: str, step: str) -> Floats:
-        """The day, week, month or year of each cell as a number, shape (n,), NaN for none; see ``spellings.period``."""
+        """Return the day, week, month or year of each cell, (n,), NaN for none; see ``cell_parsing.period``."""
         self.reserve(0)
         number = f"coalesce(CAST({period(self._text(column), step, self.format)} AS DOUBLE), 'nan'::DOUBLE)"
         return np.asarray(self._ask(f"SELECT {number} AS number FROM records")["number"], dtype=np.float64)
 
     def present(self, column: str) -> Booleans:
-        """Whether each cell holds something, shape (n,)."""
+        """Return whether each cell holds something, shape (n,)."""
         return np.asarray(self._ask(f"SELECT {self._text(column)} IS NOT NULL AS t FROM records")["t"], dtype=np.bool_)
 
     def codes(self, column: str) -> Integers:
-        """A number for each distinct text of the column, dense and in order of first appearance, shape (n,).
+        """Return a number for each distinct text of the column, dense and in order of first appearance, shape (n,).
 
         All missing cells share one number, so a cap on rows per person holds for them together.
         """
@@ -254,13 +254,13 @@ class Table:
         parts = 1 + self.row_count // ROWS_PER_PART
         first = np.empty(self.row_count, dtype=np.int64)
         for part in range(parts):
-            found = self._ask(
+            table = self._ask(
                 f"WITH cells AS (SELECT row, {self._text(column)} AS text FROM records"
                 f" WHERE hash(text) % {parts} = {part}),"
                 " firsts AS (SELECT text, min(row) AS code FROM cells GROUP BY text)"
                 " SELECT row, code FROM cells JOIN firsts ON cells.text IS NOT DISTINCT FROM firsts.text"
             )
-            first[found["row"]] = found["code"]
+            first[table["row"]] = table["code"]
         is_first = first == np.arange(len(first))
         return (np.cumsum(is_first) - 1)[first]
 
@@ -272,31 +272,31 @@ class Table:
         packed = ", ".join([lengths, "';'", *cells])
         for start in range(0, self.row_count, step := max(1, CELLS_PER_PART // len(columns))):
             part = f"row >= {start} AND row < {start + step}"
-            found = self._ask(f"SELECT concat({packed}) AS packed FROM records WHERE {part}")
-            yield from map(str.encode, found["packed"].tolist())
+            table = self._ask(f"SELECT concat({packed}) AS packed FROM records WHERE {part}")
+            yield from map(str.encode, table["packed"].tolist())
 
-    def looks_numeric(self, column: str) -> bool:
-        """Whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
+    def is_mostly_numeric(self, column: str) -> bool:
+        """Return whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
 
         This reads private values: only for public data or the data's steward.
         """
-        found = self._ask(
+        counts = self._ask(
             f"SELECT count(*) FILTER (lower({self._text(column)}) NOT IN {NO_NUMBERS}) AS present,"
             f" count(*) FILTER (isfinite({self._number(column)})) AS fit FROM records"
         )
-        return bool(found["fit"][0] >= NUMERIC_SHARE * found["present"][0] > 0)
+        return bool(counts["fit"][0] >= NUMERIC_SHARE * counts["present"][0] > 0)
 
     def distinct(self, column: str, limit: int) -> list[str]:
-        """The column's values, most frequent first, at most ``limit`` of them, missing left out.
+        """Return the column's values, most frequent first, at most ``limit`` of them, missing left out.
 
         This reads private values: only for public data or the data's steward.
         """
-        found = self._ask(
+        texts = self._ask(
             f"SELECT {self._text(column)} AS text FROM records GROUP BY text HAVING text IS NOT NULL"
             " ORDER BY count(*) DESC, text LIMIT $limit",
             {"limit": limit},
         )
-        return [str(text) for text in found["text"]]
+        return [str(text) for text in texts["text"]]
 
     def _position(self, column: str) -> int:
         if column not in self.columns:
@@ -332,7 +332,7 @@ class Table:
 
 
 def _finite(code: str) -> float | None:
-    """The number that a code for missing is; None where it is none."""
+    """Return the number that a code for missing is; None where it is none."""
     try:
         value = float(code)
     except ValueError:
@@ -341,7 +341,7 @@ def _finite(code: str) -> float | None:
 
 
 def packed_row(texts: Sequence[str]) -> bytes:
-    """Texts so that no two lists of them look alike: their lengths in bytes, then all of them."""
+    """Return the texts so that no two lists of them look alike: their lengths in bytes, then all of them."""
     parts = [text.encode("utf-8", "surrogatepass") for text in texts]
     return ",".join(str(len(part)) for part in parts).encode() + b";" + b"".join(parts)
 
@@ -362,7 +362,7 @@ def read_table(
         source: the file, or its bytes.
         name: the file's name; its ending says what the file should hold.
         header: whether the first row of a text file holds the columns' names or is a record like the rest. None reads
-            it as names where it surely holds some (``looks_like_names``), unless the settings say. Parquet carries
+            it as names where it surely holds some (``is_header``), unless the settings say. Parquet carries
             its own names.
         ask: whether a first row of text that looks like names is not enough, as of rows about people.
         limits: what the file may cost.
@@ -412,11 +412,11 @@ def _read(
         count = int(run(connection, "SELECT count(*) AS rows FROM records", limits=limits)["rows"][0])
         if count == 0:
             raise DataError("it has column names but no rows.")
-        kinds = run(connection, "SELECT column_type AS kind FROM (DESCRIBE records)", limits=limits)["kind"]
+        types = run(connection, "SELECT column_type AS kind FROM (DESCRIBE records)", limits=limits)["kind"]
         columns, renamed = clean_names(names)
         if arrival.named and len(names) > 1 and names[0].strip() and not any(name.strip() for name in names[1:]):
             renamed = (*renamed, TITLE_OR_HEADER)
-        worded = tuple(kind == "VARCHAR" for kind in kinds[: len(columns)])
+        worded = tuple(kind == "VARCHAR" for kind in types[: len(columns)])
         chosen, guesses = guess_format(
             connection, settings, limits=limits, separator=arrival.separator, private=not guessing,
             cells=[f"c{i}" for i, is_text in enumerate(worded) if is_text],
@@ -438,22 +438,22 @@ def _read(
             # Whole numbers with gaps are often stored as fractions, so there 2.0 reads 2.
             _texts=tuple(
                 f"regexp_replace(c{i}::VARCHAR, '\\.0$', '')" if kind in FRACTIONS else f"c{i}::VARCHAR"
-                for i, kind in enumerate(kinds[: len(columns)])
+                for i, kind in enumerate(types[: len(columns)])
             ),
             # Nothing where a Parquet file calls its columns as we do.
             _places=places if arrival.header or renamed else (),
             _reading=_reading(arrival) if arrival.header else (),
             _connection=connection,
             _limits=limits,
-            _held=undo.pop_all(),
+            _resources=undo.pop_all(),
             _folder=folder,
         )
-        weakref.finalize(table, table._held.close)
+        weakref.finalize(table, table._resources.close)
     return table
 
 
 def _reading(arrival: Arrival) -> Strings:
-    """Arguments with which pandas reads the same rows from the original."""
+    """Return the arguments with which pandas reads the same rows from the original."""
     words = ["header=0" if arrival.named else "header=None", "skipinitialspace=True"]
     if arrival.separator != ",":
         words.append(f"sep={arrival.separator!r}")
@@ -472,11 +472,11 @@ def _store_text(
 ) -> tuple[Strings, tuple[int, ...], Strings]:
     """Parse the records as text under the names c0, c1, …: a stranger's column name never gets into SQL."""
     width = len(arrival.header)
-    kinds = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
+    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
     cells = ", ".join(f"{_bare(f'c{i}')} AS c{i}" for i in range(width))
     source = (
         f"read_csv({quoted(arrival.path)}, auto_detect = false, header = false, strict_mode = true, quote = '\"',"
-        f" escape = '\"', new_line = '\\n', delim = {quoted(arrival.separator)}, columns = {{{kinds}}})"
+        f" escape = '\"', new_line = '\\n', delim = {quoted(arrival.separator)}, columns = {{{types}}})"
     )
     records = (width, arrival.rows_before)
     run(reader, _copy(f"SELECT {cells} FROM {source}", width, stored), limits=limits, records=records)
@@ -492,7 +492,7 @@ def _store_parquet(
     footer = run(reader, f"SELECT num_rows, num_row_groups FROM parquet_file_metadata({path})", limits=limits)
     rows, groups = int(footer["num_rows"][0]), int(footer["num_row_groups"][0])
     described = run(reader, f"SELECT column_name, column_type FROM (DESCRIBE FROM {source})", limits=limits)
-    names, kinds = described["column_name"].tolist(), described["column_type"].tolist()
+    names, types = described["column_name"].tolist(), described["column_type"].tolist()
     width = len(names)
     if width > limits.columns:
         raise DataError(f"it has {width:,} columns, and at most {limits.columns:,} are read.")
@@ -502,11 +502,11 @@ def _store_parquet(
         raise DataError(f"it has more than the {limits.rows:,} rows that a session has memory for.")
     if _rows_in_groups(reader, path, source, limits) != rows:
         raise DataError("its footer promises a number of rows that it does not hold.")
-    cells = {i: cell for i, kind in enumerate(kinds) if (cell := plain(f"c{i}", kind))}
+    cells = {i: cell for i, kind in enumerate(types) if (cell := plain(f"c{i}", kind))}
     if not cells:
         raise DataError("none of its columns holds numbers or text.")
     named = f"{source} AS records({', '.join(f'c{i}' for i in range(width))})"
-    worded = [i for i, kind in enumerate(kinds) if kind == "VARCHAR"]
+    worded = [i for i, kind in enumerate(types) if kind == "VARCHAR"]
     notes, left = list[str](), width
     try:
         _copy_cells(reader, named, cells, worded, stored, limits)
@@ -527,7 +527,7 @@ def _store_parquet(
 
 
 def _rows_in_groups(reader: Connection, path: str, source: str, limits: Limits) -> int:
-    """Rows of all row groups together."""
+    """Return the rows of all row groups together."""
     sizes = f"SELECT max(row_group_num_rows) AS size FROM parquet_metadata({path}) GROUP BY row_group_id"
     try:
         return int(run(reader, f"SELECT coalesce(sum(size), 0) AS rows FROM ({sizes})", limits=limits)["rows"][0])
@@ -558,7 +558,7 @@ def _copy_cells(
 
 
 def _is_readable(reader: Connection, named: str, cell: str, limits: Limits) -> bool:
-    """Whether the text of a column can be read by itself."""
+    """Return whether the text of a column can be read by itself."""
     try:
         run(reader, f"SELECT count({cell}) AS present FROM {named}", limits=limits)
     except DataError:

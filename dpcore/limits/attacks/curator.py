@@ -1,6 +1,6 @@
-"""The other side of the subset-sum attack: curators who hold the bits and answer with noise.
+"""Curators of the subset-sum attack, who hold the bits and answer with noise.
 
-They stand in for whoever publishes many statistics about the same people. An attack sees only their answers.
+They stand for agencies that publish many statistics about the same people. An attack sees only their answers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BoundedNoise:
             raise ParameterError("The largest noise must be at least 0, over at least one trial.")
 
     def __call__(self, masks: Booleans) -> Floats:
-        """Noisy counts of the groups (m, n), shape (T, m)."""
+        """Return the noisy counts of the groups (m, n), shape (T, m)."""
         noise = self.sampler.draw(PublicCoins(2 * self.error + 1, columns=len(masks)), self.trials) - self.error
         return (masks.astype(np.int64) @ self.bits.astype(np.int64) + noise).astype(np.float64)
 
@@ -52,7 +52,7 @@ class PrivateNoise:
     trials: int = 1
 
     def __call__(self, masks: Booleans) -> Floats:
-        """Noisy counts of the groups (m, n), shape (T, m)."""
+        """Return the noisy counts of the groups (m, n), shape (T, m)."""
         counts: Integers = (masks.astype(np.int64) @ self.bits.astype(np.int64))[None, :]
         draw = NoisyCounts(counts, epsilon=self.epsilon, sensitivity=max(1, len(masks)))
         return self.sampler.draw(draw, self.trials).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The same wall for real-valued questions: fat-shattering reconstruction.
+"""The lower bound for real-valued queries: fat-shattering reconstruction.
 
 A real-valued query weighs each record with a number between 0 and 1 and adds up. A class fat-shatters a set of points
 at scale γ if every point has a level r, and for every subset T some query weighs the points of T by at least r + γ
@@ -38,7 +38,7 @@ from dpcore.core import (
     rounded_down,
 )
 from dpcore.limits.attacks.halves import Halves, check_points, heaviest_half
-from dpcore.limits.chance import SAYS_NOTHING, check_loss, replacement_steps, wrong_share
+from dpcore.limits.chance import VACUOUS_STATEMENT, check_loss, replacement_steps, wrong_share
 
 
 def check_levels(*, levels: Floats, scale: float) -> float:
@@ -55,7 +55,7 @@ def check_levels(*, levels: Floats, scale: float) -> float:
 
 
 def alike(*, levels: Floats, scale: float) -> Integers:
-    """The most points whose levels differ by at most the scale, an even number of them, as sorted indices.
+    """Return the most points whose levels differ by at most the scale, an even number of them, as sorted indices.
 
     A window slid over the sorted levels; the paper's fixed pieces can cut through the best one.
     """
@@ -67,7 +67,7 @@ def alike(*, levels: Floats, scale: float) -> Integers:
 
 
 def guaranteed_points(*, dimension: int, scale: float) -> int:
-    """Points that alike() finds at least, among as many as the fat-shattering dimension: an even number.
+    """Return the points that alike() finds at least, among as many as the fat-shattering dimension: an even number.
 
     Levels lie in [γ, 1 - γ], which ⌈(1 - 2γ)/γ⌉ windows of length γ cover; the paper counts 1/γ windows.
     """
@@ -85,7 +85,7 @@ def weights(*, half: Booleans, levels: Floats, scale: float) -> Floats:
 
 
 def reconstruct(release: DataRelease, *, levels: Floats, scale: float) -> Halves:
-    """The half whose own query falls least short of its value on the half itself, in each release, by a sort.
+    """Return the half whose own query falls least short of its value on the half itself, in each release, by a sort.
 
     With weights exactly level ± scale, and a release on the points, the shortfall of a half is a constant plus the sum
     of level - 2 scale (released rows) over it: the d/2 smallest are taken. ``mass`` is minus that sum.
@@ -126,7 +126,7 @@ def constants(
     delta: float = 0.0,
     repeats: int = 1,
 ) -> Constants:
-    """All three, for d points; the first two are for β = δ = 0 and the largest spread, γ.
+    """Return all three constants, for d points; the first two are for β = δ = 0 and the largest spread, γ.
 
     With ``repeats`` rows for each point errors grow by that factor, and so does the distance of the two data sets.
     """
@@ -155,7 +155,7 @@ def error_bound(
     delta: float = 0.0,
     repeats: int = 1,
 ) -> Bound:
-    """Theorem 2 with a proved constant, as a fraction of the n = repeats · d/2 rows."""
+    """Return the bound of Theorem 2 with a proved constant, as a fraction of the n = repeats · d/2 rows."""
     known = constants(
         points=points, scale=scale, spread=spread, epsilon=epsilon, neighbours=neighbours, beta=beta, delta=delta,
         repeats=repeats,
@@ -164,13 +164,14 @@ def error_bound(
     return Bound(
         value=known.best / rows,
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers queries that shatter {points:,} points at scale {scale:g}, with privacy loss "
+        statement=f"A mechanism that answers queries that shatter {points:,} points at scale {scale:g}, with ε = "
         f"{epsilon:g} ({neighbours.words}), "
         + (
-            f"cannot promise all of them within less than {rounded_down(known.best)} of {rows:,} "
-            f"row{'s' if rows > 1 else ''} with failure chance {beta:g}."
+            f"cannot guarantee all of them within less than {rounded_down(known.best)} of {rows:,} "
+            f"row{'s' if rows > 1 else ''} "
+            f"with failure probability {beta:g}."
             if known.best > 0
-            else SAYS_NOTHING
+            else VACUOUS_STATEMENT
         ),
         reference="Roth (2010), Theorem 2, with constants",
         beta=beta,

@@ -1,4 +1,4 @@
-"""Subset-sum answers: noisy counts of many groups, from which the rows of every single point are read off.
+"""Subset-sum answers: noisy counts of many groups, from which the rows of every single point follow.
 
 Nothing is said about any point alone. Of D points, D a power of two, there are D - 1 groups, each of half the points:
 point x is in group g if the binary numbers x and g share an odd number of ones. So any two points are told apart by
@@ -29,7 +29,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -98,7 +98,7 @@ class SubsetSums(PureMechanism):
 
 
 def groups(problem: Problem) -> int:
-    """D: the problem's cells, rounded up to a power of two."""
+    """Return D, the problem's cells, rounded up to a power of two."""
     return 1 << max(1, (problem.domain.size - 1).bit_length())
 
 
@@ -107,7 +107,7 @@ SUBSET_SUMS = Entry(
     mechanism=SubsetSums,
     title="Subset sums: counts of groups",
     story="Never say anything about one point: publish noisy counts of many groups, each of about half the points.",
-    domains=(DomainKind.NUMBER, DomainKind.LABELS),
+    domains=(DomainType.NUMBER, DomainType.LABELS),
     queries=(Thresholds, Intervals, Cells),
     references=("Dinur and Nissim (2003)",),
 )

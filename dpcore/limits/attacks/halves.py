@@ -1,4 +1,4 @@
-"""Halves of a set of points, as reconstructions: found by a sort, by trying all, scored against the truth.
+"""Halves of a set of points as reconstructions: by a sort or by trying all, and their scores against the truth.
 
 A reconstruction is a guess of which half of the points is the data. Whether a sort finds it depends on where the
 answers come from: from one data set on the points, yes; from noise drawn afresh for each query, no.
@@ -42,7 +42,7 @@ class Halves:
 
 
 def largest_half(values: Floats) -> Booleans:
-    """The d/2 largest of each row of values (T, d), as a mask; ties fall somehow, but always the same way."""
+    """Return the d/2 largest of each row of values (T, d), as a mask; ties fall somehow, but always the same way."""
     points = values.shape[1]
     check_points(points)
     order = np.argpartition(values, points // 2, axis=1)[:, points // 2 :]
@@ -64,7 +64,7 @@ def search(answers: Answers, *, points: int) -> Halves:
 
 
 def all_halves(points: int) -> Booleans:
-    """Every half of the points, shape (C(d, d/2), d), for at most MAX_SEARCHED points."""
+    """Return every half of the points, shape (C(d, d/2), d), for at most MAX_SEARCHED points."""
     check_points(points)
     if points > MAX_SEARCHED:
         raise ParameterError(f"All halves are tried for at most {MAX_SEARCHED} points, got {points}.")
@@ -75,15 +75,15 @@ def all_halves(points: int) -> Booleans:
 
 
 def random_half(sampler: Sampler, *, points: int, trials: int = 1) -> Booleans:
-    """A half drawn with public coins in each trial, shape (T, d): the secret of the experiment."""
+    """Return a half drawn with public coins in each trial, shape (T, d): the secret of the experiment."""
     check_points(points)
     return largest_half(sampler.draw(PublicCoins(1 << 53, columns=points), trials).astype(np.float64))
 
 
 def recovered(halves: Halves, truth: Booleans) -> Floats:
-    """Score: share of the true half (d,) or (T, d) that was found, shape (T,); 1/2, a blind guess, where refused."""
-    found: Floats = (halves.chosen & truth).sum(axis=1) / (halves.chosen.shape[1] // 2)
-    return np.where(halves.refused, 0.5, found)
+    """Return the score (T,): share of the true half (d,) or (T, d) that was found; 1/2, a guess, where refused."""
+    shares: Floats = (halves.chosen & truth).sum(axis=1) / (halves.chosen.shape[1] // 2)
+    return np.where(halves.refused, 0.5, shares)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ class TwoWorlds:
 
     @property
     def impossible(self) -> bool:
-        """Whether the intervals contradict the promise: at their confidence, this cannot be (ε, δ)-private."""
+        """Return whether the intervals contradict the promise: at their confidence, this cannot be (ε, δ)-private."""
         return self.inside_interval[0] > self.allowed
 
 
@@ -139,7 +139,7 @@ def two_worlds(
 
 
 def heaviest_half(values: Floats, refused: Booleans) -> Halves:
-    """The largest half of each row of masses (T, d), nothing where refused."""
+    """Return the largest half of each row of masses (T, d), nothing where refused."""
     chosen = largest_half(values) & ~refused[:, None]
     return Halves(chosen=chosen, mass=np.where(chosen, values, 0.0).sum(axis=1), refused=refused)
 

@@ -38,7 +38,7 @@ class NamedClass:
     largest: int
 
     def example(self, size: int) -> Integers:
-        """The matrix, (queries, points).
+        """Return the matrix, (queries, points).
 
         Raises:
             ParameterError: a size below 1 or above the largest.
@@ -49,7 +49,7 @@ class NamedClass:
 
 
 def _cube(bits: int) -> Integers:
-    """All records of so many bits, (2^bits, bits)."""
+    """Return all records of so many bits, (2^bits, bits)."""
     return np.array(list(product((0, 1), repeat=bits)), dtype=np.int64)
 
 
@@ -63,28 +63,28 @@ def _intervals(cells: int) -> Integers:
 
 
 def _rectangles(dimensions: int) -> Integers:
-    """On a grid of three cells a side, where each side has an interval for every subset but the outer two."""
-    side, made = _intervals(3), np.ones((1, 1), dtype=np.int64)
+    """Return rectangles on a grid of three cells a side; a side has intervals for all subsets but the outer two."""
+    side, matrix = _intervals(3), np.ones((1, 1), dtype=np.int64)
     for _ in range(dimensions):
-        made = np.kron(made, side)
-    return made
+        matrix = np.kron(matrix, side)
+    return matrix
 
 
 def _halfspaces(dimensions: int) -> Integers:
-    """Directions with entries from -2 to 2 on points with entries from -1 to 1."""
+    """Return the directions with entries from -2 to 2 on points with entries from -1 to 1."""
     directions = np.array(list(product(range(-2, 3), repeat=dimensions)), dtype=np.int64)
     points = np.array([point for point in product(range(-1, 2), repeat=dimensions) if any(point)], dtype=np.int64)
     return (directions @ points.T >= 0).astype(np.int64)
 
 
 def _conjunctions(bits: int) -> Integers:
-    """Row s asks for a 1 in every bit of s; the first row asks for nothing."""
+    """Return the matrix whose row s asks for a 1 in every bit of s; the first row is always 1."""
     records = _cube(bits)
-    return np.array([(records >= asked).all(axis=1) for asked in records], dtype=np.int64)
+    return np.array([(records >= condition).all(axis=1) for condition in records], dtype=np.int64)
 
 
 def _parities(bits: int) -> Integers:
-    """Row s asks whether an odd number of the bits of s are 1; the first row asks for none."""
+    """Return the matrix whose row s is the parity of the bits of s; the first row is always 0."""
     records = _cube(bits)
     return records @ records.T % 2
 

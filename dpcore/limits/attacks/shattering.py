@@ -1,4 +1,4 @@
-"""How rich a class of questions is: its VC dimension and its fat-shattering dimension, with the set that shows it.
+"""VC dimension and fat-shattering dimension of a query class, with a shattered set as witness.
 
 Questions shatter a set of points if every subset of it is exactly what some question takes of the set. The largest
 number of points they shatter is the class's VC dimension d: with d points hidden halves can be read off any accurate
@@ -41,38 +41,38 @@ class Shattering:
     """A dimension, or what is known of it, and a set that shows the lower end.
 
     Attributes:
-        at_least: points shattered.
-        at_most: no more than so many are.
-        points: columns of a shattered set, (at_least,).
-        levels: r of each of them, exactly: halfway between what is left and what is taken, (at_least,).
-        queries: the row that takes each subset of them, (2^at_least,); subset s has points[i] if bit i of s is set.
+        lower_bound: points shattered.
+        upper_bound: no more than so many are.
+        points: columns of a shattered set, (lower_bound,).
+        levels: r of each of them, exactly: halfway between what is left and what is taken, (lower_bound,).
+        queries: the row that takes each subset of them, (2^lower_bound,); subset s has points[i] if bit i of s is set.
     """
 
-    at_least: int
-    at_most: int
+    lower_bound: int
+    upper_bound: int
     points: Integers
     levels: tuple[Fraction, ...]
     queries: Integers
 
     @property
     def exact(self) -> bool:
-        """Whether the dimension is known."""
-        return self.at_least == self.at_most
+        """Return whether the dimension is known."""
+        return self.lower_bound == self.upper_bound
 
     def sentence(self) -> str:
-        """The dimension in words."""
+        """Return the dimension in words."""
         if self.exact:
-            return f"The dimension is {self.at_least}."
+            return f"The dimension is {self.lower_bound}."
         return (
-            f"The dimension is at least {self.at_least}, which the set shows, and at most {self.at_most}: "
+            f"The dimension is at least {self.lower_bound}, which the set shows, and at most {self.upper_bound}: "
             "the class is too large to search it all."
         )
 
 
-def vc_dimension(matrix: ArrayLike, *, most_steps: int = MAX_STEPS) -> Shattering:
+def vc_dimension(matrix: ArrayLike, *, max_steps: int = MAX_STEPS) -> Shattering:
     """VC dimension of yes-or-no questions, a 0/1 matrix (queries, points).
 
-    >>> vc_dimension([[0, 0], [0, 1], [1, 0], [1, 1]]).at_least
+    >>> vc_dimension([[0, 0], [0, 1], [1, 0], [1, 1]]).lower_bound
     2
 
     Raises:
@@ -81,10 +81,10 @@ def vc_dimension(matrix: ArrayLike, *, most_steps: int = MAX_STEPS) -> Shatterin
     entries = _checked(matrix)
     if not np.isin(entries, (0.0, 1.0)).all():
         raise ParameterError("Yes-or-no questions are rows of zeros and ones; for other weights name a scale.")
-    return _search(entries, gap=Fraction(1), most_steps=most_steps)
+    return _search(entries, gap=Fraction(1), max_steps=max_steps)
 
 
-def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, most_steps: int = MAX_STEPS) -> Shattering:
+def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, max_steps: int = MAX_STEPS) -> Shattering:
     """Fat-shattering dimension at a scale, of a matrix (queries, points) of weights in [0, 1].
 
     >>> fat_shattering_dimension([[0.1], [0.3]], scale=0.1).levels
@@ -95,11 +95,11 @@ def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, most_steps: int
     """
     if not 0 < scale <= 0.5:
         raise ParameterError(f"The scale must lie above 0 and be at most 1/2, got {scale!r}.")
-    return _search(_checked(matrix), gap=2 * Fraction(repr(float(scale))), most_steps=most_steps)
+    return _search(_checked(matrix), gap=2 * Fraction(repr(float(scale))), max_steps=max_steps)
 
 
 def _checked(matrix: ArrayLike) -> Floats:
-    """The matrix as numbers, if it is one."""
+    """Return the matrix as numbers, if it is one."""
     try:
         entries = np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -129,14 +129,14 @@ class Cut:
 
 
 def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
-    """Every useful cut, most even first.
+    """Return every useful cut, most even first.
 
     A level only matters by which questions take and which leave the point: those from one weight up, and those down
     to the largest weight that is a gap below it. Halfway between the two serves, and is where one would look for it.
     Of cuts with the same two sides (or the sides swapped) one is enough, whatever their points: no shattered set uses
     two of them, nor two that one point has, since no question is above the higher and below the lower.
     """
-    found: dict[frozenset[int], Cut] = {}
+    cuts: dict[frozenset[int], Cut] = {}
     for point, column in enumerate(entries.T):
         weights = np.unique(column).tolist()
         exact = [Fraction(repr(weight)) for weight in weights]
@@ -147,12 +147,12 @@ def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
                 takes, leaves = _bits(column >= weights[above]), _bits(column <= weight)
                 takers[takes] = Cut(point=point, level=(low + exact[above]) / 2, takes=takes, leaves=leaves)
         for cut in takers.values():
-            found.setdefault(frozenset((cut.takes, cut.leaves)), cut)
-    return sorted(found.values(), key=lambda cut: (-cut.balance, cut.point, cut.level))
+            cuts.setdefault(frozenset((cut.takes, cut.leaves)), cut)
+    return sorted(cuts.values(), key=lambda cut: (-cut.balance, cut.point, cut.level))
 
 
 def _bits(chosen: Booleans) -> int:
-    """A whole number with a bit set for each question chosen."""
+    """Return a whole number with a bit set for each question chosen."""
     return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
 
 
@@ -188,12 +188,12 @@ class Search:
 
 
 def _points_left(cuts: list[Cut]) -> list[int]:
-    """How many different points the cuts from each place on have."""
-    seen: set[int] = set()
+    """Return, for each place, the number of different points of the cuts from there on."""
+    points: set[int] = set()
     left = []
     for cut in reversed(cuts):
-        seen.add(cut.point)
-        left.append(len(seen))
+        points.add(cut.point)
+        left.append(len(points))
     return left[::-1]
 
 
@@ -205,19 +205,19 @@ def _split(parts: list[int], cut: Cut) -> list[int] | None:
 
 
 def _divides(cut: Cut, parts: list[int]) -> bool:
-    """Whether of every subset some questions take the cut's point and some leave it."""
+    """Return whether of every subset some questions take the cut's point and some leave it."""
     return all(part & cut.takes and part & cut.leaves for part in parts)
 
 
-def _search(entries: Floats, *, gap: Fraction, most_steps: int) -> Shattering:
-    """The dimension for weights that are apart by at least the gap."""
+def _search(entries: Floats, *, gap: Fraction, max_steps: int) -> Shattering:
+    """Return the dimension for weights that are apart by at least the gap."""
     distinct, where = np.unique(entries, axis=0, return_index=True)
-    search = Search(steps=most_steps, words=1 + len(distinct) // 1024)
+    search = Search(steps=max_steps, words=1 + len(distinct) // 1024)
     search.grow((), [(1 << len(distinct)) - 1], _cuts(distinct, gap=gap))
     rows = [int(where[(part & -part).bit_length() - 1]) for part in search.parts]
     return Shattering(
-        at_least=len(search.best),
-        at_most=max(len(search.best), search.open),
+        lower_bound=len(search.best),
+        upper_bound=max(len(search.best), search.open),
         points=np.array([cut.point for cut in search.best], dtype=np.int64),
         levels=tuple(cut.level for cut in search.best),
         queries=np.array(rows, dtype=np.int64),

@@ -1,16 +1,16 @@
 """Secret bits from noisy subset sums (Dinur and Nissim 2003).
 
-Every person has one secret bit. Nobody's bit is ever released: only, for random groups, how many in the group have a 1,
-with noise. Ask often enough, and if the noise is small against √n, the bits come out all the same: find the bits that
-fit the answers best and round. Two ways to fit:
+Every person has one secret bit. No bit is ever released: only, for random groups, the number of ones in the group, with
+noise. With enough answers, and noise that is small against √n, the bits can be reconstructed: find the bits that fit
+the answers best and round. There are two ways to fit:
 
 - least squares: fast, and it carries its own proof. If no answer errs by more than E, at most 4 m E²/s² bits are wrong,
   s the smallest singular value of the m groups' matrix, about (√m - √n)/2;
 - a linear program, which also knows that bits lie between 0 and 1. Making the *largest* residual small suits bounded
   noise; making the *sum* of residuals small suits noise with rare large values, even wild answers.
 
-So noise of constant size protects nobody, however natural the questions; it must grow with √n or the questions must be
-few: this is what a privacy budget is.
+So noise of constant size does not protect, however natural the queries; it must grow with √n, or the queries must be
+few: this is the reason for a privacy budget.
 
 Notation: n bits, m groups; masks (m, n), answers in rows.
 
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError, rounded_down
-from dpcore.limits.chance import SAYS_NOTHING, wrong_share
+from dpcore.limits.chance import VACUOUS_STATEMENT, wrong_share
 from dpcore.randomness import PublicCoins, Sampler
 
 Oracle = Callable[[Booleans], Floats]
@@ -41,7 +41,7 @@ MAX_GROUPS = 2_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Guess:
-    """Reconstructed bits.
+    """Reconstructed bits and the estimates they are rounded from.
 
     Attributes:
         bits: the rounded estimates, shape (T, n).
@@ -59,7 +59,7 @@ class Guess:
 
 
 def random_groups(sampler: Sampler, *, people: int, groups: int) -> Booleans:
-    """Groups that everyone joins on a public fair coin, masks (m, n)."""
+    """Return the groups that everyone joins on a public fair coin, masks (m, n)."""
     if not (1 <= people <= MAX_PEOPLE and 1 <= groups <= MAX_GROUPS):
         raise ParameterError(f"At most {MAX_PEOPLE} people and {MAX_GROUPS:,} groups, at least one of each.")
     masks: Booleans = sampler.draw(PublicCoins(2, columns=people), groups) == 1
@@ -67,21 +67,21 @@ def random_groups(sampler: Sampler, *, people: int, groups: int) -> Booleans:
 
 
 def least_squares(masks: Booleans, answers: Floats) -> Guess:
-    """The bits nearest to fitting the answers (T, m) in squares, all runs at once.
+    """Return the bits nearest to fitting the answers (T, m) in squares, all runs at once.
 
     Estimates are drawn towards 1/2 where the groups leave them open, so few groups do no harm.
     """
     _check(masks, answers)
     matrix = masks.astype(np.float64)
     values, vectors = np.linalg.eigh(matrix.T @ matrix)
-    kept = values > 1e-10 * values[-1]
+    nonzero = values > 1e-10 * values[-1]
     target = (answers - matrix.sum(axis=1) / 2) @ matrix
-    estimates = 0.5 + (target @ vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    estimates = 0.5 + (target @ vectors[:, nonzero] / values[nonzero]) @ vectors[:, nonzero].T
     return _guess(estimates, matrix, answers)
 
 
 def linear_program(masks: Booleans, answers: Floats, *, cost: str = "largest") -> Iterator[Guess]:
-    """Guesses from about the first n/2 answers, then twice as many each time, at last all: stop whenever you like.
+    """Yield guesses from about the first n/2 answers, then twice as many each time, at last all; the caller may stop.
 
     Args:
         masks: groups (m, n).
@@ -98,15 +98,15 @@ def linear_program(masks: Booleans, answers: Floats, *, cost: str = "largest") -
     while stages[0] > people // 2 + 1:
         stages.insert(0, (stages[0] + 1) // 2)
     matrix = masks.astype(np.float64)
-    for number, stage in enumerate(stages, start=1):
+    for number, count in enumerate(stages, start=1):
         program = _largest if cost == "largest" else _sum
         # The interior-point method is several times faster here than the simplex method.
-        solved = linprog(**program(matrix[:stage], answers[:stage]), method="highs-ipm")
+        solved = linprog(**program(matrix[:count], answers[:count]), method="highs-ipm")
         if solved.x is None:
             raise ParameterError("The solver found no bits that fit these answers.")
         estimates = np.clip(solved.x[None, :people], 0, 1)
         done = sum(stages[:number]) / sum(stages)
-        yield _guess(estimates, matrix[:stage], answers[None, :stage], done=done)
+        yield _guess(estimates, matrix[:count], answers[None, :count], done=done)
 
 
 def _largest(matrix: Floats, answers: Floats) -> dict[str, object]:
@@ -155,20 +155,20 @@ def _check(masks: Booleans, answers: Floats) -> None:
 
 
 def recovered(guess: Guess, truth: Booleans) -> Floats:
-    """Score: share of the true bits (n,) that were guessed, shape (T,)."""
+    """Return the score: share of the true bits (n,) that were guessed, shape (T,)."""
     share: Floats = (guess.bits == truth).mean(axis=1)
     return share
 
 
 def strength(masks: Booleans) -> float:
-    """Smallest singular value s of the groups' matrix; 0 if there are fewer groups than people."""
+    """Return the smallest singular value s of the groups' matrix; 0 if there are fewer groups than people."""
     if len(masks) < masks.shape[1]:
         return 0.0
     matrix = masks.astype(np.float64)
     return math.sqrt(max(0.0, float(np.linalg.eigvalsh(matrix.T @ matrix)[0])))
 
 
-def wrong_at_most(masks: Booleans, *, error: ArrayLike) -> Integers:
+def max_wrong_bits(masks: Booleans, *, error: ArrayLike) -> Integers:
     """Bits that least squares can get wrong if no answer errs by more than ``error`` rows: 4 m E²/s², at most n.
 
     A wrong bit is off by 1/2 before rounding, and |estimates - bits| <= |errors|/s. Elementwise on the errors.
@@ -181,9 +181,9 @@ def wrong_at_most(masks: Booleans, *, error: ArrayLike) -> Integers:
 
 
 def error_bound(masks: Booleans, *, epsilon: float, beta: float = 0.0, delta: float = 0.0) -> Bound:
-    """The error that every (ε, δ)-private curator makes on one of these groups, with random bits.
+    """Return the error that every (ε, δ)-private curator makes on one of these groups, with random bits.
 
-    A bit is one row: whoever sees the answers gets it wrong with chance 1/(1 + e^ε) at least (either relation). Least
+    A bit is one row: any guess from the answers is wrong with chance 1/(1 + e^ε) at least (either relation). Least
     squares gets at most 4 m E²/s² wrong. Both hold, so E >= s √(n w/(4 m)), w the share that must be wrong: in
     proportion to √n, near √(n w)/4 where groups are many more than people.
     """
@@ -194,12 +194,13 @@ def error_bound(masks: Booleans, *, epsilon: float, beta: float = 0.0, delta: fl
     return Bound(
         value=rows / people,
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers these {groups:,} random groups of {people:,} people with privacy loss {epsilon:g} "
+        statement=f"A mechanism that answers these {groups:,} random groups of {people:,} people with ε = {epsilon:g} "
         + (
-            f"cannot promise all answers within less than {rounded_down(rows)} people with failure chance {beta:g}; "
-            f"√n is {math.sqrt(people):.3g}."
+            f"cannot guarantee all answers within less than {rounded_down(rows)} people with "
+            f"failure probability {beta:g}; √n is "
+            f"{math.sqrt(people):.3g}."
             if rows > 0
-            else SAYS_NOTHING
+            else VACUOUS_STATEMENT
         ),
         reference="Dinur and Nissim (2003); least squares as in Kasiviswanathan, Rudelson and Smith (2013)",
         beta=beta,

@@ -38,11 +38,11 @@ from dpcore.core import (
     rounded_down,
 )
 from dpcore.limits.attacks.halves import Halves, check_points, heaviest_half
-from dpcore.limits.chance import SAYS_NOTHING, check_loss, confusion, replacement_steps, wrong_share
+from dpcore.limits.chance import VACUOUS_STATEMENT, check_loss, confusion, replacement_steps, wrong_share
 
 
 def reconstruct(release: DataRelease, *, shattered: Integers | None = None) -> Halves:
-    """The half of the shattered points with most mass in each release, by a sort.
+    """Return the half of the shattered points with most mass in each release, by a sort.
 
     Args:
         release: data on the shattered set, n = r d/2 rows for a whole r.
@@ -69,7 +69,7 @@ def reconstruct(release: DataRelease, *, shattered: Integers | None = None) -> H
 
 
 def worst_half_error(release: DataRelease, truth: Booleans) -> Floats:
-    """Score: largest error over all halves as queries, a fraction of n, shape (T,): the α a release really had."""
+    """Return the score: largest error over all halves as queries, a fraction of n, shape (T,): the release's true α."""
     points, n = release.problem.domain.ordered, release.problem.n
     difference = np.sort(release.histogram()[:, :points] / n - truth * (2 / points), axis=1)
     worst: Floats = np.maximum(difference[:, points // 2 :].sum(axis=1), -difference[:, : points // 2].sum(axis=1))
@@ -77,7 +77,7 @@ def worst_half_error(release: DataRelease, truth: Booleans) -> Floats:
 
 
 def recovery_ceiling(*, epsilon: float, repeats: int, neighbours: Neighbours, delta: float = 0.0) -> float:
-    """Largest expected share of a *random* half that any attack can find in any (ε, δ)-private release.
+    """Return the largest expected share of a *random* half that any attack can find in any (ε, δ)-private release.
 
     A point is found with this chance when it is in the data, and with the complementary chance when it was swapped out.
     An attack on a private release that finds more, in a test, says that the release is not private.
@@ -101,7 +101,7 @@ def error_bound(
     delta: float = 0.0,
     points: int | None = None,
 ) -> Bound:
-    """Theorem 3.11 with constants: α of any (ε, δ)-private mechanism that answers all halves within α, up to chance β.
+    """Return the α of Theorem 3.11 with constants: of any (ε, δ)-private answers to all halves, up to chance β.
 
     With ``points``, also the bound of promises nearly sure: two halves whose data are k rows' steps apart share an
     outcome good for both as long as β is below the confusion of so many steps, and then one of them errs by (their
@@ -126,12 +126,12 @@ def error_bound(
     return Bound(
         value=known,
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers every subset of a shattered set with privacy loss {epsilon:g} "
+        statement=f"A mechanism that answers every subset of a shattered set with ε = {epsilon:g} "
         f"({neighbours.words}), from {size}, "
         + (
-            f"cannot promise an error below {rounded_down(known)} of n with failure chance {beta:g}."
+            f"cannot guarantee an error below {rounded_down(known)} of n with failure probability {beta:g}."
             if known > 0
-            else SAYS_NOTHING
+            else VACUOUS_STATEMENT
         ),
         reference="Blum, Ligett and Roth (2013), Theorem 3.11, with constants",
         beta=beta,
@@ -145,11 +145,11 @@ def error_bound(
 
 
 def _far_error(*, epsilon: float, steps: int, beta: float, delta: float, points: int) -> float:
-    """Largest h/d, h <= d/2 swaps, whose two data sets must still be confused more often than β."""
+    """Return the largest h/d, h <= d/2 swaps, whose two data sets must still be confused more often than β."""
     if beta == 0 and delta == 0:
         return 0.5  # the confusion of many steps underflows, but is never 0
 
-    def told_apart(swaps: int) -> bool:
+    def are_distinguishable(swaps: int) -> bool:
         return confusion(epsilon=epsilon, steps=steps * swaps, delta=delta) <= beta
 
-    return bisect_left(range(1, points // 2 + 1), True, key=told_apart) / points
+    return bisect_left(range(1, points // 2 + 1), True, key=are_distinguishable) / points

@@ -1,1 +1,1 @@
-"""What no private mechanism can do, as numbers with witnesses."""
+"""Lower bounds for private mechanisms, as numbers with witnesses."""

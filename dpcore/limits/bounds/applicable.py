@@ -1,12 +1,12 @@
-"""The lower bound that applies to a problem: the smallest worst error anyone can promise with the same guarantee.
+"""The lower bound that applies to a problem: the smallest worst error that the same guarantee allows.
 
-Put τ rows at one of N places that the answers tell apart (packings.py) and keep the other rows where they are. Whoever
-answers every query within less than τ/(2n) tells which of the N places it was. But these N data sets are only τ
-replaced rows apart, so nobody can tell them apart surely: it is the median's wall (median.py) with τ rows, τ as large
-as the wall allows with failure chance β.
+Put τ rows at one of N places that the answers distinguish (packings.py) and keep the other rows where they are. Answers
+to every query within less than τ/(2n) reveal which of the N places it is. But these N data sets are only τ replaced
+rows apart, so no private mechanism distinguishes them surely: it is the median's lower bound (median.py) with τ rows, τ
+as large as that bound allows with failure probability β.
 
-So this is a bound about the problem at its hardest data, not about the data on the screen: there a release may well be
-luckier, but nobody could have promised it.
+So the bound is about the problem at its hardest data, not about the data on the screen: there an error may be smaller,
+but no mechanism can guarantee that.
 
 References:
     Blum, Ligett and Roth (2013), Theorem 5.1 and its proof; Hardt and Talwar (2010) for packings.
@@ -27,48 +27,48 @@ from dpcore.limits.chance import confusion, replacement_steps
 
 
 def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float, questions: int | None = None) -> Bound | None:
-    """The bound on the worst error, a fraction of n, that a promise with failure chance β must respect.
+    """Return the lower bound on a guaranteed worst error, a fraction of n, with failure probability β.
 
-    None where none is known to apply: another query class, a guarantee that fails on unlikely data, no loss at all, one
+    None where no bound applies: another query class, a guarantee that fails on unlikely data, no loss at all, one
     place only, or a β so large that nothing follows. Not kept: labels and weights are a reader's own.
 
     Args:
         problem: what is asked; of halfspaces, those with its margin.
         guarantee: what is kept.
-        beta: failure chance of the promise.
-        questions: answers promised to somebody who asks so many queries, each after the last answer; None for all.
+        beta: failure probability of the guaranteed error.
+        questions: number of queries that are asked one after another, each after the last answer; None for all.
     """
     return _bound(problem, guarantee, packings(problem.queries, questions=questions), beta=beta, questions=questions)
 
 
 def _bound(
-    problem: Problem, guarantee: Guarantee, found: list[Packing], *, beta: float, questions: int | None = None
+    problem: Problem, guarantee: Guarantee, class_packings: list[Packing], *, beta: float, questions: int | None = None
 ) -> Bound | None:
-    """The same with the class's packings at hand."""
+    """Return the bound from the class's packings."""
     if guarantee.gamma:
         return None
     if not (guarantee.epsilon > 0 and math.isfinite(guarantee.epsilon) and 0 <= beta < 1):
         return None
     best: tuple[float, int, Packing] | None = None
-    for packing in found:
-        moved = _most_rows(problem, guarantee, bits=packing.bits, beta=beta)
+    for packing in class_packings:
+        moved = _max_hidden_rows(problem, guarantee, bits=packing.bits, beta=beta)
         if moved and (best is None or moved * packing.gap > best[0]):
             best = moved * packing.gap, moved, packing
     if best is None:
         return None
     rows, moved, packing = best
     # Of the guarantee itself, however its numbers are printed: a bound for larger ones would be a smaller one.
-    slack = f" and slack δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
+    slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
     these = "these queries" if questions is None else f"{questions:,} such queries, each after the last answer,"
     return Bound(
         value=rows / (2 * problem.n),
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers {these} {packing.words} with this privacy loss, "
-        f"ε = {rounded_up(guarantee.epsilon)}{slack}, cannot promise a worst error below "
-        f"{rows / 2:,.10g} of {problem.n:,} rows with failure chance {beta:g}.",
+        statement=f"A mechanism that answers {these} {packing.words} with "
+        f"ε = {rounded_up(guarantee.epsilon)}{slack} cannot guarantee a worst error below "
+        f"{rows / 2:,.10g} of {problem.n:,} rows with failure probability {beta:g}.",
         reference="Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants",
         beta=beta,
-        assumptions=(Assumption(text="the promise holds for every data set, not only this one", met=True),),
+        assumptions=(Assumption(text="the guarantee holds for every data set, not only this one", met=True),),
         note=f"{moved} rows at an unknown place are too few to be found surely.",
     )
 
@@ -81,7 +81,7 @@ def lower_curve(
     beta: float,
     questions: int | None = None,
 ) -> tuple[Floats, Floats] | None:
-    """The bound at each privacy loss for a guarantee like this mechanism's: epsilons (I,) and errors (I,).
+    """Return the bound at each privacy loss for a guarantee like this mechanism's: epsilons (I,) and errors (I,).
 
     Losses at which nothing is known are left out; None where nothing is known at all, or the mechanism has no epsilon.
     """
@@ -99,8 +99,8 @@ def lower_curve(
     return losses, errors
 
 
-def _most_rows(problem: Problem, guarantee: Guarantee, *, bits: float, beta: float) -> int:
-    """Largest number of rows, at most n, that cannot be found among 2^bits places with failure chance β."""
+def _max_hidden_rows(problem: Problem, guarantee: Guarantee, *, bits: float, beta: float) -> int:
+    """Return the most rows, at most n, that cannot be located among 2^bits places with failure probability β."""
     low, high = 0, problem.n
     if beta > 0:
         # Beyond this many rows the wall is past; a smaller bracket is a quicker search, and never a wrong bound.
@@ -110,7 +110,7 @@ def _most_rows(problem: Problem, guarantee: Guarantee, *, bits: float, beta: flo
         steps = replacement_steps(problem.neighbours, rows=rows)
         if guarantee.delta:
             # With δ > 0 the bound for many places is weaker; two of the places may still be confused.
-            hidden = not _may_be_found(bits=bits, steps=steps, guarantee=guarantee, beta=beta) or (
+            hidden = not _may_be_identified(bits=bits, steps=steps, guarantee=guarantee, beta=beta) or (
                 confusion(epsilon=guarantee.epsilon, steps=steps, delta=guarantee.delta) > beta
             )
         else:
@@ -119,8 +119,8 @@ def _most_rows(problem: Problem, guarantee: Guarantee, *, bits: float, beta: flo
     return low
 
 
-def _may_be_found(*, bits: float, steps: int, guarantee: Guarantee, beta: float) -> bool:
-    """Whether a mechanism with a slack may name the right one of N places, h steps apart, with chance 1 - β.
+def _may_be_identified(*, bits: float, steps: int, guarantee: Guarantee, beta: float) -> bool:
+    """Return whether a mechanism with a slack may name the right one of N places, h steps apart, with chance 1 - β.
 
     Named with chance p where it is right, a place is named with chance (p - δ_h) e^(-εh) at least where another is
     right, δ_h = δ (e^(εh) - 1)/(e^ε - 1) (Dwork and Roth 2014, Theorem 2.2 with a slack). N - 1 of these and p are at

@@ -1,4 +1,4 @@
-"""A mechanism that protects every person, and betrays the population.
+"""A mechanism that protects every person, and reveals the population.
 
 Differential privacy hides any one row. It does not promise that two samples of the *same* population look alike: that
 is distributional privacy. This module shows a question whose private answer differs grossly between two such samples.
@@ -59,8 +59,8 @@ def count_law(*, n: int, population: int | None = None) -> Floats:
 
     def choose(total: float, some: Floats) -> Floats:
         inside = (some >= 0) & (some <= total)
-        held = np.where(inside, some, 0.0)
-        logs: Floats = np.where(inside, gammaln(total + 1) - gammaln(held + 1) - gammaln(total - held + 1), -np.inf)
+        counts = np.where(inside, some, 0.0)
+        logs: Floats = np.where(inside, gammaln(total + 1) - gammaln(counts + 1) - gammaln(total - counts + 1), -np.inf)
         return logs
 
     if population is None:
@@ -76,7 +76,7 @@ def count_law(*, n: int, population: int | None = None) -> Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Separation:
-    """How far apart two samples of one population are under the folded count.
+    """Distance between two samples of one population under the folded count.
 
     Attributes:
         epsilon: loss between neighbours, which one row never exceeds: the guarantee of differential privacy.
@@ -91,16 +91,16 @@ class Separation:
     gap: Floats
 
     def loss_reaches(self, loss: float) -> float:
-        """Chance that two samples of the same population are told apart with a loss of at least so much.
+        """Return the chance that two samples of the same population are told apart with a loss of at least so much.
 
         With Laplace noise of scale 1/ε the loss between answers g apart is exactly εg, and some outcomes attain it.
         """
         losses = self.epsilon * np.arange(self.modulus)
         return float(self.gap[losses >= loss - 1e-9].sum())
 
-    def chances(self, *, most: int = 200) -> tuple[Floats, Floats]:
+    def chances(self, *, limit: int = 200) -> tuple[Floats, Floats]:
         """Losses that occur, at most so many of them and the largest among them; chance to reach each, (K,) each."""
-        steps = np.unique(np.linspace(0, self.modulus - 1, min(self.modulus, most)).round())
+        steps = np.unique(np.linspace(0, self.modulus - 1, min(self.modulus, limit)).round())
         losses = self.epsilon * steps
         return losses, np.array([self.loss_reaches(float(loss)) for loss in losses])
 
@@ -116,7 +116,7 @@ class Separation:
 
 
 def separation(*, n: int, epsilon: float, modulus: int | None = None, population: int | None = None) -> Separation:
-    """The exact law of the gap between two samples of n rows each.
+    """Return the exact law of the gap between two samples of n rows each.
 
     Args:
         n: rows of each sample.
@@ -135,7 +135,7 @@ def separation(*, n: int, epsilon: float, modulus: int | None = None, population
 
 
 def limit_far(epsilon: float) -> float:
-    """What Separation.far tends to for large n, when 2/ε is an even whole number: (1 + ε)/4."""
+    """Return the limit of Separation.far for large n, when 2/ε is an even whole number: (1 + ε)/4."""
     check_loss(epsilon=epsilon)
     modulus = round(2 / epsilon)
     if modulus < 1 or modulus % 2 or abs(modulus * epsilon - 2) > 1e-9:

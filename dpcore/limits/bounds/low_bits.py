@@ -1,4 +1,4 @@
-"""The attack on floating-point Laplace noise, performed.
+"""The attack on floating-point Laplace noise.
 
 Textbook code draws Laplace noise as scale * log(uniform) with doubles. On paper that is private. In a computer the
 uniform is one of 2^53 numbers, so the noise is one of at most 2^54 numbers, full of holes; and adding it to the true
@@ -45,13 +45,13 @@ def naive_laplace(value: float, *, scale: float, trials: int, seed: int) -> Floa
 
 
 def _noisy(value: float, sign: Floats, uniform: Floats, scale: float) -> Floats:
-    """What the naive implementation computes, operation by operation."""
+    """Return the output of the naive implementation, operation by operation."""
     noisy: Floats = value + sign * (scale * np.log(uniform))
     return noisy
 
 
 def reachable(outputs: Floats, value: float, *, scale: float) -> Booleans:
-    """Whether the naive implementation can turn ``value`` into each output at all, shape (T,).
+    """Return whether the naive implementation can turn ``value`` into each output at all, shape (T,).
 
     False is a proof: every uniform that could round to the output was tried. The output is within half a unit in its
     last place of value + noise, which bounds the distance of the uniform from e^(-|output - value|/scale).
@@ -62,16 +62,16 @@ def reachable(outputs: Floats, value: float, *, scale: float) -> Booleans:
         centre = np.rint(np.exp(-np.abs(noise) / scale) * UNIFORMS)
     unit = np.spacing(np.maximum(np.abs(outputs), np.abs(value))) + 4 * np.spacing(np.abs(noise))
     reach = np.ceil(centre * (unit / scale + (np.abs(noise) / scale + 4) * 2.0**-51)) + 8
-    found: Booleans = reach > MAX_CANDIDATES
+    is_reachable: Booleans = reach > MAX_CANDIDATES
     sign = np.where(noise > 0, -1.0, 1.0)  # the logarithm is negative
-    for offset in range(int(reach[~found].max(initial=-1)) + 1):
-        todo = np.flatnonzero(~found & (reach >= offset))
+    for offset in range(int(reach[~is_reachable].max(initial=-1)) + 1):
+        todo = np.flatnonzero(~is_reachable & (reach >= offset))
         for side in (offset, -offset):
             candidate = centre[todo] + side
             possible = (candidate >= 1) & (candidate <= UNIFORMS)
             rebuilt = _noisy(value, sign[todo], np.where(possible, candidate, 1.0) / UNIFORMS, scale)
-            found[todo] |= possible & (rebuilt == outputs[todo])
-    return found
+            is_reachable[todo] |= possible & (rebuilt == outputs[todo])
+    return is_reachable
 
 
 SURE = 1 - 1e-6
@@ -120,7 +120,7 @@ class Verdict:
 
     @property
     def broken(self) -> bool:
-        """Whether the success is above what privacy allows even at the low end of its interval."""
+        """Return whether the success is above what privacy allows even at the low end of its interval."""
         return self.interval[0] > self.allowed
 
 
@@ -147,7 +147,7 @@ def score(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Attacked:
-    """Both implementations under the same attack, and some naive releases taken apart.
+    """Results of the same attack on both implementations, and some naive releases in detail.
 
     Attributes:
         low: the lower count; the other is one more.

@@ -1,4 +1,4 @@
-"""No private median on a long line.
+"""The lower bound for private medians on a long line.
 
 Put all n rows at one grid point v. Every sensible median is then v, and a mechanism must say so. But from "all at 0"
 to "all at v" only n rows change, so on the data "all at 0" it must already say v with chance e^(-εn) times as large,
@@ -8,7 +8,7 @@ cannot exceed 1: with p the chance of being right,
     p + (N - 1) e^(-εn) p <= 1.
 
 Once the grid has more than about εn/ln 2 bits there is no room left; on the real line there never was (Blum, Ligett
-and Roth 2013, Theorem 5.1). The wall stands exactly there: ``refusing`` below is a private mechanism that is right with
+and Roth 2013, Theorem 5.1). The bound is tight: ``refusing`` below is a private mechanism that is right with
 chance nearly 1/(1 + e^-ε) up to it. The usual mechanism, exponential, already fails at a quarter of that length. With
 δ > 0 the theorem does not apply: on these data, the most stable there are, the stable median is right with the same
 chance on every grid. For all data n must grow even then, at least like log* of N (Bun and others 2015).
@@ -51,7 +51,7 @@ def check_rows(*, n: int, odd: bool) -> int:
 
 
 def any_private(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of the largest chance p of being right on every constant data set, for any ε-private mechanism.
+    """Return log of the largest chance p of being right on every constant data set, for any ε-private mechanism.
 
     p <= 1/(1 + (N - 1) e^(-εn)), the proof in the module's docstring.
     """
@@ -62,7 +62,7 @@ def any_private(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
 
 
 def any_private_stepwise(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of a smaller bound on the same chance, from following the walk step by step.
+    """Return log of a smaller bound on the same chance, from following the walk step by step.
 
     With u = 1 - p, some v is said on "all at 0" with chance at most u/(N - 1); n steps of the walk (chance.after_steps)
     take that to p at most. While the answer is unlikely a step multiplies its chance by e^ε; then a step divides the
@@ -84,7 +84,7 @@ def any_private_stepwise(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
 
 
 def may_be_right(*, bits: float, n: int, epsilon: float, beta: float) -> bool:
-    """Whether any_private_stepwise lets a mechanism be right with chance 1 - beta, without looking for the chance."""
+    """Return whether any_private_stepwise allows a chance of 1 - beta to be right, without computing that chance."""
     aim = math.log1p(-beta)
     if float(any_private(bits=bits, n=n, epsilon=epsilon)) < aim:
         return False
@@ -105,7 +105,7 @@ def _log_miss(start: Floats, *, n: int, epsilon: float, turn: float) -> Floats:
 
 
 def refusing(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of the chance of a private mechanism that reaches the wall, to show that the bound cannot be much better.
+    """Log of the chance of a private mechanism that attains the bound, to show that the bound cannot be much better.
 
     It says v with chance p e^(-ε (rows that are not v)), and otherwise refuses. Each answer's chance moves by e^ε a
     row; so does the refusal's for p = 1/(1 + e^-ε + (N - 2) e^(-εn)), the tightest pair being a constant data set and
@@ -121,7 +121,7 @@ def refusing(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
 
 
 def exponential(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of the exponential mechanism's chance: 1/(1 + (N - 1) e^(-ε(n+1)/4)), n odd.
+    """Return log of the exponential mechanism's chance: 1/(1 + (N - 1) e^(-ε(n+1)/4)), n odd.
 
     A point's score is minus the rows to replace before it is a median, so all other points score -(n + 1)/2.
     """
@@ -131,7 +131,7 @@ def exponential(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
 
 
 def permute_and_flip(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
-    """Log of permute-and-flip's chance: (1 - (1 - q)^N)/(N q) with q = e^(-ε(n+1)/4), n odd."""
+    """Return log of permute-and-flip's chance: (1 - (1 - q)^N)/(N q) with q = e^(-ε(n+1)/4), n odd."""
     check_loss(epsilon=epsilon)
     return log_flip(np.asarray(bits, dtype=np.float64) * math.log(2), -epsilon * check_rows(n=n, odd=True) / 2)
 
@@ -160,7 +160,7 @@ def stable_threshold(*, epsilon: float, delta: float) -> int:
 
 
 def stable(*, bits: ArrayLike, n: int, epsilon: float, delta: float) -> Floats:
-    """Log of the stable median's chance of answering, and then rightly: the same on every grid, n odd.
+    """Return log of the stable median's chance of answering, and then rightly: the same on every grid, n odd.
 
     The median of a constant data set changes only after (n + 1)/2 replacements; it is answered when that number plus
     discrete Laplace noise of scale 1/ε is at least τ (stable_threshold).
@@ -178,18 +178,18 @@ def wall(*, n: int, epsilon: float) -> float:
 
 
 def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
-    """Theorem 5.1 on a grid, as a lower bound on the chance of a *wrong* answer (``value``, not an error)."""
+    """Return Theorem 5.1 on a grid, as a lower bound on the chance of a *wrong* answer (``value``, not an error)."""
     right = float(any_private(bits=bits, n=n, epsilon=epsilon))
     sharp = float(any_private_stepwise(bits=bits, n=n, epsilon=epsilon))
     # A chance of "at most 1" would say nothing, and as if it were something.
     statement = (
-        f"On 2^{bits:g} grid points nothing is forbidden yet: as far as this theorem goes, a mechanism of privacy loss "
+        f"On 2^{bits:g} grid points nothing is forbidden yet: as far as this theorem goes, a mechanism with ε = "
         f"{epsilon:g} may find the median of {n:,} equal rows with a chance of over 99.9%."
     )
     steps = ""
     if _forbids(sharp):
         statement = (
-            f"On 2^{bits:g} grid points, no mechanism of privacy loss {epsilon:g} (replace one row, δ = 0) finds the "
+            f"On 2^{bits:g} grid points, no mechanism with ε = {epsilon:g} (replace one row, δ = 0) finds the "
             f"median of {n:,} equal rows, wherever they lie, with a chance above {rounded_up(math.exp(sharp))}."
         )
         ends = f"gives {rounded_up(math.exp(right))}" if _forbids(right) else "forbids nothing yet"
@@ -205,5 +205,5 @@ def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
 
 
 def _forbids(log_chance: float) -> bool:
-    """Whether a bound on a chance is below 1 in the three digits that are said."""
+    """Return whether a bound on a chance is below 1 in the three digits that are shown."""
     return rounded_up(math.exp(log_chance)) != "1"

@@ -1,9 +1,9 @@
-"""The histogram risk nobody can beat.
+"""Lower bound on the risk of a private histogram.
 
 The risk of a released histogram is its expected total error, Σ |released - true| over the cells, as fractions of n,
 on the data for which the mechanism is worst. Pair the cells up and hide one bit in each pair: τ rows are in the one
-cell or in the other. Whoever releases an accurate histogram reveals all the bits; but each bit is only τ replaced rows,
-so a private release must be wrong about it now and then, and every mistake costs 2τ/n. Add up over the pairs: the risk
+cell or in the other. An accurate histogram reveals all the bits; but each bit is only τ replaced rows, so a private
+release must be wrong about it with some chance, and every mistake costs 2τ/n. Add up over the pairs: the risk
 grows with the number of cells over εn. Adding noise to every cell is therefore right up to a constant on the
 worst data. On data with few occupied cells a projection to n rows does better, under the same promise; so does a weaker
 one (random differential privacy), which may leave empty cells alone; and so does (ε, δ) with δ > 0: noise in occupied
@@ -68,21 +68,21 @@ MAX_SHIFT = 1 << 16
 """Most rows hidden in a pair that are looked at."""
 
 
-def _most_shift(*, rows: int, epsilon: float) -> int:
-    """τ e^(-ετ/2) falls beyond τ = 2/ε; even and odd τ differ by a factor, so look a little further."""
+def _max_shift(*, rows: int, epsilon: float) -> int:
+    """Return the largest τ to try: τ e^(-ετ/2) falls beyond 2/ε; even and odd τ differ by a factor."""
     if min(rows, 4 / epsilon) > MAX_SHIFT:
         raise ParameterError(f"For so many rows epsilon must be at least {4 / MAX_SHIFT:.3g}, got {epsilon!r}.")
     return math.ceil(min(rows, 4 / epsilon + 4))
 
 
 def best_pairs(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> Pairs:
-    """The witness with the largest risk, pairs (2τ/n) confusion(τ), over whole τ with as many pairs as fit.
+    """Return the witness with the largest risk, pairs (2τ/n) confusion(τ), over whole τ with as many pairs as fit.
 
     With more pairs than rows some are left out: a histogram with more cells is no easier.
     """
     _check(cells=cells, rows=rows, epsilon=epsilon)
     best = Pairs(cells=cells, rows=rows, pairs=0, shift=0, risk=0.0)
-    for shift in range(1, _most_shift(rows=rows, epsilon=epsilon) + 1):
+    for shift in range(1, _max_shift(rows=rows, epsilon=epsilon) + 1):
         pairs = min(cells // 2, rows // shift)
         risk = 2 * pairs * shift / rows * confusion(epsilon=epsilon, steps=shift, delta=delta)
         if risk > best.risk:
@@ -93,25 +93,25 @@ def best_pairs(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
 def integer_risk(*, cells: int, rows: int, epsilon: float) -> float:
     """The paper's proof with whole rows: max over 1 <= τ <= n/(k - 1) of (k - 1) τ/(n (e^(ετ) + 1)); 0 if none fits."""
     _check(cells=cells, rows=rows, epsilon=epsilon)
-    shifts = np.arange(1, min(rows // (cells - 1), _most_shift(rows=rows, epsilon=epsilon)) + 1, dtype=np.float64)
+    shifts = np.arange(1, min(rows // (cells - 1), _max_shift(rows=rows, epsilon=epsilon)) + 1, dtype=np.float64)
     risks = (cells - 1) * shifts / rows * np.exp(-epsilon * shifts) / (1 + np.exp(-epsilon * shifts))
     return float(risks.max(initial=0.0))
 
 
 def printed_risk(*, cells: int, rows: int, epsilon: float) -> float:
-    """The printed (k - 1)(t/(2 ε n))(1 - √(t/2)) at its best t = 8/9: not a bound for large ε or small n."""
+    """Return the printed (k - 1)(t/(2 ε n))(1 - √(t/2)) at its best t = 8/9: not a bound for large ε or small n."""
     _check(cells=cells, rows=rows, epsilon=epsilon)
     return (cells - 1) * 4 / 27 / (epsilon * rows)
 
 
 def laplace_risk(*, cells: int, rows: int, epsilon: float) -> float:
-    """Exact risk of Laplace noise of scale 2/ε in every cell: 2k/(εn)."""
+    """Return the exact risk of Laplace noise of scale 2/ε in every cell: 2k/(εn)."""
     _check(cells=cells, rows=rows, epsilon=epsilon)
     return 2 * cells / (epsilon * rows)
 
 
 def geometric_risk(*, cells: int, rows: int, epsilon: float) -> float:
-    """Exact risk of the identity histogram, discrete Laplace noise: (k/n) 2p/(1 - p²), p = e^(-ε/2).
+    """Return the exact risk of the identity histogram, discrete Laplace noise: (k/n) 2p/(1 - p²), p = e^(-ε/2).
 
     With ``cells`` the number of occupied cells, it is the risk of the sparse random-DP histogram, which leaves the
     empty ones alone (Hall, Rinaldo and Wasserman 2013, equation 5).
@@ -124,14 +124,14 @@ def geometric_risk(*, cells: int, rows: int, epsilon: float) -> float:
 
 
 def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> Bound:
-    """Proposition 3.1 with constants that hold, as the expected total error over the cells (``value``, up to 2)."""
+    """Return Proposition 3.1 with constants that hold, the expected total error over the cells (``value``, up to 2)."""
     best = best_pairs(cells=cells, rows=rows, epsilon=epsilon, delta=delta)
     simple = integer_risk(cells=cells, rows=rows, epsilon=epsilon)
     return Bound(
         value=best.risk,
         kind=BoundKind.LOWER,
-        statement=f"Whoever releases {cells:,} cells of {rows:,} rows with privacy loss {epsilon:g} errs by at least "
-        f"{rounded_down(best.risk)} of n in expectation, added up over the cells, on some data.",
+        statement=f"A mechanism that releases {cells:,} cells of {rows:,} rows with ε = {epsilon:g} has an error of "
+        f"at least {rounded_down(best.risk)} of n in expectation, added up over the cells, on some data.",
         reference="Hall, Rinaldo and Wasserman (2013), Proposition 3.1, with whole rows",
         assumptions=(Assumption(text="δ is small enough to hide one row", met=best.shift > 0),),
         note=f"Hiding τ = {best.shift} rows in each of {best.pairs:,} pairs. The paper's hypercube with whole rows "
@@ -141,11 +141,11 @@ def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Risks:
-    """Every risk of this module against ε, (E,) each.
+    """Risks of this module against ε, (E,) each.
 
     Attributes:
-        epsilons: where.
-        nobody: what best_pairs proves: nobody is below.
+        epsilons: values of ε, (E,).
+        lower_bound: proved by best_pairs, for every mechanism.
         identity: exact, of discrete noise in every cell.
         laplace: exact, of continuous noise.
         spared: exact, of a random-DP release that leaves empty cells alone.
@@ -154,7 +154,7 @@ class Risks:
     """
 
     epsilons: Floats
-    nobody: Floats
+    lower_bound: Floats
     identity: Floats
     laplace: Floats
     spared: Floats
@@ -163,14 +163,14 @@ class Risks:
 
 
 def risks(*, cells: int, occupied: int, rows: int, epsilons: Floats) -> Risks:
-    """The risks on a grid of ε (E,); ``occupied`` cells hold rows at all."""
+    """Return the risks on a grid of ε (E,); ``occupied`` cells hold rows at all."""
 
     def along(risk: Callable[..., float], size: int) -> Floats:
         return np.array([risk(cells=size, rows=rows, epsilon=float(epsilon)) for epsilon in epsilons])
 
     return Risks(
         epsilons=epsilons,
-        nobody=along(lambda **at: best_pairs(**at).risk, cells),
+        lower_bound=along(lambda **at: best_pairs(**at).risk, cells),
         identity=along(geometric_risk, cells),
         laplace=along(laplace_risk, cells),
         spared=along(geometric_risk, occupied),

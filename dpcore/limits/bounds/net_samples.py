@@ -1,4 +1,4 @@
-"""How clearly the net mechanism tells two samples of one population apart.
+"""Distinguishability of two samples of one population by the net mechanism.
 
 Distributional privacy (Blum, Ligett and Roth 2013, Definition 7.2) draws two databases of n distinct rows, each without
 replacement from the same set S, and asks that their outputs be e^loss-close with high chance over that draw. The paper
@@ -36,35 +36,35 @@ class NetPairs:
     Attributes:
         rows: n of each sample.
         points: m.
-        apart: most_apart of each pair, both ways round, (pairs, 2).
+        differences: max_extent_difference of each pair, both ways round, (pairs, 2).
     """
 
     rows: int
     points: int
-    apart: Integers
+    differences: Integers
 
     def losses(self, epsilon: float) -> Floats:
-        """Lower bound on the larger loss of the two directions in each pair, (pairs,)."""
+        """Return the lower bound on the larger loss of the two directions in each pair, (pairs,)."""
         check_loss(epsilon=epsilon)
-        losses: Floats = epsilon / (2 * self.points) * self.apart.mean(axis=1)
+        losses: Floats = epsilon / (2 * self.points) * self.differences.mean(axis=1)
         return losses
 
-    def most_epsilon(self, *, loss: float, beta: float) -> float:
-        """No larger ε keeps the loss below this in all but a share β of the pairs: losses grow in proportion to ε."""
+    def max_epsilon(self, *, loss: float, beta: float) -> float:
+        """Return the largest ε with a loss below this in all but a share β of the pairs: they grow in proportion."""
         if not (loss > 0 and 0 <= beta < 1):
             raise ParameterError("The loss must be above 0, and the share of pairs at least 0 and below 1.")
-        kept = len(self.apart) - int(beta * len(self.apart) + 1e-9)
-        return float(loss / np.sort(self.losses(1.0))[kept - 1])
+        rank = len(self.differences) - int(beta * len(self.differences) + 1e-9)
+        return float(loss / np.sort(self.losses(1.0))[rank - 1])
 
 
-def reaching(found: Floats) -> tuple[Floats, Floats]:
-    """Losses found (P,), each once, and the share of pairs told apart with at least so much; (K,) each."""
-    losses, times = np.unique(found, return_counts=True)
-    return losses, np.cumsum(times[::-1])[::-1] / len(found)
+def reaching(pair_losses: Floats) -> tuple[Floats, Floats]:
+    """Return the losses (P,), each once, and the share of pairs with at least that loss; (K,) each."""
+    losses, times = np.unique(pair_losses, return_counts=True)
+    return losses, np.cumsum(times[::-1])[::-1] / len(pair_losses)
 
 
-def most_apart(near: Integers, far: Integers, *, points: int) -> int:
-    """Largest extent beside the far sample less that beside the near one, over all candidates of m points.
+def max_extent_difference(near: Integers, far: Integers, *, points: int) -> int:
+    """Return the largest extent beside the far sample less that beside the near one, over all candidates of m points.
 
     The extent beside the far sample is its gap at some cell. Put no point up to that cell, or put all of them there,
     and all others as the near sample has them: no candidate with that gap, or a smaller one, does better.
@@ -75,17 +75,17 @@ def most_apart(near: Integers, far: Integers, *, points: int) -> int:
         points: m.
     """
     rows = int(near.sum())
-    beside, away = (points * np.cumsum(counts)[:-1] for counts in (near, far))
+    near_extents, far_extents = (points * np.cumsum(counts)[:-1] for counts in (near, far))
     # What rounding the near sample to points costs.
-    least = int(np.abs((beside + rows // 2) % rows - rows // 2).max(initial=0))
-    none = away - np.maximum(beside, least)
-    everything = points * rows - away - np.maximum(points * rows - beside, least)
+    least = int(np.abs((near_extents + rows // 2) % rows - rows // 2).max(initial=0))
+    none = far_extents - np.maximum(near_extents, least)
+    everything = points * rows - far_extents - np.maximum(points * rows - near_extents, least)
     # At the last cell every candidate has all its points.
     return int(np.maximum(none, everything).max(initial=-least))
 
 
 def draw_pairs(*, rows: int, points: int, pairs: int, seed: int) -> NetPairs:
-    """Pairs of samples of n of 2n people, one in each cell.
+    """Return the pairs of samples of n of 2n people, one in each cell.
 
     Args:
         rows: n.
@@ -96,15 +96,17 @@ def draw_pairs(*, rows: int, points: int, pairs: int, seed: int) -> NetPairs:
     if not (1 <= rows <= MAX_ROWS and points >= 1 and pairs >= 1):
         raise ParameterError(f"Pairs of samples need 1 to {MAX_ROWS:,} rows, a point and a pair.")
     generator = np.random.Generator(np.random.SFC64(seed))
-    apart = []
+    differences = []
     for _ in range(pairs):  # one at a time: of many rows a sample is large
         one, other = draw_sample(generator, rows), draw_sample(generator, rows)
-        apart.append([most_apart(one, other, points=points), most_apart(other, one, points=points)])
-    return NetPairs(rows=rows, points=points, apart=np.array(apart))
+        differences.append(
+            [max_extent_difference(one, other, points=points), max_extent_difference(other, one, points=points)]
+        )
+    return NetPairs(rows=rows, points=points, differences=np.array(differences))
 
 
 def draw_sample(generator: np.random.Generator, rows: int) -> Integers:
-    """Rows in each of 2n cells: n of them, all alike likely, hold one."""
+    """Return the rows in each of 2n cells: n of them, all alike likely, hold one."""
     sample = np.zeros(2 * rows, dtype=np.int64)
     sample[generator.permutation(2 * rows)[:rows]] = 1
     return sample

@@ -1,4 +1,4 @@
-"""What an ε means: how much better can someone who already suspects you guess?
+"""The meaning of ε: posterior odds of an attacker who already suspects a person.
 
 Someone knows everyone else in the data, and has a suspicion about you: some odds that you are the one thing rather than
 the other. They look at the release. Privacy loss ε says that the odds are multiplied by e^ε at most, or divided by it:
@@ -38,7 +38,7 @@ def _check_prior(prior: ArrayLike) -> Floats:
 
 
 def posterior_range(prior: ArrayLike, *, epsilon: float) -> tuple[Floats, Floats]:
-    """Smallest and largest chance after any release of privacy loss ε (δ = 0), elementwise on the prior."""
+    """Return the smallest and largest chance after any release of privacy loss ε (δ = 0), elementwise on the prior."""
     check_loss(epsilon=epsilon)
     chances = _check_prior(prior)
     log_odds = np.log(chances) - np.log1p(-chances)
@@ -66,7 +66,7 @@ def best_guesses(prior: float, *, epsilons: Floats, delta: float = 0.0) -> Float
 
 
 def witness(*, epsilon: float, delta: float = 0.0) -> Floats:
-    """A mechanism that attains both bounds: chances of four outcomes, one row for each truth, shape (2, 4).
+    """Return a mechanism that attains both bounds: chances of four outcomes, one row for each truth, shape (2, 4).
 
     With chance δ it tells the truth outright (outcomes 0 and 3); else it answers 1 or 2, randomised response.
     """
@@ -97,8 +97,8 @@ class Odds:
     sentence: str
 
 
-def told(*, prior: float, epsilon: float, delta: float = 0.0) -> Odds:
-    """What (ε, δ) means for a person someone suspects with chance ``prior``."""
+def posterior_odds(*, prior: float, epsilon: float, delta: float = 0.0) -> Odds:
+    """Return the meaning of (ε, δ) for a person who is suspected with chance ``prior``."""
     low, high = (float(end) for end in posterior_range(prior, epsilon=epsilon))
     before, after = max(prior, 1 - prior), float(best_guess(prior, epsilon=epsilon, delta=delta))
     sentence = (

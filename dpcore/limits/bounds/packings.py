@@ -1,8 +1,8 @@
-"""Places for a few rows that answers tell apart: what every lower bound of applicable.py starts from.
+"""Packings: places for a few rows that answers distinguish, from which every lower bound of applicable.py starts.
 
 A packing is a list of records such that for any two of them some query of the class holds the one and not the other.
-Move τ rows to one of these records and leave the other rows alone: whoever knows all answers to less than τ/(2n) knows
-where the τ rows are. The more places, the harder for a private mechanism to let that be seen.
+Move τ rows to one of these records and leave the other rows alone: answers within less than τ/(2n) reveal where the τ
+rows are. The more places there are, the larger is the error of a private mechanism.
 
 References:
     Hardt and Talwar (2010), section 3; Blum, Ligett and Roth (2013), proof of Theorem 5.1.
@@ -45,7 +45,7 @@ class Packing:
 
 
 def packings(queries: Queries, *, questions: int | None = None) -> list[Packing]:
-    """Packings of a class, those of larger gap first; empty where none of two places is known.
+    """Return the packings of a class, those of larger gap first; empty where none of two places is known.
 
     Args:
         queries: the class.
@@ -59,10 +59,10 @@ def packings(queries: Queries, *, questions: int | None = None) -> list[Packing]
     if isinstance(queries, LinearQueries):
         # Which places differ how much is known for the class as a whole, not for so many questions.
         return _weighted(queries) if questions is None else []
-    found = _places(queries)
-    if found is None:
+    places = _places(queries)
+    if places is None:
         return []
-    bits, words = found
+    bits, words = places
     if questions is not None:
         # Prefixes can be searched by halving, one question a bit; of single cells each question rules out one.
         halving = isinstance(queries, Thresholds | Intervals)
@@ -71,7 +71,7 @@ def packings(queries: Queries, *, questions: int | None = None) -> list[Packing]
 
 
 def _places(queries: Queries) -> tuple[float, str] | None:
-    """log2 of the number of places and where they are, for classes that count rows."""
+    """Return log2 of the number of places and where they are, for classes that count rows."""
     if isinstance(queries, Cells | Thresholds | Intervals | Rectangles):
         # The cell itself, the threshold at the lower one, the interval up to it, the rectangle that is the cell.
         return math.log2(queries.domain.ordered), f"on {queries.domain.ordered:,} cells"
@@ -91,7 +91,7 @@ def _places(queries: Queries) -> tuple[float, str] | None:
 
 
 def _patterns(queries: AtLeast) -> int:
-    """How many patterns of d attributes are told apart by "at least r of these k".
+    """Return the number of patterns of d attributes that "at least r of these k" distinguishes.
 
     Of two different patterns let x have an attribute j that y lacks. Ask about j, about r - 1 more that x has, and
     about k - r more that y lacks: x has r of them, y at most r - 1. With negations there are always such attributes,
@@ -134,16 +134,16 @@ def _weighted(queries: LinearQueries) -> list[Packing]:
     """Cells picked greedily so that any two have weights at least so far apart in some query, for several distances."""
     cells = np.unique(np.linspace(0, queries.domain.ordered - 1, COMPARED).round().astype(np.int64))
     weights = queries.units[:, cells].T
-    apart = np.array([np.abs(weights - row).max(axis=1) for row in weights])
-    gaps = np.unique(apart[apart > 0])[::-1]
-    found: list[Packing] = []
+    gap_matrix = np.array([np.abs(weights - row).max(axis=1) for row in weights])
+    gaps = np.unique(gap_matrix[gap_matrix > 0])[::-1]
+    result: list[Packing] = []
     for gap in gaps[np.unique(np.linspace(0, len(gaps) - 1, DISTANCES).round().astype(np.int64))] if len(gaps) else []:
         # The two cells that are furthest apart come first: any gap has them.
-        kept = [int(place) for place in np.unravel_index(apart.argmax(), apart.shape)]
+        chosen = [int(place) for place in np.unravel_index(gap_matrix.argmax(), gap_matrix.shape)]
         for cell in range(len(cells)):
-            if (apart[cell, kept] >= gap).all():
-                kept.append(cell)
-        if not found or math.log2(len(kept)) > found[-1].bits:
+            if (gap_matrix[cell, chosen] >= gap).all():
+                chosen.append(cell)
+        if not result or math.log2(len(chosen)) > result[-1].bits:
             words = f"on {queries.domain.ordered:,} cells"
-            found.append(Packing(bits=math.log2(len(kept)), words=words, gap=float(gap) / UNITS))
-    return found
+            result.append(Packing(bits=math.log2(len(chosen)), words=words, gap=float(gap) / UNITS))
+    return result

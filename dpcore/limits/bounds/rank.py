@@ -1,11 +1,11 @@
-"""No private median has few rows between its answer and the true one, whatever the data.
+"""Lower bound on the rows between a private median and the true one.
 
 Of n rows put τ at a cell v and share the rest between the two end cells, (n - τ)/2 at either (the odd row, if there is
 one, at the top). The median is v. Any lower cell has at most the rows at the bottom up to it, and the median is row
 number ceil(n/2): it misses by ceil(n/2) - floor((n - τ)/2) >= τ/2 rows. Any higher cell has all but those at the top
-below it, and misses by n - ceil((n - τ)/2) + 1 - ceil(n/2) >= τ/2 rows. So whoever promises to miss by less than τ/2
-rows tells v, one of as many places as there are cells, from data that are only τ replaced rows apart: the very packing
-that bounds thresholds (applicable.py), and so the very same number.
+below it, and misses by n - ceil((n - τ)/2) + 1 - ceil(n/2) >= τ/2 rows. So a median that misses by less than τ/2
+rows reveals v, one of as many places as there are cells, from data that are only τ replaced rows apart: the packing
+that bounds thresholds (applicable.py), and so the same number.
 
 References:
     Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants.
@@ -23,7 +23,7 @@ from dpcore.queries.ranges import Thresholds
 
 
 def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound | None:
-    """The rows between answer and median, as a fraction of n, that a promise with failure chance β must respect.
+    """Return the lower bound on rows between answer and median, a fraction of n, with failure probability β.
 
     None where nothing is known (lower_bound).
 
@@ -32,21 +32,21 @@ def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound 
     """
     if not isinstance(problem.queries, Thresholds):
         raise ParameterError("A median needs a problem of thresholds.")
-    found = lower_bound(problem, guarantee, beta=beta)
-    if found is None:
+    bound = lower_bound(problem, guarantee, beta=beta)
+    if bound is None:
         return None
-    slack = f" and slack δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
+    slack = f" and δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
     return dataclasses.replace(
-        found,
-        statement=f"Whoever names a median on {problem.domain.ordered:,} cells with this privacy loss, "
-        f"ε = {rounded_up(guarantee.epsilon)}{slack}, and always answers, cannot promise "
-        f"fewer than {found.value * problem.n:,.10g} of {problem.n:,} rows between it and the true one with "
-        f"failure chance {beta:g}.",
+        bound,
+        statement=f"A mechanism that always names a median on {problem.domain.ordered:,} cells with "
+        f"ε = {rounded_up(guarantee.epsilon)}{slack} cannot guarantee "
+        f"fewer than {bound.value * problem.n:,.10g} of {problem.n:,} rows between it and the true one with "
+        f"failure probability {beta:g}.",
     )
 
 
 def hard_data(*, place: int, moved: int, n: int, cells: int) -> Integers:
-    """The data of the proof as rows per cell, (cells,): so many rows at a place, the others at the two ends."""
+    """Return the data of the proof as rows per cell, (cells,): so many rows at a place, the others at the two ends."""
     if not (0 <= place < cells and 0 <= moved <= n):
         raise ParameterError(f"A place must be one of {cells} cells, and the rows there at most {n}.")
     histogram = np.zeros(cells, dtype=np.int64)

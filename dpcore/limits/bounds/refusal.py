@@ -1,23 +1,23 @@
-"""How often anybody must refuse: the largest chance of a right answer on data of so much stability.
+"""Largest chance of an answer, and of a right one, on data of a given stability.
 
 Data x have stability s if s changed rows, and no fewer, can change the right answer: some y is s neighbouring steps
 away and has another one.
 
-**Whoever never gives a wrong answer**, and refuses instead, never says x's answer on y. So the chance of saying it
+**A mechanism that is never wrong**, and refuses instead, never gives x's answer on y. So the chance of that answer
 starts at 0 on y and has s steps to grow in. A step takes g to min(e^ε g + δ, 1 - e^-ε (1 - g - δ)) at most
 (chance.after_steps): at the edge, s = 1, to δ; then it grows e^ε-fold a row; once it is beyond (1 - δ)/(1 + e^ε), what
-shrinks e^ε-fold is the chance of a refusal. Nobody can answer more often; and who answers exactly so often is private:
-one row moves the stability by one at most, and where it moves the answer both neighbours have stability 1. So
-the wall stands exactly there. (The same recursion says which labels a private group-by may show: rows of one label take
+shrinks e^ε-fold is the chance of a refusal. No mechanism answers more often; and one that answers exactly so often is
+private: one row moves the stability by one at most, and where it moves the answer both neighbours have stability 1. So
+the bound is tight. (The same recursion says which labels a private group-by may show: rows of one label take
 the place of stability.)
 
-**Whoever may be wrong** is not bound by that, but by two worlds. Walk from x to the first data with another answer (s
-steps, the last of which changes it) and on to data as stable as x, where there are some: s - 1 more. An answer that is
-right with chance p on both is said with chance 1 - p at most on the other side, so 1 - p is at least the confusion of
-data 2s - 1 steps apart (chance.confusion). Where rows are replaced there are such data for the quantile that is row
-number r of n for every s up to the smaller of r and n - r + 1: two cells that share the rows, r + s - 1 of them in the
-lower one, or r - s. Beyond that all data so stable may have the same answer, and then nothing follows. Where rows come
-and go there always are: rows can be added until it is so.
+**A mechanism that may be wrong** is not bound by that, but by two data sets. Walk from x to the first data with another
+answer (s steps, the last of which changes it) and on to data as stable as x, where there are some: s - 1 more. An
+answer that is right with chance p on both is said with chance 1 - p at most on the other side, so 1 - p is at least the
+confusion of data 2s - 1 steps apart (chance.confusion). Where rows are replaced there are such data for the quantile
+that is row number r of n for every s up to the smaller of r and n - r + 1: two cells that share the rows, r + s - 1 of
+them in the lower one, or r - s. Beyond that all data so stable may have the same answer, and then nothing follows.
+Where rows come and go there always are: rows can be added until it is so.
 
 References:
     Desfontaines, Voss, Gipson and Mandayam (2022), differentially private partition selection, the recursion and its
@@ -35,8 +35,8 @@ from dpcore.core import Floats, ParameterError
 from dpcore.limits.chance import check_loss, confusion
 
 
-def most_answers(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Floats:
-    """Largest chance of an answer on data of such stability for whoever never gives a wrong one, elementwise.
+def max_answer_chance(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Floats:
+    """Return the largest chance of an answer on data of this stability, for mechanisms that are never wrong.
 
     The recursion in closed form: π_s = δ (e^(εs) - 1)/(e^ε - 1) up to the first s = r at which it exceeds
     (1 - δ)/(1 + e^ε); from there on 1 - π falls to e^-ε (1 - π - δ) in each step, and never below 0.
@@ -44,7 +44,7 @@ def most_answers(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Flo
     Args:
         stable_rows: neighbouring steps to the nearest data with another answer, whole numbers from 0.
         epsilon: of the mechanism.
-        delta: its slack.
+        delta: its δ.
 
     Raises:
         ParameterError: a loss or a stability that makes no sense.
@@ -61,13 +61,13 @@ def most_answers(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Flo
     reached = delta * np.exp(epsilon * (risen - 1)) * -np.expm1(-epsilon * risen) / backwards
     shrunk = np.exp(-epsilon * (steps - risen))
     missed = shrunk * (1 - reached) - delta * math.exp(-epsilon) * (1 - shrunk) / backwards
-    # A small chance is never taken from 1: rounded down, the wall would deny what is possible.
+    # A small chance is not subtracted from 1: rounded down, the bound would exclude what is possible.
     answered: Floats = np.clip(np.where(steps <= rising, reached, 1 - missed), 0.0, 1.0)
     return answered
 
 
-def most_right(stable_rows: int, *, epsilon: float, delta: float) -> float:
-    """Largest chance of the right answer anybody can have on all data of such stability, wrong answers allowed.
+def max_right_chance(stable_rows: int, *, epsilon: float, delta: float) -> float:
+    """Return the largest chance of the right answer on all data of this stability, wrong answers allowed.
 
     It holds where two data sets so stable, with different answers, are as near as can be: 2s - 1 steps.
     """

@@ -60,45 +60,47 @@ class Walk:
 
 
 def exponential_walk(*, bits: float, n: int, epsilon: float) -> Walk:
-    """The exponential mechanism's walk, exactly; n odd.
+    """Return the exponential mechanism's walk, exactly; n odd.
 
     With h = (n + 1)/2: before step h, 0 is the median and all other points score -(h - i); from then on v is, and all
     other points score -(i - h + 1).
     """
-    found, weight, others = _scores(bits=bits, n=n, epsilon=epsilon)
+    is_median, weight, others = _scores(bits=bits, n=n, epsilon=epsilon)
     best = -np.logaddexp(0.0, others + weight)
-    log_chance = best + np.where(found, 0.0, weight)
+    log_chance = best + np.where(is_median, 0.0, weight)
     return Walk(name="exponential mechanism", epsilon=epsilon, delta=0.0, log_chance=log_chance)
 
 
 def permute_and_flip_walk(*, bits: float, n: int, epsilon: float) -> Walk:
-    """Permute-and-flip's walk, exactly; n odd. The points that are not the median share what it leaves."""
-    found, weight, others = _scores(bits=bits, n=n, epsilon=epsilon)
+    """Return permute-and-flip's walk, exactly; n odd. The points that are not the median share what it leaves."""
+    is_median, weight, others = _scores(bits=bits, n=n, epsilon=epsilon)
     best = log_flip(np.full(n + 1, bits * math.log(2)), weight)
     # 1 - (chance of the best) is about (N - 1) q/2 where N q is small, and cancels there.
     crowd = others + weight
     with np.errstate(divide="ignore"):
         rest = np.where(crowd < -17, crowd - math.log(2), np.log(-np.expm1(np.minimum(best, -1e-18))))
-    return Walk(name="permute-and-flip", epsilon=epsilon, delta=0.0, log_chance=np.where(found, best, rest - others))
+    return Walk(
+        name="permute-and-flip", epsilon=epsilon, delta=0.0, log_chance=np.where(is_median, best, rest - others)
+    )
 
 
 def _scores(*, bits: float, n: int, epsilon: float) -> tuple[Booleans, Floats, float]:
-    """Whether v is the median (n + 1,), the log weight of points that are not the median (n + 1,), and ln(N - 1)."""
+    """Return whether v is the median (n + 1,), the log weight of points that are not (n + 1,), and ln(N - 1)."""
     check_loss(epsilon=epsilon)
     half, copies = check_rows(n=n, odd=True), np.arange(n + 1)
-    found = copies >= half
-    weight = -epsilon / 2 * np.where(found, copies - half + 1, half - copies)
-    return found, weight, float(log_others(bits))
+    is_median = copies >= half
+    weight = -epsilon / 2 * np.where(is_median, copies - half + 1, half - copies)
+    return is_median, weight, float(log_others(bits))
 
 
 def refusing_walk(*, bits: float, n: int, epsilon: float) -> Walk:
-    """The walk of the mechanism that reaches the wall: e^ε at every step, until it arrives."""
+    """Return the walk of the refusing mechanism, which attains the bound: e^ε at every step."""
     last = float(refusing(bits=bits, n=n, epsilon=epsilon))
     return Walk(name="refusing", epsilon=epsilon, delta=0.0, log_chance=last - epsilon * np.arange(n, -1, -1.0))
 
 
 def stable_walk(*, n: int, epsilon: float, delta: float) -> Walk:
-    """The stable median's walk on any grid: impossible until v is the median, h - (n - i) rows from changing."""
+    """Return the stable median's walk on any grid: impossible until v is the median, h - (n - i) rows from changing."""
     threshold = stable_threshold(epsilon=epsilon, delta=delta)
     half, copies = check_rows(n=n, odd=True), np.arange(n + 1)
     answered = laplace_tail(threshold - (half - (n - copies)), scale=1 / epsilon)
@@ -124,11 +126,11 @@ def measured_walk(medians: Integers, *, target: int) -> MeasuredWalk:
     return MeasuredWalk(chance=hits / trials, low=low, high=high)
 
 
-def median_by_search(at_most: Callable[[Integers], Floats], *, cells: int, trials: int) -> Integers:
-    """The cell a binary search for one half ends at, from threshold answers alone; shape (T,).
+def median_by_search(cumulative_share: Callable[[Integers], Floats], *, cells: int, trials: int) -> Integers:
+    """Return the cell a binary search for one half ends at, from threshold answers alone; shape (T,).
 
     Args:
-        at_most: the oracle; for a cell in each trial (T,), the fraction of rows at most there (T,).
+        cumulative_share: the oracle; for a cell in each trial (T,), the fraction of rows at most there (T,).
         cells: ordered cells of the line.
         trials: T.
     """
@@ -137,7 +139,7 @@ def median_by_search(at_most: Callable[[Integers], Floats], *, cells: int, trial
     low, high = np.zeros(trials, dtype=np.int64), np.full(trials, cells - 1, dtype=np.int64)
     for _ in range((cells - 1).bit_length()):
         middle = (low + high) // 2
-        half = at_most(middle) >= 0.5
+        half = cumulative_share(middle) >= 0.5
         high = np.where(half, middle, high)
         low = np.where(half, low, np.minimum(middle + 1, high))
     return low
@@ -147,5 +149,5 @@ def median_of_release(release: DataRelease) -> Integers:
     """The median found by binary search in each release of an ordered domain, shape (T,); -1 where it was refused."""
     sums = np.cumsum(release.histogram()[:, : release.problem.domain.ordered], axis=1) / release.problem.n
     rows = np.arange(release.trials)
-    found = median_by_search(lambda cell: sums[rows, cell], cells=sums.shape[1], trials=release.trials)
-    return np.where(release.refused, -1, found)
+    medians = median_by_search(lambda cell: sums[rows, cell], cells=sums.shape[1], trials=release.trials)
+    return np.where(release.refused, -1, medians)

@@ -1,1 +1,1 @@
-"""Geometry of the halfspace release: sets of directions, counts on a side, what random projections keep."""
+"""Geometry of the halfspace release: sets of directions, counts on a side, and random projections."""

@@ -1,4 +1,4 @@
-"""What a random projection keeps of the side a row lies on."""
+"""Probability that a random projection preserves the side of a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rows lie on a side, after random sign projections: exact, whatever the order of the sums.
+"""Numbers of rows on a side, after random sign projections: exact, for any order of the sums.
 
 Rows and net directions are whole multiples of STEP = 2^-20 with length about 1, signs are +1 and -1. A sum of d signed
 coordinates is a multiple of 2^-20 below sqrt(d) + d/2^20, and its product with a direction a multiple of 2^-40; every
@@ -19,7 +19,7 @@ Signs = NDArray[np.int8]
 
 
 def side_counts(records: Floats, signs: Signs, net: Floats) -> Integers:
-    """Rows x with <A x, u> > 0, for each sign matrix A and direction u.
+    """Return the rows x with <A x, u> > 0, for each sign matrix A and direction u.
 
     Args:
         records: rows on the grid, (n, d).

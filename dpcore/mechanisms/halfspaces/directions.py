@@ -1,4 +1,4 @@
-"""Sets of directions that leave no direction far from one of them: the net U of the halfspace release.
+"""Sets of directions with one near every direction: the net U of the halfspace release.
 
 Every set holds a direction and its opposite, and one of each pair is listed. In the plane they are evenly spaced; in
 three dimensions they are corners of the icosahedron and of its subdivisions (geodesic domes), in four of the regular
@@ -26,15 +26,15 @@ MAX_PAIRS = 512
 
 def _one_of_each_pair(points: Floats) -> Floats:
     """Points (P, t) scaled to length 1, each once, and of opposite ones that whose first coordinate is positive."""
-    found: dict[tuple[float, ...], Floats] = {}
+    representatives: dict[tuple[float, ...], Floats] = {}
     for point in points / np.linalg.norm(points, axis=1, keepdims=True):
         if point[np.flatnonzero(np.abs(point) > STEP)[0]] > 0:
-            found.setdefault(tuple(np.round(point, 9) + 0.0), point)
-    return np.array(list(found.values()))
+            representatives.setdefault(tuple(np.round(point, 9) + 0.0), point)
+    return np.array(list(representatives.values()))
 
 
 def _orbit(seed: tuple[float, ...], *, orders: Sequence[tuple[int, ...]]) -> Floats:
-    """A point's images under changes of signs and the given orders of coordinates."""
+    """Return a point's images under changes of signs and the given orders of coordinates."""
     signs = np.array(list(product((1.0, -1.0), repeat=len(seed))))
     return np.concatenate([(np.array(seed) * signs)[:, list(order)] for order in orders])
 
@@ -78,22 +78,22 @@ SIZES = {3: (3, 6, 16, *(5 * frequency**2 + 1 for frequency in range(2, 11))), 4
 
 
 @lru_cache(maxsize=256)
-def directions(*, dimensions: int, most: int) -> Floats:
-    """One of each pair of opposite directions, at most ``most`` pairs if a set so small exists: (k, dimensions).
+def directions(*, dimensions: int, limit: int) -> Floats:
+    """One of each pair of opposite directions, at most ``limit`` pairs if a set so small exists: (k, dimensions).
 
     Coordinates are whole multiples of STEP, so lengths differ from 1 by less than two steps: only signs matter.
     """
-    if not 1 <= dimensions <= MAX_NET_DIMENSIONS or most < 1:
+    if not 1 <= dimensions <= MAX_NET_DIMENSIONS or limit < 1:
         raise ParameterError(f"Sets of directions exist in 1 to {MAX_NET_DIMENSIONS} dimensions.")
     if dimensions == 1:
         chosen = np.ones((1, 1))
     elif dimensions == 2:
         # A third of a step from the axes: rows on an axis or a diagonal then lie on no boundary.
-        angles = (np.arange(most) + 1 / 3) * np.pi / most
+        angles = (np.arange(limit) + 1 / 3) * np.pi / limit
         chosen = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     else:
         sizes = SIZES[dimensions]
-        size = max((each for each in sizes if each <= most), default=sizes[0])
+        size = max((each for each in sizes if each <= limit), default=sizes[0])
         chosen = _one_of_each_pair(_in_space(size) if dimensions == 3 else _in_four(size))
     rounded: Floats = np.rint(chosen / STEP) * STEP
     rounded.setflags(write=False)
@@ -101,15 +101,15 @@ def directions(*, dimensions: int, most: int) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def reach(*, dimensions: int, most: int) -> float:
-    """The largest angle between any direction and the nearest of the set or its opposites, in radians."""
+def reach(*, dimensions: int, limit: int) -> float:
+    """Return the largest angle between any direction and the nearest of the set or its opposites, in radians."""
     if dimensions == 1:
         return 0.0
     if dimensions == 2:
-        return float(np.pi / (2 * most))
+        return float(np.pi / (2 * limit))
     from scipy.spatial import ConvexHull
 
-    half = directions(dimensions=dimensions, most=most)
+    half = directions(dimensions=dimensions, limit=limit)
     # The direction furthest from all points stands over the middle of the face whose plane is nearest to the centre.
     nearest = -ConvexHull(np.concatenate([half, -half])).equations[:, -1].max()
     return float(np.arccos(nearest))

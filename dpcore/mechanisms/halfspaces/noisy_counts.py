@@ -40,7 +40,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Problem,
@@ -97,24 +97,24 @@ class HalfspaceCounts(PureMechanism):
     )
 
     def is_projected(self, problem: Problem) -> bool:
-        """Whether rows have more dimensions than are kept."""
+        """Return whether rows have more dimensions than are kept."""
         return _dimensions(problem) > self.projected
 
     def net(self, problem: Problem) -> Floats:
-        """The measured directions, (k, t)."""
-        return directions(dimensions=min(self.projected, _dimensions(problem)), most=self.directions)
+        """Return the measured directions, (k, t)."""
+        return directions(dimensions=min(self.projected, _dimensions(problem)), limit=self.directions)
 
     def matrices(self, problem: Problem) -> int:
-        """Matrices whose answers are averaged: m, or 1 for the identity."""
+        """Return the matrices whose answers are averaged: m, or 1 for the identity."""
         return self.projections if self.is_projected(problem) else 1
 
     def measured(self, problem: Problem) -> int:
-        """Counts released, which is how far one row moves all of them together, under either relation."""
+        """Return the counts released, which is how far one row moves all of them together, under either relation."""
         return self.matrices(problem) * len(self.net(problem))
 
     def reach(self, problem: Problem) -> float:
-        """The largest angle between a direction (after projection) and the nearest of the net, in radians."""
-        return reach(dimensions=min(self.projected, _dimensions(problem)), most=self.directions)
+        """Return the largest angle between a direction (after projection) and the nearest of the net, in radians."""
+        return reach(dimensions=min(self.projected, _dimensions(problem)), limit=self.directions)
 
     def noise_deviation(self, problem: Problem) -> float:
         """Standard deviation of the noise in one answer, as a fraction of n; it is about sqrt(2 m) k/(epsilon n)."""
@@ -135,18 +135,19 @@ class HalfspaceCounts(PureMechanism):
         deviation = self.noise_deviation(problem)
         reference = "Blum, Ligett and Roth (2013), Theorem 6.9"
         if self.is_projected(problem):
-            kept = float(agreement(queries.margin, dimensions=self.projected))
+            agreeing = float(agreement(queries.margin, dimensions=self.projected))
             return Bound(
                 value=math.inf,
                 kind=BoundKind.ORDER_ONLY,
-                statement=f"Projection: a row at margin {queries.margin:g} keeps its side in {kept:.3g} of Gaussian "
-                f"projections to {self.projected} dimensions. Net: up to {rounded_up(math.degrees(angle))}° off. "
+                statement=f"Projection: a row at margin {queries.margin:g} keeps its side in {agreeing:.3g} of "
+                f"Gaussian projections to {self.projected} dimensions. Net: up to "
+                f"{rounded_up(math.degrees(angle))}° off. "
                 f"Noise: standard deviation {deviation:.3g} of n.",
                 reference=reference,
                 beta=beta,
-                note="Sign matrices agree with Gaussian ones for dense vectors and not for sparse ones, so nothing is "
-                "promised at so few dimensions. The theorem's own parameters are beyond all means, and its union bound "
-                "covers only directions in a net: others must be rounded to it before they are asked.",
+                note="Sign matrices agree with Gaussian ones for dense vectors and not for sparse ones, so no error "
+                "is guaranteed at so few dimensions. The theorem's own parameters are beyond all means, and its union "
+                "bound covers only directions in a net: others must be rounded to it before they are asked.",
             )
         needed = math.sin(min(angle, math.pi / 2)) + 4 * STEP * math.sqrt(_dimensions(problem))
         noise = laplace_quantile(min(1.0, beta / k), scale=scale) - 1
@@ -201,7 +202,7 @@ class HalfspaceCounts(PureMechanism):
 
 
 def _dimensions(problem: Problem) -> int:
-    """The rows' dimensions, d."""
+    """Return the rows' dimensions, d."""
     assert isinstance(problem.domain, Sphere)
     return problem.domain.dimensions
 
@@ -213,7 +214,7 @@ ENTRIES = (
         title="Halfspace release",
         story="Project unit vectors to few dimensions, count there on the sides of a net of planes, and answer every "
         "halfspace by the nearest of them.",
-        domains=(DomainKind.VECTORS,),
+        domains=(DomainType.VECTORS,),
         queries=(Halfspaces,),
         references=("Blum, Ligett and Roth (2013), section 6",),
         tiny={"projected": 1, "projections": 1, "directions": 1},

@@ -1,4 +1,4 @@
-"""The parameters Blum, Ligett and Roth print for their halfspace release, and what they would cost."""
+"""The parameters that Blum, Ligett and Roth print for their halfspace release, and their cost."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Printed:
     alpha: float
 
     def log_noise_chance(self, *, hoeffding: float) -> float:
-        """ln of the union bound that the mean noise of some direction exceeds α/4: 2·e^(−mα²/hoeffding) each.
+        """Return ln of the union bound that the mean noise of some direction exceeds α/4: 2·e^(−mα²/hoeffding) each.
 
         Noise within [−1, 1] has range 2, so Hoeffding's bound has 32; the paper prints 8.
         """
@@ -53,7 +53,7 @@ class Printed:
 
 
 def printed(*, margin: float, alpha: float, dimensions: int, beta: float, epsilon: float) -> Printed:
-    """What ReleaseHalfspaces sets, for rows in so many dimensions.
+    """Return the constants that ReleaseHalfspaces sets, for rows of this dimension.
 
     Claim 6.7 counts multiples of r/sqrt(T) between 0 and 1; a coordinate lies between -1 and 1, so there are twice as
     many. Theorem 6.9 has the factor 2 (its 8 where the claim gives 4).

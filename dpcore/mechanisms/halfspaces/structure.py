@@ -1,4 +1,4 @@
-"""What the halfspace release keeps of the data, what it lets out, and how that answers a direction."""
+"""State and release of the halfspace mechanism, and its answers for a direction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEP_WORK = 1 << 25
 
 
 def side_answers(counts: Integers, signs: Signs, net: Floats, towards: Floats, *, n: int) -> Floats:
-    """Answers, as fractions of n, that counts give for directions.
+    """Return the answers for directions that counts give, as fractions of n.
 
     Args:
         counts: rows with <Ax, u> > 0, noisy or not, (T or 1, m, k).
@@ -42,9 +42,9 @@ def side_answers(counts: Integers, signs: Signs, net: Floats, towards: Floats, *
     for start in range(0, trials, step):
         block = signs[start : start + step].astype(np.float64)
         place, sign = nearest(np.swapaxes(block @ towards.T, -1, -2), net)
-        held = counts[start : start + step] if len(counts) > 1 else counts
-        found = np.take_along_axis(np.broadcast_to(held, (*place.shape[:2], len(net))), place, axis=2)
-        answers[start : start + step] = np.where(sign > 0, found, n - found).mean(axis=1)
+        block_counts = counts[start : start + step] if len(counts) > 1 else counts
+        rows = np.take_along_axis(np.broadcast_to(block_counts, (*place.shape[:2], len(net))), place, axis=2)
+        answers[start : start + step] = np.where(sign > 0, rows, n - rows).mean(axis=1)
     return answers / n
 
 
@@ -64,7 +64,7 @@ class HalfspaceRelease(Release):
     net: Floats
 
     def answer(self, towards: Floats) -> Floats:
-        """Answers as fractions of n to directions (Q, d), shape (T, Q)."""
+        """Return the answers as fractions of n to directions (Q, d), shape (T, Q)."""
         queries = self.problem.queries
         assert isinstance(queries, Halfspaces)
         return side_answers(self.counts, self.signs, self.net, queries.sphere.unit(towards), n=self.problem.n)

@@ -1,4 +1,4 @@
-"""How far sums of independent symmetric noise stray: the promises of mechanisms that add noise to every cell."""
+"""Tail bounds for sums of independent symmetric noise: the guaranteed errors of noise on every cell."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def largest_prefix(*, terms: int, beta: float, log_moment: Callable[[Floats], Fl
 def largest_rectangle(
     queries: Rectangles, *, beta: float, log_moment: Callable[[Floats], Floats], rates: Floats
 ) -> float:
-    """A level that the noise of some rectangle exceeds with chance at most beta, terms as in largest_prefix.
+    """Return a level that the noise of some rectangle exceeds with chance at most beta, terms as in largest_prefix.
 
     Union bound with one rate for all: Pr[max |S_R| >= t] <= 2 * (sum over rectangles of M(rate)^cells) * e^(-rate * t).
     """
@@ -46,12 +46,12 @@ def log_complement(exponent: Floats | float) -> Floats:
     middle = -math.log(2)
     near = np.log(-np.expm1(np.maximum(exponent, middle)))
     far = np.log1p(-np.exp(np.minimum(exponent, middle)))
-    found: Floats = np.where(np.asarray(exponent) > middle, near, far)
-    return found
+    logs: Floats = np.where(np.asarray(exponent) > middle, near, far)
+    return logs
 
 
 def laplace_log_moment(scale: float) -> Callable[[Floats], Floats]:
-    """Logarithm of E[e^(rate Z)] for discrete Laplace noise, for rates below 1/scale."""
+    """Return the logarithm of E[e^(rate Z)] for discrete Laplace noise, for rates below 1/scale."""
 
     def log_moment(rates: Floats) -> Floats:
         return 2 * log_complement(-1 / scale) - log_complement(rates - 1 / scale) - log_complement(-rates - 1 / scale)
@@ -90,7 +90,7 @@ def worst_error_gaussian(queries: Queries, *, sigma: float, beta: float) -> floa
 
 
 def worst_error_argument(queries: Queries) -> str:
-    """What the bounds of this module rest on, for a class."""
+    """Return the argument for the bounds of this module, for a query class."""
     if isinstance(queries, Cells):
         return "exact tails, union bound over the cells"
     if isinstance(queries, Rectangles):
@@ -125,7 +125,7 @@ def worst_error_formula(queries: Queries, *, noise: str, square: str) -> str:
 
 
 def _by_class(queries: Queries, prefix: float) -> float:
-    """An interval is a difference of two prefixes, so it strays at most twice as far as the worst prefix."""
+    """Return the statement for each class; an interval, a difference of two prefixes, has at most twice their error."""
     if isinstance(queries, Thresholds):
         return prefix
     if isinstance(queries, Intervals):

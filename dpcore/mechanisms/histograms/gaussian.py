@@ -24,7 +24,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -52,7 +52,7 @@ class GaussianHistogram(GaussianMechanism):
     delta: float = delta_param()
 
     def sigma(self, problem: Problem) -> float:
-        """Standard parameter of the noise in rows."""
+        """Return the parameter of the Gaussian noise, in rows."""
         return gaussian_sigma(epsilon=self.epsilon, delta=self.delta, shift=problem.neighbours.histogram_shift)
 
     @override
@@ -96,7 +96,7 @@ ENTRIES = (
         mechanism=GaussianHistogram,
         title="Gaussian histogram",
         story="Add Gaussian noise to every cell: lighter tails, for a guarantee with δ above 0.",
-        domains=(DomainKind.NUMBER, DomainKind.MAP, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.MAP, DomainType.LABELS),
         queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
         references=("Canonne, Kamath and Steinke (2020)", "Balle and Wang (2018)"),
         tiny={"delta": 0.01},

@@ -23,7 +23,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     HistogramRelease,
     HistogramState,
@@ -79,7 +79,7 @@ ENTRIES = (
         title="Identity histogram",
         story="Add noise to every cell and publish them all. Simple; where most cells are empty, projecting to counts "
         "of n rows has a smaller error.",
-        domains=(DomainKind.NUMBER, DomainKind.MAP, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.MAP, DomainType.LABELS),
         queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Ghosh, Roughgarden and Sundararajan (2009)"),
     ),

@@ -1,4 +1,4 @@
-"""From noisy counts back to a histogram of n rows: the nearest in L1, which costs no privacy.
+"""Projection of noisy counts to a histogram of n rows: the nearest in L1, as post-processing.
 
 The range is the lattice of whole, non-negative counts with a given total (Hall, Rinaldo and Wasserman 2013, equation 2,
 times n). Many lattice points are nearest: on whole noisy counts a unit taken from any positive cell costs the same. Tie
@@ -18,7 +18,7 @@ from dpcore.core import Integers, ParameterError
 
 
 def project_counts(noisy: NDArray[Any], *, total: int) -> Integers:
-    """Whole counts c >= 0 with sum c = total that minimise sum |noisy - c| in each trial: (T, k) to (T, k).
+    """Return whole counts c >= 0 with sum c = total that minimise sum |noisy - c| in each trial: (T, k) to (T, k).
 
     Whole noisy counts are levelled at once. Others are first rounded, each unit where it is cheapest: if rounding
     every cell up is still too few rows, or down too many, the rest is levelled; else as many cells as needed are
@@ -37,9 +37,9 @@ def project_counts(noisy: NDArray[Any], *, total: int) -> Integers:
     if np.issubdtype(noisy.dtype, np.integer):
         return _level(noisy.astype(np.int64), total)
     down, up = np.floor(noisy).astype(np.int64), np.ceil(noisy).astype(np.int64)
-    least, most = (np.maximum(side, 0).sum(axis=1) for side in (down, up))
-    counts = _level(np.where((most <= total)[:, None], up, down), total)
-    between = np.flatnonzero((least < total) & (total < most))
+    least, largest = (np.maximum(side, 0).sum(axis=1) for side in (down, up))
+    counts = _level(np.where((largest <= total)[:, None], up, down), total)
+    between = np.flatnonzero((least < total) & (total < largest))
     if len(between):
         fraction = np.where(up > np.maximum(down, 0), noisy - down, 0.0)[between]
         rank = np.argsort(np.argsort(-fraction, axis=1, kind="stable"), axis=1, kind="stable")
@@ -55,8 +55,8 @@ def _level(whole: Integers, total: int) -> Integers:
     """
     descending = -np.sort(-whole, axis=1)
     # If the i largest cells stay positive the level is at least (their sum - total) / i, and some i attains it.
-    sums, kept = np.cumsum(descending, axis=1), np.arange(1, whole.shape[1] + 1)
-    level = (-((total - sums) // kept)).max(axis=1)[:, None]
+    sums, positive = np.cumsum(descending, axis=1), np.arange(1, whole.shape[1] + 1)
+    level = (-((total - sums) // positive)).max(axis=1)[:, None]
     counts: Integers = np.maximum(whole - level, 0)
     left = total - counts.sum(axis=1)
     raised = whole >= level

@@ -1,4 +1,4 @@
-"""Sparse histogram: cells that hold nobody stay exactly empty, the others get noise; private for data drawn at random.
+"""Sparse histogram: empty cells stay exactly empty, the others get noise; private for data drawn at random.
 
 A differentially private histogram with δ = 0 must blur empty cells too: with many of them the noise adds up until the
 few full cells drown. Random differential privacy asks less. Rows are taken to be independent draws from one population,
@@ -12,8 +12,8 @@ which empty cells are left empty; it is public. Where it fails, every cell gets 
 - sharper: it is at most 2 (sum of p (1 - p)^n over cells). For k <= n + 1 the cells' terms are largest at
   p = 1/(n + 1), except one cell's that has p >= 1/k; for k > n + 1 uniform cells are worst.
 
-The warning of its authors: whoever knows all rows but one, and finds that one alone in its cell, learns it for certain.
-Nor may such a release be chosen after seeing another: gammas add up only for releases fixed in advance.
+The authors' warning: an attacker who knows all rows but one, where that one is alone in its cell, learns it for
+certain. Nor may such a release be chosen after seeing another: gammas add up only for releases fixed in advance.
 
 Noisy counts are projected to the nearest histogram of n rows, which costs nothing. The same projection without the
 empty cells' privilege is the differentially private histogram to compare with.
@@ -36,7 +36,7 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -57,7 +57,7 @@ from dpcore.randomness import NoisyCounts, Sampler
 
 
 def lone_row_chance(*, cells: int, n: int, condition: str = "sharper") -> float:
-    """Bound, over all populations, on the chance that one of two given rows among n + 1 is alone in its cell."""
+    """Bound, over all populations, the chance that one of two given rows among n + 1 is alone in its cell."""
     if condition == "paper":
         return 2 * cells / n
     if cells > n + 1:
@@ -80,7 +80,7 @@ class ProjectedHistogram(PureMechanism):
     epsilon: float = epsilon_param()
 
     def noisy_cells(self, histogram: Integers, problem: Problem) -> Booleans:
-        """Which cells get noise; the others stay as they are."""
+        """Return the cells that get noise; the others stay unchanged."""
         return np.ones(problem.domain.size, dtype=np.bool_)
 
     @override
@@ -143,7 +143,7 @@ class SparseHistogram(ProjectedHistogram):
     )
 
     def spares_empty_cells(self, problem: Problem) -> bool:
-        """Whether there are few enough cells for so many rows; public."""
+        """Return whether there are few enough cells for so many rows; public."""
         return lone_row_chance(cells=problem.domain.size, n=problem.n, condition=self.condition) <= self.gamma
 
     @override
@@ -172,7 +172,7 @@ ENTRIES = (
         mechanism=ProjectedHistogram,
         title="Histogram of n rows",
         story="Noise in every cell, then the nearest histogram with no negative count and the right total.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), equation 2",),
     ),
@@ -180,9 +180,9 @@ ENTRIES = (
         key="sparse_histogram",
         mechanism=SparseHistogram,
         title="Sparse histogram (random privacy)",
-        story="Empty cells stay empty where γn is large enough for the cells. The promise is weaker, for data "
-        "drawn at random: whoever knows all others can tell a person who is alone in a cell.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        story="Empty cells stay empty where γn is large enough for the cells. The guarantee is weaker, for data "
+        "drawn at random: an attacker who knows all other rows can identify a person who is alone in a cell.",
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Hall, Rinaldo and Wasserman (2013), Proposition 5.1",),
         tiny={"gamma": 0.5},

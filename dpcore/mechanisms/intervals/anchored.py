@@ -29,7 +29,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     HistogramState,
     PointsRelease,
@@ -54,7 +54,7 @@ class AnchoredIntervals(PureMechanism):
 
     @property
     def searches(self) -> int:
-        """Points released, m."""
+        """Number of released points, m."""
         return math.ceil(2 / self.alpha)
 
     @override
@@ -120,7 +120,7 @@ ENTRIES = (
         title="Interval release, anchored",
         story="Find evenly spaced quantiles, each by its own noisy bisection of the whole line, and put equal mass at "
         "each.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("after Blum, Ligett and Roth (2013), section 4",),
         tiny={"alpha": 1.0},

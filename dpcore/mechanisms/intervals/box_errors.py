@@ -1,4 +1,4 @@
-"""What a page shows beside a release of boxes: the errors of all boxes of the batch, in one release and in many."""
+"""Errors of all boxes of a batch, in one release and in many, for the page of boxes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState, asked
+from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState, boxes_of
 from dpcore.randomness import Sampler
 
 AT_ONCE = 10
@@ -33,8 +33,8 @@ class BoxErrors:
 def box_errors(
     mechanism: BoxCuts, state: BoxState, sampler: Sampler, *, trials: int
 ) -> Generator[float, None, BoxErrors]:
-    """Releases beside the truth; yields the fraction done."""
-    truth = asked(state.problem).answers(state.rows[None])[0] / state.problem.n
+    """Return the releases beside the truth; yields the fraction done."""
+    truth = boxes_of(state.problem).answers(state.rows[None])[0] / state.problem.n
     worst, released = np.empty(trials), truth
     for start in range(0, trials, AT_ONCE):
         stop = min(start + AT_ONCE, trials)

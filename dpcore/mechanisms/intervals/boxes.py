@@ -36,7 +36,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Integers,
@@ -61,7 +61,7 @@ TOGETHER = 16
 """Releases whose masses are worked out together."""
 
 
-def asked(problem: Problem) -> RangeBoxes:
+def boxes_of(problem: Problem) -> RangeBoxes:
     """The boxes a problem asks for; raises ParameterError where it asks for something else, or on too many cells."""
     if not isinstance(problem.queries, RangeBoxes):
         raise ParameterError("This mechanism releases rows in boxes.")
@@ -98,18 +98,18 @@ class BoxRelease(Release):
         return np.concatenate(parts)
 
     def answers(self) -> Floats:
-        """Answers to all boxes as shares of n, (T, count)."""
-        return asked(self.problem).answers(self.rows()) / self.problem.n
+        """Return the answers to all boxes as shares of n, (T, count)."""
+        return boxes_of(self.problem).answers(self.rows()) / self.problem.n
 
     def _rows(self, start: int, stop: int) -> Floats:
-        sizes, slabs = asked(self.problem).domain.sizes, 1 << self.levels
-        found: Floats = np.ones((stop - start, slabs ** len(sizes), 1))
+        sizes, slabs = boxes_of(self.problem).domain.sizes, 1 << self.levels
+        masses: Floats = np.ones((stop - start, slabs ** len(sizes), 1))
         for column in reversed(range(len(sizes))):
             size, steps = sizes[column], sub_cells(column, columns=len(sizes), levels=self.levels)
             cuts = with_ends(self.cuts[column][start:stop].reshape(stop - start, -1, slabs - 1), steps * size)
             shares = np.diff(share_below(cuts[..., :-1], cuts[..., 1:], np.arange(size + 1) * steps), axis=-1)
-            found = np.einsum("tpjc,tpjr->tpcr", shares, found.reshape(*shares.shape[:3], -1))
-        rows: Floats = found.reshape(stop - start, *sizes) * (self.problem.n / slabs ** len(sizes))
+            masses = np.einsum("tpjc,tpjr->tpcr", shares, masses.reshape(*shares.shape[:3], -1))
+        rows: Floats = masses.reshape(stop - start, *sizes) * (self.problem.n / slabs ** len(sizes))
         return rows
 
 
@@ -133,7 +133,7 @@ class BoxCuts(PureMechanism):
     )  # fmt: skip
 
     def epsilon_of(self, column: int, *, columns: int) -> float:
-        """Privacy loss of one level of cuts along a column."""
+        """Return the ε of one level of cuts along a column."""
         return self.epsilon * (1 << column) / ((1 << columns) - 1) / self.levels
 
     @override
@@ -148,7 +148,7 @@ class BoxCuts(PureMechanism):
         the others lie outside or inside, where the next column is looked at. Summed over all pieces, whose rows add up
         to n: 2D·n/s + Σ_{d<D} (s - 1)(n/f_d + s^(d-1)·E_d)/2 + D_L·(n/f_D + s^(D-1)·E_D).
         """
-        sizes, slabs, n = asked(problem).domain.sizes, 1 << self.levels, problem.n
+        sizes, slabs, n = boxes_of(problem).domain.sizes, 1 << self.levels, problem.n
         columns, growth = len(sizes), error_growth(self.levels)
         steps = [sub_cells(column, columns=columns, levels=self.levels) for column in range(columns)]
         lines = [slabs**column * (self.levels * steps[column] * size + slabs - 1) for column, size in enumerate(sizes)]
@@ -179,13 +179,13 @@ class BoxCuts(PureMechanism):
     @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """At worst all pieces of all releases differ, and each level runs along all of them."""
-        sizes, slabs = asked(problem).domain.sizes, 1 << self.levels
+        sizes, slabs = boxes_of(problem).domain.sizes, 1 << self.levels
         steps = sub_cells(len(sizes) - 1, columns=len(sizes), levels=self.levels)
         return 0.0, 4e-8 * self.levels * slabs ** (len(sizes) - 1) * sizes[-1] * steps
 
     @override
     def prepare(self, dataset: Dataset, problem: Problem) -> BoxState:
-        sizes = asked(problem).domain.sizes
+        sizes = boxes_of(problem).domain.sizes
         cells = np.ravel_multi_index(tuple(dataset.records.T.astype(np.int64)), sizes)
         rows = np.bincount(cells, minlength=problem.domain.size).reshape(sizes)
         return BoxState(problem=problem, rows=rows.astype(np.int64))
@@ -196,7 +196,7 @@ class BoxCuts(PureMechanism):
 
         Counts are in parts of rows, so that they stay whole: a row has f_d parts for each that it had before.
         """
-        sizes = asked(state.problem).domain.sizes
+        sizes = boxes_of(state.problem).domain.sizes
         parts, published = sum(state.problem.neighbours.histogram_shift), []
         pieces = np.broadcast_to(state.rows.reshape(1, 1, sizes[0], -1), (trials, 1, sizes[0], state.rows[0].size))
         ways = np.zeros((trials, 1, 1), dtype=np.int64)  # the cuts around each piece, column after column
@@ -221,8 +221,8 @@ class BoxCuts(PureMechanism):
             if column + 1 < len(sizes):
                 edges = np.arange(size + 1) * steps
                 reached: Integers = np.clip(edges, cuts[..., :-1, None], cuts[..., 1:, None])
-                kept = np.einsum("tpjc,tpcr->tpjr", np.diff(reached, axis=3), pieces)
-                pieces = kept.reshape(trials, -1, sizes[column + 1], kept.shape[3] // sizes[column + 1])
+                counts = np.einsum("tpjc,tpcr->tpjr", np.diff(reached, axis=3), pieces)
+                pieces = counts.reshape(trials, -1, sizes[column + 1], counts.shape[3] // sizes[column + 1])
                 around = np.stack([cuts[..., :-1], cuts[..., 1:]], axis=3)
                 ways = np.concatenate([np.repeat(ways[:, :, None], around.shape[2], axis=2), around], axis=3)
                 ways = ways.reshape(trials, pieces.shape[1], -1)
@@ -236,7 +236,7 @@ ENTRIES = (
         title="Boxes in three columns",
         story="Cut one column into slabs that hold equally many rows, each slab into bars, each bar into cells. What "
         "constant dimension costs: three columns need millions of rows.",
-        domains=(DomainKind.TABLE,),
+        domains=(DomainType.TABLE,),
         queries=(RangeBoxes,),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),
         tiny={"levels": 1},

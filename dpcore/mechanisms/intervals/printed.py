@@ -45,7 +45,7 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -64,12 +64,12 @@ from dpcore.randomness.counts import NEVER
 
 
 def printed_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> int:
-    """The n that Theorem 4.3 asks for, as printed; not enough."""
+    """Return the n that Theorem 4.3 asks for, as printed; not enough."""
     return math.ceil(8 * depth / (epsilon * alpha) * math.log(8 * depth / (alpha * beta)))
 
 
 def corrected_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> int:
-    """The n that the proof of Theorem 4.3 needs; it is enough for the repaired algorithm, if ties are broken.
+    """Return the n that the proof of Theorem 4.3 needs; it is enough for the repaired algorithm, if ties are broken.
 
     Let J = 3/2·a²n and b = d·M/ε. A question goes wrong by more than J rows on one side only, so with chance below
     e^(-J/b); as M ≤ 9/α, some of the d·M does with chance below 9/8·β·(αβ/(8d))^(1/3) < 0.57β. And let no position hold
@@ -82,12 +82,12 @@ def corrected_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> 
 
 
 def recommended_tie_bits(alpha: float) -> int:
-    """Tie-breaking bits that part the rows of one cell finely enough for the corrected theorem: 2·log2(6/α) + 2."""
+    """Return the tie-breaking bits that split one cell's rows enough for the corrected theorem: 2·log2(6/α) + 2."""
     return math.ceil(2 * math.log2(6 / alpha)) + 2
 
 
 def crowding(*, n: int, alpha: float, tie_bits: int) -> float:
-    """A bound on the chance that some position holds more than (α/6)²·n rows, whatever the data.
+    """Return a bound on the chance that some position holds more than (α/6)²·n rows, whatever the data.
 
     It takes k = ⌊(α/6)²·n⌋ + 1 rows of one cell that share all t coins: at most C(n, k)·2^(-t(k-1)).
     """
@@ -108,16 +108,17 @@ class PrintedIntervals(PureMechanism):
         24,
         label="Tie-breaking bits",
         symbol="t",
-        help="Private coins that tell rows of one cell apart: about 2·log2(6/α) + 2. With 0, nothing is promised.",
+        help="Private random bits that distinguish rows of one cell: about 2·log2(6/α) + 2. "
+        "With 0, no error is guaranteed.",
     )
 
     @property
     def blocks(self) -> int:
-        """Most blocks, M."""
+        """Maximal number of blocks, M."""
         return math.ceil(8 / self.alpha)
 
     def depth(self, problem: Problem) -> int:
-        """Questions of one search, d."""
+        """Return the questions of one search, d."""
         return problem.domain.depth + self.tie_bits
 
     @override
@@ -129,18 +130,18 @@ class PrintedIntervals(PureMechanism):
         d, n = self.depth(problem), problem.n
         printed = printed_rows(depth=d, epsilon=self.epsilon, alpha=self.alpha, beta=beta)
         needed = corrected_rows(depth=d, epsilon=self.epsilon, alpha=self.alpha, beta=beta)
-        most = math.floor((self.alpha / 6) ** 2 * n)
-        apart = crowding(n=n, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta
+        limit = math.floor((self.alpha / 6) ** 2 * n)
+        sparse = crowding(n=n, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta
         assumptions = (
             Assumption(text=f"n is at least {needed:,} rows, what the proof needs", met=n >= needed),
-            Assumption(text=f"tie-breaking bits leave at most {most:,} rows (α²/36 of n) at one position", met=apart),
+            Assumption(text=f"tie-breaking bits leave at most {limit:,} rows (α²/36 of n) at one position", met=sparse),
             *problem.unchecked_n,
         )
         scale = d * self.blocks / (self.epsilon * n)
         return Bound(
             value=self.alpha,
             kind=BoundKind.GUARANTEE,
-            statement=f"With n at least {needed:,} rows and no more than {most:,} at one position, the worst "
+            statement=f"With n at least {needed:,} rows and no more than {limit:,} at one position, the worst "
             f"{problem.queries.one} errs by at most α = {self.alpha:g}, except with chance {beta:g}.",
             formula=r"n\ge\frac{288\,d}{\varepsilon\alpha^3}\ln\frac{8d}{\alpha\beta}",
             reference="Blum, Ligett and Roth (2013), Theorem 4.3, corrected",
@@ -154,7 +155,7 @@ class PrintedIntervals(PureMechanism):
         )
 
     def search(self, state: HistogramState, sampler: Sampler, trials: int) -> Bisections:
-        """The bisections of T trials, at the left end."""
+        """Return the bisections of T trials, at the left end."""
         problem = state.problem
         return Bisections(
             histogram=state.histogram,
@@ -171,19 +172,19 @@ class PrintedIntervals(PureMechanism):
         """M searches, one after the other; all trials take each step together."""
         search = self.search(state, sampler, trials)
         points = np.zeros((trials, self.blocks), dtype=np.int64)
-        found = np.zeros((trials, self.blocks), dtype=np.bool_)
+        is_bound = np.zeros((trials, self.blocks), dtype=np.bool_)
         for block in range(self.blocks):
-            found[:, block] = ~search.done
+            is_bound[:, block] = ~search.done
             points[:, block] = np.where(search.done, 0, search.next_bound())
-        weights: Floats = found / found.sum(axis=1, keepdims=True)
+        weights: Floats = is_bound / is_bound.sum(axis=1, keepdims=True)
         return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
     @override
     def possible(self, release: Release) -> bool:
         """Up to so many bounds of blocks, in order, of one share."""
         assert isinstance(release, PointsRelease)
-        found = release.points.shape[1]
-        return found <= self.blocks and release.is_database(points=found, share=1 / found)
+        points = release.points.shape[1]
+        return points <= self.blocks and release.is_database(points=points, share=1 / points)
 
 
 class Bisections:
@@ -217,7 +218,7 @@ class Bisections:
         self.left = [np.zeros(trials, dtype=np.int64)] * tie_bits  # rows before that one's middle
 
     def next_bound(self) -> Integers:
-        """The cell in which the next block ends, (T,)."""
+        """Return the cell in which the next block ends, (T,)."""
         if self.done.all():
             return self._nothing_left()
         cell, first = np.zeros(self.trials, dtype=np.int64), self.start >> self.tie_bits
@@ -244,14 +245,14 @@ class Bisections:
         self.start[self.done] = NEVER  # all that is left to ask about is public
         return cell
 
-    def _enough(self, rows: Integers, asked: Booleans, needed: Integers) -> Booleans:
-        """Whether the block from its start to a place with ``rows`` before it seems full, where that is not public."""
-        threshold = np.where(asked, needed, self.never)[:, None] if np.count_nonzero(asked) else NEVER
+    def _enough(self, rows: Integers, active: Booleans, needed: Integers) -> Booleans:
+        """Return whether the block up to a place with ``rows`` before it seems full, where that is not public."""
+        threshold = np.where(active, needed, self.never)[:, None] if np.count_nonzero(active) else NEVER
         draw = NoisyComparisons((rows - self.passed)[:, None], threshold, epsilon=self.epsilon, sensitivity=1)
         return self.sampler.draw(draw, self.trials)[:, 0]
 
     def _nothing_left(self) -> Integers:
-        """The draws of a search where every trial is done: made all the same, and ignored."""
+        """Return the draws of a search where every trial is done: made all the same, and ignored."""
         nothing = np.zeros((self.trials, 1), dtype=np.int64)
         for _ in range(self.depth + self.tie_bits):
             self.sampler.draw(NoisyComparisons(nothing, NEVER, epsilon=self.epsilon, sensitivity=1), self.trials)
@@ -265,7 +266,7 @@ ENTRIES = (
         title="Interval release, as printed (repaired)",
         story="Cut the line into blocks of about equal mass by noisy bisection, one block after the other. "
         "Historic: its printed theorem asks for far too few rows.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 2, Theorems 4.2 and 4.3",),
         tiny={"alpha": 1.0, "tie_bits": 1},

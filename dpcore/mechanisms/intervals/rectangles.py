@@ -36,7 +36,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -97,7 +97,7 @@ class RectangleSizes:
 
 
 def share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
-    """Share below each edge (E,) of mass spread evenly from low to high (...): (..., E), 1 at the last edge.
+    """Return the share below each edge (E,) of mass spread evenly from low to high (...): (..., E), 1 at the last edge.
 
     Mass on a single place lies above it.
     """
@@ -107,9 +107,9 @@ def share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
     return share
 
 
-APART = 1e-9
+SUM_TOLERANCE = 1e-9
 """Share of a slab by which sums may differ from one computer to another: far more than they do."""
-LEAST_SHARE = 1e-3
+MIN_SHARE = 1e-3
 """Share of a slab in a column from which its rows are computed: of less they would not be exact."""
 
 
@@ -151,7 +151,7 @@ class RectanglesRelease(DataRelease):
 
     @override
     def may_show(self, numbers: Floats) -> bool:
-        """Whether rows per cell are spread evenly over boxes, as far as columns tell the slabs apart."""
+        """Return whether rows per cell are spread evenly over boxes, as far as columns tell the slabs apart."""
         domain, slabs = self.problem.domain, self.across.shape[1] + 1
         assert is_map(domain)
         plan = RectangleSizes(domain=domain, levels=slabs.bit_length() - 1)
@@ -181,7 +181,7 @@ class _Slabs:
     along: dict[int, Floats]
 
     def fits(self, column: Floats, shares: Floats) -> bool:
-        """Whether a column's rows are those of its slabs; one slab that is not known yet becomes known by it.
+        """Return whether a column's rows are those of its slabs; one slab that is not known yet becomes known by it.
 
         Args:
             column: mass of each cell.
@@ -191,9 +191,9 @@ class _Slabs:
         unknown = [slab for slab in inside if slab not in self.along]
         left = column - sum((shares[slab] * self.along[slab] for slab in inside if slab in self.along), 0.0 * column)
         if not unknown:
-            return bool(np.abs(left).max() <= APART * self.plan.slabs)
-        if len(unknown) > 1 or shares[unknown[0]] < LEAST_SHARE:  # files do not tell these slabs apart
-            return bool((left >= -APART * self.plan.slabs).all())
+            return bool(np.abs(left).max() <= SUM_TOLERANCE * self.plan.slabs)
+        if len(unknown) > 1 or shares[unknown[0]] < MIN_SHARE:  # files do not tell these slabs apart
+            return bool((left >= -SUM_TOLERANCE * self.plan.slabs).all())
         along = left / shares[unknown[0]]
         self.along[unknown[0]] = along
         pieces, parts = self.plan.slabs, self.plan.up
@@ -201,7 +201,7 @@ class _Slabs:
 
 
 def shares_of_pieces(mass: Floats, *, pieces: int, parts: int) -> Floats | None:
-    """How much of each place lies in each piece (places, pieces); None if mass (places,) is of no pieces of mass 1.
+    """Return the share of each place in each piece (places, pieces); None if mass (places,) has no pieces of mass 1.
 
     The pieces follow each other, each spread evenly over whole parts of places, of which every place has so many: so
     a piece has as much in each place that is all its own, and whole parts of that in a place that it shares.
@@ -209,26 +209,29 @@ def shares_of_pieces(mass: Floats, *, pieces: int, parts: int) -> Floats | None:
     if not (np.isfinite(mass).all() and (mass > 0).all()):
         return None
     reached = np.concatenate([[0.0], np.cumsum(mass)])
-    if abs(reached[-1] - pieces) > APART * pieces:
+    if abs(reached[-1] - pieces) > SUM_TOLERANCE * pieces:
         return None
     ends = np.arange(pieces + 1.0)
     low, high = np.maximum(reached[:-1, None], ends[:-1]), np.minimum(reached[1:, None], ends[1:])
     shares: Floats = np.maximum(high - low, 0.0)
-    shares[shares < APART] = 0.0
+    shares[shares < SUM_TOLERANCE] = 0.0
     for piece in shares.T:
-        whole = piece[(piece > 0) & (mass - piece < APART)]
+        whole = piece[(piece > 0) & (mass - piece < SUM_TOLERANCE)]
         if not len(whole) or len(whole) == np.count_nonzero(piece) == 1:
             continue  # it may be spread over less than a place
         counted = parts * piece / whole.mean()
-        if np.abs(whole - whole.mean()).max() > APART or counted.max() > parts + parts * APART / whole.mean():
+        if (
+            np.abs(whole - whole.mean()).max() > SUM_TOLERANCE
+            or counted.max() > parts + parts * SUM_TOLERANCE / whole.mean()
+        ):
             return None
-        if np.abs(counted - np.rint(counted)).max() > parts * APART / whole.mean():
+        if np.abs(counted - np.rint(counted)).max() > parts * SUM_TOLERANCE / whole.mean():
             return None
     return shares
 
 
 def with_ends(cuts: Integers, last: int) -> Integers:
-    """Cuts (..., k) with 0 before them and the last place behind: (..., k + 2)."""
+    """Return the cuts (..., k) with 0 before them and the last place behind: (..., k + 2)."""
     padded: Integers = np.concatenate([np.zeros_like(cuts[..., :1]), cuts, np.full_like(cuts[..., :1], last)], axis=-1)
     return padded
 
@@ -248,7 +251,7 @@ class RectangleRelease(PureMechanism):
     )
 
     def plan(self, problem: Problem) -> RectangleSizes:
-        """The public sizes; raises ParameterError where the records are no pairs of numbers."""
+        """Return the public sizes; raises ParameterError where the records are no pairs of numbers."""
         if not is_map(problem.domain):
             raise ParameterError(f"Rectangles lie on two numbers, not on {problem.domain.title}.")
         return RectangleSizes(domain=problem.domain, levels=self.levels)
@@ -259,7 +262,7 @@ class RectangleRelease(PureMechanism):
         return FIRST_SHARE * self.epsilon / self.levels, (1 - FIRST_SHARE) * self.epsilon / self.levels
 
     def sensitivity(self, problem: Problem) -> int:
-        """Delta: how far one row moves the scores of a level together, in rows; a replaced row, in two slabs."""
+        """Return the sensitivity of a level's scores together, in rows; of a replaced row, in two slabs."""
         return sum(problem.neighbours.histogram_shift)
 
     @override
@@ -345,7 +348,7 @@ class RectangleRelease(PureMechanism):
 
 
 def merged(ends: Integers, cuts: Integers) -> Integers:
-    """Ends of pieces (..., k + 1) with the cut of each piece (..., k) between them: (..., 2k + 1)."""
+    """Return the ends of pieces (..., k + 1) with the cut of each piece (..., k) between them: (..., 2k + 1)."""
     merged = np.empty((*ends.shape[:-1], ends.shape[-1] + cuts.shape[-1]), dtype=np.int64)
     merged[..., ::2], merged[..., 1::2] = ends, cuts
     return merged
@@ -358,7 +361,7 @@ ENTRIES = (
         title="Rectangle release",
         story="Cut the plane into slabs that hold equally many rows, and each slab into cells that do. For few rows on "
         "many cells and little privacy budget; else noise in every cell has the smaller error.",
-        domains=(DomainKind.MAP,),
+        domains=(DomainType.MAP,),
         queries=(Rectangles, Cells),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),
         tiny={"levels": 1},

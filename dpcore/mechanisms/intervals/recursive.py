@@ -33,7 +33,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     HistogramState,
     PointsRelease,
@@ -84,7 +84,7 @@ class RecursiveIntervals(PureMechanism):
         return max(1, min(wanted, MAX_SUBCELLS // problem.domain.size))
 
     def sensitivity(self, problem: Problem) -> int:
-        """Delta: how far one row moves the scores of a level together, in rows."""
+        """Return the sensitivity of a level's scores together, in rows."""
         return sum(problem.neighbours.histogram_shift)
 
     @override
@@ -160,7 +160,7 @@ ENTRIES = (
         mechanism=RecursiveIntervals,
         title="Approximate quantiles",
         story="Cut the data at a private median, then cut both halves, and so on.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals, Cells),
         references=("Kaplan, Schnapp and Stemmer (2022)", "McSherry and Talwar (2007)"),
         tiny={"alpha": 0.99},

@@ -49,10 +49,10 @@ def _touching(width: int, least: int, basis: str, levels: tuple[int, ...]) -> tu
     wanted = target(width=width, least=least)
     chosen = np.array(list(combinations(range(width + 1), len(levels) + 1)))
     places = table[chosen]
-    kept = np.abs(np.linalg.det(places)) > TOLERANCE
-    found = np.linalg.solve(places[kept], wanted[chosen][kept][..., None])[..., 0]
-    beyond = found @ table.T - wanted
-    return found[(beyond >= -TOLERANCE).all(axis=1)], found[(beyond <= TOLERANCE).all(axis=1)]
+    regular = np.abs(np.linalg.det(places)) > TOLERANCE
+    solutions = np.linalg.solve(places[regular], wanted[chosen][regular][..., None])[..., 0]
+    beyond = solutions @ table.T - wanted
+    return solutions[(beyond >= -TOLERANCE).all(axis=1)], solutions[(beyond <= TOLERANCE).all(axis=1)]
 
 
 def between(sums: Floats, plan: MarginalsPlan, queries: AtLeast, *, n: int, beta: float) -> tuple[Floats, Floats]:
@@ -63,7 +63,7 @@ def between(sums: Floats, plan: MarginalsPlan, queries: AtLeast, *, n: int, beta
         n: public number of rows.
         plan: a polynomial's.
         queries: the class.
-        beta: failure chance, half of it for either side.
+        beta: failure probability, half of it for either side.
     """
     assert plan.polynomial is not None
     flat = sums.reshape(len(plan.noise), -1)
@@ -78,7 +78,7 @@ def between(sums: Floats, plan: MarginalsPlan, queries: AtLeast, *, n: int, beta
 
 @lru_cache(maxsize=64)
 def _allowed(plan: MarginalsPlan, queries: AtLeast, beta: float) -> tuple[Floats, Floats]:
-    """What noise may add to each combination above, and take from each below, in rows; kept, so of numbered queries."""
+    """Return the noise allowances of each combination, above and below, in rows; cached, for numbered queries."""
     assert plan.polynomial is not None
     above, below = corners(plan.polynomial)
     return (

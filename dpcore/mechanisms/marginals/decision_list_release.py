@@ -1,4 +1,4 @@
-"""Decision lists by polynomials: what share of private rules would say yes to an input?
+"""Decision lists by polynomials: the share of private rules that say yes to an input.
 
 Each row is a list of rules, as a student's for choosing colleges; each query is one input, as a college. A polynomial
 of low degree in a list's literals comes within gamma of what the list says, whatever the input. Its coefficients, added
@@ -30,7 +30,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Integers,
@@ -60,7 +60,7 @@ BETA = 0.05
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ListPlan:
-    """What is released; public.
+    """Public plan of the noisy counts to release.
 
     Attributes:
         coefficients: by outputs and subset of rules, multiples of 1/SCALE, (2^(k+1), subsets).
@@ -82,7 +82,7 @@ class ListState(State):
     records: Integers
 
     def added_up(self, coefficients: Integers, *, level: int, degree: int) -> Integers:
-        """Sum over lists of the coefficient of each set of ``level`` literals, (C(s, level) * 2^level,)."""
+        """Return the sum over lists of the coefficient of each set of ``level`` literals, (C(s, level) * 2^level,)."""
         domain = self.problem.domain
         assert isinstance(domain, DecisionLists)
         literals, outputs = self.records[:, : domain.rules], self.records[:, domain.rules :]
@@ -91,11 +91,11 @@ class ListState(State):
         for place, chosen in enumerate(subsets(domain.rules, degree)):
             if len(chosen) != level:
                 continue
-            held = literals[:, list(chosen)]
-            there = (held < 2 * domain.variables).all(axis=1)
+            selected = literals[:, list(chosen)]
+            there = (selected < 2 * domain.variables).all(axis=1)
             # Sums of whole numbers below 2^53 are exact in doubles.
             weights = coefficients[number[there], place].astype(np.float64)
-            cells = _numbered(held[there], variables=domain.variables)
+            cells = _numbered(selected[there], variables=domain.variables)
             total += np.bincount(cells, weights=weights, minlength=len(total)).astype(np.int64)
         return total
 
@@ -147,7 +147,7 @@ class ListRelease(Release):
 
 
 def list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: bool) -> ListPlan:
-    """The polynomials for these public numbers, and the best split of the budget over their levels."""
+    """Return the polynomials for these public numbers, and the best split of the budget over their levels."""
     if not isinstance(problem.domain, DecisionLists):
         raise ParameterError("This mechanism releases decision lists.")
     # What is kept has no names: a reader's own may be read from a file.
@@ -161,20 +161,20 @@ def numbered_list_plan(problem: Problem, *, epsilon: float, degree: int, noise_a
     """The same for variables without names, kept."""
     domain = problem.domain
     assert isinstance(domain, DecisionLists)
-    most = min(degree, domain.rules)
+    top = min(degree, domain.rules)
     twice = 2 if problem.neighbours is Neighbours.REPLACE_ONE else 1
-    uses = [comb(domain.variables, level) for level in range(most + 1)]
+    uses = [comb(domain.variables, level) for level in range(top + 1)]
     kappa = math.sqrt(2 * math.log(2 * problem.queries.count / BETA))
     price = kappa * math.sqrt(2) * twice / (problem.n * epsilon)
     costs = tuple(price * math.sqrt(use) for use in uses) if noise_aware else ()
-    coefficients, gamma = whole_coefficients(domain.rules, degree=most, costs=costs)
-    moves = sensitivities(coefficients, rules=domain.rules, degree=most, neighbours=problem.neighbours)
+    coefficients, gamma = whole_coefficients(domain.rules, degree=top, costs=costs)
+    moves = sensitivities(coefficients, rules=domain.rules, degree=top, neighbours=problem.neighbours)
     # Where rules are more than variables, no set of so many literals exists: there is nothing to release.
-    kept = [level for level, moved in enumerate(moves) if moved and uses[level]]
+    released_levels = [level for level, moved in enumerate(moves) if moved and uses[level]]
     noise = laplace_levels(
-        levels=kept,
-        moves=[moves[level] for level in kept],
-        weights=np.array([uses[level] for level in kept], dtype=np.float64),
+        levels=released_levels,
+        moves=[moves[level] for level in released_levels],
+        weights=np.array([uses[level] for level in released_levels], dtype=np.float64),
         epsilon=epsilon,
     )
     variance = sum(uses[each.level] * each.variance for each in noise)
@@ -183,7 +183,7 @@ def numbered_list_plan(problem: Problem, *, epsilon: float, degree: int, noise_a
 
 
 def sensitivities(coefficients: Integers, *, rules: int, degree: int, neighbours: Neighbours) -> list[int]:
-    """How far one list moves each level, in L1: all its literals may differ from those of the list it replaces."""
+    """Return the L1 shift of each level under one list, all of whose literals may differ from the replaced list's."""
     levels = np.array([len(chosen) for chosen in subsets(rules, degree)])
     moves = [int(np.abs(coefficients[:, levels == level]).sum(axis=1).max()) for level in range(degree + 1)]
     if neighbours is Neighbours.REPLACE_ONE:
@@ -213,7 +213,7 @@ class DecisionListMarginals(PureMechanism):
     )
 
     def plan(self, problem: Problem) -> ListPlan:
-        """What will be released: public."""
+        """Return the public plan of the release."""
         return list_plan(problem, epsilon=self.epsilon, degree=self.degree, noise_aware=self.noise_aware)
 
     @override
@@ -227,8 +227,8 @@ class DecisionListMarginals(PureMechanism):
         return Bound(
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs is off by "
-            f"more than {rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise).",
+            statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs has an "
+            f"error above {rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise).",
             formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
             r"+\ln\frac{2|Q|}{\beta}\Bigr)",
             reference="Thaler, Ullman and Vadhan (2012), section 4.3; Chernoff's bound, union bound over the inputs",
@@ -259,7 +259,7 @@ ENTRIES = (
         mechanism=DecisionListMarginals,
         title="Decision lists by a polynomial",
         story="Let everyone ask what share of private lists of rules says yes to their input.",
-        domains=(DomainKind.LISTS,),
+        domains=(DomainType.LISTS,),
         queries=(Inputs,),
         references=("Thaler, Ullman and Vadhan (2012), Theorem 1.3",),
     ),

@@ -1,4 +1,4 @@
-"""Polynomials in the literals of a decision list that stand in for what the list says.
+"""Polynomials in the literals of a decision list that approximate its output.
 
 A list of k rules is a function of which of its k literals hold: of 2^k patterns. A polynomial of degree t in the
 literals is a number for each subset R of at most t rules, times "all literals of R hold".
@@ -25,20 +25,20 @@ SCALE = 5040
 
 @lru_cache(maxsize=32)
 def subsets(rules: int, degree: int) -> tuple[tuple[int, ...], ...]:
-    """Subsets of at most ``degree`` rules, the empty one first, level by level."""
+    """Return the subsets of at most ``degree`` rules, the empty one first, level by level."""
     return tuple(tuple(chosen.tolist()) for size in range(degree + 1) for chosen in places(rules, size=size))
 
 
 @lru_cache(maxsize=32)
 def _patterns(rules: int, degree: int) -> Floats:
-    """Whether all literals of each subset hold: (2^rules, subsets); bit i of a pattern is literal i."""
+    """Return whether all literals of each subset hold: (2^rules, subsets); bit i of a pattern is literal i."""
     patterns = np.arange(1 << rules)[:, None] >> np.arange(rules) & 1
     columns = [patterns[:, list(chosen)].all(axis=1) for chosen in subsets(rules, degree)]
     return np.stack(columns, axis=1).astype(np.float64)
 
 
-def says(outputs: tuple[int, ...]) -> Floats:
-    """What a list with these outputs (one a rule, one for the end) says on each pattern, (2^rules,)."""
+def outputs_on_patterns(outputs: tuple[int, ...]) -> Floats:
+    """Return the output of a list with these outputs (one a rule, one for the end) on each pattern, (2^rules,)."""
     rules = len(outputs) - 1
     patterns = np.arange(1 << rules)[:, None] >> np.arange(rules) & 1
     first = np.where(patterns.any(axis=1), patterns.argmax(axis=1), rules)
@@ -46,9 +46,9 @@ def says(outputs: tuple[int, ...]) -> Floats:
 
 
 def bias(coefficients: Floats, outputs: tuple[int, ...], *, degree: int) -> float:
-    """Largest distance from what the list says, over all patterns."""
+    """Return the largest distance from what the list says, over all patterns."""
     rules = len(outputs) - 1
-    return float(np.abs(_patterns(rules, degree) @ coefficients - says(outputs)).max())
+    return float(np.abs(_patterns(rules, degree) @ coefficients - outputs_on_patterns(outputs)).max())
 
 
 def _none_hold(first: int, *, rules: int, degree: int) -> Floats:
@@ -94,21 +94,21 @@ def program(outputs: tuple[int, ...], *, degree: int, costs: tuple[float, ...] =
     rules = len(outputs) - 1
     if not 0 <= degree <= rules:
         raise ParameterError(f"The degree must lie between 0 and {rules}, got {degree}.")
-    table, wanted = _patterns(rules, degree), says(outputs)
+    table, wanted = _patterns(rules, degree), outputs_on_patterns(outputs)
     limit = -np.ones((len(table), 1))
     paid = [costs[len(chosen)] if costs else 0.0 for chosen in subsets(rules, degree)]
-    found = linprog(
+    solution = linprog(
         np.array([*paid, *paid, 1.0]),
         A_ub=np.block([[table, -table, limit], [-table, table, limit]]),
         b_ub=np.concatenate([wanted, -wanted]),
         bounds=(0, None),
     )
     size = table.shape[1]
-    return tuple((found.x[:size] - found.x[size:-1]).tolist())
+    return tuple((solution.x[:size] - solution.x[size:-1]).tolist())
 
 
 def all_outputs(rules: int) -> list[tuple[int, ...]]:
-    """Every list's outputs; number b of a list is sum of output_i * 2^i."""
+    """Return every list's outputs; number b of a list is sum of output_i * 2^i."""
     return [outputs[::-1] for outputs in product((0, 1), repeat=rules + 1)]
 
 

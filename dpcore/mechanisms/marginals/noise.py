@@ -1,4 +1,4 @@
-"""How much noise each level of marginals gets, and what a privacy budget buys.
+"""Noise of each level of marginals, within a privacy budget.
 
 What one neighbour moves. Counts of the sets that one row has in full and its replacement has not move by 1 each. That
 is at most C(u, i) - C(v, i) <= C(d, i) sets of i attributes, u and v the sizes of the rows' union and intersection,
@@ -29,7 +29,7 @@ from dpcore.privacy.gaussian_vectors import delta_of, largest_mu
 from dpcore.randomness import Draw, GaussianCounts, NoisyCounts
 from dpcore.randomness.laws import gaussian_masses
 
-KINDS = ("laplace", "gaussian")
+DISTRIBUTIONS = ("laplace", "gaussian")
 CLOSE = 1e-4
 """How close the search for a factor on sigmas comes."""
 COARSE = 4.0
@@ -55,21 +55,21 @@ class LevelNoise:
     variance: float
 
     def draw(self, counts: Integers) -> Draw[Integers]:
-        """These counts (1 or T, k) with the level's noise."""
+        """Return these counts (1 or T, k) with the level's noise."""
         if self.epsilon:
             return NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moved)
         return GaussianCounts(counts, sigma=self.scale, squared_shift=self.moved)
 
 
 def moved(*, attributes: int, level: int, signed: bool, neighbours: Neighbours) -> int:
-    """Counts of a level that one neighbour moves, by 1 each: L1 sensitivity and squared L2 sensitivity."""
+    """Return the counts of a level that one neighbour moves, by 1 each: L1 sensitivity and squared L2 sensitivity."""
     twice = 2 if signed and neighbours is Neighbours.REPLACE_ONE else 1
     return twice * comb(attributes, level)
 
 
 @lru_cache(maxsize=4096)
 def least_sigma(*, epsilon: float, delta: float) -> float:
-    """Sigma of continuous Gaussian noise for a squared L2 sensitivity of 1 (Balle and Wang 2018).
+    """Return the sigma of continuous Gaussian noise for a squared L2 sensitivity of 1 (Balle and Wang 2018).
 
     For choosing polynomials; what is released has ``joint_factor`` of it.
     """
@@ -80,7 +80,7 @@ def least_sigma(*, epsilon: float, delta: float) -> float:
 def joint_factor(
     *, sigmas: tuple[float, ...], moves: tuple[int, ...], counts: tuple[int, ...], epsilon: float, delta: float
 ) -> float:
-    """By how much these sigmas must grow so that discrete noise on all levels together keeps (epsilon, delta).
+    """Return the factor on these sigmas by which discrete noise on all levels together keeps (epsilon, delta).
 
     Args:
         sigmas: of each level; with continuous noise they would just do.
@@ -107,12 +107,12 @@ def joint_factor(
 
 
 def laplace_variance(scale: float) -> float:
-    """Of discrete Laplace noise: 2p/(1 - p)^2 with p = e^(-1/scale)."""
+    """Return the variance of discrete Laplace noise: 2p/(1 - p)^2 with p = e^(-1/scale)."""
     return float(0.5 / np.sinh(0.5 / scale) ** 2)
 
 
 def gaussian_variance(sigma: float) -> float:
-    """Of discrete Gaussian noise."""
+    """Return the variance of discrete Gaussian noise."""
     if sigma >= COARSE:
         return sigma**2
     reach, masses = gaussian_masses(sigma)
@@ -120,7 +120,7 @@ def gaussian_variance(sigma: float) -> float:
 
 
 def laplace_levels(*, levels: Sequence[int], moves: Sequence[int], weights: Floats, epsilon: float) -> list[LevelNoise]:
-    """Optimal discrete Laplace noise.
+    """Return the optimal discrete Laplace noise of each level.
 
     Args:
         levels: levels released.
@@ -145,7 +145,7 @@ def gaussian_levels(
     epsilon: float,
     delta: float,
 ) -> list[LevelNoise]:
-    """Optimal discrete Gaussian noise. Args: as above, and ``counts`` in each level."""
+    """Return the optimal discrete Gaussian noise of each level. Args: as above, and ``counts`` in each level."""
     per_move = np.sqrt(np.array(moves, dtype=np.float64) * weights)  # sqrt(m_i w_i), so that sigma_i^2 ~ m_i/that
     sigmas = least_sigma(epsilon=epsilon, delta=delta) * np.sqrt(np.array(moves) * per_move.sum() / per_move)
     sigmas = sigmas * joint_factor(

@@ -1,4 +1,4 @@
-"""What to release: which polynomial, or the marginals themselves, with which noise; decided by predicted error.
+"""Plans of releases: a polynomial or the marginals themselves, and the noise; chosen by predicted error.
 
 The predicted error of an answer is gamma + kappa * deviation, with kappa = sqrt(2 ln(2 * queries/beta)): what
 sub-Gaussian noise stays under on all queries at once, but for chance beta. It depends on public things only, so
@@ -27,7 +27,7 @@ BETA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class MarginalsPlan:
-    """What is released and what an answer's noise and bias will be; public.
+    """Public plan of a release, with the noise and bias of an answer.
 
     Attributes:
         polynomial: what stands in for the target; None: the marginals themselves are released.
@@ -47,7 +47,7 @@ class MarginalsPlan:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """What each released count of a level is multiplied by in an answer, without its sign."""
+        """Factor of each released count of a level in an answer, without its sign."""
         if self.polynomial is None:
             return (1.0,)
         return tuple(abs(self.polynomial.coefficients[level]) for level in self.polynomial.levels)
@@ -75,24 +75,24 @@ class MarginalsPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a plan may spend: epsilon, with delta above 0 for Gaussian noise."""
+    """Budget of a plan: epsilon, with delta above 0 for Gaussian noise."""
 
     epsilon: float
     delta: float = 0.0
 
     @property
     def power(self) -> float:
-        """Of the quasi-norm by which costs of levels add up."""
+        """Exponent of the quasi-norm by which costs of levels add up."""
         return 1.0 if self.delta else 2 / 3
 
 
 def kappa(queries: AtLeast, *, beta: float = BETA) -> float:
-    """Deviations within which sub-Gaussian noise stays on every query of the class at once."""
+    """Return the deviations within which sub-Gaussian noise stays on every query of the class at once."""
     return math.sqrt(2 * math.log(2 * queries.count / beta))
 
 
-def most_degree(queries: AtLeast, degree: int) -> int:
-    """The highest level of at most this degree whose counts are few enough to hold."""
+def max_degree(queries: AtLeast, degree: int) -> int:
+    """Return the highest level of at most this degree whose counts are few enough to hold."""
     level = min(degree, queries.width)
     while level > 1 and counts_at(queries, level) > MAX_COUNTS:
         level -= 1
@@ -100,18 +100,18 @@ def most_degree(queries: AtLeast, degree: int) -> int:
 
 
 def counts_at(queries: AtLeast, level: int) -> int:
-    """Counts of a level: one for each set, with all signs where attributes may be negated."""
+    """Return the counts of a level: one for each set, with all signs where attributes may be negated."""
     return comb(queries.domain.attributes, level) << (level if queries.signed else 0)
 
 
 def _moves(problem: Problem, level: int) -> int:
-    queries = _asked(problem)
+    queries = _at_least_queries(problem)
     return moved(
         attributes=queries.domain.attributes, level=level, signed=queries.signed, neighbours=problem.neighbours
     )
 
 
-def _asked(problem: Problem) -> AtLeast:
+def _at_least_queries(problem: Problem) -> AtLeast:
     if not isinstance(problem.queries, AtLeast):
         raise ParameterError("Polynomials answer at-least queries on a cube.")
     return problem.queries
@@ -119,7 +119,7 @@ def _asked(problem: Problem) -> AtLeast:
 
 def costs(problem: Problem, budget: Budget) -> Floats:
     """Standard deviation of an answer, as a share of rows, for a coefficient of 1 on each level alone: (k + 1,)."""
-    width = _asked(problem).width
+    width = _at_least_queries(problem).width
     uses = np.sqrt([comb(width, level) for level in range(1, width + 1)])
     moves = np.array([_moves(problem, level) for level in range(1, width + 1)], dtype=np.float64)
     if budget.delta:
@@ -137,7 +137,7 @@ def _noisy(problem: Problem, budget: Budget, *, levels: tuple[int, ...], weights
         return gaussian_levels(
             levels=levels,
             moves=moves,
-            counts=[counts_at(_asked(problem), level) for level in levels],
+            counts=[counts_at(_at_least_queries(problem), level) for level in levels],
             weights=np.array(weights),
             epsilon=budget.epsilon,
             delta=budget.delta,
@@ -146,8 +146,8 @@ def _noisy(problem: Problem, budget: Budget, *, levels: tuple[int, ...], weights
 
 
 def polynomial_plan(problem: Problem, budget: Budget, polynomial: Polynomial) -> MarginalsPlan:
-    """Release what this polynomial needs, with the best noise for it."""
-    queries = _asked(problem)
+    """Return the plan that releases the counts of this polynomial, with the best noise for it."""
+    queries = _at_least_queries(problem)
     parts = tuple(comb(queries.width, level) for level in polynomial.levels)
     squares = [polynomial.coefficients[level] ** 2 for level in polynomial.levels]
     weights = [square * part for square, part in zip(squares, parts, strict=True)]
@@ -169,7 +169,7 @@ def direct_plan(problem: Problem, budget: Budget) -> MarginalsPlan:
     Without negation: the answer of each query, of which a row moves at most C(d, k). With negation: the table of 2^k
     cells of each set, of which a row is in one; an answer adds up the cells it covers, or those it does not.
     """
-    queries = _asked(problem)
+    queries = _at_least_queries(problem)
     covered = sum(comb(queries.width, s) for s in range(queries.least, queries.width + 1))
     part = min(covered, 2**queries.width - covered) if queries.signed else 1
     noise = _noisy(problem, budget, levels=(queries.width,), weights=[1.0])
@@ -184,19 +184,19 @@ def direct_plan(problem: Problem, budget: Budget) -> MarginalsPlan:
 
 
 def direct_fits(queries: AtLeast) -> bool:
-    """Whether all k-way marginals are few enough to hold."""
+    """Return whether all k-way marginals are few enough to hold."""
     return counts_at(queries, queries.width) <= MAX_COUNTS
 
 
 def levels_counted(queries: AtLeast, *, method: str, degree: int) -> int:
-    """The largest sets whose rows must be counted for a method, whatever epsilon will be."""
+    """Return the largest sets whose rows must be counted for a method, whatever epsilon will be."""
     if method == "direct" and not direct_fits(queries):
         raise ParameterError(
             f"There are {counts_at(queries, queries.width):,} counts in all {queries.width}-way marginals of "
             f"{queries.domain.attributes} attributes: more than the {MAX_COUNTS:,} a release may hold."
         )
     direct = method == "direct" or (method == "best" and direct_fits(queries))
-    return queries.width if direct else most_degree(queries, degree)
+    return queries.width if direct else max_degree(queries, degree)
 
 
 METHODS = ("best", "noise-aware", "minimax", "chebyshev", "chebyshev-rescaled", "direct")
@@ -205,7 +205,7 @@ METHODS = ("best", "noise-aware", "minimax", "chebyshev", "chebyshev-rescaled", 
 def plan_for(
     problem: Problem, budget: Budget, *, method: str = "best", degree: int = 3, basis: str = "best"
 ) -> MarginalsPlan:
-    """The plan of a method; where something is left open, the one with the least predicted error.
+    """Return the plan of a method; where something is left open, the one with the least predicted error.
 
     Args:
         problem: at-least queries on a cube.
@@ -214,7 +214,7 @@ def plan_for(
         degree: of the polynomial; for noise-aware the most it may be.
         basis: "ones", "zeros" or "best".
     """
-    queries = _asked(problem).numbered()
+    queries = _at_least_queries(problem).numbered()
     numbered = replace(problem, domain=queries.domain, queries=queries)
     return numbered_plan(numbered, budget, method=method, degree=degree, basis=basis)
 
@@ -222,15 +222,15 @@ def plan_for(
 @lru_cache(maxsize=512)
 def numbered_plan(problem: Problem, budget: Budget, *, method: str, degree: int, basis: str) -> MarginalsPlan:
     """The same for attributes without names, kept."""
-    queries = _asked(problem)
+    queries = _at_least_queries(problem)
     if method not in METHODS:
         raise ParameterError(f"The method must be one of {', '.join(METHODS)}.")
     if method == "direct":
         return direct_plan(problem, budget)
-    level = most_degree(queries, degree)
+    level = max_degree(queries, degree)
     width, least = queries.width, queries.least
     # First, because for any-of and all-of a polynomial may be the marginals themselves in other words.
-    found = [direct_plan(problem, budget)] if method == "best" and direct_fits(queries) else []
+    plans = [direct_plan(problem, budget)] if method == "best" and direct_fits(queries) else []
     for side in BASES if basis == "best" else (basis,):
         if method == "minimax":
             polynomial = minimax(width=width, least=least, degree=level, basis=side)
@@ -242,5 +242,5 @@ def numbered_plan(problem: Problem, budget: Budget, *, method: str, degree: int,
             polynomial, _ = noise_aware(
                 width=width, least=least, basis=side, degree=level, costs=weighed, power=budget.power
             )
-        found.append(polynomial_plan(problem, budget, polynomial))
-    return min(found, key=lambda plan: round(plan.predicted, 12))
+        plans.append(polynomial_plan(problem, budget, polynomial))
+    return min(plans, key=lambda plan: round(plan.predicted, 12))

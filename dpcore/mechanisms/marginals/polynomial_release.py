@@ -29,7 +29,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     Problem,
@@ -60,7 +60,7 @@ class PolynomialMarginals(GaussianMechanism):
         "laplace",
         label="Noise",
         choices=("laplace", "gaussian"),
-        help="Laplace noise spends ε alone; Gaussian noise spends a slack δ too, and far less on many counts at once.",
+        help="Laplace noise spends ε alone; Gaussian noise spends δ too, and far less on many counts at once.",
     )
     method: str = param(
         "best",
@@ -88,11 +88,11 @@ class PolynomialMarginals(GaussianMechanism):
 
     @property
     def budget(self) -> Budget:
-        """What the noise may spend."""
+        """Budget of the noise."""
         return Budget(epsilon=self.epsilon, delta=self.delta if self.noise == "gaussian" else 0.0)
 
     def plan(self, problem: Problem) -> MarginalsPlan:
-        """What will be released: public."""
+        """Return the public plan of the release."""
         return plan_for(problem, self.budget, method=self.method, degree=self.degree, basis=self.basis)
 
     @override
@@ -123,7 +123,7 @@ class PolynomialMarginals(GaussianMechanism):
         return Bound(
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
-            statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} is off by more than "
+            statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} has an error above "
             f"{rounded_up(plan.gamma)} (bias) and {rounded_up(noise)} (noise), by {plan.words}.",
             formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
             r"+\ln\frac{2|Q|}{\beta}\Bigr)"
@@ -165,7 +165,7 @@ ENTRIES = (
         presets={"noise": "laplace", "delta": 1e-6},
         title="Marginals by a polynomial",
         story="Release small marginals with noise and extrapolate to large ones with a polynomial bent toward a step.",
-        domains=(DomainKind.YES_NO,),
+        domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=REFERENCES,
     ),
@@ -175,7 +175,7 @@ ENTRIES = (
         presets={"noise": "gaussian"},
         title="Marginals by a polynomial, Gaussian noise",
         story="The same with Gaussian noise: many counts at once cost less, for a guarantee with δ above 0.",
-        domains=(DomainKind.YES_NO,),
+        domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=(*REFERENCES, "Canonne, Kamath and Steinke (2020)"),
     ),
@@ -185,7 +185,7 @@ ENTRIES = (
         presets={"method": "direct", "degree": 1, "basis": "ones"},
         title="Marginals themselves",
         story="Release every k-way marginal with noise of its own: no bias, and hopeless once there are too many.",
-        domains=(DomainKind.YES_NO,),
+        domains=(DomainType.YES_NO,),
         queries=(AtLeast,),
         references=("Dwork, McSherry, Nissim and Smith (2006)",),
     ),

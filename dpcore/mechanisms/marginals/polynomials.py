@@ -1,4 +1,4 @@
-"""Polynomials in the number of set attributes that stand in for "at least r of these k".
+"""Polynomials in the number of set attributes that approximate "at least r of these k".
 
 p(s) is written in binomials, because a row's C(s, i) counts the sets of i of the query's attributes that the row has
 all of: averaged over rows, p needs nothing but the marginals of sets of up to deg p attributes (Thaler, Ullman and
@@ -61,7 +61,7 @@ class Polynomial:
         return tuple(level for level, a in enumerate(self.coefficients) if level and a)
 
     def at(self, places: Floats) -> Floats:
-        """Its values anywhere between 0 and k, not only at whole numbers: Newton's forward differences."""
+        """Return its values anywhere between 0 and k, also between whole numbers: Newton's forward differences."""
         differences, curve, binomial = np.array(self.values), np.zeros(len(places)), np.ones(len(places))
         for level in range(self.width + 1):
             curve += differences[0] * binomial
@@ -70,7 +70,7 @@ class Polynomial:
         return curve
 
     def narrowed(self, width: int) -> Floats:
-        """Coefficients for a query of fewer attributes (the others never set): level 0 .. width.
+        """Return the coefficients for a query of fewer attributes (the others never set): level 0 .. width.
 
         In zeros, C(z + k - w, j) is the sum of C(z, i) C(k - w, j - i) over i (Vandermonde).
         """
@@ -103,30 +103,30 @@ def _binomials(width: int, basis: str) -> Floats:
     return np.array([[math.comb(s, i) for i in range(width + 1)] for s in counted], dtype=np.float64)
 
 
-def _made(coefficients: Floats, *, width: int, least: int, basis: str) -> Polynomial:
-    """With coefficients that are only rounding set to 0."""
+def _cleaned(coefficients: Floats, *, width: int, least: int, basis: str) -> Polynomial:
+    """Return the polynomial with coefficients that are rounding errors set to 0."""
     largest = float(np.abs(coefficients).max())
-    kept = np.where(np.abs(coefficients) > NEGLIGIBLE * max(1.0, largest), coefficients, 0.0)
+    significant = np.where(np.abs(coefficients) > NEGLIGIBLE * max(1.0, largest), coefficients, 0.0)
     return Polynomial(
         width=width,
         least=least,
         basis=basis,
-        coefficients=tuple(kept.tolist()),
-        values=tuple((_binomials(width, basis) @ kept).tolist()),
+        coefficients=tuple(significant.tolist()),
+        values=tuple((_binomials(width, basis) @ significant).tolist()),
     )
 
 
 def through(values: Floats, *, least: int, basis: str) -> Polynomial:
-    """The polynomial with these values on 0 .. k; its coefficients are forward differences at either end."""
+    """Return the polynomial with these values on 0 .. k; its coefficients are forward differences at either end."""
     width = len(values) - 1
     coefficients = np.array(values if basis == "ones" else values[::-1], dtype=np.float64)
     for level in range(1, width + 1):
         coefficients[level:] = np.diff(coefficients[level - 1 :])
-    return _made(coefficients, width=width, least=least, basis=basis)
+    return _cleaned(coefficients, width=width, least=least, basis=basis)
 
 
 def chebyshev(*, width: int, least: int, degree: int, basis: str, scaled: bool) -> Polynomial:
-    """The paper's polynomial for any-of, and its mirror image for all-of.
+    """Return the paper's polynomial for any-of, and its mirror image for all-of.
 
     p(s) = 1 - T((k+1-2s)/(k-1)) / T((k+1)/(k-1)), T of the given degree: 0 at s = 0 and within
     gamma = 1/T((k+1)/(k-1)) of 1 elsewhere. ``scaled`` divides the T term by 1 + gamma, which is not the paper's: gamma
@@ -155,35 +155,35 @@ def _program(*, width: int, least: int, basis: str, degree: int, costs: Floats) 
     table = _binomials(width, basis)[:, :levels]
     wanted = target(width=width, least=least)
     limit = -np.ones((width + 1, 1))
-    found = linprog(
+    solution = linprog(
         np.concatenate([costs[:levels], costs[:levels], [1.0]]),
         A_ub=np.block([[table, -table, limit], [-table, table, limit]]),
         b_ub=np.concatenate([wanted, -wanted]),
         bounds=(0, None),
     )
     coefficients = np.zeros(width + 1)
-    coefficients[:levels] = found.x[:levels] - found.x[levels:-1]
+    coefficients[:levels] = solution.x[:levels] - solution.x[levels:-1]
     return coefficients
 
 
 @lru_cache(maxsize=1024)
 def minimax(*, width: int, least: int, degree: int, basis: str) -> Polynomial:
-    """The polynomial of this degree with the smallest gamma."""
+    """Return the polynomial of this degree with the smallest gamma."""
     if not 0 <= degree <= width:
         raise ParameterError(f"The degree must lie between 0 and {width}, got {degree}.")
-    found = _program(width=width, least=least, basis=basis, degree=degree, costs=np.zeros(width + 1))
-    return _made(found, width=width, least=least, basis=basis)
+    coefficients = _program(width=width, least=least, basis=basis, degree=degree, costs=np.zeros(width + 1))
+    return _cleaned(coefficients, width=width, least=least, basis=basis)
 
 
 def spread(coefficients: Any, costs: Floats, *, power: float) -> float:
-    """How far noise moves an answer: the quasi-norm (sum of (cost |a|)^power)^(1/power) over the levels released."""
+    """Return the noise of an answer: the quasi-norm (sum of (cost |a|)^power)^(1/power) over the levels released."""
     return float((np.abs(costs * np.asarray(coefficients)) ** power).sum() ** (1 / power))
 
 
 def noise_aware(
     *, width: int, least: int, basis: str, degree: int, costs: Floats, power: float
 ) -> tuple[Polynomial, float]:
-    """A polynomial of at most this degree with small gamma + spread, and that sum.
+    """Return a polynomial of at most this degree with small gamma + spread, and that sum.
 
     Args:
         width: k.
@@ -196,31 +196,31 @@ def noise_aware(
     """
 
     def scored(coefficients: Floats) -> tuple[Polynomial, float]:
-        made = _made(coefficients, width=width, least=least, basis=basis)
-        return made, made.gamma + spread(made.coefficients, costs, power=power)
+        polynomial = _cleaned(coefficients, width=width, least=least, basis=basis)
+        return polynomial, polynomial.gamma + spread(polynomial.coefficients, costs, power=power)
 
-    def solved(most: int, weights: Floats) -> tuple[Polynomial, float]:
-        return scored(_program(width=width, least=least, basis=basis, degree=most, costs=weights))
+    def solved(top: int, weights: Floats) -> tuple[Polynomial, float]:
+        return scored(_program(width=width, least=least, basis=basis, degree=top, costs=weights))
 
     if power == 1:
         return solved(min(degree, width), costs)
     constant = scored(np.append(0.5, np.zeros(width)))
-    starts = [(most, solved(most, costs)) for most in range(1, min(degree, width) + 1)]
+    starts = [(top, solved(top, costs)) for top in range(1, min(degree, width) + 1)]
     limit = NEAR * min(constant[1], *(start[1] for _, start in starts))
     best = constant
-    for most, start in starts:
+    for top, start in starts:
         current, rounds = start, 0
         while rounds < ROUNDS and current[1] <= limit:
-            following = solved(most, _tangent(current[0].coefficients, costs, power=power))
+            following = solved(top, _tangent(current[0].coefficients, costs, power=power))
             if following[1] >= current[1] - 1e-6:
                 break
             current, rounds = following, rounds + 1
-        best = min(best, current, key=lambda found: found[1])
+        best = min(best, current, key=lambda pair: pair[1])
     return best
 
 
 def _tangent(coefficients: tuple[float, ...], costs: Floats, *, power: float) -> Floats:
-    """Slope of the spread in |a|; where a is 0 the slope is infinite: the level stays out."""
+    """Return the slope of the spread in |a|; where a is 0 the slope is infinite: the level stays out."""
     paid = np.abs(costs * np.array(coefficients))
     total = (paid**power).sum() ** (1 / power - 1)
     with np.errstate(divide="ignore"):

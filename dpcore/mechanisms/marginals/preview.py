@@ -1,4 +1,4 @@
-"""What a page shows beside a release: sampled queries, what direct release would say to them, and who wins where."""
+"""Data for the page of marginals: sampled queries, direct release's answers to them, and the better method by size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpcore.core import Floats, Integers, Problem
-from dpcore.mechanisms.marginals.plans import Budget, MarginalsPlan, costs, counts_at, direct_plan, kappa, most_degree
+from dpcore.mechanisms.marginals.plans import Budget, MarginalsPlan, costs, counts_at, direct_plan, kappa, max_degree
 from dpcore.mechanisms.marginals.polynomials import BASES, minimax, spread
 from dpcore.queries.at_least import AtLeast
 from dpcore.randomness import Sampler
@@ -16,7 +16,7 @@ MAX_PARTS = 1 << 22
 
 
 def direct_answers(plan: MarginalsPlan, truth: Floats, *, n: int, sampler: Sampler) -> Floats:
-    """What one direct release says to some queries, (Q,), without drawing the noise of all the others.
+    """Draw the answers of one direct release to some queries, (Q,), without the noise of all others.
 
     Each query's noise is its own, so this has the law of those answers in a release of every marginal. For previews
     only: it starts from true answers. Where an answer adds up several cells their noise is added up.
@@ -36,28 +36,28 @@ Places = list[dict[str, float | str]]
 
 
 def crossover(problem: Problem, budget: Budget, *, rows: Integers, widths: list[int], degree: int) -> Places:
-    """Which method's predicted error is least for each number of rows and attributes in a query.
+    """Return the method with the smallest predicted error for each number of rows and attributes in a query.
 
     Polynomials are the minimax ones of each degree in either basis, which need no search; noise-aware ones can only
     move the borders in their favour. Where not even 1/2 for every query is beaten, neither wins.
     """
-    found: Places = []
+    places: Places = []
     for width in widths:
         winners, errors = best_along(_of_width(problem, width), budget, rows=rows, degree=degree)
-        found += [
+        places += [
             {"n": float(n), "width": float(width), "winner": winner, "error": error}
             for n, winner, error in zip(rows.tolist(), winners, errors.tolist(), strict=True)
         ]
-    return found
+    return places
 
 
 def _of_width(problem: Problem, width: int) -> Problem:
     """The same problem with queries of so many attributes: any-of and all-of stay what they are."""
-    asked = problem.queries
-    assert isinstance(asked, AtLeast)
-    least = width if asked.least == asked.width > 1 else min(asked.least, width)
-    queries = AtLeast(domain=asked.domain, width=width, least=least, signed=asked.signed)
-    return Problem(domain=asked.domain, queries=queries, n=problem.n, neighbours=problem.neighbours)
+    original = problem.queries
+    assert isinstance(original, AtLeast)
+    least = width if original.least == original.width > 1 else min(original.least, width)
+    queries = AtLeast(domain=original.domain, width=width, least=least, signed=original.signed)
+    return Problem(domain=original.domain, queries=queries, n=problem.n, neighbours=problem.neighbours)
 
 
 def best_along(problem: Problem, budget: Budget, *, rows: Integers, degree: int) -> tuple[list[str], Floats]:
@@ -67,7 +67,7 @@ def best_along(problem: Problem, budget: Budget, *, rows: Integers, degree: int)
     paid, wide = costs(problem, budget) * problem.n, kappa(queries)
     direct = direct_plan(problem, budget)
     names, biases, noises = [NEITHER, DIRECT], [0.5, 0.0], [0.0, wide * direct.deviation * problem.n]
-    for level in range(1, most_degree(queries, degree) + 1):
+    for level in range(1, max_degree(queries, degree) + 1):
         for basis in BASES:
             polynomial = minimax(width=queries.width, least=queries.least, degree=level, basis=basis)
             names.append(WINNERS[min(level, 4)])
@@ -85,12 +85,12 @@ def sampled(queries: AtLeast, *, rows: int) -> Integers:
 
 
 def released_counts(plan: MarginalsPlan, queries: AtLeast) -> list[int]:
-    """Counts in each level of a release."""
+    """Return the counts in each level of a release."""
     return [counts_at(queries, noise.level) for noise in plan.noise]
 
 
 def level_shares(plan: MarginalsPlan) -> tuple[Floats, Floats]:
-    """Each level's share of the privacy budget, and of the variance of an answer, (levels,) each."""
+    """Return each level's share of the privacy budget, and of the variance of an answer, (levels,) each."""
     spent = np.array([noise.epsilon or noise.moved / (2 * noise.scale**2) for noise in plan.noise])
     added = np.array(
         [
@@ -102,7 +102,7 @@ def level_shares(plan: MarginalsPlan) -> tuple[Floats, Floats]:
 
 
 def error_quantiles(plan: MarginalsPlan, shares: Floats) -> Floats:
-    """Errors that so many answers of direct release stay within, as predicted, at most 1: (S,)."""
+    """Return the errors that so many answers of direct release stay within, as predicted, at most 1: (S,)."""
     from scipy.special import ndtri
 
     laplace = bool(plan.noise[0].epsilon)

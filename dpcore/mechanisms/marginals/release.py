@@ -1,4 +1,4 @@
-"""The counts kept of the data, the noisy counts released, and answers read off them."""
+"""State and release of the marginals mechanisms, and the answers that follow from them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class MarginalState(State):
 
     counts: tuple[Integers, ...]
     rows: int
-    _kept: dict[tuple[int, int | None], Integers] = field(default_factory=dict)
+    _cached_counts: dict[tuple[int, int | None], Integers] = field(default_factory=dict)
 
     def protected(self, plan: MarginalsPlan) -> list[Integers]:
-        """The counts that a plan adds noise to, level by level, each (1, entries)."""
+        """Return the counts that a plan adds noise to, level by level, each (1, entries)."""
         queries = self.problem.queries
         assert isinstance(queries, AtLeast)
         if plan.polynomial is None:
@@ -51,13 +51,13 @@ class MarginalState(State):
         """Rows with at least so many of each set, or (None) in each cell of its table; (1, entries), kept."""
         if level > len(self.counts):
             raise ParameterError(f"Marginals of {level} attributes were not counted.")
-        if (level, least) not in self._kept:
+        if (level, least) not in self._cached_counts:
             if least is None:
-                found = literal_counts(self.counts, n=self.rows, size=level)
+                counts = literal_counts(self.counts, n=self.rows, size=level)
             else:
-                found = at_least_counts(self.counts, n=self.rows, size=level, least=least)
-            self._kept[level, least] = found.reshape(1, -1)
-        return self._kept[level, least]
+                counts = at_least_counts(self.counts, n=self.rows, size=level, least=least)
+            self._cached_counts[level, least] = counts.reshape(1, -1)
+        return self._cached_counts[level, least]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,7 +74,7 @@ class MarginalRelease(Release):
     levels: tuple[Integers, ...]
 
     def answers(self, sets: NDArray[Any], negated: Booleans | None = None, *, clip: bool = False) -> Floats:
-        """Answers to queries as shares of n, (T, Q).
+        """Return the answers to queries as shares of n, (T, Q).
 
         Args:
             sets: attributes of each query, ascending, (Q, w); w is at most k, and k where marginals were released
@@ -88,8 +88,8 @@ class MarginalRelease(Release):
         if flipped.any() and not queries.signed:
             raise ParameterError("This release answers queries without negation only.")
         read = self._direct if self.plan.polynomial is None else self._by_polynomial
-        found = read(queries, sets, flipped) / self.problem.n
-        return np.clip(found, 0.0, 1.0) if clip else found
+        answers = read(queries, sets, flipped) / self.problem.n
+        return np.clip(answers, 0.0, 1.0) if clip else answers
 
     def bounds(
         self, sets: NDArray[Any], negated: Booleans | None = None, *, beta: float = BETA
@@ -124,8 +124,8 @@ class MarginalRelease(Release):
         if not queries.signed:
             return self.levels[0][:, which].astype(np.float64)
         width = queries.width
-        held = np.bitwise_count(np.arange(1 << width, dtype=np.uint64)) >= queries.least
-        fewer, sign, start = (held, 1, 0) if 2 * held.sum() <= held.size else (~held, -1, self.problem.n)
+        holds = np.bitwise_count(np.arange(1 << width, dtype=np.uint64)) >= queries.least
+        fewer, sign, start = (holds, 1, 0) if 2 * holds.sum() <= holds.size else (~holds, -1, self.problem.n)
         signs = (flipped << np.arange(width)).sum(axis=1)
         total = np.full((self.trials, len(sets)), start, dtype=np.float64)
         for pattern in np.flatnonzero(fewer):
@@ -144,7 +144,7 @@ class MarginalRelease(Release):
     def _summed(
         self, position: int, chosen: Integers, queries: AtLeast, sets: NDArray[Any], flipped: Booleans
     ) -> Floats:
-        """One level's noisy counts, added up over the chosen places of each query: (T, Q)."""
+        """Return one level's noisy counts, added up over the chosen places of each query: (T, Q)."""
         polynomial = self.plan.polynomial
         assert polynomial is not None
         counts, level = self.levels[position], chosen.shape[1]

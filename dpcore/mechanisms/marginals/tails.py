@@ -1,4 +1,4 @@
-"""How far the noise of the worst query strays: exact tails, sub-Gaussian noise, Chernoff's bound."""
+"""Tail bounds for the worst query's noise: exact tails, sub-Gaussian noise, Chernoff's bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpcore.randomness.laws import laplace_quantile
 
 
 def worst_noise(plan: MarginalsPlan, queries: AtLeast, *, laplace: bool, beta: float) -> float:
-    """Rows by which the noise moves the worst query of the class, up to chance beta."""
+    """Return the rows by which the noise moves the worst query of the class, up to chance beta."""
     terms = list(zip(plan.weights, plan.parts, plan.noise, strict=True))
     if not terms:
         return 0.0
@@ -35,7 +35,7 @@ def worst_laplace(terms: Sequence[tuple[float, int, float]], *, queries: int, be
     Args:
         terms: each sum is of these: a weight, how many draws have it, and their discrete Laplace scale.
         queries: number of sums.
-        beta: failure chance.
+        beta: failure probability.
     """
     rates = np.logspace(-6, 0, 600, endpoint=False) / max(weight * scale for weight, _, scale in terms)
     moments = sum(draws * laplace_log_moment(scale)(weight * rates) for weight, draws, scale in terms)
@@ -49,7 +49,7 @@ def allowances(combinations: Floats, plan: MarginalsPlan, queries: AtLeast, *, b
         combinations: coefficients of each released level, (V, levels).
         plan: what is released.
         queries: the class; chance beta is shared out evenly among its queries and all combinations.
-        beta: failure chance.
+        beta: failure probability.
     """
     scales = np.array([noise.scale for noise in plan.noise])
     events = queries.count * len(combinations)
@@ -57,12 +57,12 @@ def allowances(combinations: Floats, plan: MarginalsPlan, queries: AtLeast, *, b
         proxies = (np.square(combinations * scales) * np.array(plan.parts)).sum(axis=1)
         strays: Floats = np.sqrt(2 * math.log(events / beta) * proxies)
         return strays
-    found = []
+    tails = []
     for coefficients in combinations:
         terms = [
             (abs(float(c)), part, noise.scale)
             for c, part, noise in zip(coefficients, plan.parts, plan.noise, strict=True)
             if c
         ]
-        found.append(worst_laplace(terms, queries=math.ceil(events / 2), beta=beta) if terms else 0.0)
-    return np.array(found)
+        tails.append(worst_laplace(terms, queries=math.ceil(events / 2), beta=beta) if terms else 0.0)
+    return np.array(tails)

@@ -83,7 +83,7 @@ class Bands(Kernel):
 
     @staticmethod
     def _sides(over: Integers, under: Integers) -> Integers:
-        """The extent of paths whose largest -G is ``over`` and whose largest G is ``under``, both at least 0."""
+        """Return the extent of paths whose largest -G is ``over`` and whose largest G is ``under``, both at least 0."""
         return np.maximum(over, under)[..., None]
 
 
@@ -109,7 +109,7 @@ class BandSums(Sums):
         low, lead = self._low.tolist(), bands.lead.tolist()
         over, under = limits[:, 0], -limits[:, -1]
         rise = bands.rows * np.arange(values)[:, None]
-        self._kept: list[NDArray[Any]] = []
+        self._stored_ways: list[NDArray[Any]] = []
         inside = np.ones(self._ways.shape, dtype=np.bool_)
         for cell in range(bands.cells):
             ways = self._ways
@@ -123,7 +123,7 @@ class BandSums(Sums):
                 self._scale()
             up = min(values, low[cell + 1] - low[cell])
             if keep:
-                self._kept.append(ways)
+                self._stored_ways.append(ways)
             if keep or up:
                 self._ways = np.concatenate([ways[up:], np.broadcast_to(ways[-1], (up, len(limits)))])
             if up or cell == 0 or lead[cell + 1] != lead[cell]:
@@ -149,9 +149,9 @@ class BandSums(Sums):
             value = (ends <= uniform(ends[-1])).sum(axis=0).astype(np.int64) + self._low[-1]
         paths[-1] = value
         for cell in range(bands.cells - 1, 0, -1):
-            ways = self._kept[cell][:, which]
+            ways = self._stored_ways[cell][:, which]
             # The value before is at most this one, with a chance in proportion to the ways that lead to it.
-            most = np.minimum(value - self._low[cell], len(ways) - 1)
-            value = (ways <= uniform(ways[most, trial])).sum(axis=0).astype(np.int64) + self._low[cell]
+            last = np.minimum(value - self._low[cell], len(ways) - 1)
+            value = (ways <= uniform(ways[last, trial])).sum(axis=0).astype(np.int64) + self._low[cell]
             paths[cell - 1] = value
         return paths.T

@@ -1,4 +1,4 @@
-"""The net mechanism: choose one small database among all there are, the more likely the closer its answers.
+"""The net mechanism: choose one of all small databases, the likelier the closer its answers.
 
 A database of m synthetic points answers every query of a class within some resolution, however many rows it stands for:
 such databases are a net. The exponential mechanism picks one of them with chance in proportion to
@@ -41,7 +41,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     PointsRelease,
     Problem,
@@ -83,12 +83,12 @@ class NetMechanism(PureMechanism):
         help="Exponential mechanism, or permute-and-flip, which is never worse but needs a list of all candidates.",
     )
 
-    def asked(self, problem: Problem) -> int:
-        """Points asked for."""
+    def requested_points(self, problem: Problem) -> int:
+        """Return the number of points that the mechanism is set to."""
         return self.points
 
     def size(self, problem: Problem) -> int:
-        """Points of a database, m; for permute-and-flip the most, up to m, whose databases can be listed."""
+        """Return the points of a database, m; for permute-and-flip the most, up to m, whose databases can be listed."""
         m = self.points
         while self.rule != "exponential" and m > 1 and not listable(problem.queries, points=m):
             m -= 1
@@ -167,7 +167,7 @@ ENTRIES = (
         title="Net mechanism",
         story="Choose one small synthetic database among all there are, the more likely the closer its answers. The "
         "first proof that private data can answer a whole class of queries; here it runs exactly.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Algorithm 1", "McSherry and Talwar (2007)"),
         tiny={"points": 3},
@@ -179,7 +179,7 @@ ENTRIES = (
         title="Net mechanism, permute-and-flip",
         story="The same choice by a newer rule, never worse on the same list. It needs the list, so on many cells it "
         "makes do with fewer points than you ask for.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("McKenna and Sheldon (2020)", "Blum, Ligett and Roth (2013), Algorithm 1"),
         tiny={"points": 3},

@@ -1,4 +1,4 @@
-"""All small databases of m points beside private data: listed where they are few, counted by layers where not."""
+"""All small databases of m points beside private data: listed if there are few, else counted by layers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def candidates(*, size: int, points: int) -> int:
 
 
 def multisets(*, size: int, points: int) -> Integers:
-    """All of them in order, (K, m), of the smallest whole numbers that hold a cell."""
+    """Return all of them in order, (K, m), of the smallest whole numbers that hold a cell."""
     rows = np.zeros((1, 0), dtype=np.min_scalar_type(size))
     for place in range(points):
         last = rows[:, -1].astype(np.int64) if place else np.zeros(1, dtype=np.int64)
@@ -49,7 +49,7 @@ def multisets(*, size: int, points: int) -> Integers:
 
 
 def listable(queries: Queries, *, points: int) -> bool:
-    """Whether the candidates are few enough to be listed and scored."""
+    """Return whether the candidates are few enough to be listed and scored."""
     number = candidates(size=queries.domain.size, points=points)
     # Cells take a comparison of each point with each, or one for each cell; the others two gaps a point.
     effort = min(queries.domain.size, 2 * points * (points + 1)) if isinstance(queries, Cells) else 2 * points
@@ -80,7 +80,7 @@ class ScoredNet:
             self.candidates = Candidates(listed, np.concatenate(scores))
 
     def draw(self, generator: np.random.Generator, *, rate: float, trials: int) -> Integers:
-        """Databases with weights e^(rate * score), as points in order, (trials, m); exact up to rounding."""
+        """Return the databases with weights e^(rate * score), as points in order, (trials, m); exact up to rounding."""
         return self.layers.draw(generator, rate=rate, trials=trials)
 
     def draw_exactly(self, below: Callable[[int], int], *, rate: Fraction) -> Integers:

@@ -1,4 +1,4 @@
-"""The layers of layers.py drawn without rounding, from uniform whole numbers only, so that a release may come of it.
+"""The layers of layers.py drawn without rounding, from uniform whole numbers only, as a release requires.
 
 Each step has exactly its chance. Databases are counted in whole numbers of any length. A layer of a box is reached by
 coins of chance e^-r, their run of heads taken modulo the box's width: a geometric number below it. What is left of the
@@ -35,7 +35,7 @@ BATCH = 256
 
 
 def context(digits: int) -> decimal.Context:
-    """Arithmetic on so many digits, far from overflow and underflow."""
+    """Return a context for arithmetic on so many digits, far from overflow and underflow."""
     return decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 
 
@@ -54,7 +54,7 @@ def exponential(x: Fraction, *, digits: int) -> tuple[Fraction, Fraction]:
 
 
 def flip(below: Below, bounds: Callable[[int], tuple[Fraction, Fraction]]) -> bool:
-    """True with exactly the chance that ``bounds`` enclose, given how many digits they must have."""
+    """Return True with exactly the chance that ``bounds`` enclose, given how many digits they must have."""
     drawn, bits = 0, 0
     while True:
         drawn, bits = drawn << 64 | below(1 << 64), bits + 64
@@ -66,7 +66,7 @@ def flip(below: Below, bounds: Callable[[int], tuple[Fraction, Fraction]]) -> bo
 
 
 def pick(below: Below, reached: Callable[[int], Sequence[Decimal]]) -> int:
-    """The place of a chance among several, drawn with exactly these chances.
+    """Return the place of a chance among several, drawn with exactly these chances.
 
     ``reached(digits)`` gives the chances added up one by one, the last 1, each off by less than 10^-digits.
     """
@@ -83,7 +83,7 @@ def pick(below: Below, reached: Callable[[int], Sequence[Decimal]]) -> int:
 
 
 def _each(below: Below, totals: NDArray[Any]) -> NDArray[Any]:
-    """A uniform whole number below each total, as Python's own."""
+    """Return a uniform whole number below each total, as Python's own."""
     return np.array([below(int(total)) for total in totals], dtype=object)
 
 
@@ -128,18 +128,18 @@ class ExactLayers:
         return self._known[digits]
 
     def _flip(self, error: int, below: Below) -> bool:
-        """A coin of chance e^(-rate · error)."""
+        """Return a coin of chance e^(-rate · error)."""
         return flip(below, lambda digits: exponential(-self._rate * error, digits=digits))
 
     def _layer(self, start: int, stop: int, last: int, below: Below) -> int:
-        """A layer above start and up to stop, each e^-r times as likely as the one before; the last has all beyond."""
+        """Draw a layer above start and up to stop, each e^-r times as likely as the last; the last has all beyond."""
         heads = 0
         while self._flip(self._step, below):
             heads += 1
         return min(start + 1 + (heads % (stop - start) if stop < last else heads), last)
 
     def draw(self, below: Below) -> Integers:
-        """One database, as points in order (m,)."""
+        """Return one database, as points in order (m,)."""
         while True:
             box = pick(below, self._reached)
             ends = zip(self._start[box].tolist(), self._stop[box].tolist(), self._last.tolist(), strict=True)
@@ -150,5 +150,5 @@ class ExactLayers:
             points = sums.draw(np.zeros(1, dtype=np.int64), lambda totals: _each(below, totals))
             left = int((self._kernel.extent(points)[0] % self._step).sum())
             if self._flip(left, below):
-                found: Integers = points[0]
-                return found
+                database: Integers = points[0]
+                return database

@@ -47,13 +47,13 @@ class Heights(Kernel):
         """The extent of each database, from its points (T, m): (T, 1)."""
         if self.effort < self.cells:
             return self._sparse(points)
-        found, block = np.empty((len(points), 1), dtype=np.int64), max(1, BLOCK // (self.cells + 1))
+        extents, block = np.empty((len(points), 1), dtype=np.int64), max(1, BLOCK // (self.cells + 1))
         for start in range(0, len(points), block):
             part = points[start : start + block].astype(np.int64)
             places = (part + (self.cells + 1) * np.arange(len(part))[:, None]).reshape(-1)
             k = np.bincount(places, minlength=len(part) * (self.cells + 1)).reshape(len(part), -1)[:, : self.cells]
-            found[start : start + block, 0] = np.abs(self.points * self.counts - self.rows * k).max(axis=1)
-        return found
+            extents[start : start + block, 0] = np.abs(self.points * self.counts - self.rows * k).max(axis=1)
+        return extents
 
     def _sparse(self, points: Integers) -> Integers:
         """The same on many cells: those that hold points, and the highest of the others."""
@@ -88,17 +88,17 @@ class HeightSums(Sums):
     def __init__(self, heights: Heights, limits: Integers, *, keep: bool, exact: bool) -> None:
         super().__init__(heights, limits, values=heights.points + 1, exact=exact)
         self._heights, self._limits = heights, limits[:, 0]
-        self._kept: list[NDArray[Any]] = []
+        self._stored_ways: list[NDArray[Any]] = []
         totals, needed = np.arange(heights.points + 1)[:, None], self._needed()
         for cell in range(heights.cells):
             if keep:
-                self._kept.append(self._ways)
-            least, most = self._range(int(heights.counts[cell]), self._limits)
+                self._stored_ways.append(self._ways)
+            smallest, largest = self._range(int(heights.counts[cell]), self._limits)
             ways = np.zeros_like(self._ways)
-            for k in range(int(least.min()), int(most.max()) + 1):
-                ways[k:] += self._ways[: len(ways) - k] * ((least <= k) & (k <= most))
+            for k in range(int(smallest.min()), int(largest.max()) + 1):
+                ways[k:] += self._ways[: len(ways) - k] * ((smallest <= k) & (k <= largest))
             self._ways = ways
-            needed -= least
+            needed -= smallest
             if self._due(cell):
                 self._ways *= totals <= heights.points - needed
                 self._scale()
@@ -107,12 +107,12 @@ class HeightSums(Sums):
         self.totals = self._ways.sum(axis=0)
 
     def _range(self, height: int, limits: Integers) -> tuple[Integers, Integers]:
-        """Fewest and most points that a cell of so many rows may hold within each of the limits."""
+        """Return the fewest and most points that a cell of so many rows may hold within each of the limits."""
         m, n, lead = self._heights.points, self._heights.rows, self._heights.points * height
         return np.maximum(0, -((limits - lead) // n)), np.minimum(m, (lead + limits) // n)
 
     def _needed(self) -> Integers:
-        """Fewest points that all cells together may hold within each of the limits, (B,)."""
+        """Return the fewest points that all cells together may hold within each of the limits, (B,)."""
         needed = np.zeros_like(self._limits)
         for height, many in zip(*np.unique(self._heights.counts, return_counts=True), strict=True):
             needed += many * self._range(int(height), self._limits)[0]
@@ -127,10 +127,10 @@ class HeightSums(Sums):
         total = (ends <= uniform(ends[-1])).sum(axis=0).astype(np.int64) + heights.points + 1 - len(self._ways)
         paths[-1] = total
         for cell in range(heights.cells - 1, 0, -1):
-            least, most = self._range(int(heights.counts[cell]), self._limits[which])
-            k = np.arange(int(least.min()), int(min(most.max(), total.max())) + 1)[:, None]
-            fits = (least <= k) & (k <= np.minimum(most, total))
-            before = self._kept[cell][np.maximum(total - k, 0), which[trial]] * fits
+            smallest, largest = self._range(int(heights.counts[cell]), self._limits[which])
+            k = np.arange(int(smallest.min()), int(min(largest.max(), total.max())) + 1)[:, None]
+            fits = (smallest <= k) & (k <= np.minimum(largest, total))
+            before = self._stored_ways[cell][np.maximum(total - k, 0), which[trial]] * fits
             reached = np.cumsum(before, axis=0)
             total = total - (reached <= uniform(reached[-1])).sum(axis=0).astype(np.int64) - k[0]
             paths[cell - 1] = total

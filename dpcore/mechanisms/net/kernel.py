@@ -1,4 +1,4 @@
-"""What the layers need of a class of small databases: how many are near the data, and one of those at random."""
+"""Base class of classes of small databases: the number near the data, and a uniform draw of one."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ class Kernel(ABC):
 
     @abstractmethod
     def widest(self) -> Integers:
-        """Limits that no database exceeds, (sides,)."""
+        """Return the limits that no database exceeds, (sides,)."""
 
     @abstractmethod
     def extent(self, points: Integers) -> Integers:
-        """The extent of each database, from its points in order (T, m): (T, sides)."""
+        """Return the extent of each database, from its points in order (T, m): (T, sides)."""
 
     @abstractmethod
     def values(self, limits: Integers) -> int:
-        """How many values of a path are told apart after a cell, at most, within the widest of limits (B, sides)."""
+        """Return the maximal number of distinct values of a path after a cell, within the widest limits (B, sides)."""
 
     @abstractmethod
     def sums(self, limits: Integers, *, keep: bool, exact: bool = False) -> Sums:
-        """The forward pass within each of these limits (B, sides); ``keep`` what paths are drawn from."""
+        """Return the forward pass within each of these limits (B, sides); ``keep`` what paths are drawn from."""
 
 
 class Sums(ABC):
@@ -93,7 +93,7 @@ class Sums(ABC):
         self._every = 0 if exact else max(1, int(GROWTH / math.log2(values + 1)))
 
     def _due(self, cell: int) -> bool:
-        """Whether ways may have grown so much that they must be scaled back: every so many cells, for doubles."""
+        """Return whether counts of paths may be so large that they must be rescaled, every few cells."""
         return self._every > 0 and cell % self._every == self._every - 1
 
     def _scale(self) -> None:
@@ -103,7 +103,7 @@ class Sums(ABC):
         self.doublings += exponents
 
     def logs(self) -> Floats:
-        """Natural logarithm of the number of databases within each of the limits, (B,); -inf for none."""
+        """Return the natural logarithm of the number of databases within each of the limits, (B,); -inf for none."""
         mantissas, exponents = np.frexp(self.totals)
         with np.errstate(divide="ignore"):
             logs: Floats = np.log(mantissas) + (exponents + self.doublings) * math.log(2)
@@ -111,7 +111,7 @@ class Sums(ABC):
 
     @abstractmethod
     def paths(self, which: Integers, uniform: Uniform) -> Integers:
-        """A path drawn evenly within each of the limits ``which`` (T,), as values after each cell: (T, U)."""
+        """Return a path drawn evenly within each of the limits ``which`` (T,), as values after each cell: (T, U)."""
 
     def draw(self, which: Integers, uniform: Uniform) -> Integers:
         """The same as points in order, (T, m)."""

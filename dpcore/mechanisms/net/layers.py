@@ -28,7 +28,7 @@ from dpcore.core import Booleans, Floats, Integers
 from dpcore.mechanisms.net.kernel import Kernel
 from dpcore.randomness.distinct import distinct_rows
 
-MAX_KEPT = 1 << 24
+MAX_STORED = 1 << 24
 """Doubles of the sums that databases are drawn from: 128 MB."""
 MAX_FRONT = 1 << 16
 """Doubles that advance together in a count: what fits in the cache."""
@@ -80,11 +80,11 @@ class Layers:
         self._prepared: tuple[float, Boxes] | None = None
 
     def limits(self, layers: Integers, step: int) -> Integers:
-        """The largest extents of layers (k, sides)."""
+        """Return the largest extents of layers (k, sides)."""
         return np.minimum((layers + 1) * step - 1, self.widest)
 
     def boxes(self, rate: float) -> Boxes:
-        """Boxes of all layers that lose at most their share of draws."""
+        """Return the boxes of all layers that lose at most their share of draws."""
         for _ in self.prepare(rate):
             pass
         assert self._prepared is not None
@@ -110,7 +110,7 @@ class Layers:
         self._prepared = (rate, boxes)
 
     def _weighed(self, start: Integers, width: Integers, *, rate: float, step: int) -> Boxes:
-        """These boxes with their shares of the draws and what they lose."""
+        """Return these boxes with their shares of the draws and their losses."""
         stop, last, r = start + width[:, None], self.widest // step, rate * step
         logs, below = (self._count(self.limits(layers, step)) for layers in (stop, start))
         span = np.where(stop >= last, np.inf, width[:, None])
@@ -131,16 +131,16 @@ class Layers:
             half = width[chosen] // 2
             parts = (start[chosen][:, None] + corners * half[:, None, None]).reshape(-1, sides)
             real = (parts < self.widest // boxes.step).all(axis=1)
-            kept = np.count_nonzero(~chosen)
+            unsplit = np.count_nonzero(~chosen)
             start = np.concatenate([start[~chosen], parts[real]])
             width = np.concatenate([width[~chosen], np.repeat(half, len(corners))[real]])
-            chosen = (np.arange(len(width)) >= kept) & (width > 1)
+            chosen = (np.arange(len(width)) >= unsplit) & (width > 1)
             if not chosen.any():
                 break
         return start, width
 
     def _count(self, limits: Integers) -> Floats:
-        """Natural logarithm of the number of databases within limits (k, sides); -inf where one is negative."""
+        """Return the log of the number of databases within limits (k, sides); -inf where one is negative."""
         wanted = [tuple(limit) for limit in limits.tolist()]
         if len(self._counts) > MAX_REMEMBERED:
             self._counts.clear()
@@ -154,19 +154,19 @@ class Layers:
         return np.array([self._counts[limit] if min(limit) >= 0 else -math.inf for limit in wanted])
 
     def draw(self, generator: np.random.Generator, *, rate: float, trials: int) -> Integers:
-        """Databases with chance in proportion to e^(-rate · error), as points in order: (trials, m)."""
+        """Return the databases with chance in proportion to e^(-rate · error), as points in order: (trials, m)."""
         boxes = self.boxes(rate)
-        found = np.empty((trials, self.kernel.points), dtype=np.int64)
+        databases = np.empty((trials, self.kernel.points), dtype=np.int64)
         done = 0
         while done < trials:
             tries = int(1.7**self.kernel.sides * (trials - done)) + 4
-            kept = self._attempt(generator, boxes, rate=rate, tries=tries)[: trials - done]
-            found[done : done + len(kept)] = kept
-            done += len(kept)
-        return found
+            accepted = self._attempt(generator, boxes, rate=rate, tries=tries)[: trials - done]
+            databases[done : done + len(accepted)] = accepted
+            done += len(accepted)
+        return databases
 
     def _attempt(self, generator: np.random.Generator, boxes: Boxes, *, rate: float, tries: int) -> Integers:
-        """What is kept of so many tries, in their order."""
+        """Return the accepted databases of a number of tries, in their order."""
         last, r = self.widest // boxes.step, rate * boxes.step
         reached = np.cumsum(boxes.shares)
         box = np.searchsorted(reached, generator.random(tries) * reached[-1], side="right")
@@ -177,16 +177,16 @@ class Layers:
         luck = np.log1p(-generator.random((2, tries)))
         limits, which = distinct_rows(self.limits(layers, boxes.step))
         points = np.zeros((tries, self.kernel.points), dtype=np.int64)
-        kept = np.zeros(tries, dtype=np.bool_)
+        accepted = np.zeros(tries, dtype=np.bool_)
         at = 0
         while at < len(limits):
-            batch = max(1, MAX_KEPT // (self.kernel.cells * self.kernel.values(limits[at:])))
+            batch = max(1, MAX_STORED // (self.kernel.cells * self.kernel.values(limits[at:])))
             sums = self.kernel.sums(limits[at : at + batch], keep=True)
             mine = np.flatnonzero((which >= at) & (which < at + batch))
             mine = mine[luck[0, mine] < sums.logs()[which[mine] - at] - boxes.logs[box[mine]]]
             if len(mine):
                 points[mine] = sums.draw(which[mine] - at, lambda totals: generator.random(len(totals)) * totals)
                 left = (self.kernel.extent(points[mine]) % boxes.step).sum(axis=1)
-                kept[mine] = luck[1, mine] < -rate * left
+                accepted[mine] = luck[1, mine] < -rate * left
             at += batch
-        return points[kept]
+        return points[accepted]

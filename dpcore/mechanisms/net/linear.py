@@ -1,4 +1,4 @@
-"""Linear-query release: choose one small database among all there are, scored by weighted sums instead of counts.
+"""Linear-query release: choose one of all small databases, scored by weighted sums instead of counts.
 
 The learning-theory release for queries that give every record a weight between 0 and 1. As in the net mechanism, a
 database of m points is chosen with chance in proportion to e^(-epsilon · (its worst error)/(2 · sensitivity)); its size
@@ -39,7 +39,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Integers,
     Neighbours,
@@ -55,7 +55,7 @@ from dpcore.core import (
     rows_up,
 )
 from dpcore.mechanisms.net.databases import candidates
-from dpcore.mechanisms.net.listed import ListedNet, listable_points
+from dpcore.mechanisms.net.listed_net import ListedNet, listable_points
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.randomness import DatabaseChoice, NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -72,15 +72,15 @@ class LinearNetState(State):
     rows: Integers
 
 
-def least_divergence(apart: float) -> float:
-    """The least relative entropy of a coin to one that shows heads less often by ``apart``, more than 0, below 1."""
+def least_divergence(gap: float) -> float:
+    """The least relative entropy of a coin to one that shows heads less often by ``gap``, more than 0, below 1."""
 
     def divergence(chance: float) -> float:
-        heads, tails = chance + apart, 1 - chance - apart
+        heads, tails = chance + gap, 1 - chance - gap
         seldom = tails * math.log(tails / (1 - chance)) if tails > 0 else 0.0
         return heads * math.log(heads / chance) + seldom
 
-    low, high = 0.0, 1 - apart
+    low, high = 0.0, 1 - gap
     for _ in range(60):  # it is convex in the chance
         one, other = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, other) if divergence(one) < divergence(other) else (one, high)
@@ -89,11 +89,11 @@ def least_divergence(apart: float) -> float:
 
 @lru_cache(maxsize=256)
 def sampled_resolution(count: int, points: int) -> float:
-    """How far some m points are at most from the data in any of so many queries; kept: sizes alone."""
+    """Return the error within which some m points answer any so many queries; cached: sizes alone."""
 
-    def some(apart: float) -> bool:
-        sides = 1 if apart > 0.5 else 2
-        return sides * count * math.exp(-points * least_divergence(apart)) < 1
+    def some(gap: float) -> bool:
+        sides = 1 if gap > 0.5 else 2
+        return sides * count * math.exp(-points * least_divergence(gap)) < 1
 
     low, high = 0.0, 1.0
     while high - low > 1e-6:
@@ -122,24 +122,24 @@ class LinearNet(PureMechanism):
         label="Sensitivity",
         choices=("tight", "paper"),
         help="How far one row moves a score: 1 by a careful proof, 2 as the paper has it. Both are private; the "
-        "paper's choice is as noisy as half the privacy loss would be.",
+        "paper's choice is as noisy as with half of ε.",
     )
 
     @property
     def sensitivity(self) -> int:
-        """How far a neighbour moves a score, as the chosen proof has it."""
+        """Sensitivity of a score, according to the chosen proof."""
         return 1 if self.proof == "tight" else 2
 
-    def asked(self, problem: Problem) -> int:
-        """Points asked for."""
+    def requested_points(self, problem: Problem) -> int:
+        """Return the number of points that the mechanism is set to."""
         return self.points
 
     def size(self, problem: Problem) -> int:
-        """Points of a database, m: the most, up to those asked for, whose databases can be listed."""
+        """Return the points of a database, m: the most, up to those asked for, whose databases can be listed."""
         return listable_points(size=problem.domain.size, queries=problem.queries.count, points=self.points)
 
     def shares(self, problem: Problem) -> tuple[float, float]:
-        """What of epsilon goes to the choice and to the number of rows."""
+        """Return the parts of epsilon for the choice and for the number of rows."""
         if problem.neighbours is Neighbours.REPLACE_ONE:
             return self.epsilon, 0.0
         return self.epsilon * (1 - SIZE_SHARE), self.epsilon * SIZE_SHARE
@@ -218,7 +218,7 @@ ENTRIES = (
         title="Net mechanism for weighted sums",
         story="Choose one small synthetic database among all there are, the more likely the closer its weighted sums. "
         "Every database is listed, so it shines on few cells.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(LinearQueries,),
         references=("Roth (2010), section 4", "McSherry and Talwar (2007)"),
         tiny={"points": 2},

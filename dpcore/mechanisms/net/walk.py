@@ -1,9 +1,9 @@
-"""The net mechanism by a walk: about what it chooses where databases can neither be counted nor listed. A preview only.
+"""The net mechanism by a random walk, for previews where databases can be neither counted nor listed.
 
 Metropolis' walk among databases of m points comes near the net mechanism's law, e^(-epsilon · n · (worst error)/2), for
-any class that can tell its worst error; nobody knows when. It moves one point at a time to any cell or one nearby. Its
-steps are even among *ordered* points, but each database is meant once: hence a factor (b + 1)/a for a move from a cell
-with a points to one with b.
+any class that can tell its worst error; the number of steps is unknown. It moves one point at a time to any cell or one
+nearby. Its steps are even among *ordered* points, but each database is meant once: hence a factor (b + 1)/a for a move
+from a cell with a points to one with b.
 
 Why it is private, where it is: where all databases fit in a short list the choice is exact; a row moves the score by at
 most 1 in units of m n, and n is public. Why not elsewhere: the walk's law is off by an amount that depends on the data.
@@ -28,7 +28,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Guarantee,
@@ -66,9 +66,9 @@ class WalkedNet(State):
     candidates: Candidates | None = None
 
     def scores(self, copies: Integers) -> Floats:
-        """Scores of databases from how many points they have in each cell (T, size): whole numbers, (T,)."""
-        apart = self.points * self.histogram - self.problem.n * copies
-        parts = apart[:, None] if len(apart) < FEW else [apart]
+        """Return the scores of databases from how many points they have in each cell (T, size): whole numbers, (T,)."""
+        differences = self.points * self.histogram - self.problem.n * copies
+        parts = differences[:, None] if len(differences) < FEW else [differences]
         worst = np.concatenate([self.problem.queries.max_error(part) for part in parts])
         scores: Floats = -np.rint(UNITS * worst)
         return scores
@@ -76,8 +76,8 @@ class WalkedNet(State):
     def draw(self, generator: np.random.Generator, *, rate: float, trials: int) -> Integers:
         """Databases after a walk from points drawn like the data, in order (trials, m): near e^(rate * score)."""
         size, trial, m = len(self.histogram), np.arange(trials), self.points
-        held = int(self.histogram.sum())
-        points = generator.choice(size, (trials, m), p=self.histogram / held if held else None)
+        total = int(self.histogram.sum())
+        points = generator.choice(size, (trials, m), p=self.histogram / total if total else None)
         copies = np.bincount((points + size * trial[:, None]).ravel(), minlength=trials * size).reshape(trials, size)
         scores = self.scores(copies)
         for _ in range(STEPS * m):
@@ -97,7 +97,7 @@ class WalkedNet(State):
         return np.sort(points, axis=1)
 
     def draw_exactly(self, below: Callable[[int], int], *, rate: Fraction) -> Integers:
-        """Refused: a walk is not exact."""
+        """Raise, because a walk is not exact."""
         raise ParameterError(WHY_NOT)
 
 
@@ -112,7 +112,7 @@ class NetWalk(Mechanism):
     )  # fmt: skip
 
     def walks(self, problem: Problem) -> bool:
-        """Whether there are too many candidates to list."""
+        """Return whether there are too many candidates to list."""
         return candidates(size=problem.domain.size, points=self.points) > MAX_LISTED
 
     @override
@@ -148,8 +148,8 @@ class NetWalk(Mechanism):
             return walk
         listed = multisets(size=problem.domain.size, points=self.points)
         copies = np.stack([(listed == cell).sum(axis=1) for cell in range(problem.domain.size)], axis=1)
-        found = Candidates(listed, walk.scores(copies).astype(np.int64))
-        return WalkedNet(problem=problem, histogram=dataset.histogram, points=self.points, candidates=found)
+        candidates = Candidates(listed, walk.scores(copies).astype(np.int64))
+        return WalkedNet(problem=problem, histogram=dataset.histogram, points=self.points, candidates=candidates)
 
     @override
     def run(self, state: WalkedNet, sampler: Sampler, trials: int = 1) -> PointsRelease:
@@ -168,7 +168,7 @@ ENTRIES = (
         story="What the net mechanism would choose where its databases can neither be counted nor listed, by a walk "
         "whose law tends to its; how near it is after so many steps is not known. A preview without any guarantee "
         "where the databases cannot be listed.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS, DomainKind.MAP),
+        domains=(DomainType.NUMBER, DomainType.LABELS, DomainType.MAP),
         queries=(LinearQueries, Rectangles),
         references=("Blum, Ligett and Roth (2013), Algorithm 1",),
         tiny={"points": 3},

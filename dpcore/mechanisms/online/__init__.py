@@ -1,1 +1,1 @@
-"""Conversations: questions asked one at a time, answered from what is believed or, rarely, from the data."""
+"""Conversations: queries asked one at a time, answered from a public belief or, rarely, from the data."""

@@ -1,4 +1,4 @@
-"""Analysts who ask by a public rule; the bisecting one chooses each question by the answers so far."""
+"""Simulated analysts with a public rule; the bisecting one chooses each query by the answers so far."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Analyst(Protocol):
     """Asks a question a trial, hears the answer, asks the next."""
 
     def question(self) -> Integers:
-        """An index of the query class for each trial, (T,)."""
+        """Return an index of the query class for each trial, (T,)."""
 
     def hear(self, answer: Answer) -> None:
         """The answer to it."""
@@ -34,11 +34,11 @@ class Sweeping:
         self._trials, self._turn = trials, 0
 
     def question(self) -> Integers:
-        """See Analyst."""
+        """Return the next query of the fixed order."""
         return np.full(self._trials, self._order[self._turn % len(self._order)])
 
     def hear(self, answer: Answer) -> None:
-        """See Analyst."""
+        """Move on to the next query."""
         self._turn += 1
 
 
@@ -55,30 +55,30 @@ class Bisecting:
         self._low, self._high = self._first(), np.full(trials, queries.domain.ordered - 1)
 
     def _first(self) -> Integers:
-        """The cell where each trial's search begins."""
+        """Return the cell where each trial's search begins."""
         if isinstance(self._queries, Thresholds):
             return np.zeros_like(self._search)
         return np.floor(self._places[self._search] * self._queries.domain.ordered).astype(np.int64)
 
     def question(self) -> Integers:
-        """See Analyst."""
+        """Return the next query of the search."""
         first, last = self._first(), (self._low + self._high) // 2
         size = self._queries.domain.ordered
         before = 0 if isinstance(self._queries, Thresholds) else first * size - first * (first - 1) // 2
-        asked: Integers = before + last - first
-        return asked
+        indices: Integers = before + last - first
+        return indices
 
     def hear(self, answer: Answer) -> None:
-        """See Analyst."""
+        """Narrow the search by the answer."""
         share = self._places[self._search] if isinstance(self._queries, Thresholds) else 0.25
         reached = (answer.rows >= share * self._rows) & ~answer.refused
         middle = (self._low + self._high) // 2
         self._high = np.where(reached, middle, self._high)
         self._low = np.where(reached, self._low, middle + 1)
-        found = self._low >= self._high
-        self._search = np.minimum(self._search + found, len(self._places) - 1)
-        self._low = np.where(found, self._first(), self._low)
-        self._high = np.where(found, self._queries.domain.ordered - 1, self._high)
+        is_complete = self._low >= self._high
+        self._search = np.minimum(self._search + is_complete, len(self._places) - 1)
+        self._low = np.where(is_complete, self._first(), self._low)
+        self._high = np.where(is_complete, self._queries.domain.ordered - 1, self._high)
 
 
 def spread(count: int) -> Floats:

@@ -1,4 +1,4 @@
-"""What a conversation believes: public, since it follows from the answers given and nothing else."""
+"""The public belief of a conversation: it follows from the answers alone."""
 
 from __future__ import annotations
 
@@ -15,57 +15,57 @@ HALFWAY = 1e-6
 
 
 class Belief(Protocol):
-    """A guess at every question, on T trials at once."""
+    """Protocol of a public guess at every query, on T trials at once."""
 
-    def guess(self, asked: Integers) -> Integers:
-        """Rows guessed for one question a trial, (T,) to (T,)."""
+    def guess(self, indices: Integers) -> Integers:
+        """Return the rows guessed for one question a trial, (T,) to (T,)."""
 
-    def may_guess(self, told: Integers) -> Booleans:
-        """Whether the guess just made may be these rows where another computer adds up, (T,) to (T,)."""
+    def may_guess(self, rows: Integers) -> Booleans:
+        """Return whether the guess just made may be these rows where another computer adds up, (T,) to (T,)."""
 
     def learn(self, rows: Integers, where: Booleans) -> None:
         """Take in the noisy rows (T,) of the question just guessed, in the trials where it was paid for."""
 
 
-def ends(queries: Queries, asked: Integers) -> tuple[Integers, Integers]:
-    """First and last cell of each question, both included; raises ParameterError for other classes."""
+def ends(queries: Queries, indices: Integers) -> tuple[Integers, Integers]:
+    """Return the first and last cell of each question, both included; raises ParameterError for other classes."""
     if isinstance(queries, Thresholds | Intervals | Cells):
-        return queries.ends(asked)
+        return queries.ends(indices)
     raise ParameterError(f"No conversation is known here about {queries.title}")
 
 
-def members(queries: Queries, asked: Integers) -> Booleans:
-    """Which cells each question counts: (T,) to (T, size)."""
-    first, last = ends(queries, asked)
+def members(queries: Queries, indices: Integers) -> Booleans:
+    """Return the cells that each query counts: (T,) to (T, size)."""
+    first, last = ends(queries, indices)
     cells = np.arange(queries.domain.size)
     inside: Booleans = (cells >= first[:, None]) & (cells <= last[:, None])
     return inside
 
 
-def weights_of(queries: Queries, asked: Integers) -> Booleans | Floats:
-    """What each cell weighs in each question, 0 to 1: (T,) to (T, size). In a count a cell is in or out."""
+def weights_of(queries: Queries, indices: Integers) -> Booleans | Floats:
+    """Return the weight of each cell in each query, 0 to 1: (T,) to (T, size); in a count 0 or 1."""
     if isinstance(queries, LinearQueries):
-        weights: Floats = padded(queries)[asked] / UNITS
+        weights: Floats = padded_units(queries)[indices] / UNITS
         return weights
-    return members(queries, asked)
+    return members(queries, indices)
 
 
-def padded(queries: LinearQueries) -> Integers:
-    """Weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
+def padded_units(queries: LinearQueries) -> Integers:
+    """Return the weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
     units: Integers = np.pad(queries.units, ((0, 0), (0, queries.domain.size - queries.domain.ordered)))
     return units
 
 
-def true_rows(queries: Queries, histogram: Integers, asked: Integers) -> Integers:
+def true_rows(queries: Queries, histogram: Integers, indices: Integers) -> Integers:
     """True answers in whole rows, (T,): weighted sums rounded, halves up, so that a row moves one by 1 at most.
 
     Whole numbers throughout: no sum of weights depends on the order in which they are added.
     """
     if isinstance(queries, LinearQueries):
-        thousandths = padded(queries)[asked] @ histogram
+        thousandths = padded_units(queries)[indices] @ histogram
         rows: Integers = (thousandths + UNITS // 2) // UNITS
         return rows
-    counts: Integers = np.rint(queries.answer(histogram[None], asked)[0]).astype(np.int64)
+    counts: Integers = np.rint(queries.answer(histogram[None], indices)[0]).astype(np.int64)
     return counts
 
 
@@ -86,19 +86,19 @@ class Weights:
         self._inside: Booleans | Floats = np.zeros(self._logs.shape, dtype=np.bool_)
         self._believed = np.zeros(trials)
 
-    def guess(self, asked: Integers) -> Integers:
-        """See Belief."""
-        self._inside = weights_of(self._queries, asked)
+    def guess(self, indices: Integers) -> Integers:
+        """Return the weighted sums of the believed shares, in rows."""
+        self._inside = weights_of(self._queries, indices)
         self._believed = (self._inside * self.shares).sum(axis=1)
         return np.rint(self._rows * self._believed).astype(np.int64)
 
-    def may_guess(self, told: Integers) -> Booleans:
-        """See Belief. A belief halfway between two whole numbers may be rounded to either."""
-        near: Booleans = np.abs(told - self._rows * self._believed) <= 0.5 + HALFWAY
+    def may_guess(self, rows: Integers) -> Booleans:
+        """Return whether the rows may be the guess: one halfway between two whole numbers may be rounded to either."""
+        near: Booleans = np.abs(rows - self._rows * self._believed) <= 0.5 + HALFWAY
         return near
 
     def learn(self, rows: Integers, where: Booleans) -> None:
-        """See Belief. An answer outside 0..n is noise for certain: it is moved to the nearest end first."""
+        """Update the weights; an answer outside 0..n is noise for certain, so it is moved to the nearest end first."""
         if not where.any():
             return
         steps = 4 * (np.clip(rows, 0, self._rows) / self._rows - self._believed)

@@ -1,4 +1,4 @@
-"""A conversation: one question at a time, answered for nothing from a belief, or from the data at a price."""
+"""A conversation: one query at a time, answered at no cost from a belief, or from the data at a price."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """What came back to one question, in T trials.
+    """Answer to one query, in T trials.
 
     Attributes:
         rows: the answer in rows, (T,); 0 where refused.
@@ -33,19 +33,19 @@ class Answer:
     refused: Booleans
 
     def value(self, n: int) -> Floats:
-        """The answer as a fraction of n, NaN where refused."""
+        """Return the answer as a fraction of n, NaN where refused."""
         return np.where(self.refused, np.nan, self.rows / n)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Transcript(Release):
-    """Everything said in a conversation of k questions, each array (T, k).
+    """Queries and answers of a conversation of k queries, each array (T, k).
 
     ``refused`` of the release is False throughout: a refusal is an answer to one question (``declined``).
     """
 
-    published = ("asked", "rows", "guesses", "paid", "declined")
-    asked: Integers
+    published = ("query_indices", "rows", "guesses", "paid", "declined")
+    query_indices: Integers
     rows: Integers
     guesses: Integers
     paid: Booleans
@@ -60,34 +60,34 @@ class Transcript(Release):
     @override
     def outcomes(self) -> Floats:
         """Question by question: which, the answer, the guess, paid or not, declined or not."""
-        said = [getattr(self, name).astype(np.float64) for name in self.published]
-        return np.stack(said, axis=2).reshape(self.trials, -1)
+        columns = [getattr(self, name).astype(np.float64) for name in self.published]
+        return np.stack(columns, axis=2).reshape(self.trials, -1)
 
     @override
     def frame(self) -> pd.DataFrame:
         """One row per trial and question: it, answer and guess in rows, and whether it was paid for or declined."""
         import pandas as pd
 
-        trials, turns = np.indices(self.asked.shape).reshape(2, -1)
-        which, places = np.unique(self.asked, return_inverse=True)
+        trials, turns = np.indices(self.query_indices.shape).reshape(2, -1)
+        which, places = np.unique(self.query_indices, return_inverse=True)
         words = np.array([self.problem.queries.describe(int(index)) for index in which], dtype=object)
-        said = {
-            "query": self.asked,
+        columns = {
+            "query": self.query_indices,
             "question": words[places],
             "answer": np.where(self.declined, np.nan, self.rows),
             "guess": self.guesses,
             "paid": self.paid,
             "declined": self.declined,
         }
-        return pd.DataFrame({"trial": trials, "turn": turns, **{name: each.ravel() for name, each in said.items()}})
+        return pd.DataFrame({"trial": trials, "turn": turns, **{name: each.ravel() for name, each in columns.items()}})
 
     def truth(self, histogram: Integers) -> Floats:
-        """True answers as fractions of n, (T, k). Needs the data: not private."""
+        """Return the true answers as fractions of n, (T, k). Needs the data: not private."""
         return self._true_rows(histogram) / self.problem.n
 
     def _true_rows(self, histogram: Integers) -> Floats:
-        rows: Floats = self.problem.queries.answer(histogram[None], self.asked.reshape(-1))[0]
-        return rows.reshape(self.asked.shape)
+        rows: Floats = self.problem.queries.answer(histogram[None], self.query_indices.reshape(-1))[0]
+        return rows.reshape(self.query_indices.shape)
 
     def errors(self, histogram: Integers) -> Floats:
         """Error of every answer as a fraction of n, (T, k), NaN where declined. Needs the data: not private."""
@@ -120,12 +120,12 @@ class Conversation:
     ) -> None:
         self._state, self._guarantee, self._sampler = state, guarantee, sampler
         self._gate, self._threshold, self._belief, self._trials = gate, threshold, belief, trials
-        self._said: list[tuple[Integers, Answer]] = []
+        self._exchanges: list[tuple[Integers, Answer]] = []
         self._open = True
 
     @property
     def problem(self) -> Problem:
-        """What it is about."""
+        """Public problem of the conversation."""
         return self._state.problem
 
     @property
@@ -141,18 +141,18 @@ class Conversation:
         given = np.asarray(query)
         if not np.issubdtype(given.dtype, np.integer) or given.shape not in {(), (self._trials,)}:
             raise ParameterError("A question is one whole number, or one for each trial.")
-        asked = np.broadcast_to(given.astype(np.int64), (self._trials,))
-        if int(asked.min()) < 0 or int(asked.max()) >= queries.count:
+        indices = np.broadcast_to(given.astype(np.int64), (self._trials,))
+        if int(indices.min()) < 0 or int(indices.max()) >= queries.count:
             raise ParameterError(f"A question is a whole number from 0 to {queries.count - 1}.")
         refused = self._gate.closed
-        guess = self._belief.guess(asked)
-        truth = true_rows(queries, self._state.histogram, asked)
+        guess = self._belief.guess(indices)
+        truth = true_rows(queries, self._state.histogram, indices)
         paid = self._gate.above(np.abs(truth - guess), self._threshold)
         noisy = self._gate.answer(truth)
         self._belief.learn(noisy, paid)
         rows = np.where(refused, 0, np.where(paid, noisy, guess))
         answer = Answer(rows=rows, guess=guess, paid=paid, refused=refused)
-        self._said.append((asked, answer))
+        self._exchanges.append((indices, answer))
         return answer
 
     def believed(self, indices: Integers) -> Integers:
@@ -164,21 +164,21 @@ class Conversation:
         return np.stack(guesses, axis=1)
 
     def close(self) -> Transcript:
-        """End it; what was said so far."""
+        """End the conversation and return its transcript."""
         self._open = False
         return self.transcript()
 
     def transcript(self) -> Transcript:
-        """What was said so far."""
-        if not self._said:
+        """Return the transcript of the conversation up to now."""
+        if not self._exchanges:
             raise ParameterError("Nothing was asked.")
-        asked, answers = zip(*self._said, strict=True)
+        indices, answers = zip(*self._exchanges, strict=True)
         return Transcript(
             problem=self.problem,
             guarantee=self._guarantee,
             sampler=self._sampler,
             refused=np.zeros(self._trials, dtype=np.bool_),
-            asked=np.stack(asked, axis=1),
+            query_indices=np.stack(indices, axis=1),
             rows=np.stack([each.rows for each in answers], axis=1),
             guesses=np.stack([each.guess for each in answers], axis=1),
             paid=np.stack([each.paid for each in answers], axis=1),

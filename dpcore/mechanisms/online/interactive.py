@@ -1,4 +1,4 @@
-"""Mechanisms that answer questions one at a time: what the two of them share."""
+"""Base class of mechanisms that answer queries one at a time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AIM = 0.75
 
 
 def rounding(problem: Problem) -> float:
-    """Rows by which a true answer is off before any noise: a weighted sum is rounded to whole rows."""
+    """Return the rounding error of a true answer in rows: a weighted sum is rounded to whole rows."""
     return 0.5 if isinstance(problem.queries, LinearQueries) else 0
 
 
@@ -60,38 +60,38 @@ class Interactive(PureMechanism):
     )  # fmt: skip
     questions: int = param(
         500, 1, 10_000, label="Questions", symbol="k", log=True, stops=(10, 50, 100, 500, 1000, 5000),
-        help="How many questions the promise is about. Free answers cost no privacy, but with more of them the noise "
-        "has more chances to stray.",
+        help="Number of queries that the guaranteed error is for. Free answers cost no privacy, but "
+        "with more of them the noise has more chances to stray.",
     )  # fmt: skip
     analyst: str = param(
         "bisecting",
         label="Analyst",
         choices=ANALYSTS,
-        help="Who asks when nobody sits at the keyboard: one who chooses each question by the answers so far, or one "
-        "who asks evenly spread questions.",
+        help="Simulated analyst: adaptive, with each query chosen by the answers so far, or with evenly spread "
+        "queries.",
     )
 
     @abstractmethod
     def belief(self, problem: Problem, trials: int) -> Belief:
-        """What is believed before the first question."""
+        """Return the belief before the first query."""
 
     @abstractmethod
     def question_seconds(self, problem: Problem) -> float:
-        """Roughly how long a guess takes, and what is learnt from its answer; measured on two cores."""
+        """Return roughly how long a guess takes, with learning from its answer; measured on two cores."""
 
     @abstractmethod
-    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
-        """The most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
+    def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
+        """Return the most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
 
-        ``noise`` is how far paid answers may be off, in rows; math.inf where nothing is promised.
+        ``noise`` is the largest error of paid answers, in rows; math.inf where no error is guaranteed.
         """
 
     def threshold(self, problem: Problem) -> int:
-        """Rows by which a guess must be off, before noise, to be paid for."""
+        """Return the rows by which a guess must be off, before noise, to be paid for."""
         return max(1, math.ceil(AIM * self.alpha * problem.n))
 
     def budget(self) -> GateBudget:
-        """How epsilon is split."""
+        """Split of epsilon over the draws."""
         return gate_budget(epsilon=self.epsilon, updates=self.updates, answers=ANSWERS)
 
     @override
@@ -108,7 +108,7 @@ class Interactive(PureMechanism):
             f"{self.updates:,}, so "
             + ("none is refused." if self.updates > paid else "some may be refused. More updates bring more noise.")
             if math.isfinite(paid)
-            else "Nothing is promised about refusals here: noise alone may use the updates up."
+            else "Nothing is guaranteed about refusals here: noise alone may use the updates up."
         )
         return Bound(
             value=max(free, noise) / n,
@@ -126,18 +126,18 @@ class Interactive(PureMechanism):
 
     @property
     def adaptive(self) -> bool:
-        """Whether what is asked depends on the answers so far, when nobody sits at the keyboard."""
+        """Return whether the simulated analyst's queries depend on the answers so far."""
         return self.analyst != FIXED
 
     def paid_within(self, problem: Problem, beta: float) -> float:
-        """The most answers that are paid for, except with chance beta; math.inf where nothing is promised."""
+        """Return the most answers that are paid for, except with chance beta; math.inf without a guarantee."""
         slack, noise = self._slack(beta)
         # Belief is a share of n and the guess its nearest whole number: half a row is lost, as it is in a weighted sum.
         half = rounding(problem)
-        return self.paid_most(problem, wrong=self.threshold(problem) - slack - 0.5 - half, noise=noise + half)
+        return self.max_paid_answers(problem, wrong=self.threshold(problem) - slack - 0.5 - half, noise=noise + half)
 
     def never_refuses(self, problem: Problem, beta: float) -> bool:
-        """Whether the promise rules refusals out, in the same conversations in which it holds for answers."""
+        """Return whether the promise rules refusals out, in the same conversations in which it holds for answers."""
         return self.updates > self.paid_within(problem, beta)
 
     def _slack(self, beta: float) -> tuple[float, float]:
@@ -147,7 +147,7 @@ class Interactive(PureMechanism):
 
     @abstractmethod
     def reference(self) -> str:
-        """Authors, year, theorem."""
+        """Authors, year and theorem of the mechanism."""
 
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
         """Charge epsilon and begin."""
@@ -166,9 +166,9 @@ class Interactive(PureMechanism):
     @override
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Transcript:
         problem, conversation = state.problem, self.open(state, sampler, trials)
-        asks = analyst(self.analyst, problem.queries, rows=problem.n, questions=self.questions, trials=trials)
+        questioner = analyst(self.analyst, problem.queries, rows=problem.n, questions=self.questions, trials=trials)
         for _ in range(self.questions):
-            asks.hear(conversation.ask(asks.question()))
+            questioner.hear(conversation.ask(questioner.question()))
         return conversation.close()
 
     @override
@@ -178,19 +178,19 @@ class Interactive(PureMechanism):
 
     @override
     def possible(self, release: Release) -> bool:
-        """Whether each guess follows from what was paid for before, and all is declined once the updates are used up.
+        """Return whether each guess follows from paid answers before it, and all is declined without updates left.
 
         As much work as a run: the belief learns what is told instead of what is drawn.
         """
         assert isinstance(release, Transcript)
-        said, belief = release.part(0, 1), self.belief(release.problem, 1)
+        transcript, belief = release.part(0, 1), self.belief(release.problem, 1)
         left = self.updates
-        for turn in range(said.asked.shape[1]):
-            asked, rows, guess, paid, declined = (getattr(said, name)[:, turn] for name in said.published)
+        for turn in range(transcript.query_indices.shape[1]):
+            indices, rows, guess, paid, declined = (getattr(transcript, name)[:, turn] for name in transcript.published)
             unpaid = rows == np.where(declined, 0, guess)
             if declined[0] != (left == 0) or (paid & declined).any() or not (unpaid | paid).all():
                 return False
-            belief.guess(asked)
+            belief.guess(indices)
             if not belief.may_guess(guess)[0]:
                 return False
             belief.learn(rows, paid)

@@ -1,4 +1,4 @@
-"""Median mechanism: answer questions one at a time by the majority of all small databases that still fit.
+"""Median mechanism: answer queries one at a time by the majority of all small databases that still fit.
 
 A database of m points answers every question nearly as the data do, if it is the right one (the net mechanism, one
 release). Here none is chosen. All of them are candidates, and the guess at a question is the median of their answers.
@@ -40,7 +40,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from dpcore.core import Bound, DomainKind, Entry, Problem
+from dpcore.core import Bound, DomainType, Entry, Problem
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import weighted_resolution
 from dpcore.mechanisms.online.interactive import Interactive
@@ -79,18 +79,18 @@ class MedianMechanism(Interactive):
         return low
 
     def resolution(self, problem: Problem, points: int) -> float:
-        """Share of n by which the best database of m points errs at most, whatever the data."""
+        """Return the share of n by which the best database of m points errs at most, whatever the data."""
         if isinstance(problem.queries, LinearQueries):
             return weighted_resolution(problem, points)
         return 1 / (2 * points if isinstance(problem.queries, Thresholds) else points)
 
     @override
     def belief(self, problem: Problem, trials: int) -> SmallDatabases:
-        told = {"points": self.points(problem), "rows": problem.n, "trials": trials}
+        settings = {"points": self.points(problem), "rows": problem.n, "trials": trials}
         radius = RADIUS * self.alpha * problem.n
         if isinstance(problem.queries, Thresholds):
-            return Paths(problem.queries, radius=radius, updates=self.updates, **told)
-        return Listed(problem.queries, radius=radius, **told)
+            return Paths(problem.queries, radius=radius, updates=self.updates, **settings)
+        return Listed(problem.queries, radius=radius, **settings)
 
     @override
     def question_seconds(self, problem: Problem) -> float:
@@ -101,7 +101,7 @@ class MedianMechanism(Interactive):
         return 3e-4 + 3e-9 * candidates(size=size, points=m) * (m + 4) + sums
 
     @override
-    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
+    def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """log2|N|, rounded down, if the best candidate is never dropped."""
         m = self.points(problem)
         resolution = problem.n * self.resolution(problem, m)
@@ -134,7 +134,7 @@ ENTRIES = (
         title="Median mechanism",
         story="Answers questions one at a time by the median of all small databases that still fit, and looks at the "
         "data only when that is far off. Each such look drops at least half of them.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Roth and Roughgarden (2010)", "Roth (2010), Theorem 6", "Lyu, Su and Li (2017), Algorithm 1"),
         tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},

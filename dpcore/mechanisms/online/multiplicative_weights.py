@@ -1,4 +1,4 @@
-"""Private multiplicative weights: answer questions one at a time, most of them for nothing, whoever asks.
+"""Private multiplicative weights: answer queries one at a time, most of them at no cost.
 
 The mechanism keeps a public belief about the data: a weight for each cell, at first all equal. It guesses each answer
 from it. If the guess is near the truth the guess is the answer, and costs nothing. If not, the answer comes from the
@@ -35,7 +35,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from dpcore.core import DomainKind, Entry, Problem
+from dpcore.core import DomainType, Entry, Problem
 from dpcore.mechanisms.online.beliefs import Weights
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.linear import LinearQueries
@@ -57,7 +57,7 @@ class MultiplicativeWeights(Interactive):
         return 1.5e-4 + 7e-9 * size + sums
 
     @override
-    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
+    def max_paid_answers(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """ln U/(2(e^2 - (A/n)^2)), rounded down."""
         if wrong <= noise:
             return math.inf
@@ -75,7 +75,7 @@ ENTRIES = (
         title="Multiplicative weights",
         story="Answers questions one at a time from a belief about every cell, and pays only where the data, compared "
         "behind noise, are far from it. Free answers cost nothing, however many there are.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt and Rothblum (2010)", "Lyu, Su and Li (2017), Algorithm 1"),
         tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},

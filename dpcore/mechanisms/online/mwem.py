@@ -1,4 +1,4 @@
-"""MWEM: ask again and again what the rows made so far answer worst, and move them towards its noisy answer.
+"""MWEM: measure the query with the worst answer so far, move the weights towards its noisy answer, and repeat.
 
 The release that put multiplicative weights to use: it starts from even weights on all cells. In each round half of the
 round's ε chooses the query of the class with the worst error, the other half buys a noisy answer to it, and the cells
@@ -35,7 +35,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -56,12 +56,12 @@ from dpcore.randomness.laws import laplace_quantile
 MAX_SCORED = 4096
 """Queries of a class among which the worst is looked for."""
 
-SUMS_APART = 1e-9
+SUM_TOLERANCE = 1e-9
 """Share of all rows by which sums of weights may differ from one computer to another: far more than they do."""
 
 
-def scored(problem: Problem) -> Integers:
-    """The queries that may be chosen, evenly spread over a class with more of them; public, (K,)."""
+def candidate_queries(problem: Problem) -> Integers:
+    """Return the queries that may be chosen, evenly spread over a class with more of them; public, (K,)."""
     return problem.queries.batch(MAX_SCORED)
 
 
@@ -70,11 +70,11 @@ class Course:
 
     def __init__(self, problem: Problem, *, trials: int) -> None:
         self._weights = Weights(problem.queries, rows=problem.n, trials=trials)
-        self._problem, self._queries = problem, scored(problem)
+        self._problem, self._queries = problem, candidate_queries(problem)
         self._sum = np.zeros_like(self._weights.shares)
 
     def believed(self) -> Integers:
-        """Rows that each query has by the weights so far, rounded, (T, K)."""
+        """Return the rows that each query has by the weights so far, rounded, (T, K)."""
         problem = self._problem
         rows: Integers = np.rint(problem.queries.answer(self._weights.shares * problem.n, self._queries))
         return rows.astype(np.int64)
@@ -86,9 +86,9 @@ class Course:
         self._weights.learn(answers, np.ones(len(chosen), dtype=np.bool_))
 
     def mean(self, rounds: int) -> Floats:
-        """Mean of the weights with which so many rounds began, times n, (T, size)."""
-        found: Floats = self._sum / rounds * self._problem.n
-        return found
+        """Return the mean of the weights with which so many rounds began, times n, (T, size)."""
+        mean: Floats = self._sum / rounds * self._problem.n
+        return mean
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,12 +110,12 @@ class RoundsRelease(DataRelease):
 
     @override
     def may_show(self, numbers: Floats) -> bool:
-        """Whether neighbouring cells differ only where a query of an earlier round may begin or end.
+        """Return whether neighbouring cells differ only where a query of an earlier round may begin or end.
 
         The last round's answer comes after all weights that are shown. Weighted sums may differ anywhere.
         """
         rounds = self.chosen.shape[1]
-        steps = np.count_nonzero(np.abs(np.diff(numbers)) > SUMS_APART * self.problem.n)
+        steps = np.count_nonzero(np.abs(np.diff(numbers)) > SUM_TOLERANCE * self.problem.n)
         return bool(steps <= 2 * (rounds - 1)) or (rounds > 1 and isinstance(self.problem.queries, LinearQueries))
 
 
@@ -132,7 +132,7 @@ class RoundsOfWeights(PureMechanism):
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The mean of the worst errors on the way."""
-        rounds, n, queries = self.rounds, problem.n, len(scored(problem))
+        rounds, n, queries = self.rounds, problem.n, len(candidate_queries(problem))
         each = self.epsilon / (2 * rounds)
         noise = laplace_quantile(beta / (2 * rounds), scale=1 / each) - 1
         loss = 2 / each * math.log(2 * queries * rounds / beta)
@@ -171,7 +171,7 @@ class RoundsOfWeights(PureMechanism):
     @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: a score for every query and a weight for every cell in each round."""
-        queries = len(scored(problem))
+        queries = len(candidate_queries(problem))
         sums = problem.domain.size * queries * 1e-10 if isinstance(problem.queries, LinearQueries) else 0.0
         return 0.0, self.rounds * (5e-8 * (queries + problem.domain.size) + sums)
 
@@ -179,14 +179,14 @@ class RoundsOfWeights(PureMechanism):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> RoundsRelease:
         """T rounds of a choice and an answer."""
         problem, each = state.problem, self.epsilon / (2 * self.rounds)
-        truth = true_rows(problem.queries, state.histogram, scored(problem))
+        truth = true_rows(problem.queries, state.histogram, candidate_queries(problem))
         course = Course(problem, trials=trials)
         chosen, answers = np.zeros((2, trials, self.rounds), dtype=np.int64)
         for place in range(self.rounds):
-            apart = np.abs(truth - course.believed())
-            chosen[:, place] = sampler.draw(Choice(apart, epsilon=each, sensitivity=1), trials)
-            asked = NoisyCounts(truth[chosen[:, place], None], epsilon=each, sensitivity=1)
-            answers[:, place] = sampler.draw(asked, trials)[:, 0]
+            differences = np.abs(truth - course.believed())
+            chosen[:, place] = sampler.draw(Choice(differences, epsilon=each, sensitivity=1), trials)
+            counts = NoisyCounts(truth[chosen[:, place], None], epsilon=each, sensitivity=1)
+            answers[:, place] = sampler.draw(counts, trials)[:, 0]
             course.learn(chosen[:, place], answers[:, place])
         return self.release(RoundsRelease, state, sampler, trials, chosen=chosen, answers=answers)
 
@@ -198,7 +198,7 @@ ENTRIES = (
         title="MWEM",
         story="Start from even rows, find the question they answer worst, and move them towards its noisy answer, a "
         "few times. It pays for few questions, and knows little between them.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt, Ligett and McSherry (2012)", "Hardt and Rothblum (2010)"),
         tiny={"rounds": 1},

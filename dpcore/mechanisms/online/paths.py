@@ -17,7 +17,7 @@ from dpcore.mechanisms.online.small_databases import SmallDatabases
 
 
 class Paths(SmallDatabases):
-    """Candidates of thresholds.
+    """Candidates of thresholds, counted as paths.
 
     A place of a trial is a number of cells; places are kept sorted, those not used yet at 0, where they do nothing.
     """
@@ -33,7 +33,7 @@ class Paths(SmallDatabases):
         self._count(np.arange(trials))
 
     def _ways(self, gaps: Integers) -> Floats:
-        """Logarithm of the ways from s to s' over so many cells (T,): (T, s, s')."""
+        """Return the logarithm of the ways from s to s' over so many cells (T,): (T, s, s')."""
         from scipy.special import gammaln
 
         gaps, which = np.unique(gaps, return_inverse=True)  # few: most trials are at the same places
@@ -47,7 +47,7 @@ class Paths(SmallDatabases):
         return ways
 
     def _count(self, trials: Integers) -> None:
-        """Both passes anew for some trials, once for all that have paid for the same answers."""
+        """Repeat both passes for some trials, once for all with the same paid answers."""
         paid = np.stack([self._places[trials], self._low[trials], self._high[trials]], axis=1)
         different, which = np.unique(paid, axis=0, return_inverse=True)
         places, low, high = different.swapaxes(0, 1)
@@ -64,8 +64,8 @@ class Paths(SmallDatabases):
         self._forward[trials], self._backward[trials] = forward[which], backward[which]
 
     @override
-    def _spread(self, asked: Integers) -> Floats:
-        place, trials = asked + 1, np.arange(len(asked))
+    def _spread(self, indices: Integers) -> Floats:
+        place, trials = indices + 1, np.arange(len(indices))
         before = np.minimum((self._places <= place[:, None]).sum(axis=1) - 1, self._places.shape[1] - 2)
         from_left = self._ways(place - self._places[trials, before])
         to_right = self._ways(self._places[trials, before + 1] - place)
@@ -78,22 +78,22 @@ class Paths(SmallDatabases):
     @override
     def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
         trials = np.flatnonzero(where)
-        old = [kept[trials].copy() for kept in (self._places, self._low, self._high)]
-        for kept, new in ((self._places, self._asked + 1), (self._low, low), (self._high, high)):
-            kept[trials, 0] = new[trials]
+        old = [array[trials].copy() for array in (self._places, self._low, self._high)]
+        for array, new in ((self._places, self._indices + 1), (self._low, low), (self._high, high)):
+            array[trials, 0] = new[trials]
         order = np.argsort(self._places[trials], axis=1, kind="stable")
-        for kept in (self._places, self._low, self._high):
-            kept[trials] = np.take_along_axis(kept[trials], order, axis=1)
+        for array in (self._places, self._low, self._high):
+            array[trials] = np.take_along_axis(array[trials], order, axis=1)
         self._count(trials)
         none_left = np.isneginf(self._forward[trials, -1, -1])
         if none_left.any():
-            for kept, was in zip((self._places, self._low, self._high), old, strict=True):
-                kept[trials[none_left]] = was[none_left]
+            for array, was in zip((self._places, self._low, self._high), old, strict=True):
+                array[trials[none_left]] = was[none_left]
             self._count(trials[none_left])
 
 
 def _log_sum(logs: NDArray[np.float64], *, axis: int) -> Floats:
-    """Logarithm of the sum of exponentials; -inf where there is none."""
+    """Return the logarithm of the sum of exponentials; -inf where there is none."""
     top = logs.max(axis=axis, keepdims=True)
     finite = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):

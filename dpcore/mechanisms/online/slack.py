@@ -1,4 +1,4 @@
-"""How far the noise of a gate strays over a whole conversation, with its exact law."""
+"""Tail bounds for the noise of a gate over a whole conversation, with its exact law."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def stay_chance(budget: GateBudget, *, slack: int, questions: int) -> float:
 
 @lru_cache(maxsize=256)
 def gate_slack(budget: GateBudget, *, questions: int, beta: float) -> int:
-    """Least G so that, except with chance beta, a comparison is right up to G rows in each of so many questions.
+    """Return the least G so that, except with chance beta, each of so many comparisons is right up to G rows.
 
     A value of at most threshold - 1 - G is then never called above, one of at least threshold + G always: whatever is
     called below is at most threshold - 1 + G, whatever is called above at least threshold - G.
@@ -52,13 +52,13 @@ def gate_slack(budget: GateBudget, *, questions: int, beta: float) -> int:
 
 
 def answer_slack(budget: GateBudget, *, beta: float) -> int:
-    """Least A so that, except with chance beta, every one of a gate's noisy answers is within A rows."""
+    """Return the least A so that, except with chance beta, every one of a gate's noisy answers is within A rows."""
     _check(beta)
     each = -np.expm1(np.log1p(-beta) / budget.updates)
     return laplace_quantile(float(each), scale=1 / budget.answer) - 1
 
 
 def _check(beta: float) -> None:
-    """Below this, sums of doubles could not tell."""
+    """Raise ParameterError where beta is too small for sums of doubles."""
     if not 1e-12 <= beta < 1:
-        raise ParameterError(f"The failure chance must be at least 1e-12 and below 1, got {beta!r}.")
+        raise ParameterError(f"The failure probability must be at least 1e-12 and below 1, got {beta!r}.")

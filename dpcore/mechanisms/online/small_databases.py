@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from dpcore.core import Booleans, Floats, Integers, Queries
 from dpcore.mechanisms.net.databases import multisets
-from dpcore.mechanisms.online.beliefs import ends, padded
+from dpcore.mechanisms.online.beliefs import ends, padded_units
 from dpcore.queries.linear import UNITS, LinearQueries
 
 
@@ -30,12 +30,12 @@ class SmallDatabases(ABC):
     def __init__(self, queries: Queries, *, points: int, rows: int, radius: float, trials: int) -> None:
         self._queries, self._points, self._rows, self._radius = queries, points, rows, radius
         self._levels = points * (UNITS if isinstance(queries, LinearQueries) else 1)
-        self._asked = np.zeros(trials, dtype=np.int64)
+        self._indices = np.zeros(trials, dtype=np.int64)
         self._median = np.zeros(trials, dtype=np.int64)
 
     @abstractmethod
-    def _spread(self, asked: Integers) -> Floats:
-        """How many candidates, up to a factor, are at each level 0 .. L in each trial's question: (T, L + 1).
+    def _spread(self, indices: Integers) -> Floats:
+        """Return the number of candidates, up to a factor, at each level 0 .. L in each trial's query: (T, L + 1).
 
         Of counts the levels are points, L = m; of weighted sums they are thousandths of points.
         """
@@ -44,21 +44,21 @@ class SmallDatabases(ABC):
     def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
         """Keep those at levels low..high of the question just asked, in the trials ``where``; all if none has."""
 
-    def guess(self, asked: Integers) -> Integers:
-        """See Belief. The lower median."""
-        self._asked = asked
-        sums = np.cumsum(self._spread(asked), axis=1)
+    def guess(self, indices: Integers) -> Integers:
+        """Return the lower median of the candidates' answers, in rows."""
+        self._indices = indices
+        sums = np.cumsum(self._spread(indices), axis=1)
         # A billionth of slack: counts of paths are rounded, and ties must fall the same way every time.
         self._median = np.argmax(sums >= sums[:, -1:] * (0.5 - 1e-9), axis=1)
         return np.rint(self._rows * self._median / self._levels).astype(np.int64)
 
-    def may_guess(self, told: Integers) -> Booleans:
-        """See Belief."""
-        same: Booleans = np.rint(self._rows * self._median / self._levels) == told
+    def may_guess(self, rows: Integers) -> Booleans:
+        """Return whether the rows round to the median's level."""
+        same: Booleans = np.rint(self._rows * self._median / self._levels) == rows
         return same
 
     def learn(self, rows: Integers, where: Booleans) -> None:
-        """See Belief."""
+        """Drop the candidates that the noisy answer excludes."""
         if not where.any():
             return
         unit = self._levels / self._rows
@@ -84,27 +84,27 @@ class Listed(SmallDatabases):
         self.alive = np.ones((trials, len(self.points)), dtype=np.bool_)
 
     def _inside(self, question: int) -> Integers:
-        """Level of each candidate in a question, (K,)."""
+        """Return the level of each candidate in a question, (K,)."""
         if isinstance(self._queries, LinearQueries):
-            sums: Integers = padded(self._queries)[question][self.points].sum(axis=1)
+            sums: Integers = padded_units(self._queries)[question][self.points].sum(axis=1)
             return sums
         first, last = ends(self._queries, np.array([question], dtype=np.int64))
         inside: Integers = ((self.points >= first[0]) & (self.points <= last[0])).sum(axis=1)
         return inside
 
     @override
-    def _spread(self, asked: Integers) -> Floats:
-        spread = np.zeros((len(asked), self._levels + 1))
-        for question in np.unique(asked).tolist():
-            inside, trials = self._inside(question), np.flatnonzero(asked == question)
+    def _spread(self, indices: Integers) -> Floats:
+        spread = np.zeros((len(indices), self._levels + 1))
+        for question in np.unique(indices).tolist():
+            inside, trials = self._inside(question), np.flatnonzero(indices == question)
             for trial in trials.tolist():
                 spread[trial] = np.bincount(inside, weights=self.alive[trial], minlength=self._levels + 1)
         return spread
 
     @override
     def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
-        for question in np.unique(self._asked[where]).tolist():
-            inside, trials = self._inside(question), np.flatnonzero(where & (self._asked == question))
+        for question in np.unique(self._indices[where]).tolist():
+            inside, trials = self._inside(question), np.flatnonzero(where & (self._indices == question))
             left = self.alive[trials] & (inside >= low[trials, None]) & (inside <= high[trials, None])
             some = left.any(axis=1)
             self.alive[trials[some]] = left[some]

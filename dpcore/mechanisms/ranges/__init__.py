@@ -1,1 +1,1 @@
-"""Strategies for prefixes and ranges on a line: what to measure, so that least squares errs least."""
+"""Strategies for prefixes and ranges on a line: measurements with a small least-squares error."""

@@ -16,7 +16,7 @@ from dpcore.mechanisms.ranges.strategy import Strategy, solving
 
 
 class Solver(Protocol):
-    """What makes counts of measured values."""
+    """Protocol of strategies' estimates: counts from measured values."""
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
         """Cells' estimated rows (T, size) from measured values (T, m), in rows."""
@@ -42,40 +42,40 @@ class Estimate:
         self.ones = self.solved(np.ones((1, len(self.own))))[0]  # X^-1 1
 
     def solved(self, values: Floats) -> Floats:
-        """X^-1 times each row of values (T, size)."""
-        found: Floats = values / self.own**2
-        inner = self.within(self.windows @ found[:, : self.cells].T)
-        found[:, : self.cells] -= (self.windows.T @ inner).T / self.own[: self.cells] ** 2
-        return found
+        """Return X^-1 times each row of values (T, size)."""
+        solution: Floats = values / self.own**2
+        inner = self.within(self.windows @ solution[:, : self.cells].T)
+        solution[:, : self.cells] -= (self.windows.T @ inner).T / self.own[: self.cells] ** 2
+        return solution
 
     def measured(self, counts: Integers) -> Integers:
-        """What is measured of counts (T, size), the spare cells last: (T, size + K), in steps."""
+        """Return the measured values of counts (T, size), the spare cells last: (T, size + K), in steps."""
         own = np.concatenate([self.plan.own, np.full(counts.shape[1] - self.cells, self.plan.steps)])
         return np.concatenate([own * counts, (self.plan.windows @ counts[:, : self.cells].T).T], axis=1)
 
     def shares_of_ones(self) -> Floats:
-        """How much of each measured value's noise is in the estimate of all cells' sum, if that is not known."""
+        """Coefficients of the measured values' noise in the estimate of all cells' sum, if that is not known."""
         return np.concatenate([self.ones * self.own, self.windows @ self.ones[: self.cells]])
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
-        """Cells' estimated rows (T, size) from cells' and windows' measured values (T, size + K), in rows."""
+        """Return the cells' estimated rows (T, size) from the measured values (T, size + K), in rows."""
         size = len(self.own)
         gathered = measured[:, :size] * self.own
         gathered[:, : self.cells] += (self.windows.T @ measured[:, size:].T).T
-        found = self.solved(gathered)
+        estimates = self.solved(gathered)
         if self.known:
-            found += self.ones * ((n - found.sum(axis=1, keepdims=True)) / self.ones.sum())
-        return found
+            estimates += self.ones * ((n - estimates.sum(axis=1, keepdims=True)) / self.ones.sum())
+        return estimates
 
     def turned(self, queries: Floats) -> Floats:
-        """M times each row of queries (Q, size)."""
+        """Return M times each row of queries (Q, size)."""
         turned = self.solved(queries)
         if self.known:
             turned -= self.ones * (turned.sum(axis=1, keepdims=True) / self.ones.sum())
         return turned
 
     def shares(self, queries: Floats) -> Floats:
-        """How much of each measured value's noise is in the estimate of queries (Q, size): (Q, size + K)."""
+        """Return the coefficients of the measured values' noise in estimates of queries (Q, size): (Q, size + K)."""
         return self.shares_of(self.turned(queries))
 
     def shares_of(self, turned: Floats) -> Floats:
@@ -85,7 +85,7 @@ class Estimate:
 
 @lru_cache(maxsize=64)
 def estimate(plan: Strategy, *, spare: int, known: bool) -> Estimate:
-    """The strategy's estimate; kept: sizes alone make a strategy."""
+    """Return the strategy's estimate; kept: sizes alone make a strategy."""
     return Estimate(plan, spare=spare, known=known)
 
 

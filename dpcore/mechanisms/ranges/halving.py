@@ -42,12 +42,12 @@ ROUNDING = 1e-9
 
 
 def levels(cells: int) -> int:
-    """How often a stretch of so many cells can be halved, D."""
+    """Return the number of times that a stretch of cells can be halved, D."""
     return (cells - 1).bit_length()
 
 
 def edges(cells: int, level: int) -> Integers:
-    """Where the stretches of a level start, and the end of the last, (2^level + 1,)."""
+    """Return the starts of the stretches of a level, and the end of the last, (2^level + 1,)."""
     return (np.arange((1 << level) + 1) * cells) >> level
 
 
@@ -57,7 +57,7 @@ def decay(scale: float) -> int:
 
 
 def loss(scale: float, depth: int, neighbours: Neighbours) -> float:
-    """The largest privacy loss of all halvings, exactly but for rounding.
+    """Return the largest privacy loss of all halvings, exactly but for rounding.
 
     >>> round(1000 * loss(1000.0, 60, Neighbours.ADD_REMOVE_ONE), 2)
     2.61
@@ -71,7 +71,7 @@ def loss(scale: float, depth: int, neighbours: Neighbours) -> float:
 
 @lru_cache(maxsize=1024)
 def least_scale(epsilon: float, depth: int, neighbours: Neighbours) -> float:
-    """A scale, nearly the least, at which all halvings lose at most epsilon."""
+    """Return a scale, nearly the least, at which all halvings lose at most epsilon."""
     low, high = 0.5 / epsilon, 8 / epsilon
     if not loss(high, depth, neighbours) * (1 + ROUNDING) <= epsilon:
         raise ParameterError(f"The noise of a private tree is not worked out at an epsilon of {epsilon:g}.")
@@ -102,7 +102,7 @@ class Halving(Draw[tuple[Booleans, ...]]):
 
     @property
     def scale(self) -> float:
-        """λ."""
+        """Scale of the noise, λ."""
         return least_scale(self.epsilon, levels(len(self.counts)), self.neighbours)
 
     @override

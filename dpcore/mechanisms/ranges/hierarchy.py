@@ -25,24 +25,24 @@ from functools import lru_cache
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import DomainKind, Entry, Problem, param
+from dpcore.core import DomainType, Entry, Problem, param
 from dpcore.mechanisms.ranges.nodes import levels_of, nodes
 from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy
-from dpcore.mechanisms.ranges.windows import Measured
+from dpcore.mechanisms.ranges.windows import StrategyMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
 
 MAX_BRANCHES = 1024
-LEAST_ON_MANY = 16
+MIN_BRANCHES_ON_MANY = 16
 """Branches on more than MAX_DENSE cells, at least: a worst query is looked for among as many numbers as nodes."""
 
 
 def best_branches(cells: int) -> int:
-    """The number of branches with the least mean variance over all ranges, by the authors' equation 3.
+    """Return the number of branches with the least mean variance over all ranges, by the authors' equation 3.
 
     >>> [best_branches(cells) for cells in (2, 64, 1024, 65536)]
     [2, 64, 32, 16]
     """
-    least = LEAST_ON_MANY if cells > MAX_DENSE else 2
+    least = MIN_BRANCHES_ON_MANY if cells > MAX_DENSE else 2
 
     def variance(branches: int) -> float:
         levels = levels_of(cells, branches=branches)
@@ -61,7 +61,7 @@ def tree(cells: int, *, branches: int) -> Strategy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hierarchy(Measured):
+class Hierarchy(StrategyMechanism):
     """All nodes of a tree with discrete Laplace noise, estimated by least squares."""
 
     branches: int = param(
@@ -71,11 +71,11 @@ class Hierarchy(Measured):
     )  # fmt: skip
 
     def used(self, problem: Problem) -> int:
-        """Branches, b."""
+        """Return the number of branches used, b."""
         cells = problem.domain.ordered
         if self.branches < 2:
             return best_branches(cells)
-        return max(self.branches, LEAST_ON_MANY) if cells > MAX_DENSE else self.branches
+        return max(self.branches, MIN_BRANCHES_ON_MANY) if cells > MAX_DENSE else self.branches
 
     @override
     def plan(self, problem: Problem) -> Strategy:
@@ -98,8 +98,8 @@ ENTRIES = (
         mechanism=Hierarchy,
         title="Hierarchy (Hb)",
         story="Count cells and the nodes of a tree above them, and fit. A common baseline for ranges: its error is the "
-        "same on all data, and known before.",
-        domains=(DomainKind.NUMBER,),
+        "same on all data, and known in advance.",
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Qardaji, Yang and Li (2013)", "Hay, Rastogi, Miklau and Suciu (2010)"),
     ),

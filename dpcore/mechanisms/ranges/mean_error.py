@@ -11,7 +11,7 @@ from dpcore.core import Floats
 
 
 def mean_square(values: Floats, *, prefixes: bool) -> Floats:
-    """G times the columns of ``values`` (U, k), for G = mean of w w' over all prefixes or all ranges."""
+    """Return G times the columns of ``values`` (U, k), for G = mean of w w' over all prefixes or all ranges."""
     cells = len(values)
     if prefixes:
         sums: Floats = np.cumsum(np.cumsum(values, axis=0)[::-1], axis=0)[::-1] / cells
@@ -24,7 +24,7 @@ def mean_square(values: Floats, *, prefixes: bool) -> Floats:
 
 
 def diagonal(cells: int, *, prefixes: bool) -> Floats:
-    """The diagonal of G: the share of the queries in which a cell is, (U,)."""
+    """Return the diagonal of G: the share of the queries in which a cell is, (U,)."""
     place = np.arange(1, cells + 1)
     if prefixes:
         return (cells + 1 - place) / cells
@@ -32,7 +32,7 @@ def diagonal(cells: int, *, prefixes: bool) -> Floats:
 
 
 def mean_variance(measured: Floats, *, prefixes: bool, known: bool) -> tuple[float, Floats]:
-    """Mean variance over the class for noise of variance 1, and its gradient in the windows B, both (K, U).
+    """Return the mean variance over the class for noise of variance 1, and its gradient in the windows B, both (K, U).
 
     Writing N = (I + B'B)^-1 and c = 1 + the columns' sums, X^-1 = c N c. With the sum known, the gradient is that of
     another G, which differs from the true one by matrices of rank one; the reserved cell, measured alone, adds 1 to the

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def levels_of(cells: int, *, branches: int) -> int:
-    """Levels of the tree, h, the cells among them and no root.
+    """Return the levels of the tree, h, the cells among them and no root.
 
     >>> [levels_of(cells, branches=4) for cells in (1, 4, 5, 16, 1024)]
     [1, 1, 2, 2, 5]
@@ -20,7 +20,7 @@ def levels_of(cells: int, *, branches: int) -> int:
 
 
 def nodes(cells: int, *, branches: int) -> Any:
-    """The nodes above the cells without the root, as rows of zeros and ones, sparse (K, U)."""
+    """Return the nodes above the cells without the root, as rows of zeros and ones, sparse (K, U)."""
     from scipy.sparse import csr_array, vstack
 
     levels, place = levels_of(cells, branches=branches), np.arange(cells)

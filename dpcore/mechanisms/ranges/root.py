@@ -35,7 +35,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Guarantee,
@@ -43,16 +43,16 @@ from dpcore.core import (
     Integers,
     Neighbours,
     Problem,
+    checkpoint,
     delta_param,
     epsilon_param,
-    may_stop,
     param,
     rounded_up,
     rows_up,
 )
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree
 from dpcore.mechanisms.ranges.windows import WindowsRelease, worst_square_of
-from dpcore.privacy.gaussian_vectors import calibrated
+from dpcore.privacy.gaussian_vectors import calibrate
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import GaussianCounts, Sampler
@@ -64,14 +64,14 @@ BLOCK = 512
 
 
 def spectrum(cells: int, *, prefixes: bool) -> tuple[Floats, Floats]:
-    """Angles of R's eigenvectors, and its eigenvalues, (U,) each."""
+    """Return the angles of R's eigenvectors, and its eigenvalues, (U,) each."""
     k = np.arange(1, cells + 1)
     angle = np.pi * ((2 * k - 1) / (2 * cells + 1) if prefixes else k / (cells + 1))
     return angle, 1 / (2 * np.sin(angle / 2)) * (1.0 if prefixes else math.sqrt(cells + 1))
 
 
 def root(cells: int, *, prefixes: bool) -> Floats:
-    """R (U, U) with R^2 = W'W, W all prefixes or all ranges as rows of zeros and ones.
+    """Return R (U, U) with R^2 = W'W, W all prefixes or all ranges as rows of zeros and ones.
 
     The eigenvectors are sines, so R_ij = f(i - j) - f(i + j) for a sum f of cosines. Their angles are whole shares of a
     turn, so f is a Fourier transform of the eigenvalues.
@@ -83,8 +83,8 @@ def root(cells: int, *, prefixes: bool) -> Floats:
     f = np.fft.fft(spread).real[: 2 * cells + 1] * 2 / (2 * cells + 1 if prefixes else 2 * (cells + 1))
     of_difference = sliding_window_view(np.concatenate([f[cells - 1 : 0 : -1], f[:cells]]), cells)[::-1]
     of_sum = sliding_window_view(f[2:], cells)
-    found: Floats = of_difference - (of_sum[::-1, ::-1] if prefixes else of_sum)  # prefixes are counted from the end
-    return found
+    matrix: Floats = of_difference - (of_sum[::-1, ::-1] if prefixes else of_sum)  # prefixes are counted from the end
+    return matrix
 
 
 class Triangle:
@@ -100,10 +100,10 @@ class Triangle:
 
     def __init__(self, cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> None:
         products = root(cells, prefixes=prefixes)
-        may_stop()
+        checkpoint()
         lengths = np.sqrt(np.diag(products))
         factor = np.linalg.cholesky(products / lengths[:, None] / lengths)
-        may_stop()
+        checkpoint()
         whole = np.rint(steps * factor.T).astype(np.int64)
         np.fill_diagonal(whole, np.maximum(1, np.diag(whole)))
         # Short numbers: on the most cells it takes 32 MB.
@@ -118,8 +118,8 @@ class Triangle:
         """A^-1 or A'^-1 times each row of values (T, size), A in columns of length 1."""
         from scipy.linalg import solve_triangular
 
-        found: Floats = solve_triangular(self.whole / self.steps, values.T, trans=int(transposed)).T
-        return found
+        solution: Floats = solve_triangular(self.whole / self.steps, values.T, trans=int(transposed)).T
+        return solution
 
     def shift(self, neighbours: Neighbours) -> int:
         """The longest move of A x between neighbours in steps, rounded up: over all cells or all pairs of them."""
@@ -128,7 +128,7 @@ class Triangle:
         longest = squares.max() if neighbours is Neighbours.ADD_REMOVE_ONE else 0.0
         if neighbours is Neighbours.REPLACE_ONE:
             for first in range(0, self.numbers, BLOCK):
-                may_stop()
+                checkpoint()
                 end = first + BLOCK  # of what the columns of a block have, above and with the diagonal
                 products = exact[:end, first:end].T @ exact[:end, first:]
                 moves = squares[first:end, None] + squares[first:] - 2 * products
@@ -136,19 +136,19 @@ class Triangle:
         return math.isqrt(int(longest) - 1) + 1
 
     def measured(self, counts: Integers) -> Integers:
-        """What is measured of counts (size,), in steps: (size,)."""
+        """Return the measured values of counts (size,), in steps: (size,)."""
         values: Integers = self.whole @ counts  # counts are long, and so are their sums
         return values
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
         """Cells' estimated rows (T, size) from measured values (T, size), in rows."""
-        found = self._turned(measured, transposed=False)
+        estimates = self._turned(measured, transposed=False)
         if self.known:
-            found += self.ones * ((n - found.sum(axis=1, keepdims=True)) / self.ones.sum())
-        return found
+            estimates += self.ones * ((n - estimates.sum(axis=1, keepdims=True)) / self.ones.sum())
+        return estimates
 
     def shares(self, queries: Floats) -> Floats:
-        """How much of each measured value's noise is in the estimate of queries (Q, size): (Q, size)."""
+        """Return the coefficients of the measured values' noise in estimates of queries (Q, size): (Q, size)."""
         if self.known:
             queries = queries - (queries @ self.ones / self.ones.sum())[:, None]
         return self._turned(queries, transposed=True)
@@ -157,15 +157,15 @@ class Triangle:
         """Variance of the sums of cells ``first`` to ``last`` (Q,), both included, for noise of one row: (Q,)."""
         cell = np.arange(self.numbers)
         queries = (cell >= first[:, None]) & (cell <= last[:, None])
-        found: Floats = (self.shares(queries.astype(np.float64)) ** 2).sum(axis=1)
-        return found
+        variances: Floats = (self.shares(queries.astype(np.float64)) ** 2).sum(axis=1)
+        return variances
 
     def worst(self) -> float:
-        """The largest variance of all queries, for noise of one row: from the sums of M along both sides."""
+        """Return the largest variance of all queries, for noise of one row: from the sums of M along both sides."""
         from scipy.linalg.lapack import dpotri
 
         upper, _ = dpotri(self.whole / self.steps)  # X^-1 from its factor
-        may_stop()
+        checkpoint()
         inverse = upper + np.triu(upper, 1).T
         if self.known:
             inverse -= np.outer(self.ones, self.ones / self.ones.sum())
@@ -173,7 +173,7 @@ class Triangle:
 
 
 class Sizes(TypedDict):
-    """What a transform depends on; public."""
+    """Public sizes that determine a transform."""
 
     cells: int
     spare: int
@@ -185,28 +185,30 @@ class Sizes(TypedDict):
 
 @lru_cache(maxsize=4)
 def transform(*, tree: bool, cells: int, **sizes: Any) -> Triangle | WeightedTree:
-    """What is measured, by ``Sizes``; kept: sizes alone."""
+    """Return the transform for these ``Sizes``; cached: sizes alone."""
     return (WeightedTree if tree else Triangle)(cells, **sizes)
 
 
 @lru_cache(maxsize=64)
 def longest_move(**sizes: Any) -> tuple[int, int]:
-    """How many numbers are measured, and the shift under the relation of ``known``; kept: sizes alone."""
-    found = transform(**sizes)
-    return found.numbers, found.shift(Neighbours.REPLACE_ONE if sizes["known"] else Neighbours.ADD_REMOVE_ONE)
+    """Return the number of measured values, and the shift under the relation of ``known``; cached: sizes alone."""
+    transformed = transform(**sizes)
+    return transformed.numbers, transformed.shift(
+        Neighbours.REPLACE_ONE if sizes["known"] else Neighbours.ADD_REMOVE_ONE
+    )
 
 
 @lru_cache(maxsize=64)
 def worst_square(**sizes: Any) -> float:
-    """What no query's variance is above, for noise of one row; kept: sizes alone."""
+    """Return an upper bound on every query's variance, for noise of one row; cached: sizes alone."""
     return transform(**sizes).worst()
 
 
 @lru_cache(maxsize=256)
 def noise(*, epsilon: float, delta: float, shift: int, numbers: int) -> float:
-    """The smallest sigma found for so many numbers that a neighbour moves by this length; kept: public numbers."""
-    told = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(shift) ** 2]])}
-    return float(calibrated(np.ones(1), epsilon=epsilon, delta=delta, **told)[0])
+    """Return the smallest proved sigma for these numbers, shifted by this length; cached: public numbers."""
+    arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(shift) ** 2]])}
+    return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,19 +225,19 @@ class EqualisedRoot(GaussianMechanism):
     )  # fmt: skip
 
     def is_tree(self, problem: Problem) -> bool:
-        """Whether a tree is measured: there is no room for a triangle."""
+        """Return whether a tree is measured: there is no room for a triangle."""
         return problem.domain.ordered > MAX_CELLS
 
     def solver(self, problem: Problem) -> Triangle | WeightedTree:
-        """The transform for the problem's sizes."""
+        """Return the transform for the problem's sizes."""
         return transform(**self._sizes(problem))
 
     def shift(self, problem: Problem) -> tuple[int]:
-        """How far a neighbour moves all measured values together, in steps."""
+        """Return the shift of all measured values together under a neighbour, in steps."""
         return longest_move(**self._sizes(problem))[1:]
 
     def sigma(self, problem: Problem) -> float:
-        """Standard parameter of the noise in steps."""
+        """Return the parameter of the Gaussian noise, in steps."""
         numbers, shift = longest_move(**self._sizes(problem))
         return noise(epsilon=self.epsilon, delta=self.delta, shift=shift, numbers=numbers)
 
@@ -264,7 +266,7 @@ class EqualisedRoot(GaussianMechanism):
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Every {problem.queries.one} gathers noise of σ = {rounded_up(math.sqrt(square) * sigma)} rows "
-            f"at most, and no answer is off by more than {rows_up(rows)} rows, except with chance {beta:g}.",
+            f"at most, and no answer has an error above {rows_up(rows)} rows, except with chance {beta:g}.",
             formula=r"\alpha\le\frac{\sigma}{nS}\sqrt{2v\ln\frac{2|Q|}\beta},\quad v=\max_w w^\top Mw",
             reference="least squares; sub-Gaussian tails, union bound over the class",
             beta=beta,
@@ -289,7 +291,7 @@ class EqualisedRoot(GaussianMechanism):
         return self.release(WindowsRelease, state, sampler, trials, measured=measured, solver=solver, steps=self.steps)
 
     def _sizes(self, problem: Problem) -> Sizes:
-        """What the transform depends on; public."""
+        """Return the public sizes that determine the transform."""
         cells = problem.domain.ordered
         return {
             "cells": cells,
@@ -308,7 +310,7 @@ ENTRIES = (
         title="Equalised root",
         story="Gaussian noise on sums made for all ranges at once, within 5% of a lower bound for such noise where "
         "rows are added or removed; δ is above 0. Above 4,096 cells a tree’s sums, a quarter worse.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=("Li and Miklau (2013)", "Canonne, Kamath and Steinke (2020)"),
         tiny={"steps": 3, "delta": 0.01},

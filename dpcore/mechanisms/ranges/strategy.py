@@ -1,4 +1,4 @@
-"""What to measure for ranges: overlapping triangular windows on every cell's own count, with the best weights.
+"""The strategy for ranges: overlapping triangular windows on every cell's own count, with the best weights.
 
 A strategy is a matrix of weights, one column a cell. Column i holds the weights A[:, i] of the windows and D[i] of the
 cell itself; none is negative and they add up to 1, so a row of the data moves all measured values together by 1 in L1.
@@ -13,9 +13,9 @@ it is started from other weights and from trees as well, and the least mean is t
 many cells each width has one weight and the mean is over some queries drawn beforehand.
 `python -m benchmarks range_limits` searches for anything better.
 
-What took long to find is kept on disk (``kept.py``), and only the windows' weights: what a row moves does not follow
-from a file. A cell's own weight is what the windows leave of the steps, so all columns add up to them; and a weight
-that is negative, or leaves a cell nothing, is refused here as anywhere. Who can write the file can make answers worse.
+Results of long searches are cached on disk (``strategy_cache.py``), only the windows' weights: the shift of a row
+does not follow from a file. A cell's own weight is the rest of the steps that the windows leave, so all columns add up
+to them. A negative weight, or one that leaves a cell nothing, is refused. A changed file can only make answers worse.
 
 References:
     Li, Hay, Rastogi, Miklau and McGregor (2010) for strategies and the least-squares estimate; McKenna, Miklau, Hay and
@@ -34,8 +34,8 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Floats, Integers, ParameterError, may_stop
-from dpcore.mechanisms.ranges import kept, mean_error
+from dpcore.core import Floats, Integers, ParameterError, checkpoint
+from dpcore.mechanisms.ranges import mean_error, strategy_cache
 from dpcore.mechanisms.ranges.mean_error import mean_variance
 from dpcore.mechanisms.ranges.nodes import nodes
 
@@ -56,10 +56,10 @@ MAX_WEIGHT = 4.0
 """Of a window in a cell, before columns are divided: cells whose own count is hardly measured solve badly."""
 SAMPLED = 16
 """Queries that stand for the class on many cells."""
-LEAST_KEPT = 100
-"""Cells from which strategies are kept on disk: below they are found in a twentieth of a second."""
+MIN_CACHED_CELLS = 100
+"""Cells from which strategies are cached on disk: for fewer the search takes a twentieth of a second."""
 PROGRAM = Path(__file__).read_bytes() + Path(mean_error.__file__).read_bytes()
-"""Source of the search: files that another version kept are not read."""
+"""Source of the search: files of another version are not read."""
 
 
 def windows(cells: int, *, prefixes: bool, known: bool) -> tuple[Any, Integers]:
@@ -81,9 +81,9 @@ def windows(cells: int, *, prefixes: bool, known: bool) -> tuple[Any, Integers]:
         left = np.floor(places).astype(np.int64)
         centres = np.concatenate([left, left + 1])
         heights = np.concatenate([left + 1 - places, places - left])
-        kept = (centres >= first) & (centres <= last) & (heights > 0)
-        where = (centres[kept] - first, np.tile(np.arange(cells), 2)[kept])
-        parts.append(csr_array((heights[kept], where), shape=(last - first + 1, cells)))
+        inside = (centres >= first) & (centres <= last) & (heights > 0)
+        where = (centres[inside] - first, np.tile(np.arange(cells), 2)[inside])
+        parts.append(csr_array((heights[inside], where), shape=(last - first + 1, cells)))
         levels += [level] * (last - first + 1)
         if spacing < wider:
             return csr_array(vstack(parts)), np.array(levels, dtype=np.int64)
@@ -120,7 +120,7 @@ class Strategy:
 
 @lru_cache(maxsize=64)
 def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
-    """The best windows for all prefixes or all ranges, weights rounded down to whole steps; kept: sizes alone.
+    """Return the best windows for all prefixes or all ranges, weights rounded down to whole steps; kept: sizes alone.
 
     Args:
         cells: how many in order.
@@ -128,25 +128,25 @@ def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy
         known: whether the number of rows is public, so that the sum of all cells need not be measured.
         steps: the sum of a column.
     """
-    if cells < LEAST_KEPT:
-        return _found(cells, prefixes=prefixes, known=known, steps=steps)
-    name = kept.name_of(PROGRAM, version("numpy"), version("scipy"), cells, prefixes, known, steps)
-    if (told := kept.read(name)) is not None:
+    if cells < MIN_CACHED_CELLS:
+        return _build_strategy(cells, prefixes=prefixes, known=known, steps=steps)
+    name = strategy_cache.name_of(PROGRAM, version("numpy"), version("scipy"), cells, prefixes, known, steps)
+    if (cached := strategy_cache.read(name)) is not None:
         with suppress(ParameterError):  # else it is found again
-            return read_back(told, cells=cells, steps=steps)
-    found = _found(cells, prefixes=prefixes, known=known, steps=steps)
-    kept.write(name, written(found))
-    return found
+            return deserialise(cached, cells=cells, steps=steps)
+    result = _build_strategy(cells, prefixes=prefixes, known=known, steps=steps)
+    strategy_cache.write(name, serialise(result))
+    return result
 
 
 @lru_cache(maxsize=64)
 def identity_strategy(cells: int) -> Strategy:
-    """Each cell's own count with weight 1 and no windows."""
+    """Return the strategy of each cell's own count with weight 1, without windows."""
     return Strategy(own=np.ones(cells, dtype=np.int64), windows=np.zeros((0, cells), dtype=np.int64), steps=1)
 
 
-def written(plan: Strategy) -> bytes:
-    """Its windows as whole numbers of four bytes: how many; cells of each; those cells, in order; their weights."""
+def serialise(plan: Strategy) -> bytes:
+    """Return the windows as whole numbers of four bytes: their number; cells of each; those cells in order; weights."""
     from scipy.sparse import csr_array
 
     rows = csr_array(plan.windows)
@@ -155,36 +155,36 @@ def written(plan: Strategy) -> bytes:
     return np.concatenate(parts).astype("<u4").tobytes()
 
 
-def read_back(told: bytes, *, cells: int, steps: int) -> Strategy:
-    """The strategy for so many cells and steps of which these are the windows.
+def deserialise(content: bytes, *, cells: int, steps: int) -> Strategy:
+    """Return the strategy with these windows, for this many cells and steps.
 
     Raises:
         ParameterError: if there is none.
     """
     from scipy.sparse import csr_array
 
-    numbers = np.frombuffer(told[: len(told) // 4 * 4], dtype="<u4").astype(np.int64)
+    numbers = np.frombuffer(content[: len(content) // 4 * 4], dtype="<u4").astype(np.int64)
     count = int(numbers[0]) if len(numbers) else cells + 1
     lengths = numbers[1 : count + 1]
     rest = numbers[count + 1 :]
-    if count > cells or len(lengths) < count or len(rest) != 2 * lengths.sum() or len(told) % 4:
+    if count > cells or len(lengths) < count or len(rest) != 2 * lengths.sum() or len(content) % 4:
         raise ParameterError("These are no windows.")
     place, weights = np.split(rest, 2)
     row = np.repeat(np.arange(count), lengths)
     if (place >= cells).any() or (np.diff(row * cells + place) <= 0).any():
         raise ParameterError("Windows are of cells, each once and in order.")
-    found = csr_array((weights, place, np.concatenate([[0], np.cumsum(lengths)])), shape=(count, cells))
+    matrix = csr_array((weights, place, np.concatenate([[0], np.cumsum(lengths)])), shape=(count, cells))
     if cells <= MAX_DENSE:
-        found = found.toarray()
-    return Strategy(own=steps - found.sum(axis=0), windows=found, steps=steps)
+        matrix = matrix.toarray()
+    return Strategy(own=steps - matrix.sum(axis=0), windows=matrix, steps=steps)
 
 
-def _found(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
-    """The best windows, searched for."""
+def _build_strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
+    """Return the best windows, searched for."""
     triangles, levels = windows(cells, prefixes=prefixes, known=known)
     if cells > MAX_DENSE:
         mean = sampled_mean(triangles, levels, prefixes=prefixes, known=known)
-        measured = _rows_times(triangles, _least(mean, np.full(int(levels.max()) + 1, 0.5), FEW_STEPS)[levels])
+        measured = _rows_times(triangles, _minimise(mean, np.full(int(levels.max()) + 1, 0.5), FEW_STEPS)[levels])
     else:
         measured = _searched(triangles.toarray(), levels, prefixes=prefixes, known=known)
     shares = steps / (1 + measured.sum(axis=0))
@@ -216,37 +216,39 @@ def _searched(triangles: Floats, levels: Integers, *, prefixes: bool, known: boo
             value, gradient = mean_variance(entries.reshape(start.shape), prefixes=prefixes, known=known)
             return value, gradient.ravel()
 
-        return _least(free, start.ravel(), STEPS_OF_POLISH).reshape(start.shape)
+        return _minimise(free, start.ravel(), STEPS_OF_POLISH).reshape(start.shape)
 
-    weights = _least(by_group, np.full(count, 0.5), STEPS_OF_SEARCH)
+    weights = _minimise(by_group, np.full(count, 0.5), STEPS_OF_SEARCH)
     measured: Floats = weights[group][:, None] * triangles
     if cells > MAX_FREE:
         return measured
-    found = [polish(measured), np.zeros((1, cells))]
+    candidates = [polish(measured), np.zeros((1, cells))]
     if cells <= MAX_RESTARTED:
         trees = [NODE_WEIGHT * nodes(cells, branches=branches).toarray() for branches in (2, 4) if branches < cells]
-        found += [polish(start) for start in (0.2 * triangles, *trees)]
-    return min(found, key=lambda windows: mean_variance(windows, prefixes=prefixes, known=known)[0])
+        candidates += [polish(start) for start in (0.2 * triangles, *trees)]
+    return min(candidates, key=lambda windows: mean_variance(windows, prefixes=prefixes, known=known)[0])
 
 
-def _least(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, steps: int) -> Floats:
-    """Where a function with a gradient is least, among numbers of at least 0."""
+def _minimise(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, steps: int) -> Floats:
+    """Minimise a function with a gradient over numbers of at least 0."""
     from scipy.optimize import minimize  # not before somebody asks: it takes a while to import
 
-    def asked(weights: Floats) -> tuple[float, Floats]:
-        may_stop()
+    def cancellable_objective(weights: Floats) -> tuple[float, Floats]:
+        checkpoint()
         return objective(weights)
 
     bounds = [(0, MAX_WEIGHT)] * len(start)
-    found = minimize(asked, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
-    best: Floats = found.x
+    minimum = minimize(
+        cancellable_objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
+    )
+    best: Floats = minimum.x
     return best
 
 
 def sampled_mean(
     triangles: Any, levels: Integers, *, prefixes: bool, known: bool
 ) -> Callable[[Floats], tuple[float, Floats]]:
-    """The mean variance over SAMPLED queries and its gradient, as a function of one weight a level (L,).
+    """Return the mean variance over SAMPLED queries and its gradient, as a function of one weight a level (L,).
 
     Triangles (K, U) are sparse. With z = N c w for a query w, its variance is (c w)'z.
     """
@@ -269,17 +271,17 @@ def sampled_mean(
         solve = solving(_rows_times(_rows_times(overlaps, each).T, each))
         scaled = column[:, None] * queries
         solved = scaled - triangles.T @ (each[:, None] * solve(each[:, None] * (triangles @ scaled)))
-        seen = triangles @ solved
+        measured = triangles @ solved
 
-        def products(other: Floats, solved_other: Floats, seen_other: Floats) -> tuple[Floats, Floats]:
-            """Values of (c w)'N(c v), (Q,), and their gradients in the weights, (L, Q)."""
+        def products(other: Floats, solved_other: Floats, measured_other: Floats) -> tuple[Floats, Floats]:
+            """Return the values of (c w)'N(c v), (Q,), and their gradients in the weights, (L, Q)."""
             values = (column[:, None] * other * solved).sum(axis=0)
             by_column = sums @ (queries * solved_other + other * solved)
-            return values, by_column - 2 * weights[:, None] * (of_level @ (seen * seen_other))
+            return values, by_column - 2 * weights[:, None] * (of_level @ (measured * measured_other))
 
-        values, gradients = products(queries, solved, seen)
+        values, gradients = products(queries, solved, measured)
         if known:
-            crossed, moved = products(queries[:, -1:], solved[:, -1:], seen[:, -1:])
+            crossed, moved = products(queries[:, -1:], solved[:, -1:], measured[:, -1:])
             total = values[-1] + 1
             gradients = gradients - 2 * crossed / total * moved + (crossed / total) ** 2 * gradients[:, -1:]
             values = values - crossed**2 / total
@@ -289,7 +291,7 @@ def sampled_mean(
 
 
 def solving(inside: Any) -> Callable[[Floats], Floats]:
-    """Solves (I + inside) x = b for the columns of b: once inverted where it is full, factored where it is sparse.
+    """Return a solver of (I + inside) x = b for the columns of b: an inverse if it is full, factors if it is sparse.
 
     The matrix is symmetric and positive: with pivots off the diagonal a factor has ten times the entries, and errs.
     """
@@ -305,7 +307,7 @@ def solving(inside: Any) -> Callable[[Floats], Floats]:
 
 
 def _rows_times(matrix: Any, factors: Floats) -> Any:
-    """Each row of a sparse matrix times its factor."""
+    """Return each row of a sparse matrix times its factor."""
     from scipy.sparse import csr_array
 
     scaled = csr_array(matrix, copy=True).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Private tree, then windows: find where the rows are with a little of ε, and measure only there with the rest.
+"""Private tree, then windows: locate the rows with a little of ε, and measure only there with the rest.
 
 Most columns have their rows in few places; windows measure all of the line alike. So a part of ε halves the line again
 and again where rows are (``halving.py``), and the rest measures overlapping windows on the stretches that are left, as
@@ -34,7 +34,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -48,14 +48,14 @@ from dpcore.core import (
 from dpcore.mechanisms.ranges.estimates import Estimate, estimate
 from dpcore.mechanisms.ranges.halving import Halving, decay, edges, least_scale, levels
 from dpcore.mechanisms.ranges.strategy import MAX_DENSE, Strategy, strategy
-from dpcore.mechanisms.ranges.windows import exceeded, spared, worst_query
+from dpcore.mechanisms.ranges.windows import error_tail_bound, estimate_sizes, worst_query
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 
 def counts_of(cells: int) -> tuple[int, ...]:
-    """How many stretches there may be."""
+    """Return the possible numbers of stretches."""
     return (*(1 << level for level in range(levels(cells))), cells)
 
 
@@ -63,21 +63,21 @@ def counts_of(cells: int) -> tuple[int, ...]:
 def worst_queries(
     cells: int, *, prefixes: bool, steps: int, spare: int, known: bool
 ) -> tuple[tuple[float, float], ...]:
-    """worst_query for as many stretches as there may be; kept: sizes alone."""
+    """Return ``worst_query`` for each possible number of stretches; cached: sizes alone."""
     plans = (strategy(count, prefixes=prefixes, known=known, steps=steps) for count in counts_of(cells))
     return tuple(worst_query(plan, prefixes=prefixes, spare=spare, known=known) for plan in plans)
 
 
 def stretches(halved: tuple[Booleans, ...], cells: int) -> Booleans:
-    """Which cells start a stretch (T, cells): of those that were not halved, the widest ones are, up to a power of two.
+    """Return the cells that start a stretch (T, cells); the widest unhalved ones are halved, up to a power of two.
 
     >>> stretches((np.array([[True]]), np.array([[True, False]])), 4).astype(int)
     array([[1, 1, 1, 1]])
     >>> stretches((np.array([[False]]), np.array([[False, False]])), 4).astype(int)
     array([[1, 0, 0, 0]])
     """
-    found = 1 + sum(cut.sum(axis=1) for cut in halved)
-    left = np.minimum(1 << np.ceil(np.log2(found)).astype(np.int64), cells) - found
+    count = 1 + sum(cut.sum(axis=1) for cut in halved)
+    left = np.minimum(1 << np.ceil(np.log2(count)).astype(np.int64), cells) - count
     starts = np.zeros((len(left), cells), dtype=np.bool_)
     starts[:, 0] = True
     there = np.ones((len(left), 1), dtype=np.bool_)
@@ -110,34 +110,34 @@ class TreeWindowsRelease(DataRelease):
         """Estimated rows per cell, (T, size), even within a stretch; not whole, and below 0 where the noise has it."""
         problem, (trials, cells) = self.problem, self.starts.shape
         spare = problem.domain.size - cells
-        found = np.empty((trials, cells + spare))
+        counts = np.empty((trials, cells + spare))
         for count, these in by_count(self.starts):
             solver = solver_of(problem, count, steps=self.steps)
             measured = self.measured[these, : count + spare + solver.plan.windows.shape[0]] / self.steps
             rows = solver.counts(measured, n=problem.n)
             within = np.cumsum(self.starts[these], axis=1) - 1
             wide = np.diff(np.nonzero(self.starts[these])[1].reshape(-1, count), axis=1, append=cells)
-            found[these, :cells] = np.take_along_axis(rows[:, :count] / wide, within, axis=1)
-            found[these, cells:] = rows[:, count:]
-        return found
+            counts[these, :cells] = np.take_along_axis(rows[:, :count] / wide, within, axis=1)
+            counts[these, cells:] = rows[:, count:]
+        return counts
 
 
 def by_count(starts: Booleans) -> list[tuple[int, Integers]]:
-    """How many stretches, and which trials have so many."""
+    """Return the numbers of stretches, each with the trials that have that many."""
     counts = starts.sum(axis=1)
     return [(int(count), np.nonzero(counts == count)[0]) for count in np.unique(counts)]
 
 
 def plans(problem: Problem, *, steps: int) -> dict[int, Strategy]:
     """The windows on as many stretches as there may be: on all of them, so that sizes alone decide what is kept."""
-    prefixes, known = isinstance(problem.queries, Thresholds), spared(problem)["known"]
+    prefixes, known = isinstance(problem.queries, Thresholds), estimate_sizes(problem)["known"]
     counts = counts_of(problem.domain.ordered)
     return {count: strategy(count, prefixes=prefixes, known=known, steps=steps) for count in counts}
 
 
 def solver_of(problem: Problem, count: int, *, steps: int) -> Estimate:
-    """The windows on so many stretches."""
-    return estimate(plans(problem, steps=steps)[count], **spared(problem))
+    """Return the windows on so many stretches."""
+    return estimate(plans(problem, steps=steps)[count], **estimate_sizes(problem))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,11 +156,11 @@ class TreeWindows(PureMechanism):
     )  # fmt: skip
 
     def halving_scale(self, problem: Problem) -> float:
-        """λ."""
+        """Return the scale of the tree's noise, λ."""
         return least_scale(self.share * self.epsilon, levels(problem.domain.ordered), problem.neighbours)
 
-    def most(self, problem: Problem) -> int:
-        """Numbers that any tree may need, so many are drawn whatever it is."""
+    def numbers_drawn(self, problem: Problem) -> int:
+        """Return the numbers that any tree may need, so many are drawn whatever it is."""
         numbers = [count + int(plan.windows.shape[0]) for count, plan in plans(problem, steps=self.steps).items()]
         return max(numbers) + problem.domain.size - problem.domain.ordered
 
@@ -176,9 +176,9 @@ class TreeWindows(PureMechanism):
         hidden = ends * ((levels(cells) - 1) * decay(scale) + slack)
         noise = self.steps * sum(problem.neighbours.histogram_shift) / (self.epsilon - self.share * self.epsilon)
         prefixes = isinstance(problem.queries, Thresholds)
-        worst = worst_queries(cells, prefixes=prefixes, steps=self.steps, **spared(problem))
+        worst = worst_queries(cells, prefixes=prefixes, steps=self.steps, **estimate_sizes(problem))
         gathered = max(
-            exceeded(each, cells=count, prefixes=prefixes, scale=noise, beta=beta / 2) / self.steps
+            error_tail_bound(each, cells=count, prefixes=prefixes, scale=noise, beta=beta / 2) / self.steps
             for count, each in zip(counts_of(cells), worst, strict=True)
         )
         rows = hidden + gathered
@@ -211,8 +211,8 @@ class TreeWindows(PureMechanism):
         halved = sampler.draw(Halving(rows, epsilon=first, neighbours=problem.neighbours), trials)
         starts = stretches(halved, cells)
         before = np.concatenate([[0], np.cumsum(rows)])
-        most = self.most(problem)
-        values = np.zeros((len(starts), most), dtype=np.int64)
+        numbers = self.numbers_drawn(problem)
+        values = np.zeros((len(starts), numbers), dtype=np.int64)
         needed = np.zeros(len(starts), dtype=np.int64)
         for count, these in by_count(starts):
             places = np.nonzero(starts[these])[1].reshape(-1, count)
@@ -226,7 +226,7 @@ class TreeWindows(PureMechanism):
             epsilon=self.epsilon - first,
             sensitivity=self.steps * sum(problem.neighbours.histogram_shift),
         )
-        measured = sampler.draw(draw, trials) * (np.arange(most) < needed[:, None])
+        measured = sampler.draw(draw, trials) * (np.arange(numbers) < needed[:, None])
         return self.release(
             TreeWindowsRelease, state, sampler, trials, starts=starts, measured=measured, steps=self.steps
         )
@@ -239,7 +239,7 @@ ENTRIES = (
         title="Private tree, then windows",
         story="Spend a little to find where the rows are, and measure only there. Usually better than windows where "
         "there are few rows for the cells, and worse where many rows fill the line.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=(
             "Zhang, Xiao and Xie (2016), PrivTree",

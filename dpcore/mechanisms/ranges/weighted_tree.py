@@ -35,7 +35,7 @@ SLOPES = 64
 
 
 def level_weights(cells: int, *, prefixes: bool, known: bool, steps: int) -> Integers:
-    """Whole weights of the levels, cells first, at least 1 there: (levels,).
+    """Return whole weights of the levels, cells first, at least 1 there: (levels,).
 
     >>> level_weights(8, prefixes=True, known=False, steps=100).tolist()
     [67, 40, 42, 46]
@@ -91,7 +91,7 @@ class WeightedTree:
             self.z.append(self.s[-1] / (1 + self.u[level] * self.s[-1]))
 
     def shift(self, neighbours: Neighbours) -> int:
-        """The longest move of A x between neighbours in steps, rounded up."""
+        """Return the longest move of A x between neighbours in steps, rounded up."""
         squares = (self.weights**2).tolist()
         square = sum(squares)
         if neighbours is Neighbours.REPLACE_ONE:
@@ -100,7 +100,7 @@ class WeightedTree:
         return math.isqrt(square - 1) + 1
 
     def measured(self, counts: Integers) -> Integers:
-        """What is measured of counts (size,), in steps: level by level, the reserved cell last: (numbers,)."""
+        """Return the measured values of counts (size,), in steps: level by level, reserved cell last: (numbers,)."""
         parts = [self.own * counts[self.cells :]]
         for level in np.flatnonzero(self.weights)[::-1]:
             sums = np.add.reduceat(counts[: self.cells], np.arange(0, self.cells, 1 << level))
@@ -108,36 +108,36 @@ class WeightedTree:
         return np.concatenate(parts)
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
-        """Cells' estimated rows (T, size) from measured values (T, numbers), in rows."""
+        """Return the cells' estimated rows (T, size) from measured values (T, numbers), in rows."""
         trials, start = len(measured), 0
-        found: list[Floats] = []
+        levels: list[Floats] = []
         for level, (u, count) in enumerate(zip(self.u.tolist(), self.nodes, strict=True)):
             sums = np.zeros((trials, 1 << self.top - level))
             if level:
-                sums += found[-1][:, 0::2]
-                sums += found[-1][:, 1::2]
+                sums += levels[-1][:, 0::2]
+                sums += levels[-1][:, 1::2]
             if u:
-                told = measured[:, start : start + count] / math.sqrt(u)
+                values = measured[:, start : start + count] / math.sqrt(u)
                 start += count
                 if level:
                     s = self.s[level][:count]
-                    told -= sums[:, :count]
-                    told *= u * s / (1 + u * s)
-                sums[:, :count] += told
-            found.append(sums)
+                    values -= sums[:, :count]
+                    values *= u * s / (1 + u * s)
+                sums[:, :count] += values
+            levels.append(sums)
         beyond = measured[:, start:] * (self.steps / self.own)
         if self.known:
-            left = n - found[-1] - beyond.sum(axis=1, keepdims=True)
+            left = n - levels[-1] - beyond.sum(axis=1, keepdims=True)
             part = self.z[-1] / self._of_all()
-            found[-1] += left * part
+            levels[-1] += left * part
             beyond += left * (1 - part)
         for level in range(self.top, 0, -1):
-            left = found[level] - found[level - 1][:, 0::2]
-            left -= found[level - 1][:, 1::2]
+            left = levels[level] - levels[level - 1][:, 0::2]
+            left -= levels[level - 1][:, 1::2]
             left /= np.where(self.s[level] > 0, self.s[level], 1.0)
-            found[level - 1][:, 0::2] += left * self.z[level - 1][0::2]
-            found[level - 1][:, 1::2] += left * self.z[level - 1][1::2]
-        return np.concatenate([found[0][:, : self.cells], beyond], axis=1)
+            levels[level - 1][:, 0::2] += left * self.z[level - 1][0::2]
+            levels[level - 1][:, 1::2] += left * self.z[level - 1][1::2]
+        return np.concatenate([levels[0][:, : self.cells], beyond], axis=1)
 
     def squares(self, first: Integers, last: Integers) -> Floats:
         """Variance of the sums of cells ``first`` to ``last`` (Q,), both included, for noise of one row: (Q,).
@@ -145,8 +145,8 @@ class WeightedTree:
         q = w'X^-1 w and t = 1'X^-1 w of the part of a query that is below the two sums in which its ends are.
         """
         q, t = self.z[0][first], self.z[0][first]
-        apart = (first != last) * 1.0
-        other_q, other_t = apart * self.z[0][last], apart * self.z[0][last]
+        differs = (first != last) * 1.0
+        other_q, other_t = differs * self.z[0][last], differs * self.z[0][last]
         for level in range(1, self.top + 1):
             u, z = self.u[level], self.z[level - 1]
             one = (first >> 1 == last >> 1) * 1.0
@@ -162,7 +162,7 @@ class WeightedTree:
         return q - t**2 / self._of_all() if self.known else q
 
     def worst(self) -> float:
-        """What no query's variance is above, for noise of one row: of prefixes the largest.
+        """Return an upper bound on every query's variance, for noise of one row: of prefixes the largest.
 
         Of ranges a bound for a tree without gaps, where each cell that there is not would only be known. Below the
         sum in which both ends meet, it is largest at q + q' - K (t + t')^2 over prefixes of its halves, and the square
@@ -178,19 +178,19 @@ class WeightedTree:
         for level in range(self.top, 0, -1):
             lost.insert(0, self.u[level] / shrunk[level] + lost[0] / shrunk[level] ** 2)
         q = t = np.array(z[:1])
-        found = z[0] - lost[0] * z[0] ** 2
+        largest = z[0] - lost[0] * z[0] ** 2
         for level in range(1, self.top + 1):
             loss = lost[level - 1]
             tangents = np.linspace(0, 2 * t.max(), SLOPES)
-            found = max(found, min(2 * float((q - 2 * loss * c * t).max()) + loss * c**2 for c in tangents))
+            largest = max(largest, min(2 * float((q - 2 * loss * c * t).max()) + loss * c**2 for c in tangents))
             q, t = np.concatenate([q, q + z[level - 1]]), np.concatenate([t, t + z[level - 1]])
             q, t = q - self.u[level] * t**2 / shrunk[level], t / shrunk[level]
-        return float(found)
+        return float(largest)
 
     def _of_spare(self) -> float:
-        """Variance of the reserved cell's rows, for noise of one row."""
+        """Return the variance of the reserved cell's rows, for noise of one row."""
         return self.spare * (self.steps / self.own) ** 2
 
     def _of_all(self) -> float:
-        """Variance of all rows as they are measured."""
+        """Return the variance of all rows as they are measured."""
         return float(self.z[-1][0]) + self._of_spare()

@@ -31,7 +31,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -39,8 +39,8 @@ from dpcore.core import (
     Neighbours,
     Problem,
     PureMechanism,
+    checkpoint,
     epsilon_param,
-    may_stop,
     param,
     rows_up,
 )
@@ -60,7 +60,7 @@ NEAR = 32
 
 
 def worst_prefix(solver: Estimate) -> tuple[float, float]:
-    """Over all prefixes: the largest sum of squared shares, and a number that no share exceeds; cell by cell.
+    """Return over all prefixes the largest sum of squared shares, and a number that no share exceeds; cell by cell.
 
     One cell more changes what the prefix weighs in a few windows, so the windows' shares g follow from a few columns of
     an inverse. The sum of squares is 1'X^-1 1 on the prefix. Of the cells' own shares those near its end are worked
@@ -80,18 +80,18 @@ def worst_prefix(solver: Estimate) -> tuple[float, float]:
     square = largest = 0.0
     for last in range(cells):
         if last % BLOCK == 0:
-            may_stop()
+            checkpoint()
         np.add.at(weighed, over[last], added[last])
         shares += added[last] @ inverse[over[last]]
         known = sums[last] / total if solver.known else 0.0
-        found = float(squares[last] - weighed @ shares) - known * sums[last]
+        variance = float(squares[last] - weighed @ shares) - known * sums[last]
         part = slice(max(0, last - NEAR), last + NEAR + 1)
         own = -(height[part] * shares[over[part]]).sum(axis=1)
         own[: last - part.start + 1] += 1
         own = own / solver.own[:cells][part] - known * whole[:cells][part]
         other = shares - known * whole[len(solver.own) :]
-        left = math.sqrt(max(0.0, found * (1 + 1e-9) - own @ own - other @ other))
-        square = max(square, found)
+        left = math.sqrt(max(0.0, variance * (1 + 1e-9) - own @ own - other @ other))
+        square = max(square, variance)
         largest = max(largest, left, np.abs(own).max(), np.abs(other).max(initial=0))
     return square, float(largest)
 
@@ -108,15 +108,15 @@ def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> t
     if cells > MAX_DENSE:
         return worst_prefix(solver)
     turned = solver.turned(np.eye(cells, len(solver.own)))
-    may_stop()
+    checkpoint()
     sums = np.pad(np.cumsum(solver.shares_of(turned), axis=0), ((1, 0), (0, 0)))
     largest = np.abs(sums).max() if prefixes else (sums.max(axis=0) - sums.min(axis=0)).max()
-    may_stop()
+    checkpoint()
     return worst_square_of(turned[:, :cells], prefixes=prefixes), float(largest)
 
 
 def worst_square_of(inverse: Floats, *, prefixes: bool) -> float:
-    """The largest of w'Mw over all prefixes or all ranges w, for M (U, U), symmetric."""
+    """Return the largest of w'Mw over all prefixes or all ranges w, for M (U, U), symmetric."""
     products = np.zeros((len(inverse) + 1, len(inverse) + 1))
     np.cumsum(inverse, axis=0, out=products[1:, 1:])
     np.cumsum(products, axis=1, out=products)
@@ -125,7 +125,7 @@ def worst_square_of(inverse: Floats, *, prefixes: bool) -> float:
         return float(square.max())
     worst = 0.0
     for first in range(0, len(square), BLOCK):
-        may_stop()
+        checkpoint()
         end = first + BLOCK  # of a pair either order is the same
         worst = max(worst, float((square[first:end, None] + square[first:] - 2 * products[first:end, first:]).max()))
     return worst
@@ -147,7 +147,7 @@ class WindowsRelease(DataRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured(PureMechanism):
+class StrategyMechanism(PureMechanism):
     """The values of a strategy with discrete Laplace noise, and the data estimated from them by least squares."""
 
     data_independent: ClassVar[bool] = True
@@ -156,30 +156,32 @@ class Measured(PureMechanism):
 
     @abstractmethod
     def plan(self, problem: Problem) -> Strategy:
-        """The strategy: the same object for the same public sizes and ε."""
+        """Return the strategy: the same object for the same public sizes and ε."""
 
     def solver(self, problem: Problem) -> Estimate:
-        """The estimate for the problem's sizes."""
-        return estimate(self.plan(problem), **spared(problem))
+        """Return the estimate for the problem's sizes."""
+        return estimate(self.plan(problem), **estimate_sizes(problem))
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Exact variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are: (Q,)."""
         shares = self.solver(problem).shares(query_rows(problem, indices))
-        found: Floats = (shares**2).sum(axis=1) * laplace_variance(self._scale(problem)) / self.plan(problem).steps ** 2
-        return found
+        variances: Floats = (
+            (shares**2).sum(axis=1) * laplace_variance(self._scale(problem)) / self.plan(problem).steps ** 2
+        )
+        return variances
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         plan, prefixes, scale = self.plan(problem), isinstance(problem.queries, Thresholds), self._scale(problem)
-        worst = worst_query(plan, prefixes=prefixes, **spared(problem))
+        worst = worst_query(plan, prefixes=prefixes, **estimate_sizes(problem))
         cells = problem.domain.ordered
-        rows = exceeded(worst, cells=cells, prefixes=prefixes, scale=scale, beta=beta) / plan.steps
+        rows = error_tail_bound(worst, cells=cells, prefixes=prefixes, scale=scale, beta=beta) / plan.steps
         ends = 2 if problem.domain.ordered > MAX_DENSE and not prefixes else 1
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"The worst {problem.queries.one if ends == 1 else 'end of a range'} gathers the noise of "
-            f"{worst[0]:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer is off by more than "
+            f"{worst[0]:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer has an error above "
             f"{rows_up(rows)} rows, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{'' if ends == 1 else '2'}c}}{{n}}"
             r"\min_{\lambda>0}\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+\ln\frac{2|Q|}\beta}"
@@ -208,12 +210,12 @@ class Measured(PureMechanism):
         )
 
     def _scale(self, problem: Problem) -> float:
-        """Scale of the noise, in steps."""
+        """Return the scale of the noise, in steps."""
         return self.plan(problem).steps * sum(problem.neighbours.histogram_shift) / self.epsilon
 
 
 @dataclass(frozen=True, kw_only=True)
-class Windows(Measured):
+class Windows(StrategyMechanism):
     """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
 
     steps: int = param(
@@ -229,16 +231,16 @@ class Windows(Measured):
         Cells alone need one step, so their whole-number noise has a smaller variance than noise of many small steps.
         """
         prefixes, cells = isinstance(problem.queries, Thresholds), problem.domain.ordered
-        found = strategy(cells, prefixes=prefixes, known=spared(problem)["known"], steps=self.steps)
+        searched = strategy(cells, prefixes=prefixes, known=estimate_sizes(problem)["known"], steps=self.steps)
         if cells > MAX_FREE:
-            return found
+            return searched
 
         def error(plan: Strategy) -> float:
             scale = plan.steps * sum(problem.neighbours.histogram_shift) / self.epsilon
-            squares = mean_squares(plan, prefixes=prefixes, **spared(problem))
+            squares = mean_squares(plan, prefixes=prefixes, **estimate_sizes(problem))
             return squares * laplace_variance(scale) / plan.steps**2
 
-        return min((identity_strategy(cells), found), key=error)
+        return min((identity_strategy(cells), searched), key=error)
 
     @override
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
@@ -249,22 +251,22 @@ class Windows(Measured):
         return 2.2e-7 * cells**2, 3e-10 * cells**2
 
 
-class Spared(TypedDict):
+class EstimateSizes(TypedDict):
     """Cells that are measured alone, and whether the number of rows is public."""
 
     spare: int
     known: bool
 
 
-def spared(problem: Problem) -> Spared:
-    """What an estimate depends on, beside the strategy; public."""
+def estimate_sizes(problem: Problem) -> EstimateSizes:
+    """Return the public sizes that determine an estimate, besides the strategy."""
     return {
         "spare": problem.domain.size - problem.domain.ordered,
         "known": problem.neighbours is Neighbours.REPLACE_ONE,
     }
 
 
-def exceeded(worst: tuple[float, float], *, cells: int, prefixes: bool, scale: float, beta: float) -> float:
+def error_tail_bound(worst: tuple[float, float], *, cells: int, prefixes: bool, scale: float, beta: float) -> float:
     """Steps by which some query errs with chance at most beta; ``worst`` is worst_query's, the noise's scale in steps.
 
     Chernoff's bound for each query and a union bound over the class. With v the largest sum of squared shares and c the
@@ -283,7 +285,7 @@ def exceeded(worst: tuple[float, float], *, cells: int, prefixes: bool, scale: f
 
 
 def query_rows(problem: Problem, indices: Integers) -> Floats:
-    """The queries as rows of zeros and ones, (Q, size)."""
+    """Return the queries as rows of zeros and ones, (Q, size)."""
     assert isinstance(problem.queries, Thresholds | Intervals)
     first, last = problem.queries.ends(indices)
     cell = np.arange(problem.domain.size)
@@ -297,8 +299,8 @@ ENTRIES = (
         mechanism=Windows,
         title="Overlapping windows",
         story="Measure cells and overlapping stretches, weighted for all questions at once, and fit. The error is the "
-        "same on all data, and known before.",
-        domains=(DomainKind.NUMBER,),
+        "same on all data, and known in advance.",
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds, Intervals),
         references=(
             "Li, Hay, Rastogi, Miklau and McGregor (2010)",

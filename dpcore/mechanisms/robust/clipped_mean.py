@@ -23,7 +23,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     HistogramState,
@@ -115,7 +115,7 @@ ENTRIES = (
         mechanism=ClippedMean,
         title="Clipped mean",
         story="Cut numbers off at the declared bounds, add them up, add noise as wide as the bounds are apart.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("Dwork, McSherry, Nissim and Smith (2006)",),
     ),

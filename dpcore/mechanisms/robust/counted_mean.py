@@ -33,7 +33,7 @@ from dpcore.core import (
     Assumption,
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Floats,
@@ -61,7 +61,7 @@ def weight(domain: Number) -> int:
 
 
 def counters(histogram: Integers, domain: Number) -> Integers:
-    """Both counters of rows per cell, (size,) to (2,); rows in the reserved cell add nothing."""
+    """Return both counters of rows per cell, (size,) to (2,); rows in the reserved cell add nothing."""
     ends = 2 * np.arange(domain.ordered, dtype=np.int64) + 1
     rows = histogram[: domain.ordered]
     return np.array([rows @ (weight(domain) - ends), rows @ ends], dtype=np.int64)
@@ -102,17 +102,17 @@ class MeanRelease(ValueRelease):
         import pandas as pd
 
         line = self.domain
-        told = {
+        columns = {
             "mean": self.means,
             "low": np.full(self.trials, float(line.low)),
             "high": np.full(self.trials, float(line.high)),
         }
         if is_dates(line):
             named = [None if np.isnan(mean) else _unit(line, mean) for mean in self.means.tolist()]
-            told = {"mean": np.array(named, dtype=object)}
-            told |= {"low": np.full(self.trials, line.first), "high": np.full(self.trials, line.last)}
+            columns = {"mean": np.array(named, dtype=object)}
+            columns |= {"low": np.full(self.trials, line.first), "high": np.full(self.trials, line.last)}
         trials = {"trial": np.arange(self.trials), "refused": self.refused}
-        return pd.DataFrame({**trials, "mean": told.pop("mean"), "rows": self.rows, **told})
+        return pd.DataFrame({**trials, "mean": columns.pop("mean"), "rows": self.rows, **columns})
 
 
 def may_count(line: Number, *, mean: float, rows: float) -> Integers:
@@ -122,19 +122,19 @@ def may_count(line: Number, *, mean: float, rows: float) -> Integers:
     """
     total = round(rows * weight(line))
     first = math.floor((mean - line.low) / (line.high - line.low) * total)
-    found = np.arange(max(0, first - 1), min(total, first + 2) + 1, dtype=np.int64)
-    return np.stack([total - found, found], axis=1)
+    high = np.arange(max(0, first - 1), min(total, first + 2) + 1, dtype=np.int64)
+    return np.stack([total - high, high], axis=1)
 
 
-def shares(found: Integers) -> Floats:
-    """How far along the line a mean lies, (T, 2) to (T,), from 0 to 1; NaN where no rows are counted."""
-    total = found.sum(axis=1)
-    along = found[:, 1] / np.where(total > 0, total, 1)
+def shares(counters: Integers) -> Floats:
+    """Return the position of a mean along the line, (T, 2) to (T,), from 0 to 1; NaN where no rows are counted."""
+    total = counters.sum(axis=1)
+    along = counters[:, 1] / np.where(total > 0, total, 1)
     return np.where(total > 0, np.clip(along, 0.0, 1.0), np.nan)
 
 
 def _unit(line: Dates, mean: float) -> str:
-    """The calendar unit that a mean lies in."""
+    """Return the calendar unit that a mean lies in."""
     return written(min(int(mean), int(line.high) - 1), line.step)
 
 
@@ -148,7 +148,7 @@ class CountedMean(PureMechanism):
     epsilon: float = epsilon_param()
 
     def sensitivity(self, problem: Problem) -> int:
-        """How far one row moves both counters together."""
+        """Return the shift of both counters together under one row."""
         assert is_number(problem.domain)
         return len(problem.neighbours.histogram_shift) * weight(problem.domain)
 
@@ -165,7 +165,7 @@ class CountedMean(PureMechanism):
             f"With chance at least {1 - beta:g}, noise moves the mean by at most {rounded_up(value)} of the distance "
             f"of the bounds where {problem.n:,} rows have a number."
             if value < 1
-            else f"Where {problem.n:,} rows have a number, nothing is promised: noise may hide how many they are."
+            else f"Where {problem.n:,} rows have a number, no error is guaranteed: noise may hide their number."
         )
         return Bound(
             value=value,
@@ -203,7 +203,7 @@ ENTRIES = (
         mechanism=CountedMean,
         title="Mean with its number of rows",
         story="The mean of the rows that have a number, and how many they are, in one draw. Empty cells do not count.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Fitzsimons et al. (2024)"),
     ),

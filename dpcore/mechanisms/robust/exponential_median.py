@@ -27,7 +27,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Domain,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     HistogramState,
@@ -48,7 +48,7 @@ PARTS = 10**6
 
 
 def scores(histogram: Integers, *, domain: Domain, share: Fraction) -> Integers:
-    """Minus the rows, in units of 1/denominator, by which each cell misses the quantile: (size,) to (ordered,)."""
+    """Return minus each cell's distance in rows to the quantile, in units of 1/denominator: (size,) to (ordered,)."""
     upto = np.cumsum(histogram[: domain.ordered])
     below = upto - histogram[: domain.ordered]
     target, unit = share.numerator * int(upto[-1]), share.denominator
@@ -79,7 +79,7 @@ class ExponentialMedian(PureMechanism):
         return Fraction(round(self.quantile * PARTS), PARTS)
 
     def sensitivity(self, neighbours: Neighbours) -> int:
-        """How far one row can move a score, in units of 1/denominator."""
+        """Return the sensitivity of a score, in units of 1/denominator."""
         part, unit = self.share.numerator, self.share.denominator
         return unit if neighbours is Neighbours.REPLACE_ONE else max(part, unit - part)
 
@@ -124,7 +124,7 @@ ENTRIES = (
         mechanism=ExponentialMedian,
         title="Exponential median",
         story="A value, likelier the more nearly as many rows lie below it as above. It never refuses.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("McSherry and Talwar (2007)", "Smith (2011)"),
         tiny_size=5,  # on fewer cells every cell is a median of so few rows

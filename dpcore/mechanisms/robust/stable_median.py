@@ -1,20 +1,20 @@
-"""Stable median: give the exact median, likelier the more people it takes to change it; else give no answer.
+"""Stable median: release the exact median, with a chance that grows with its stability; else refuse.
 
 A median has no useful sensitivity: among 51 zeros and 50 millions one person moves it by a million. So the mechanism
 first asks how *stable* it is (how many rows must be replaced before the median is another one). The stabler it is, the
 likelier it answers with the exact median, else it refuses. Refusing is an outcome like any other: what can be learnt
 from a refusal is bounded too.
 
-Two rules of when to answer:
+There are two rules for answering:
 - optimal: with chance p_s at stability s, p_0 = 0 and p_{s+1} = min(e^ε p_s + δ, 1 - e^-ε (1 - p_s - δ), 1), which
-  nobody who is never wrong exceeds (``randomness/answers.py`` has the proof);
+  no mechanism exceeds that is never wrong (``randomness/answers.py`` has the proof);
 - threshold: if the stability plus noise of scale 1/epsilon reaches a threshold, as in the notes.
 
-Why it is private: one row changes the stability by at most 1, so noise of scale 1/epsilon hides it, and so does each
-step of p_s. And where one row would change the *answer*, both neighbours have stability 1; both then refuse except with
-chance delta: p_1, or the chance that noise makes up threshold - 1 rows. So delta is known exactly. The same argument
-holds for any quantile, for rows added or removed (with stability counted in those), and for any other statistic whose
-stability can be computed.
+It is private, because one row changes the stability by at most 1, so noise of scale 1/epsilon hides it, and so does
+each step of p_s. And where one row would change the *answer*, both neighbours have stability 1; both then refuse except
+with chance delta: p_1, or the chance that noise makes up threshold - 1 rows. So delta is known exactly. The same
+argument holds for any quantile, for rows added or removed (with stability counted in those), and for any other
+statistic whose stability can be computed.
 
 Notation: epsilon = ε, delta = δ; stability = Δ(x); threshold = τ, a whole number (t/ε in the notes, whose noise is not
 discrete); lower quantile number ceil(q · rows) of the rows that fit the domain.
@@ -38,7 +38,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Domain,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Floats,
@@ -70,14 +70,14 @@ FORMULAS = {
 
 
 def rank(rows: int, *, quantile: float) -> int:
-    """Number, counted from 1, of the lower quantile among so many rows."""
+    """Return the number, counted from 1, of the lower quantile among so many rows."""
     return -(-round(quantile * PARTS) * rows // PARTS)
 
 
 def stability(
     histogram: Integers, *, domain: Domain, quantile: float = 0.5, neighbours: Neighbours = Neighbours.REPLACE_ONE
 ) -> tuple[int, int]:
-    """The quantile's cell and the fewest rows that must change before it is another cell.
+    """Return the quantile's cell and the fewest rows that must change before it is another cell.
 
     Rows that fit no cell are not ranked; if no row fits, the answer is the reserved cell. With b rows below the cell, u
     up to it, N fitting ones and rank r: to move up, u - r + 1 rows must leave for above; to move down, r - b must leave
@@ -113,7 +113,7 @@ def stability(
 
 
 def rank_errors(histogram: Integers, cells: Integers, *, domain: Domain, quantile: float = 0.5) -> Floats:
-    """How far released cells (T,) lie from the quantile, in rows between, as a fraction of all rows: (T,)."""
+    """Return the rank errors of released cells (T,): rows between them and the quantile, as a fraction of all: (T,)."""
     sums = np.concatenate([[0], np.cumsum(histogram[: domain.ordered])])
     target = rank(int(sums[-1]), quantile=quantile)
     inside = np.clip(cells, 0, domain.ordered - 1)
@@ -124,17 +124,17 @@ def rank_errors(histogram: Integers, cells: Integers, *, domain: Domain, quantil
 
 
 def paper_delta(*, epsilon: float, t: float) -> float:
-    """The exact delta of the notes' mechanism, with continuous Laplace noise and threshold t/epsilon."""
+    """Return the exact delta of the notes' mechanism, with continuous Laplace noise and threshold t/epsilon."""
     return 0.5 * math.exp(epsilon - t) if t >= epsilon else 1 - 0.5 * math.exp(t - epsilon)
 
 
 def paper_t(*, epsilon: float, delta: float) -> float:
-    """The t at which the notes' mechanism has this delta (the inverse of paper_delta)."""
+    """Return the t at which the notes' mechanism has this delta (the inverse of paper_delta)."""
     return epsilon - math.log(2 * delta) if delta <= 0.5 else epsilon + math.log(2 * (1 - delta))
 
 
 def answer_chance(stable_rows: Integers | int, *, epsilon: float, threshold: int) -> Floats:
-    """Chance that stability plus noise reaches a threshold, elementwise."""
+    """Return the chance that stability plus noise reaches a threshold, elementwise."""
     return laplace_tail(threshold - np.asarray(stable_rows), scale=1 / epsilon)
 
 
@@ -161,18 +161,18 @@ class StableMedian(Mechanism):
         "optimal",
         label="When to answer",
         choices=("optimal", "threshold"),
-        help="Optimal refuses as seldom as anybody can who is never wrong; threshold is the notes' noisy comparison.",
+        help="Optimal refuses as rarely as possible without wrong answers; threshold is the notes' noisy comparison.",
     )
 
     def chance(self, stable_rows: Integers | int) -> Floats:
-        """Chance that data of such stability get an answer, elementwise."""
+        """Return the chance that data of such stability get an answer, elementwise."""
         if self.rule == "optimal":
             return answer_chances(np.asarray(stable_rows), epsilon=self.epsilon, delta=self.delta)
         return answer_chance(stable_rows, epsilon=self.epsilon, threshold=self.threshold)
 
     @property
     def threshold(self) -> int:
-        """What stability plus noise must reach for this delta; by the optimal rule, where half of the runs answer."""
+        """Return the stability plus noise needed at this delta; of the optimal rule, where half of the runs answer."""
         if self.rule == "optimal":
             return self.stability_needed(0.5)
         # Invert e^(-epsilon j)/(1 + e^(-epsilon)) <= delta, then let the formula itself decide at the edge.
@@ -187,7 +187,7 @@ class StableMedian(Mechanism):
         return Guarantee(epsilon=self.epsilon, delta=float(self.chance(1)), neighbours=problem.neighbours)
 
     def stability_needed(self, beta: float) -> int:
-        """The stability at which the chance of a refusal is at most beta."""
+        """Return the stability at which the chance of a refusal is at most beta."""
         if self.rule == "threshold":
             stable = max(1, self.threshold + math.floor(-math.log(2 * beta) / self.epsilon) - 1)
         else:
@@ -261,7 +261,7 @@ ENTRIES = (
         title="Stable median",
         story="The exact median or another quantile, or no answer: the more rows it takes to change it, the likelier "
         "the answer.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=(
             "Notes on stability-based mechanisms, Theorem 1",

@@ -1,4 +1,4 @@
-"""Mean without bounds: noise as wide as two people of *this* population differ; private for random data, if n is large.
+"""Mean without bounds: noise as wide as two people of *this* population differ; random differential privacy.
 
 A mean of numbers without bounds has no sensitivity, so the usual way is to cut large numbers off first. This mechanism
 looks at the data instead: it pairs the rows, takes a high quantile d of the differences within pairs, and adds Laplace
@@ -36,7 +36,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Guarantee,
@@ -66,7 +66,7 @@ EMPTY_CELLS = (
 )
 
 
-def far_apart_chance(*, n: int, exceptions: int) -> float:
+def exception_chance(*, n: int, exceptions: int) -> float:
     """Explicit part of gamma: bound on the chance that the differing rows are further apart than either data set's d.
 
     Args:
@@ -76,16 +76,16 @@ def far_apart_chance(*, n: int, exceptions: int) -> float:
     return min(1.0, (exceptions + 1) / max(1, n // 2))
 
 
-def most_exceptions(*, n: int, gamma: float) -> int:
-    """The most pairs that may be further apart than d for this gamma.
+def max_exceptions(*, n: int, gamma: float) -> int:
+    """Return the most pairs that may be further apart than d for this gamma.
 
     Raises:
         ParameterError: not even none may, for so few rows.
     """
-    most = math.floor(gamma * (n // 2) * (1 + 1e-12)) - 1  # a hair more, so that 0.1 of 30 pairs is 3
-    if most < 0:
+    limit = math.floor(gamma * (n // 2) * (1 + 1e-12)) - 1  # a hair more, so that 0.1 of 30 pairs is 3
+    if limit < 0:
         raise ParameterError(f"{n:,} rows are too few for γ = {gamma:g}: at least {math.ceil(2 / gamma)} are needed.")
-    return most
+    return limit
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -123,7 +123,7 @@ class UnboundedMean(Mechanism):
         """
         if problem.neighbours is not Neighbours.REPLACE_ONE:
             raise ParameterError("The mean without bounds is studied here only for replacing one of n rows, n public.")
-        most_exceptions(n=problem.n, gamma=self.gamma)
+        max_exceptions(n=problem.n, gamma=self.gamma)
         return Guarantee(
             epsilon=self.epsilon, gamma=self.gamma, neighbours=problem.neighbours, releasable=False, why_not=WHY_NOT
         )
@@ -168,7 +168,7 @@ class UnboundedMean(Mechanism):
         """One noisy sum, its mean rounded to the nearest cell."""
         problem, n = state.problem, state.problem.n
         self.guarantee(problem)  # refuses before anything is drawn
-        exceptions = most_exceptions(n=n, gamma=self.gamma)
+        exceptions = max_exceptions(n=n, gamma=self.gamma)
         # At least one cell: a wider scale only helps, and noise needs one.
         difference = max(1, int(state.differences[-1 - exceptions]))
         draw = NoisyCounts(np.array([[state.total]]), epsilon=self.epsilon / 2, sensitivity=difference)
@@ -183,7 +183,7 @@ ENTRIES = (
         mechanism=UnboundedMean,
         title="Mean without bounds (preview only)",
         story="Noise as wide as people here differ, not as wide as the bounds are apart. Never for release.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("Hall, Rinaldo and Wasserman (2013), section 6",),
         # On two cells d is always 1, so that nothing asymptotic is left and the law can be judged exactly.

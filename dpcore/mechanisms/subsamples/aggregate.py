@@ -38,7 +38,7 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     Domain,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Guarantee,
@@ -57,7 +57,7 @@ from dpcore.core import (
 )
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, agreement_needed, calibrated_plan, paper_plan
-from dpcore.mechanisms.subsamples.votes import Commonest, Middle, Remembered, Vote
+from dpcore.mechanisms.subsamples.votes import CachedVote, Commonest, Middle, Vote
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import NoisyComparisons, Sampler, SubsampleVotes
 from dpcore.randomness.coins import MAX_ROWS_DRAWN
@@ -65,7 +65,7 @@ from dpcore.randomness.coins import MAX_ROWS_DRAWN
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Question:
-    """What subsamples of data on a domain are asked.
+    """Statistic that is computed on each subsample of data on a domain.
 
     Attributes:
         vote: the question, about counted cells.
@@ -88,7 +88,7 @@ class VotesState(State):
 
     question: Question
     counts: Integers
-    vote: Remembered
+    vote: CachedVote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,10 +117,10 @@ class SubsampleAggregate(Mechanism):
 
     @abstractmethod
     def question(self, domain: Domain) -> Question:
-        """What is asked on a domain."""
+        """Return the statistic for a domain."""
 
     def plan(self, problem: Problem) -> SubsamplingPlan:
-        """How many subsamples, how wide the noise, and when to answer: public.
+        """Return the public plan: number of subsamples, noise, and the threshold of an answer.
 
         Raises:
             ParameterError: under ADD_REMOVE_ONE, or when the parameters leave no promise at all.
@@ -173,7 +173,7 @@ class SubsampleAggregate(Mechanism):
             beta=beta,
             assumptions=(
                 Assumption(
-                    text="enough agreement between subsamples: a property of the data, not known before", met=False
+                    text="enough agreement between subsamples: a property of the data, not known in advance", met=False
                 ),
             ),
             note="Otherwise it mostly refuses; it can also give another answer than the whole data do.",
@@ -197,7 +197,7 @@ class SubsampleAggregate(Mechanism):
         question = self.question(problem.domain)
         counts = np.zeros(question.counted + 1, dtype=np.int64)
         np.add.at(counts, question.groups, dataset.histogram)
-        return VotesState(problem=problem, question=question, counts=counts, vote=Remembered(vote=question.vote))
+        return VotesState(problem=problem, question=question, counts=counts, vote=CachedVote(vote=question.vote))
 
     @override
     def run(self, state: VotesState, sampler: Sampler, trials: int = 1) -> ValueRelease:
@@ -205,8 +205,8 @@ class SubsampleAggregate(Mechanism):
         problem = state.problem
         plan = self.plan(problem)
         votes = sampler.draw(SubsampleVotes(state.counts, state.vote, rows=self.rows, times=plan.subsamples), trials)
-        most = votes.max(axis=1)[:, None]
-        draw = NoisyComparisons(most, plan.threshold, epsilon=self.epsilon, sensitivity=plan.cap)
+        largest = votes.max(axis=1)[:, None]
+        draw = NoisyComparisons(largest, plan.threshold, epsilon=self.epsilon, sensitivity=plan.cap)
         answers = sampler.draw(draw, trials)
         values = state.question.values[votes.argmax(axis=1)]
         return self.release(ValueRelease, state, sampler, trials, refused=~answers[:, 0], values=values)
@@ -264,7 +264,7 @@ ENTRIES = (
         mechanism=CommonestCategory,
         title="Most common category, by subsamples",
         story="Ask many small random parts of the data which category is most common; answer if they agree.",
-        domains=(DomainKind.LABELS,),
+        domains=(DomainType.LABELS,),
         queries=(Cells,),
         references=REFERENCES,
         tiny=TINY,
@@ -274,7 +274,7 @@ ENTRIES = (
         mechanism=MedianBucket,
         title="Bucket of the median, by subsamples",
         story="Ask many small random parts of the data where their median lies; answer if they agree.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=REFERENCES,
         tiny=TINY,

@@ -1,4 +1,4 @@
-"""Which of two groups? Subsample and aggregate for the sign of a difference between two groups.
+"""Subsample and aggregate for the sign of a difference between two groups.
 
 Two questions: which of two labels is more common, and which of two groups (the labels of one column) has the larger
 median of a number (another column). A median has no useful sensitivity, and the sign of a difference of two of them has
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from typing_extensions import override
 
-from dpcore.core import Domain, DomainKind, Entry, ParameterError, param
+from dpcore.core import Domain, DomainType, Entry, ParameterError, param
 from dpcore.data.product import is_groups
 from dpcore.mechanisms.subsamples.aggregate import REFERENCES, TINY, Question, SubsampleAggregate
 from dpcore.mechanisms.subsamples.votes import LargerMiddle, Middle
@@ -87,7 +87,7 @@ ENTRIES = (
         mechanism=LargerGroup,
         title="Larger of two groups, by subsamples",
         story="Ask many small random parts of the data which of two groups is larger; answer if they agree.",
-        domains=(DomainKind.LABELS,),
+        domains=(DomainType.LABELS,),
         queries=(Cells,),
         references=REFERENCES,
         tiny=TINY,
@@ -98,7 +98,7 @@ ENTRIES = (
         title="Larger median of two groups, by subsamples",
         story="Ask many small random parts of the data which of two groups has the larger median; answer if they "
         "agree.",
-        domains=(DomainKind.GROUPS,),
+        domains=(DomainType.GROUPS,),
         queries=(Cells,),
         references=REFERENCES,
         tiny=TINY | {"rows": 2},

@@ -1,4 +1,4 @@
-"""Subsamples of the data: what one row can do to a vote among them, and the plans that this allows.
+"""Effect of one row on a vote among subsamples of the data, and the plans that follow.
 
 A subsample is ``rows`` rows drawn from the n rows with replacement; ``subsamples`` of them are drawn independently. One
 row gets into a subsample with chance 1 - (1 - 1/n)^rows, so the number of subsamples it gets into is binomial.
@@ -25,23 +25,23 @@ MAX_SUBSAMPLES = 1 << 30
 """Subsamples a plan may have."""
 MAX_TRIED = 1 << 20
 """Subsamples among which the fewest are looked for."""
-VOTES_TOLD_APART = 512
+VOTE_RESOLUTION = 512
 """Numbers of votes within one standard deviation that are told apart."""
 
 
 def row_chance(*, n: int, rows: int) -> float:
-    """Chance that a given row is in a subsample."""
+    """Return the chance that a given row is in a subsample."""
     return -math.expm1(rows * math.log1p(-1 / n)) if n > 1 else 1.0
 
 
 @lru_cache(maxsize=64)
 def subsamples_with_a_row(*, n: int, rows: int, subsamples: int) -> tuple[int, Floats]:
-    """The law of the number of subsamples that a given row is in, as binomial_law; public, so it may be kept."""
+    """Return the law of the number of subsamples that a given row is in, as binomial_law; public, so it may be kept."""
     return binomial_law(draws=subsamples, chance=row_chance(n=n, rows=rows))
 
 
 def subsample_delta(*, epsilon: float, cap: float, threshold: int, subsamples: int, n: int, rows: int) -> float:
-    """Slack of answering the commonest answer when its votes plus discrete Laplace noise reach a threshold.
+    """Return the δ of releasing the commonest answer when its votes plus discrete Laplace noise reach a threshold.
 
     Noise has scale cap/epsilon. Couple the subsamples of two neighbours by drawing the same row numbers; let j be the
     number of subsamples the differing row is in. Then at most j votes change. Given j,
@@ -62,20 +62,20 @@ def _slack(epsilon: float, cap: float, *, subsamples: int, n: int, rows: int) ->
     first, chances = subsamples_with_a_row(n=n, rows=rows, subsamples=subsamples)
     j = np.arange(first, first + len(chances))
     scale = cap / epsilon
-    p, kept = math.exp(-1 / scale), chances * (j > 0)
+    p, positive = math.exp(-1 / scale), chances * (j > 0)
     moved = np.where(j > cap, 1 - 2 * np.exp((epsilon - (j + 1) / scale) / 2) / (1 + p), 0.0)
-    most_votes = np.minimum(subsamples, subsamples // 2 + j)
+    max_votes = np.minimum(subsamples, subsamples // 2 + j)
 
     def slack(threshold: int) -> float:
-        flipped = laplace_tail(threshold - most_votes, scale=scale)
-        return float((kept * np.maximum(flipped, moved)).sum())
+        flipped = laplace_tail(threshold - max_votes, scale=scale)
+        return float((positive * np.maximum(flipped, moved)).sum())
 
     return slack
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubsamplingPlan:
-    """How many subsamples, noise of scale cap/epsilon, votes needed (noise included), and the slack that follows."""
+    """Number of subsamples, noise of scale cap/epsilon, votes needed (noise included), and the δ that follows."""
 
     subsamples: int
     cap: float
@@ -90,27 +90,27 @@ def calibrated_plan(*, epsilon: float, delta: float, n: int, rows: int, subsampl
     Each cap has a least threshold. Caps are tried on a grid, then on finer ones around the best, down to neighbours.
     """
     first, chances = subsamples_with_a_row(n=n, rows=rows, subsamples=subsamples)
-    most = first + len(chances) - 1
-    low, high = max(1, int((first + chances @ np.arange(len(chances))) / 2)), max(1, most)
+    largest = first + len(chances) - 1
+    low, high = max(1, int((first + chances @ np.arange(len(chances))) / 2)), max(1, largest)
     margin = -math.log(2 * USUAL_BETA) / epsilon
     plans: dict[int, SubsamplingPlan] = {}
-    kept: set[int] = set()
+    best_caps: set[int] = set()
     while True:
-        caps = sorted({round(low * (high / low) ** (step / GRID)) for step in range(GRID + 1)} | kept)
+        caps = sorted({round(low * (high / low) ** (step / GRID)) for step in range(GRID + 1)} | best_caps)
         for cap in caps:
             if cap not in plans:
                 plans[cap] = _least_threshold(epsilon, delta, n=n, rows=rows, subsamples=subsamples, cap=cap)
         best = min(plans, key=lambda cap: plans[cap].threshold + cap * margin)
         if len(caps) == high - low + 1:
             return plans[best]
-        kept, place = {best}, caps.index(best)
+        best_caps, place = {best}, caps.index(best)
         low, high = caps[max(0, place - 1)], caps[min(len(caps) - 1, place + 1)]
 
 
 def _least_threshold(
     epsilon: float, delta: float, *, n: int, rows: int, subsamples: int, cap: float
 ) -> SubsamplingPlan:
-    """The least threshold above half the votes at which the slack is at most delta."""
+    """Return the least threshold above half the votes at which the slack is at most delta."""
     slack = _slack(epsilon, cap, subsamples=subsamples, n=n, rows=rows)
     # All votes plus noise so wide that e^-60 of it is left: if this is not enough, no threshold is.
     low, high = subsamples // 2, subsamples + math.ceil(60 * cap / epsilon)
@@ -122,17 +122,17 @@ def _least_threshold(
         # The slack falls about exponentially, so a chord through its logarithms nearly hits; halving where it does not.
         share = 0.5 if halve or not below > delta else math.log(below / delta) / math.log(below / max(above, 1e-300))
         guess = min(max(low + math.ceil(share * (high - low)), low + 1), high - 1)
-        found, width = slack(guess), high - low
-        if found <= delta:
-            high, above = guess, found
+        delta_of_guess, width = slack(guess), high - low
+        if delta_of_guess <= delta:
+            high, above = guess, delta_of_guess
         else:
-            low, below = guess, found
+            low, below = guess, delta_of_guess
         halve = not halve and high - low > width // 2
     return SubsamplingPlan(subsamples=subsamples, cap=cap, threshold=high, delta=above)
 
 
 def paper_plan(*, epsilon: float, n: int, rows: int) -> SubsamplingPlan:
-    """The notes' parameters: k = epsilon (n/m)^3, noise of scale 2km/(epsilon n), threshold above 5k/8.
+    """Return the notes' parameters: k = epsilon (n/m)^3, noise of scale 2km/(epsilon n), threshold above 5k/8.
 
     Their slack by our account, which is smaller than the explicit one of the notes' proof (see paper_delta).
     """
@@ -147,7 +147,7 @@ def paper_plan(*, epsilon: float, n: int, rows: int) -> SubsamplingPlan:
 
 
 def paper_delta(*, epsilon: float, n: int, rows: int) -> float:
-    """The slack that the notes' proof of Theorem 4 gives with its constants worked out, for rows <= n/64.
+    """Return the slack that the notes' proof of Theorem 4 gives with its constants worked out, for rows <= n/64.
 
     e^(-2 k m^2/n^2) for a row in too many subsamples, and half e^(-epsilon n/(64 m)) for split votes.
     """
@@ -169,16 +169,16 @@ def answer_chance(plan: SubsamplingPlan, *, epsilon: float, agreement: float) ->
 
 
 def _law_of_votes(subsamples: int, agreement: float) -> tuple[Integers, Floats]:
-    """Numbers of votes and their chances."""
+    """Return the numbers of votes and their chances."""
     deviation = math.sqrt(subsamples * agreement * (1 - agreement))
-    step = int(deviation / VOTES_TOLD_APART)
+    step = int(deviation / VOTE_RESOLUTION)
     if step < 2:
         first, chances = binomial_law(draws=subsamples, chance=agreement)
         return np.arange(first, first + len(chances)), chances
     from scipy.special import gammaln
 
     middle = round(subsamples * agreement)
-    votes = middle + step * np.arange(-9 * VOTES_TOLD_APART, 9 * VOTES_TOLD_APART + 1)
+    votes = middle + step * np.arange(-9 * VOTE_RESOLUTION, 9 * VOTE_RESOLUTION + 1)
     votes = votes[(votes >= 0) & (votes <= subsamples)]
     logs = votes * math.log(agreement) + (subsamples - votes) * math.log1p(-agreement)
     chances = np.exp(gammaln(subsamples + 1) - gammaln(votes + 1) - gammaln(subsamples - votes + 1) + logs)
@@ -198,7 +198,7 @@ def agreement_needed(plan: SubsamplingPlan, *, epsilon: float, beta: float) -> f
 
 
 def _roughly_enough(*, epsilon: float, delta: float, share: float, agreement: float, beta: float) -> int:
-    """Where to look for the fewest subsamples: within a factor of 3 mostly; the most tried if none may be enough.
+    """Estimate the smallest number of subsamples, mostly within a factor of 3; MAX_TRIED if none may be enough.
 
     A row is in about share * k subsamples, up to some deviations more; noise of that scale over epsilon is lifted over
     the threshold with chance delta, and falls short of it with chance beta.
@@ -212,10 +212,10 @@ def _roughly_enough(*, epsilon: float, delta: float, share: float, agreement: fl
 
 
 @lru_cache(maxsize=64)
-def fewest_subsamples(
+def min_subsamples(
     *, epsilon: float, delta: float, n: int, rows: int, agreement: float = 0.75, beta: float = USUAL_BETA
 ) -> int | None:
-    """About the fewest subsamples (to 2%) with which data of such agreement get their answer with chance 1 - beta.
+    """Return about the fewest subsamples (to 2%) with which data of such agreement get an answer, up to chance beta.
 
     None if even 2^20 are too few: then a row is in too large a share of them, and only smaller subsamples help.
     """

@@ -1,1 +1,1 @@
-"""All tables of k attributes at once: what is counted, the noise each part gets, and consistent tables from it."""
+"""All tables of k attributes at once: counts, noise of each part, and consistent tables."""

@@ -1,4 +1,4 @@
-"""Whole-number contrasts: what a table of some attributes says beyond the tables of fewer.
+"""Whole-number contrasts: the content of a table beyond its smaller tables.
 
 For an attribute of size s the centring matrix C = I - J/s takes the mean away (J is all ones). A contrast matrix B has
 whole entries and B'B = kappa C: so B x, in whole numbers, is C x up to a rotation and the factor sqrt(kappa), and
@@ -20,22 +20,22 @@ from dpcore.core import Floats, Integers
 
 
 def _rows(size: int) -> int:
-    """Rows of one attribute's B."""
+    """Return the number of rows of one attribute's B."""
     return 1 if size == 2 else size
 
 
 def kappa(sizes: tuple[int, ...]) -> int:
-    """The factor of a set of attributes."""
+    """Return the factor kappa of a set of attributes."""
     return math.prod(2 if size == 2 else size * size for size in sizes)
 
 
 def contrast_rows(sizes: tuple[int, ...]) -> int:
-    """Numbers that the contrasts of a set of attributes are."""
+    """Return the number of contrasts of a set of attributes."""
     return math.prod(map(_rows, sizes))
 
 
 def contrasts(tables: NDArray[Any], sizes: tuple[int, ...]) -> Integers:
-    """B applied along the last axes of whole-number tables (..., *sizes): (..., rows)."""
+    """Return B applied along the last axes of whole-number tables (..., *sizes): (..., rows)."""
     lead = tables.shape[: tables.ndim - len(sizes)]
     out = tables.astype(np.int64, copy=False)
     for place, size in enumerate(sizes):
@@ -49,7 +49,7 @@ def contrasts(tables: NDArray[Any], sizes: tuple[int, ...]) -> Integers:
 
 
 def centred(values: NDArray[Any], sizes: tuple[int, ...]) -> Floats:
-    """B' values / kappa: contrasts (..., rows) back to centred tables (..., *sizes)."""
+    """Return B' values / kappa: contrasts (..., rows) back to centred tables (..., *sizes)."""
     lead = values.shape[:-1]
     out = values.reshape(*lead, *map(_rows, sizes)).astype(np.float64)
     for place, size in enumerate(sizes):
@@ -62,7 +62,7 @@ def centred(values: NDArray[Any], sizes: tuple[int, ...]) -> Floats:
 
 
 def whole_contrasts(table: Floats, sizes: tuple[int, ...]) -> Integers:
-    """Whole contrasts (rows,) whose centred table has the contrasts of this one (*sizes), if there are any.
+    """Return whole contrasts (rows,) whose centred table has the contrasts of this one (*sizes), if there are any.
 
     Centring takes the mean along each axis with more than two rows away, so that those of the first cell may be 0.
     """
@@ -73,7 +73,7 @@ def whole_contrasts(table: Floats, sizes: tuple[int, ...]) -> Integers:
 
 
 def record_contrasts(cells: tuple[int, ...], sizes: tuple[int, ...]) -> Integers:
-    """The contrasts of one record with these cells: B's column of its cell, (rows,)."""
+    """Return the contrasts of one record with these cells: B's column of its cell, (rows,)."""
     column = np.ones(1, dtype=np.int64)
     for cell, size in zip(cells, sizes, strict=True):
         one = np.full(_rows(size), -1, dtype=np.int64)

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Integers, check_memory
+from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.contrasts import contrasts
-from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.queries.marginals import Set
 
 BLOCK = 1 << 15
 """Rows coded at once."""
 SMALLER = "take tables of fewer columns, or fewer or coarser columns"
-"""How tables take less memory."""
+"""Advice in messages about memory."""
 WORDS = 1 << 10
 """Words of 64 rows each counted at once."""
 
@@ -31,7 +31,7 @@ Tables = dict[Set, Integers]
 
 
 def count_tables(records: NDArray[Any], sizes: tuple[int, ...], *, ways: int) -> Generator[float, None, Tables]:
-    """All tables of ``ways`` attributes; yields the share of rows done.
+    """Count all tables of ``ways`` attributes; yields the share of rows done.
 
     Args:
         records: rows of cells, (n, d), columns contiguous for speed.
@@ -46,7 +46,7 @@ def count_tables(records: NDArray[Any], sizes: tuple[int, ...], *, ways: int) ->
         for order in range(ways, 0, -1):
             sums[order] += size * sums[order - 1]
     check_memory(sums[ways], what=f"The {sums[ways]:,} cells of all tables", smaller=SMALLER, each=16)
-    found = {
+    tables = {
         s: np.zeros(int(np.prod([sizes[a] for a in s])), dtype=np.int64) for s in combinations(range(len(sizes)), ways)
     }
 
@@ -55,7 +55,7 @@ def count_tables(records: NDArray[Any], sizes: tuple[int, ...], *, ways: int) ->
         for attribute in range(chosen[-1] + 1 if chosen else 0, len(sizes) - (ways - 1 - len(chosen))):
             longer, extended = (*chosen, attribute), codes * sizes[attribute] + columns[attribute]
             if last:
-                found[longer] += np.bincount(extended, minlength=len(found[longer]))
+                tables[longer] += np.bincount(extended, minlength=len(tables[longer]))
             else:
                 visit(longer, extended)
 
@@ -63,11 +63,11 @@ def count_tables(records: NDArray[Any], sizes: tuple[int, ...], *, ways: int) ->
         columns = np.ascontiguousarray(records[start : start + BLOCK].T).astype(np.intp)
         visit((), 0)
         yield min(1.0, (start + BLOCK) / len(records))
-    return {s: table.reshape([sizes[a] for a in s]) for s, table in found.items()}
+    return {s: table.reshape([sizes[a] for a in s]) for s, table in tables.items()}
 
 
 def smaller_tables(tables: Tables, *, attributes: int) -> Tables:
-    """The tables of one attribute fewer, each a sum of one of these."""
+    """Return the tables of one attribute fewer, each a sum of one of these."""
     ways = len(next(iter(tables)))
     smaller = {}
     for inside in combinations(range(attributes), ways - 1):
@@ -77,24 +77,24 @@ def smaller_tables(tables: Tables, *, attributes: int) -> Tables:
     return smaller
 
 
-def count_contrasts(records: NDArray[Any], kinds: Kinds) -> Generator[float, None, dict[Set, Integers]]:
-    """Contrasts of all sets, by kind, (sets * rows,) each; yields the share of rows done."""
-    if set(kinds.sizes) == {2}:
-        by_order = yield from _parities(records, ways=kinds.ways)
-        return dict(zip(kinds.keys, by_order, strict=True))
-    every = dict((yield from count_tables(records, kinds.sizes, ways=kinds.ways)))
+def count_contrasts(records: NDArray[Any], cliques: CliqueTypes) -> Generator[float, None, dict[Set, Integers]]:
+    """Count the contrasts of all sets, by type, (sets * rows,) each; yields the share of rows done."""
+    if set(cliques.sizes) == {2}:
+        by_order = yield from _parities(records, ways=cliques.ways)
+        return dict(zip(cliques.keys, by_order, strict=True))
+    every = dict((yield from count_tables(records, cliques.sizes, ways=cliques.ways)))
     tables = every
-    for _ in range(kinds.ways):
-        tables = smaller_tables(tables, attributes=len(kinds.sizes))
+    for _ in range(cliques.ways):
+        tables = smaller_tables(tables, attributes=len(cliques.sizes))
         every |= tables
     return {
-        key: np.concatenate([contrasts(every[s], tuple(kinds.sizes[a] for a in s)) for s in kinds.sets[key]])
-        for key in kinds.keys
+        key: np.concatenate([contrasts(every[s], tuple(cliques.sizes[a] for a in s)) for s in cliques.sets[key]])
+        for key in cliques.keys
     }
 
 
 def _parities(records: NDArray[Any], *, ways: int) -> Generator[float, None, list[Integers]]:
-    """Rows with an even less rows with an odd number of a set's attributes, for sets of 0, 1, ... attributes."""
+    """Count rows with an even less rows with an odd number of a set's attributes, for sets of 0, 1, ... attributes."""
     n, attributes = records.shape
     words = np.zeros((attributes, max(1, -(-n // 64)) * 8), dtype=np.uint8)
     words[:, : -(-n // 8)] = np.packbits(np.ascontiguousarray(records.T).astype(np.bool_), axis=1)
@@ -114,7 +114,7 @@ def _parities(records: NDArray[Any], *, ways: int) -> Generator[float, None, lis
         for level in odd:
             level.clear()
         visit(0, 0, np.zeros(columns.shape[1], dtype=np.uint64))
-        blocks = [np.concatenate(found) for found in odd]
+        blocks = [np.concatenate(level) for level in odd]
         totals = [total + block for total, block in zip(totals, blocks, strict=True)] if start else blocks
         yield min(1.0, (start + WORDS) / packed.shape[1])
     return [np.array([n], dtype=np.int64), *(n - 2 * total for total in totals)]

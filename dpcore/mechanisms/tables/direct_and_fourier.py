@@ -1,4 +1,4 @@
-"""The classics for tables of k attributes: noise on every cell of every table, or on every Fourier coefficient.
+"""The classical mechanisms for tables of k attributes: noise on every cell, or on every Fourier coefficient.
 
 Direct: each table's counts get noise of their own. One row is in a cell of every table, so the noise grows with the
 number of tables, and tables that overlap contradict each other.
@@ -33,7 +33,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     ParameterError,
@@ -44,22 +44,22 @@ from dpcore.core import (
     param,
     rows_up,
 )
+from dpcore.mechanisms.tables.cliques import MAX_NUMBERS
 from dpcore.mechanisms.tables.fourier import fourier_gaussian, fourier_laplace
-from dpcore.mechanisms.tables.kinds import MAX_NUMBERS
 from dpcore.mechanisms.tables.plan import ResidualPlan, draws_of
 from dpcore.mechanisms.tables.release import (
     ContrastsRelease,
     ContrastState,
     DirectRelease,
     TableState,
-    asked,
     check_lines,
     contrast_state,
+    marginals_of,
     table_seconds,
     table_state,
 )
 from dpcore.mechanisms.tables.residual_planner import GAUSSIAN_CELLS, noisy_contrasts, worst_cell
-from dpcore.privacy.gaussian_vectors import calibrated
+from dpcore.privacy.gaussian_vectors import calibrate
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
@@ -69,14 +69,14 @@ NOISES = ("gaussian", "laplace")
 
 @lru_cache(maxsize=256)
 def direct_sigma(*, epsilon: float, delta: float, moves: int, numbers: int) -> float:
-    """Gaussian noise for so many numbers, of which a neighbour moves some by 1 each."""
+    """Return the sigma of Gaussian noise for these numbers, of which a neighbour moves some by 1 each."""
     arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(moves)]])}
-    return float(calibrated(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
+    return float(calibrate(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Classic(GaussianMechanism):
-    """What both have in common."""
+    """Base class of the direct and the Fourier mechanism."""
 
     releases: ClassVar[str] = "answers"
 
@@ -86,7 +86,7 @@ class _Classic(GaussianMechanism):
         "gaussian",
         label="Noise",
         choices=NOISES,
-        help="Laplace noise needs no slack δ, and is wider where one row is in many numbers.",
+        help="Laplace noise needs no δ, and is wider where one row is in many numbers.",
     )
 
     @override
@@ -108,7 +108,7 @@ class _Classic(GaussianMechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"No cell of {asked(problem).count:,} is off by more than {rows_up(rows)} rows, except "
+            statement=f"No cell of {marginals_of(problem).count:,} has an error above {rows_up(rows)} rows, except "
             f"with chance "
             f"{beta:g}, before anything is fitted.",
             formula=formula,
@@ -123,13 +123,13 @@ class DirectTables(_Classic):
     """Every cell of every table plus noise."""
 
     def moves(self, problem: Problem) -> int:
-        """Cells that a neighbour moves by 1 each: one of every table, or two where a row is replaced."""
-        return asked(problem).tables * len(problem.neighbours.histogram_shift)
+        """Return the number of cells that a neighbour moves by 1: one of every table, two where a row is replaced."""
+        return marginals_of(problem).tables * len(problem.neighbours.histogram_shift)
 
     def sigma(self, problem: Problem) -> float:
-        """Parameter of the Gaussian noise."""
+        """Return the parameter of the Gaussian noise."""
         return direct_sigma(
-            epsilon=self.epsilon, delta=self.delta, moves=self.moves(problem), numbers=asked(problem).count
+            epsilon=self.epsilon, delta=self.delta, moves=self.moves(problem), numbers=marginals_of(problem).count
         )
 
     @override
@@ -137,21 +137,23 @@ class DirectTables(_Classic):
         """One draw, a number for each cell of each table; none with Laplace noise."""
         if self.noise == "laplace":
             return ()
-        return ((self.sigma(problem), asked(problem).count, self.moves(problem)),)
+        return ((self.sigma(problem), marginals_of(problem).count, self.moves(problem)),)
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         if self.noise == "gaussian":
-            rows = self.sigma(problem) * math.sqrt(2 * math.log(2 * asked(problem).count / beta))
+            rows = self.sigma(problem) * math.sqrt(2 * math.log(2 * marginals_of(problem).count / beta))
             return self._all_within(problem, rows, beta=beta, formula=GAUSSIAN_CELLS)
-        rows = self.moves(problem) / self.epsilon * math.log(2 * asked(problem).count / beta)
+        rows = self.moves(problem) / self.epsilon * math.log(2 * marginals_of(problem).count / beta)
         formula = r"\alpha\le\frac{\Delta}{\varepsilon n}\ln\frac{2\cdot\#\mathrm{cells}}{\beta}"
         return self._all_within(problem, rows, beta=beta, formula=formula)
 
     def counting(self, dataset: Dataset, problem: Problem) -> Generator[float, None, TableState]:
-        """Like prepare, and yields the share done."""
-        if asked(problem).count > MAX_NUMBERS:
-            raise ParameterError(f"These tables have {asked(problem).count:,} cells; at most {MAX_NUMBERS:,} fit.")
+        """Count the numbers as ``prepare`` does; yields the share done."""
+        if marginals_of(problem).count > MAX_NUMBERS:
+            raise ParameterError(
+                f"These tables have {marginals_of(problem).count:,} cells; at most {MAX_NUMBERS:,} fit."
+            )
         return table_state(dataset, problem)
 
     @override
@@ -174,7 +176,7 @@ class FourierTables(_Classic):
     """Every Fourier coefficient of at most k attributes plus the same noise."""
 
     def plan(self, problem: Problem) -> ResidualPlan:
-        """The noise: public.
+        """Return the public plan of the noise.
 
         Raises:
             ParameterError: an attribute has more than two cells.
@@ -182,15 +184,15 @@ class FourierTables(_Classic):
         return self._plan(problem)[0]
 
     def _plan(self, problem: Problem) -> tuple[ResidualPlan, int]:
-        told: dict[str, Any] = {
-            "sizes": asked(problem).domain.sizes,
-            "ways": asked(problem).ways,
+        settings: dict[str, Any] = {
+            "sizes": marginals_of(problem).domain.sizes,
+            "ways": marginals_of(problem).ways,
             "neighbours": problem.neighbours,
             "epsilon": self.epsilon,
         }
         if self.noise == "laplace":
-            return fourier_laplace(**told)
-        return fourier_gaussian(**told, delta=self.delta), 0
+            return fourier_laplace(**settings)
+        return fourier_gaussian(**settings, delta=self.delta), 0
 
     @override
     def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
@@ -209,7 +211,7 @@ class FourierTables(_Classic):
         return self._all_within(problem, rows, beta=beta, formula=formula)
 
     def counting(self, dataset: Dataset, problem: Problem) -> Generator[float, None, ContrastState]:
-        """Like prepare, and yields the share done."""
+        """Count the numbers as ``prepare`` does; yields the share done."""
         self._plan(problem)  # refuses attributes of more than two cells before anything is counted
         return contrast_state(dataset, problem)
 
@@ -228,7 +230,7 @@ class FourierTables(_Classic):
 
 
 _SHARED: dict[str, Any] = {
-    "domains": (DomainKind.TABLE,),
+    "domains": (DomainType.TABLE,),
     "queries": (Marginals,),
     "references": ("Barak et al. (2007)",),
     "tiny": {"delta": 0.01},

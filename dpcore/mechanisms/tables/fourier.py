@@ -11,14 +11,14 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.core import Booleans, Neighbours, ParameterError
-from dpcore.mechanisms.tables.kinds import Kinds
-from dpcore.mechanisms.tables.plan import ResidualPlan, gaussian_plan, kinds_of, parts_of
+from dpcore.mechanisms.tables.cliques import CliqueTypes
+from dpcore.mechanisms.tables.plan import ResidualPlan, build_parts, clique_types_of, gaussian_plan
 
 
-def _drawn(kinds: Kinds, neighbours: Neighbours) -> Booleans:
-    if set(kinds.sizes) != {2}:
+def _are_drawn(cliques: CliqueTypes, neighbours: Neighbours) -> Booleans:
+    if set(cliques.sizes) != {2}:
         raise ParameterError("Fourier coefficients are for attributes of two values each; use the residual planner.")
-    drawn: Booleans = kinds.squared_shifts(neighbours).max(axis=0) > 0
+    drawn: Booleans = cliques.squared_shifts(neighbours).max(axis=0) > 0
     return drawn
 
 
@@ -26,33 +26,33 @@ def _drawn(kinds: Kinds, neighbours: Neighbours) -> Booleans:
 def fourier_gaussian(
     *, sizes: tuple[int, ...], ways: int, neighbours: Neighbours, epsilon: float, delta: float
 ) -> ResidualPlan:
-    """Gaussian noise.
+    """Return the plan with Gaussian noise of one sigma on all coefficients.
 
     Raises:
         ParameterError: an attribute has more than two cells.
     """
-    kinds = kinds_of(sizes, ways)
-    drawn = _drawn(kinds, neighbours)
+    cliques = clique_types_of(sizes, ways)
+    drawn = _are_drawn(cliques, neighbours)
     relative = np.ones(int(drawn.sum()))
-    return gaussian_plan(kinds, neighbours, drawn=drawn, relative=relative, epsilon=epsilon, delta=delta)
+    return gaussian_plan(cliques, neighbours, drawn=drawn, relative=relative, epsilon=epsilon, delta=delta)
 
 
 @lru_cache(maxsize=64)
 def fourier_laplace(
     *, sizes: tuple[int, ...], ways: int, neighbours: Neighbours, epsilon: float
 ) -> tuple[ResidualPlan, int]:
-    """Laplace noise, and the L1 sensitivity of all coefficients together.
+    """Return the plan with Laplace noise, and the L1 sensitivity of all coefficients together.
 
     A record moves each coefficient by 1; replacing one moves by 2 those with an odd number of differing attributes.
 
     Raises:
         ParameterError: an attribute has more than two cells.
     """
-    kinds = kinds_of(sizes, ways)
-    drawn = _drawn(kinds, neighbours)
+    cliques = clique_types_of(sizes, ways)
+    drawn = _are_drawn(cliques, neighbours)
     step = 1 if neighbours is Neighbours.ADD_REMOVE_ONE else 2
-    sensitivity = round(kinds.squared_shifts(neighbours).sum(axis=1).max() / step)
+    sensitivity = round(cliques.squared_shifts(neighbours).sum(axis=1).max() / step)
     share = np.exp(-epsilon / sensitivity)
     sigma = np.sqrt(2 * share) / (1 - share)  # of discrete Laplace noise
-    parts = parts_of(kinds, drawn=drawn, sigmas=np.full(int(drawn.sum()), sigma))
-    return ResidualPlan(kinds=kinds, neighbours=neighbours, parts=parts, delta=0.0), sensitivity
+    parts = build_parts(cliques, drawn=drawn, sigmas=np.full(int(drawn.sum()), sigma))
+    return ResidualPlan(cliques=cliques, neighbours=neighbours, parts=parts, delta=0.0), sensitivity

@@ -1,4 +1,4 @@
-"""How far previewed tables are from true ones: one number for each table and release, and noise observed."""
+"""Distances of preview tables from true ones, one number for each table and release, and the noise observed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dpcore.queries.marginals import Set
 
 
 def fit_for(release: TablesRelease, fit: str) -> str:
-    """The fit, or the nearest one this release has: tables with noise of their own each are not made to agree."""
+    """Return the fit, or the nearest one this release has: tables of a direct release are not made to agree."""
     return "simplex" if fit == "consistent" and isinstance(release, DirectRelease) else fit
 
 
 def distances(
     tables: Mapping[Set, NDArray[Any]], truth: Mapping[Set, NDArray[Any]], *, sets: Sequence[Set], n: int
 ) -> Floats:
-    """Half of what tables and true ones differ by, as a share of n rows, (sets,).
+    """Return half the L1 distance between tables and true ones, as a share of n rows, (sets,).
 
     Where both have n rows it is the total variation: the share of rows in a wrong cell.
     """
@@ -34,15 +34,15 @@ def distances(
 def previewed(
     release: TablesRelease, truth: Mapping[Set, NDArray[Any]], *, fit: str, previews: int
 ) -> Generator[float, None, tuple[list[dict[Set, Floats]], Floats]]:
-    """The tables of the first releases and their distances, (previews, sets); yields the share done."""
+    """Return the tables of the first releases and their distances, (previews, sets); yields the share done."""
     sets, fit = list(truth), fit_for(release, fit)
-    found = []
+    releases = []
     for trial in range(previews):
-        found.append(release.tables(trial=trial, fit=fit))
+        releases.append(release.tables(trial=trial, fit=fit))
         yield (trial + 1) / previews
-    return found, np.array([distances(each, truth, sets=sets, n=release.problem.n) for each in found])
+    return releases, np.array([distances(each, truth, sets=sets, n=release.problem.n) for each in releases])
 
 
 def observed_sigma(release: TablesRelease, truth: NDArray[Any], table: Set) -> float:
-    """Standard deviation of a cell of one unbiased table, in rows: over all its cells and all releases."""
+    """Return the standard deviation of a cell of one unbiased table, in rows, over all its cells and all releases."""
     return float(np.sqrt(np.mean((release.unbiased(table) - truth) ** 2)))

@@ -1,4 +1,4 @@
-"""Residual planner: all tables of k attributes at once, each part of them counted once and given the noise it deserves.
+"""Residual planner: all tables of k attributes at once, each part counted once with noise planned for all.
 
 A table of three attributes repeats what tables of two and one say. So each set of at most k attributes is released
 once: what its table says beyond the tables of fewer attributes (its contrasts, whole numbers). Every table is then
@@ -34,7 +34,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     Mechanism,
@@ -50,16 +50,16 @@ from dpcore.mechanisms.tables.plan import ResidualPlan, draws_of, residual_plan
 from dpcore.mechanisms.tables.release import (
     ContrastsRelease,
     ContrastState,
-    asked,
     check_lines,
     contrast_state,
+    marginals_of,
     table_seconds,
 )
 from dpcore.privacy.persons import GaussianMechanism
 from dpcore.queries.marginals import Marginals
 from dpcore.randomness import GaussianCounts, Sampler
 
-Contrasted = TypeVar("Contrasted", bound=ContrastsRelease)
+ContrastsT = TypeVar("ContrastsT", bound=ContrastsRelease)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class ResidualPlanner(GaussianMechanism):
         2.0,
         1.0,
         16.0,
-        label="Lean towards small tables",
+        label="Weight of small tables",
         log=True,
         stops=(1, 2, 3, 4, 8, 16),
         help="1 is the formula's noise, best before post-processing. More gives tables of few attributes less noise: "
@@ -82,15 +82,15 @@ class ResidualPlanner(GaussianMechanism):
     )
 
     def plan(self, problem: Problem) -> ResidualPlan:
-        """The noise of each part: public."""
-        queries = asked(problem)
+        """Return the noise of each part: public."""
+        queries = marginals_of(problem)
         return residual_plan(
             sizes=queries.domain.sizes,
             ways=queries.ways,
             neighbours=problem.neighbours,
             epsilon=self.epsilon,
             delta=self.delta,
-            lean=self.lean,
+            small_set_weight=self.lean,
         )
 
     @override
@@ -114,7 +114,7 @@ class ResidualPlanner(GaussianMechanism):
         return worst_cell(problem, self.plan(problem), beta=beta)
 
     def counting(self, dataset: Dataset, problem: Problem) -> Generator[float, None, ContrastState]:
-        """Like prepare, and yields the share done."""
+        """Count the contrasts as ``prepare`` does; yields the share done."""
         return contrast_state(dataset, problem)
 
     @override
@@ -143,9 +143,9 @@ def noisy_contrasts(
     sampler: Sampler,
     *,
     trials: int,
-    kind: type[Contrasted],
-) -> Contrasted:
-    """Contrasts with the plan's Gaussian noise, as a release of this kind."""
+    kind: type[ContrastsT],
+) -> ContrastsT:
+    """Return contrasts with the plan's Gaussian noise, as a release of this class."""
     draws = [
         GaussianCounts(state.contrasts[part.key][None, :], sigma=sigma, squared_shift=square)
         for part, (sigma, _, square) in zip(plan.parts, draws_of(plan), strict=True)
@@ -155,19 +155,19 @@ def noisy_contrasts(
 
 
 GAUSSIAN_CELLS = r"\alpha\le\frac{\sigma}{n}\sqrt{2\ln\frac{2\cdot\#\mathrm{cells}}{\beta}}"
-"""What no cell exceeds, by a union bound, in TeX."""
+"""Bound on the error of every cell, by a union bound, in TeX."""
 
 
 def worst_cell(problem: Problem, plan: ResidualPlan, *, beta: float) -> Bound:
-    """The error that no cell of an unbiased table exceeds, but for chance beta: a union bound.
+    """Return the error that no cell of an unbiased table exceeds, except with chance beta: a union bound.
 
     Discrete Gaussian noise of parameter sigma is sub-Gaussian with variance sigma^2 (Canonne, Kamath and Steinke 2020),
     and so are sums, with the sum of the variances.
     """
-    queries = asked(problem)
-    # Tables of one kind err alike.
-    kinds = {tuple(sorted(queries.domain.sizes[a] for a in table)): table for table in queries.sets()}
-    sigma = max(plan.cell_sigma(table) for table in kinds.values())
+    queries = marginals_of(problem)
+    # Tables of one type have the same error.
+    by_type = {tuple(sorted(queries.domain.sizes[a] for a in table)): table for table in queries.sets()}
+    sigma = max(plan.cell_sigma(table) for table in by_type.values())
     rows = sigma * math.sqrt(2 * math.log(2 * queries.count / beta))
     return Bound(
         value=rows / problem.n,
@@ -188,7 +188,7 @@ ENTRIES = (
         title="Residual planner",
         story="Count what each set of attributes adds to smaller sets, give every part the noise it deserves, and fit "
         "tables that agree.",
-        domains=(DomainKind.TABLE,),
+        domains=(DomainType.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Canonne, Kamath and Steinke (2020)"),
         tiny={"delta": 0.01},

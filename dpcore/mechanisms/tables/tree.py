@@ -4,7 +4,7 @@ Rows cannot be drawn from all tables of k attributes at once: in general no data
 finding out whether one has is hard. They can be drawn from some of the tables: those of a tree of attributes in
 which each hangs on one other (Chow and Liu 1968), or of a junction tree of larger tables, where each new attribute
 hangs on k - 1 others that are together in a table already drawn. Such rows have exactly the tables of the tree, up
-to rounding; what the attributes that are not neighbours have to do with each other comes through those between them.
+to rounding; attributes that are not neighbours depend on each other only through those between them.
 The tree is chosen from the released tables, so that it costs no privacy.
 """
 
@@ -23,7 +23,7 @@ from dpcore.queries.marginals import Set
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """How rows are drawn: attribute after attribute.
+    """Order in which attributes of synthetic rows are drawn, each given some before it.
 
     Attributes:
         steps: each attribute with the ones its value is drawn from, which come before it.
@@ -32,12 +32,12 @@ class Tree:
     steps: tuple[tuple[int, Set], ...]
 
     def tables(self) -> list[Set]:
-        """The tables that the rows follow."""
+        """Return the tables that the rows follow."""
         return [tuple(sorted((attribute, *given))) for attribute, given in self.steps]
 
 
 def answers_only(*, attributes: int, ways: int) -> str:
-    """What to tell a reader about synthetic rows: which tables they follow, and that none need have all of them."""
+    """Return the caption of synthetic rows: which tables they follow, and that they need not follow all."""
     if ways >= attributes:
         return "These rows follow the released table of all attributes."
     if ways == 1:
@@ -54,44 +54,48 @@ def answers_only(*, attributes: int, ways: int) -> str:
 
 
 def widest_tree(tables: Tables, *, attributes: int, ways: int) -> Tree:
-    """The tree of tables of k attributes that keeps most of what attributes say about each other, greedily.
+    """Return the tree of tables of k attributes with the most mutual information, chosen greedily.
 
-    Starts with the k attributes that say most; then adds again and again the attribute on which k - 1 attributes of one
-    table already drawn say most (in bits, from the tables themselves).
+    It starts with the k attributes of largest total correlation. Then it adds again and again the attribute with the
+    largest mutual information (in bits, from the tables themselves) with k - 1 attributes of one table already drawn.
 
     Raises:
         ParameterError: tables have one attribute only.
     """
     if ways < 2:
         raise ParameterError(answers_only(attributes=attributes, ways=ways))
-    said = {
+    information = {
         (attribute, tuple(a for a in chosen if a != attribute)): bits
         for chosen, table in tables.items()
         if len(chosen) == ways
-        for attribute, bits in zip(chosen, _said(table), strict=True)
+        for attribute, bits in zip(chosen, _mutual_information(table), strict=True)
     }
-    first = max((chosen for chosen in tables if len(chosen) == ways), key=lambda chosen: _shared(tables[chosen]))
+    first = max(
+        (chosen for chosen in tables if len(chosen) == ways), key=lambda chosen: _total_correlation(tables[chosen])
+    )
     steps = [(attribute, first[:place]) for place, attribute in enumerate(first)]
     bases = set(combinations(first, ways - 1))
     left = set(range(attributes)) - set(first)
     while left:
-        attribute, given = max(((a, base) for a in sorted(left) for base in sorted(bases)), key=said.__getitem__)
+        attribute, given = max(((a, base) for a in sorted(left) for base in sorted(bases)), key=information.__getitem__)
         steps.append((attribute, given))
         bases |= set(combinations(sorted((attribute, *given)), ways - 1))
         left.remove(attribute)
     return Tree(steps=tuple(steps))
 
 
-def _said(table: Floats) -> list[float]:
-    """For each attribute of a table, the bits that the others say about it."""
+def _mutual_information(table: Floats) -> list[float]:
+    """Return, for each attribute of a table, its mutual information with the others in bits."""
     whole = table / table.sum()
     joint = _entropy(whole)
-    alone = [_entropy(whole.sum(axis=tuple(a for a in range(table.ndim) if a != axis))) for axis in range(table.ndim)]
-    return [alone[axis] + _entropy(whole.sum(axis=axis)) - joint for axis in range(table.ndim)]
+    marginal = [
+        _entropy(whole.sum(axis=tuple(a for a in range(table.ndim) if a != axis))) for axis in range(table.ndim)
+    ]
+    return [marginal[axis] + _entropy(whole.sum(axis=axis)) - joint for axis in range(table.ndim)]
 
 
-def _shared(table: Floats) -> float:
-    """The bits by which all attributes together are less than each on its own."""
+def _total_correlation(table: Floats) -> float:
+    """Return the sum of the attributes' entropies less their joint entropy, in bits."""
     whole = table / table.sum()
     axes = range(table.ndim)
     return sum(_entropy(whole.sum(axis=tuple(a for a in axes if a != axis))) for axis in axes) - _entropy(whole)
@@ -103,7 +107,7 @@ def _entropy(chances: Floats) -> float:
 
 
 def synthetic_rows(tables: Tables, tree: Tree, *, rows: int, seed: int) -> Integers:
-    """Rows (rows, d) that follow the tree's tables: post-processing of a release, so any coins will do.
+    """Draw rows (rows, d) that follow the tree's tables: post-processing of a release, so any generator will do.
 
     Rows are dealt out rather than drawn one by one: within all rows with the same values of the given attributes, each
     value gets its share, rounded up or down by chance. So tables are met to within a few rows.
@@ -122,10 +126,10 @@ def synthetic_rows(tables: Tables, tree: Tree, *, rows: int, seed: int) -> Integ
         law = np.moveaxis(around, chosen.index(attribute), -1)
         shape = law.shape[:-1]
         law = law.reshape(-1, law.shape[-1])
-        # Values never seen together have no law of their own: the attribute's own.
-        alone = law.sum(axis=0)
-        seen = law.sum(axis=1, keepdims=True) > 0
-        law = np.where(seen, law, alone)
+        # Given values that never occur together have no conditional law: take the attribute's own.
+        unconditional = law.sum(axis=0)
+        occurs = law.sum(axis=1, keepdims=True) > 0
+        law = np.where(occurs, law, unconditional)
         law = np.cumsum(law, axis=1) / law.sum(axis=1, keepdims=True)
         group = (
             np.ravel_multi_index(tuple(drawn[:, a] for a in given), shape) if given else np.zeros(rows, dtype=np.int64)
@@ -141,7 +145,7 @@ def synthetic_rows(tables: Tables, tree: Tree, *, rows: int, seed: int) -> Integ
 
 
 def _summed(tables: Tables, chosen: Set) -> Floats:
-    """A smaller table as the sum of one that holds it."""
+    """Return a smaller table as the sum of one that holds it."""
     around = next(larger for larger in tables if set(chosen) <= set(larger))
     total: Floats = tables[around].sum(axis=tuple(place for place, a in enumerate(around) if a not in chosen))
     return total

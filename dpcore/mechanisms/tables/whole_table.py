@@ -1,4 +1,4 @@
-"""Whole table: rows of nobody with nearly the released tables of all pairs of columns, numbers and dates among them.
+"""Whole table: synthetic rows with nearly the released tables of all pairs of columns, numbers and dates among them.
 
 The residual planner releases tables of k columns, with more of the privacy loss on single columns, from which pairs
 are predicted. Where noise would drown the tables of k columns, tables of fewer are released: a rule of public numbers
@@ -32,7 +32,7 @@ from typing_extensions import override
 from dpcore.core import (
     Bound,
     BoundKind,
-    DomainKind,
+    DomainType,
     Entry,
     ErrorUnit,
     Floats,
@@ -45,7 +45,7 @@ from dpcore.core import (
 )
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan
-from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, Tables, asked
+from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, Tables, marginals_of
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner, noisy_contrasts, worst_cell
 from dpcore.mechanisms.tables.tree import Tree, synthetic_rows, widest_tree
 from dpcore.queries.marginals import Marginals, Set
@@ -54,35 +54,35 @@ from dpcore.randomness import Sampler
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS_OF_NOBODY = "rows_of_nobody"
-"""What a file of the rows is called."""
+SYNTHETIC_ROWS = "rows_of_nobody"
+"""Name of the file of synthetic rows."""
 DISTANCES = "distances"
-"""What a file of how far they are from the released tables is called."""
-LEAN = 12.0
-"""Times the columns' mean size and the noise of pairs as a share of rows: how far single columns are preferred."""
-MAX_LEAN = 4.0
-"""Times the columns' mean size: at most so far."""
-DROWNED = 1 / 12
-"""Times the columns' mean size: noise of pairs, a share of rows, beyond which columns are released singly."""
-TRIPLES = 1 / 8
-"""Of that for each column more."""
+"""Name of the file of distances between the rows and the released tables."""
+SMALL_TABLE_WEIGHT = 12.0
+"""Factor of small_set_weight: times the columns' mean size and the noise of pairs as a share of rows."""
+MAX_SMALL_TABLE_WEIGHT = 4.0
+"""Maximum of small_set_weight, as a multiple of the columns' mean size."""
+MAX_NOISE_SHARE = 1 / 12
+"""Noise of pairs (share of rows, times the columns' mean size) beyond which columns are released singly."""
+NOISE_SHARE_PER_COLUMN = 1 / 8
+"""Factor of MAX_NOISE_SHARE for each further column of a table."""
 ROUNDS = 6
-"""Times all tables are gone through."""
+"""Number of passes over all tables."""
 DECAY = 0.8
-"""Each time this part of what was moved the time before, of what is still wrong."""
-COPIED = 0.6
-"""Of the rows that are moved, so many become copies."""
+"""Factor by which the moved share of the remaining difference shrinks from pass to pass."""
+COPIED_SHARE = 0.6
+"""Share of the moved rows that become copies of rows already in the target cell."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowsRelease(ContrastsRelease):
-    """Noisy contrasts, and the rows made of them."""
+    """Noisy contrasts, and the synthetic rows made from them."""
 
     def rows(self, *, trial: int = 0) -> Integers:
-        """Cells of n rows, (n, d): the same each time."""
+        """Return the cells of n synthetic rows, (n, d): the same each time."""
         check_rows(self.problem)
         tables, attributes = self.tables(trial=trial), len(self.domain.names)
-        ways, n = self.plan.kinds.ways, self.problem.n
+        ways, n = self.plan.cliques.ways, self.problem.n
         if ways == 1:
             tree = Tree(steps=tuple((attribute, ()) for attribute in range(attributes)))
         else:
@@ -92,7 +92,7 @@ class RowsRelease(ContrastsRelease):
         return fitted_rows(rows, largest if ways > 1 else {}, seed=self._seed(trial))
 
     def off_by(self, table: Set, rows: Integers, *, beta: float) -> Floats:
-        """By how many rows no cell of one table of the rows of each release is off, (T,), except with chance beta.
+        """Return the rows by which no cell of a table of the synthetic rows is wrong, (T,), except with chance beta.
 
         The bound is for all tables of k columns at once, k being that of the measured tables, and follows from what was
         released: how far the rows are from the unbiased table, and how far that may be from the true one, by noise. A
@@ -101,19 +101,19 @@ class RowsRelease(ContrastsRelease):
         Args:
             table: at most k columns.
             rows: of each release, (T, n, d).
-            beta: failure chance.
+            beta: failure probability.
         """
-        if len(table) > self.plan.kinds.ways:
+        if len(table) > self.plan.cliques.ways:
             return np.full(self.trials, math.inf)
         measured, shape = self.unbiased(table), tuple(self.domain.sizes[a] for a in table)
         codes = (np.ravel_multi_index(tuple(each[:, a] for a in table), shape) for each in rows)
         counts = np.array([np.bincount(each, minlength=math.prod(shape)) for each in codes])
-        apart: Floats = np.abs(counts - measured.reshape(counts.shape)).max(axis=1)
-        return apart + self.noise_within(table, beta=beta)
+        distances: Floats = np.abs(counts - measured.reshape(counts.shape)).max(axis=1)
+        return distances + self.noise_within(table, beta=beta)
 
     def noise_within(self, table: Set, *, beta: float) -> float:
         """Return the rows by which noise moves no cell of a measured table, except with chance beta: a union bound."""
-        cells = Marginals(domain=self.domain, ways=self.plan.kinds.ways).count
+        cells = Marginals(domain=self.domain, ways=self.plan.cliques.ways).count
         return self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * cells / beta))
 
     def distances(self, rows: Integers, *, beta: float) -> pd.DataFrame:
@@ -121,7 +121,7 @@ class RowsRelease(ContrastsRelease):
 
         Args:
             rows: those of the first release, (n, d).
-            beta: failure chance of the last column, for all tables at once.
+            beta: failure probability of the last column, for all tables at once.
 
         Returns:
             Columns ``table`` (names joined by ×), ``apart`` (rows by which the worst cell of the rows' table differs
@@ -130,34 +130,34 @@ class RowsRelease(ContrastsRelease):
         """
         import pandas as pd
 
-        sets = [chosen for chosen in self.tables(trial=0) if len(chosen) == self.plan.kinds.ways]
+        sets = [chosen for chosen in self.tables(trial=0) if len(chosen) == self.plan.cliques.ways]
         within = [float(self.off_by(chosen, rows[None], beta=beta)[0]) for chosen in sets]
         noise = [self.noise_within(chosen, beta=beta) for chosen in sets]
         names = [" × ".join(self.domain.names[attribute] for attribute in chosen) for chosen in sets]
-        apart = [total - part for total, part in zip(within, noise, strict=True)]
-        columns = {"table": names, "apart": np.round(apart, 3), "within": np.ceil(within)}
+        distances = [total - part for total, part in zip(within, noise, strict=True)]
+        columns = {"table": names, "apart": np.round(distances, 3), "within": np.ceil(within)}
         return pd.DataFrame(columns)
 
     def table(self, *, trial: int = 0, rows: Integers | None = None) -> pd.DataFrame:
-        """The rows with the table's own column names, kinds and labels; ``rows`` saves making them again."""
+        """Return the rows with the table's own column names, types and labels; ``rows`` saves making them again."""
         from dpcore.data.frames import frame_of
 
-        made = self.rows(trial=trial) if rows is None else rows
-        return frame_of(self.domain, made, seed=self._seed(trial))
+        cells = self.rows(trial=trial) if rows is None else rows
+        return frame_of(self.domain, cells, seed=self._seed(trial))
 
     @override
     def frame(self) -> pd.DataFrame:
         """The rows of every release, after the number of the trial."""
         import pandas as pd
 
-        found = [self.table(trial=trial) for trial in range(self.trials)]
-        numbers = np.repeat(np.arange(self.trials), [len(each) for each in found])
-        together = pd.concat(found, ignore_index=True)
+        tables = [self.table(trial=trial) for trial in range(self.trials)]
+        numbers = np.repeat(np.arange(self.trials), [len(each) for each in tables])
+        together = pd.concat(tables, ignore_index=True)
         together.insert(0, "trial", numbers, allow_duplicates=True)
         return together
 
     def _seed(self, trial: int) -> int:
-        """Of the coins after the release: what was released tells it."""
+        """Return the seed for post-processing, a function of the released numbers alone."""
         return int.from_bytes(hashlib.sha256(self.values[trial].tobytes()).digest()[:8], "big") >> 1
 
 
@@ -170,42 +170,48 @@ class WholeTable(ResidualPlanner):
         1.0,
         1 / 16,
         16.0,
-        label="Lean towards single columns",
+        label="Weight of single columns",
         log=True,
         stops=(1 / 16, 1 / 4, 1, 4, 16),
-        help="1 is a rule of public numbers: the more noise, the more of the privacy loss goes to single columns, from "
+        help="1 is a rule of public numbers: the more noise, the larger the share of ε for single columns, from "
         "which pairs are predicted.",
     )
     rule: bool = param(
         True,
-        label="Fewer columns where noise drowns",
+        label="Fewer columns where noise is large",
         help="A rule of public numbers alone: tables of fewer columns where larger ones would be mostly noise.",
     )
 
     @override
     def plan(self, problem: Problem) -> ResidualPlan:
         """The noise of each part, of tables of as many columns as the rule says: public."""
-        domain, ways = asked(problem).domain, asked(problem).ways
+        domain, ways = marginals_of(problem).domain, marginals_of(problem).ways
         size = sum(domain.sizes) / len(domain.sizes)
         while True:
             try:
-                noise = noise_share(self._of(problem, ways), domain, n=problem.n)
+                noise = noise_share(self._plan_of_ways(problem, ways), domain, n=problem.n)
             except ParameterError:  # too many cells
                 if ways == 1 or not self.rule:
                     raise
                 noise = math.inf
-            if ways == 1 or not self.rule or noise <= size * DROWNED * TRIPLES ** (ways - 2):
-                return self._of(problem, ways, lean=max(1.0, self.lean * size * min(LEAN * noise, MAX_LEAN)))
+            if ways == 1 or not self.rule or noise <= size * MAX_NOISE_SHARE * NOISE_SHARE_PER_COLUMN ** (ways - 2):
+                return self._plan_of_ways(
+                    problem,
+                    ways,
+                    small_set_weight=max(
+                        1.0, self.lean * size * min(SMALL_TABLE_WEIGHT * noise, MAX_SMALL_TABLE_WEIGHT)
+                    ),
+                )
             ways -= 1
 
-    def _of(self, problem: Problem, ways: int, *, lean: float = 1.0) -> ResidualPlan:
+    def _plan_of_ways(self, problem: Problem, ways: int, *, small_set_weight: float = 1.0) -> ResidualPlan:
         return residual_plan(
-            sizes=asked(problem).domain.sizes,
+            sizes=marginals_of(problem).domain.sizes,
             ways=ways,
             neighbours=problem.neighbours,
             epsilon=self.epsilon,
             delta=self.delta,
-            lean=lean,
+            small_set_weight=small_set_weight,
         )
 
     @override
@@ -216,13 +222,13 @@ class WholeTable(ResidualPlanner):
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Of the tables as they are measured, before rows are made; nothing of tables that are not measured."""
-        plan, ways = self.plan(problem), asked(problem).ways
-        if plan.kinds.ways == ways:
+        plan, ways = self.plan(problem), marginals_of(problem).ways
+        if plan.cliques.ways == ways:
             return dataclasses.replace(worst_cell(problem, plan, beta=beta), unit=ErrorUnit.TABLES)
         return Bound(
             value=math.inf,
             kind=BoundKind.ORDER_ONLY,
-            statement=f"At this ε and n only tables of {plan.kinds.ways} are measured: of tables of {ways} columns "
+            statement=f"At this ε and n only tables of {plan.cliques.ways} are measured: of tables of {ways} columns "
             "nothing is guaranteed.",
             reference="none",
             unit=ErrorUnit.TABLES,
@@ -238,29 +244,29 @@ class WholeTable(ResidualPlanner):
 
 def check_rows(problem: Problem) -> None:
     """Raise ParameterError where n synthetic rows would take too much memory."""
-    columns = len(asked(problem).domain.names)
+    columns = len(marginals_of(problem).domain.names)
     what, smaller = f"The {problem.n:,} synthetic rows", "take a smaller n or fewer columns"
     check_memory(problem.n * columns, what=what, smaller=smaller, each=64)
 
 
 def noise_share(plan: ResidualPlan, domain: Product, *, n: int) -> float:
-    """Mean total variation that noise alone makes of the plan's unbiased tables, as a share of n rows."""
-    found: dict[Set, list[float]] = {}
-    for table in Marginals(domain=domain, ways=plan.kinds.ways).sets():
+    """Return the mean total variation that noise alone causes in the plan's unbiased tables, as a share of n rows."""
+    noises: dict[Set, list[float]] = {}
+    for table in Marginals(domain=domain, ways=plan.cliques.ways).sets():
         sizes = tuple(sorted(domain.sizes[a] for a in table))
-        if sizes not in found:
-            found[sizes] = [plan.cell_sigma(table) * math.prod(sizes) / math.sqrt(2 * math.pi) / n, 0.0]
-        found[sizes][1] += 1
-    return sum(noise * many for noise, many in found.values()) / sum(many for _, many in found.values())
+        if sizes not in noises:
+            noises[sizes] = [plan.cell_sigma(table) * math.prod(sizes) / math.sqrt(2 * math.pi) / n, 0.0]
+        noises[sizes][1] += 1
+    return sum(noise * many for noise, many in noises.values()) / sum(many for _, many in noises.values())
 
 
 def fitted_rows(rows: Integers, tables: Tables, *, seed: int) -> Integers:
-    """Rows (n, d) moved towards these tables, ROUNDS times through all of them in an order by chance.
+    """Return rows (n, d) moved towards these tables, in ROUNDS passes over all of them in random order.
 
     Args:
         rows: cells, not changed.
         tables: what the rows' tables should be, up to a factor.
-        seed: of coins that nobody has to keep.
+        seed: of the post-processing; it needs no secrecy.
     """
     generator = np.random.Generator(np.random.SFC64(seed))
     moved, sets, share = np.array(rows, dtype=np.int64, order="F"), list(tables), 1.0
@@ -294,7 +300,7 @@ def _move(
     among = np.arange(len(cells)) - np.repeat(np.cumsum(leaving) - leaving, leaving)
     movers = generator.permutation(order[starts[cells] + among])[:many]
     target = generator.permutation(np.repeat(np.arange(table.size), coming))[:many]
-    copied = (generator.random(many) < COPIED) & (counts[target] > 0)
+    copied = (generator.random(many) < COPIED_SHARE) & (counts[target] > 0)
     onto = target[copied]
     model = order[starts[onto] + (generator.random(len(onto)) * counts[onto]).astype(np.int64)]
     rows[movers[copied]] = rows[model]
@@ -309,7 +315,7 @@ ENTRIES = (
         title="Whole table",
         story="Release tables of a few columns at a time with the noise each deserves, then make synthetic rows "
         "and move them towards all of these tables.",
-        domains=(DomainKind.TABLE,),
+        domains=(DomainType.TABLE,),
         queries=(Marginals,),
         references=("Xiao, He, Zhang and Kifer (2023)", "Zhang et al. (2021), PrivSyn"),
         tiny={"delta": 0.01},

@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import DataError, Floats, Neighbours, exactly
-from dpcore.limits.attacks import worth
-from dpcore.limits.attacks.given_class import MAX_POINTS, MAX_QUESTIONS, read_class
+from dpcore.limits.attacks import dimension_bounds
+from dpcore.limits.attacks.class_text import MAX_POINTS, MAX_QUESTIONS, read_class
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from dplab.limits.class_worth import worth_by_rows
@@ -110,11 +110,13 @@ def lesson() -> None:
             beta=BETA,
         )
         kit.picture(
-            figure.worst_errors(both, dimension=found.at_most),
+            figure.worst_errors(both, dimension=found.upper_bound),
             key="dimension_worth",
             badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
         )
-    bound = worth.hidden_half(found, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA)
+    bound = dimension_bounds.hidden_half(
+        found, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA
+    )
     kit.why(
         r"2^d\le|C|\le\sum_{i\le d}\binom{|U|}{i}",
         *([_told(asked, found, scale)] if kit.revealed() else []),
@@ -180,7 +182,7 @@ def _search(weights: Floats, scale: float | None) -> Generator[float, None, Shat
 
 def _told(asked: Asked, found: Shattering, scale: float | None) -> str:
     """The dimension, its levels, and the numbers of questions it goes with."""
-    questions, points = worth.different(asked.weights), asked.weights.shape[1]
+    questions, points = dimension_bounds.different(asked.weights), asked.weights.shape[1]
     text = ""
     if asked.known is not None:
         text += f"The closed form says {asked.known} for every such class. "
@@ -194,7 +196,7 @@ def _told(asked: Asked, found: Shattering, scale: float | None) -> str:
         f"The class asks {questions:,} different questions, so it shatters {questions.bit_length() - 1} points at most"
     )
     if scale is None:
-        most = worth.most_questions(points=points, dimension=found.at_most)
+        most = dimension_bounds.max_questions(points=points, dimension=found.upper_bound)
         text += f"; with this dimension no class on {points} points asks more than {most:,}"
     return f"{text}."
 

@@ -22,16 +22,18 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
         measured: total errors of identity releases there, fractions of n, (T,).
     """
     at = int(np.argmin(np.abs(seen.epsilons - epsilon)))
-    error, best, mean = float(seen.identity[at]), float(seen.nobody[at]), float(measured.mean())
+    error, best, mean = float(seen.identity[at]), float(seen.lower_bound[at]), float(measured.mean())
     half = 1.96 * float(measured.std()) / np.sqrt(len(measured))
-    known = np.concatenate([seen.nobody, seen.identity, seen.spared, seen.whole, seen.printed, seen.laplace])
+    known = np.concatenate([seen.lower_bound, seen.identity, seen.spared, seen.whole, seen.printed, seen.laplace])
     floor = min(float(known[known > 0].min()), error / guess) / 1.5
     beside = curves(
         seen.epsilons, {"Laplace noise (exact)": seen.laplace, "paper, as printed (wrong for large ε)": seen.printed}
     )
     full = "1 full bar" if occupied == 1 else f"{occupied:,} full bars"
     marks = [
-        wall(seen.epsilons, seen.nobody, end=floor, corner="bottom left", label="impossible with the full promise"),
+        wall(
+            seen.epsilons, seen.lower_bound, end=floor, corner="bottom left", label="impossible with the full promise"
+        ),
         Curve(role="mechanism:identity", name="noise in every bar (exact)", x=seen.epsilons, y=seen.identity),
         Curve(
             role="mechanism:sparse_histogram",

@@ -60,7 +60,7 @@ def lesson() -> None:
     )
     projected = errors("projected_histogram", full=occupied)
     at = int(np.argmin(np.abs(seen.epsilons - loss)))
-    error, best = float(seen.identity[at]), float(seen.nobody[at])
+    error, best = float(seen.identity[at]), float(seen.lower_bound[at])
     kit.told(
         f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below "
         f"{rounded_down(best)}: a factor of **{rounded_up(error / best)}** at most; you guessed {guess:g}. "

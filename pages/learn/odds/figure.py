@@ -35,7 +35,7 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
             Rule(role="ink", x=prior, label=f"before: {percent(prior)}"),
             guessed(y=guess),
         ],
-        sentence=f"{odds.told(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}."
+        sentence=f"{odds.posterior_odds(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}."
         f"{hole(delta)}",
     )
 

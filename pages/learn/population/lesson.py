@@ -46,7 +46,7 @@ def lesson() -> None:
     apart = remember(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
     net = _pairs(n).losses(loss)
     if kit.pictures("population", *VIEWS) == VIEWS[1]:
-        measured = [_pairs(each).most_epsilon(loss=1.0, beta=BETA) for each in ROWS]
+        measured = [_pairs(each).max_epsilon(loss=1.0, beta=BETA) for each in ROWS]
         kit.picture(
             figure.needed(rows=ROWS, epsilons=measured, beta=BETA),
             key="population_needed",
@@ -128,7 +128,7 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
         f"ε = {exactly(apart.epsilon)} the one for thresholds, with {NET_POINTS} points, tells two samples of {n:,} of "
         f"{2 * n:,} people apart with a loss of **at least {rounded_down(middle)}** in half of all pairs, "
         f"{significant(middle / apart.epsilon)} times ε. That grows like ε√n, so it takes an ε of about "
-        f"1/√n = {significant(n**-0.5)}; measured, {rounded_down(_pairs(n).most_epsilon(loss=1.0, beta=BETA))} at most "
+        f"1/√n = {significant(n**-0.5)}; measured, {rounded_down(_pairs(n).max_epsilon(loss=1.0, beta=BETA))} at most "
         f"for a loss below 1 in 95% of the pairs. {kit.SIMULATED}"
     )
 

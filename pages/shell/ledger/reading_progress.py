@@ -38,9 +38,9 @@ class Watched:
         return self.rows.columns
 
     @property
-    def kept_as(self) -> str:
+    def counts_name(self) -> str:
         """See Rows."""
-        return self.rows.kept_as
+        return self.rows.counts_name
 
     def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
         """See Rows. Streamlit ends a run where it shows something, if a control was moved since."""
@@ -51,7 +51,7 @@ class Watched:
                     whole = st.empty()
                     bar = self._bar(whole)
                 text = READING if self.stop else f"{READING} {MOVE}"
-                if self.kept_as:  # one each for the filled cells: a share would tell how many these are
+                if self.counts_name:  # one each for the filled cells: a share would tell how many these are
                     bar.markdown(text)
                 else:  # in hundredths: a finer share would tell how many rows there are
                     bar.progress(min(round(place / self.count, 2), 1.0), text=text)

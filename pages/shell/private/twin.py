@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.core import DataError, Neighbours
 from dpcore.data.sources import Bundled, Origin, Source, Uploaded
-from dpcore.data.twin import MadeUp, twin
+from dpcore.data.twin import MockData, twin
 from dprelease.ledger.records import LedgerError
 from pages.data.upload import held_file
 from pages.shell.ledger.accounts import account_of
@@ -73,7 +73,7 @@ def untwinned(source: Source) -> Source:
 
 def is_twin(source: Source) -> bool:
     """Return whether these are mock data in place of a file's rows."""
-    return isinstance(source.origin, MadeUp)
+    return isinstance(source.origin, MockData)
 
 
 def use_twin(use: bool) -> None:

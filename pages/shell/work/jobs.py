@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from dpcore.core import stoppable
+from dpcore.core import cancellable
 from pages.shell.server.streamlit_internals import has_server, is_connected, session_id
 from pages.shell.state import SessionKey
 from pages.shell.work.memory import MEMORY, remember
@@ -58,7 +58,7 @@ class Job(Generic[ResultT]):
         generator = work()
         while not self._is_over():
             try:
-                with stoppable(self._check):
+                with cancellable(self._check):
                     self.share = next(generator)
             except _Cancelled:
                 return None

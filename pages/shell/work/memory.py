@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpcore.core import Blocks, stoppable
+from dpcore.core import Blocks, cancellable
 from dpcore.data.reading.tables import TooLarge
 from pages.shell.state import SessionKey
 
@@ -66,7 +66,7 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, ResultT]],
                 slot.empty()
 
         try:
-            with stoppable(lambda: show(share)):
+            with cancellable(lambda: show(share)):
                 for share in blocks:
                     show(share)
         finally:

@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import streamlit as st
 
-from dpcore.core import Blocks, finish, going_on, scaled
+from dpcore.core import Blocks, finish, keep_running_while, scaled
 from dpcore.data.sources import Bundled, Generated, Source
 from dpcore.queries.linear import LinearQueries
 from pages.shell.work.memory import remember, with_progress
@@ -62,7 +62,7 @@ class SharedWork(Generic[ResultT]):
         if self._turn.acquire(timeout=PATIENCE):
             try:
                 if not self.is_over:
-                    with going_on(self._is_awaited):
+                    with keep_running_while(self._is_awaited):
                         self.share = next(self._rest)
             except StopIteration:
                 self.is_over = True

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
-from dpcore.core import Blocks, finish, may_stop, scaled, stoppable
+from dpcore.core import Blocks, cancellable, checkpoint, finish, scaled
 
 
 def counting(done: list[int], blocks: int) -> Generator[float, None, str]:
@@ -48,14 +48,14 @@ def test_a_part_tells_its_share_of_the_whole() -> None:
 def test_a_block_that_was_stopped_within_is_broken_off_and_one_that_was_left_is_not() -> None:
     def long_step() -> Generator[float, None, str]:
         yield 0.5
-        may_stop()
+        checkpoint()
         return "result"
 
     def leave() -> None:
         raise KeyboardInterrupt
 
     blocks = Blocks(long_step())
-    with stoppable(leave, every=0):
+    with cancellable(leave, every=0):
         assert next(iter(blocks)) == 0.5 and not blocks.broken_off
         with pytest.raises(KeyboardInterrupt):
             next(iter(blocks))

@@ -33,7 +33,7 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     Domain,
-    DomainKind,
+    DomainType,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -161,18 +161,18 @@ def test_wrong_values_are_named(wrong: dict[str, Any], complaint: str) -> None:
 
 def test_numbers_become_pythons_own() -> None:
     others: dict[str, Any] = {"epsilon": np.float64(0.5), "times": 3.0, "delta": np.float32(0.0625), "alpha": 1}
-    made = Every(**others)
-    assert [type(value) for value in dataclasses.astuple(made)] == [float, float, float, int, bool, str]
-    assert made == Every(epsilon=0.5, times=3, delta=0.0625, alpha=1.0)
-    assert made.guarantee(PROBLEM).sentence() == "ε = 0.5 (replace one row)"
-    for field in dataclasses.fields(made):
+    class_instance = Every(**others)
+    assert [type(value) for value in dataclasses.astuple(class_instance)] == [float, float, float, int, bool, str]
+    assert class_instance == Every(epsilon=0.5, times=3, delta=0.0625, alpha=1.0)
+    assert class_instance.guarantee(PROBLEM).sentence() == "ε = 0.5 (replace one row)"
+    for field in dataclasses.fields(class_instance):
         with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(made, field.name, 2.0)
+            setattr(class_instance, field.name, 2.0)
 
 
 def test_an_entry_fixes_its_presets() -> None:
     entry = Entry(
-        key="every", mechanism=Every, title="Every", story="A test.", domains=(DomainKind.NUMBER,),
+        key="every", mechanism=Every, title="Every", story="A test.", domains=(DomainType.NUMBER,),
         queries=(Thresholds,), references=("none",), presets={"rule": "two"},
     )  # fmt: skip
     assert "rule" not in entry.controls()
@@ -270,7 +270,7 @@ class Pairs(Domain):
     """Rows of two numbers: nothing to count cells of."""
 
     title = "two numbers"
-    kinds = frozenset()
+    types = frozenset()
     listed = False
 
     @property
@@ -304,7 +304,7 @@ def test_a_domain_of_more_cells_than_can_be_counted_keeps_rows_but_no_histogram(
 @pytest.mark.parametrize("found", dpcore.catalogue(), ids=lambda found: found.key)
 @pytest.mark.parametrize("beta", [0.0, 1.0, -0.1, math.nan, math.inf])
 def test_no_promise_fails_never_or_always(found: Entry, beta: float) -> None:
-    with pytest.raises(ParameterError, match="failure chance"):
+    with pytest.raises(ParameterError, match="failure probability"):
         found.make().accuracy(PROBLEM, beta)
 
 

@@ -77,7 +77,7 @@ def test_the_head_of_an_empty_synthetic_table_is_escaped(monkeypatch: pytest.Mon
     """A mechanism that refuses leaves a table without rows."""
     offered = list[str]()
     monkeypatch.setattr("streamlit.download_button", lambda *_, data, **__: offered.append(data()))
-    source = SimpleNamespace(provenance=SimpleNamespace(is_private=False), told=("=1+1", "a,b"))
+    source = SimpleNamespace(provenance=SimpleNamespace(is_private=False), value_columns=("=1+1", "a,b"))
     mechanism = SimpleNamespace(run=lambda *_, **__: None)
     recipe: Any = SimpleNamespace(source=source, entry_key="any", seed=1, mechanism=lambda: mechanism)
     state: Any = None
@@ -133,9 +133,9 @@ def test_every_released_file_is_escaped_and_report_and_analysis_show_the_labels(
     csv.writer(contents).writerows([[name], *([label] for label in labels)])
     table = read_table(contents.getvalue().encode(), name="jobs.csv", header=True)
     on = Labels(labels=labels)
-    asked = request_of(reading=Columns(names=(name,), on=on), queries=Cells(domain=on), epsilon=20.0)
+    request = request_of(reading=Columns(names=(name,), on=on), queries=Cells(domain=on), epsilon=20.0)
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=table)
-    came = release(ledger, dataset_id, asked, table, ANALYST)
+    came = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(came, Stored)
     files = downloads_of(came)
     written = files["counts.csv"].decode()
@@ -154,12 +154,12 @@ def test_every_released_file_is_escaped_and_report_and_analysis_show_the_labels(
 def test_synthetic_and_simulated_rows_are_escaped() -> None:
     on = Labels(labels=("=1+1", "\uff20x", "\ttab", "-5", "plain"))
     problem = Problem(domain=on, queries=Cells(domain=on), n=5, neighbours=Neighbours.REPLACE_ONE)
-    made: DataRelease = HistogramRelease(
+    release: DataRelease = HistogramRelease(
         problem=problem, guarantee=Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE), sampler="preview",
         refused=np.array([False]), counts=np.array([[1, 1, 1, 1, 1, 0]]),
     )  # fmt: skip
     for written in (
-        synthetic_csv(made, columns=["@job"]),
+        synthetic_csv(release, columns=["@job"]),
         rows_csv(Product(names=("@job",), columns=(on,)), np.arange(5)[:, None]),
     ):
         assert unsafe(written) == []
@@ -195,7 +195,7 @@ released file with the same rows written again."""
 
 
 def test_no_other_module_writes_csv_or_shows_a_table_unescaped() -> None:
-    found = set()
+    kinds_of_rows = set()
     files = [each for top in (*PACKAGES, "pages") for each in (ROOT / top).rglob("*.py")]
     for path in [*files, ROOT / "app.py", ROOT / "run.py"]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -203,8 +203,8 @@ def test_no_other_module_writes_csv_or_shows_a_table_unescaped() -> None:
                 node.attr in ("to_csv", "DictWriter")
                 or (node.attr == "writer" and isinstance(node.value, ast.Name) and node.value.id == "csv")
             ):
-                found.add(path.relative_to(ROOT).as_posix())
-    assert found - INSIDE == {"dpcore/core/safe_csv.py"}
+                kinds_of_rows.add(path.relative_to(ROOT).as_posix())
+    assert kinds_of_rows - INSIDE == {"dpcore/core/safe_csv.py"}
     shown = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "pages").rglob("*.py")

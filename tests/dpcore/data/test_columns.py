@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpcore import Labels, Number, ParameterError, Product
-from dpcore.core import DomainKind
+from dpcore.core import DomainType
 from dpcore.data.reading.tables import read_table
 from tests import ROOT
 
@@ -185,7 +185,7 @@ def test_a_group_and_a_number_share_a_cell() -> None:
     codes, numbers = np.array([0, 1, 1, 2, -1, 0]), np.array([0.5, 0.5, 9.0, 1.0, 1.0, np.nan])
     assert domain.encode([codes, numbers]).tolist() == [0, 4, 7, 8, 8, 8]
     assert domain.points()[4] == ("b", 0.5) and domain.describe(4) == "b × 0 to 1"
-    assert domain.describe(8) == "missing or out of bounds" and {DomainKind.MAP, DomainKind.GROUPS} == domain.kinds
+    assert domain.describe(8) == "missing or out of bounds" and {DomainType.MAP, DomainType.GROUPS} == domain.types
     assert len(domain.points()) == domain.ordered
     with pytest.raises(ParameterError, match="together"):
         Product.map(Labels(labels=tuple(f"{i}" for i in range(100))), Number(bits=10), names=("group", "number"))

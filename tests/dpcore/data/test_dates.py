@@ -18,7 +18,7 @@ from dpcore import ParameterError
 from dpcore.data.columns import Labels
 from dpcore.data.dates import STEPS, Dates, period_of, written
 from dpcore.data.frames import read_frame
-from dpcore.data.reading.spellings import STEPS as READ
+from dpcore.data.reading.cell_parsing import STEPS as READ
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 
@@ -140,9 +140,9 @@ def test_a_written_range_holds_both_its_ends_in_every_unit(one: int, other: int)
 @pytest.mark.parametrize("text", ["", "2024-03-01", "2024-03-01 – ", "2024-03-01–2024-03-02–2024-03-03", "1 – 2",
                                   "2024-02-30 – 2024-03-01", "2024-13 – 2024-14", "<b> – </b>"])  # fmt: skip
 def test_what_is_no_range_of_dates_is_one_sentence_without_it(text: str) -> None:
-    with pytest.raises(ParameterError, match="must be written as 2024-0") as told:
+    with pytest.raises(ParameterError, match="must be written as 2024-0") as caught:
         Dates(step="month", first="2024-01", last="2024-12").cells_of(text)
-    assert not text or text not in str(told.value)
+    assert not text or text not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["2023-01 – 2023-12", "2025-01-01 – 2030-01-01"])
@@ -233,8 +233,8 @@ ANSWERS = {
 
 
 def test_a_yes_is_a_yes_in_every_spelling() -> None:
-    found = one_column(list(ANSWERS)).truths("cell").tolist()
-    assert dict(zip(ANSWERS, found, strict=True)) == ANSWERS
+    truths = one_column(list(ANSWERS)).truths("cell").tolist()
+    assert dict(zip(ANSWERS, truths, strict=True)) == ANSWERS
 
 
 @pytest.mark.slow

@@ -236,10 +236,10 @@ def test_reports_sweeps_and_transcripts_as_frames() -> None:
     asking = dpcore.entry("median").make(questions=5)
     transcript = asking.run(asking.prepare(dataset, problem), dpcore.Preview(3), 2)
     assert isinstance(transcript, Transcript)
-    said = transcript.frame()
-    assert said["turn"].tolist() == [0, 1, 2, 3, 4] * 2
-    np.testing.assert_array_equal(said["answer"].isna(), transcript.declined.ravel())
-    np.testing.assert_array_equal(said["query"], transcript.asked.ravel())
+    frame = transcript.frame()
+    assert frame["turn"].tolist() == [0, 1, 2, 3, 4] * 2
+    np.testing.assert_array_equal(frame["answer"].isna(), transcript.declined.ravel())
+    np.testing.assert_array_equal(frame["query"], transcript.query_indices.ravel())
 
 
 def executed(source: Any) -> dict[str, Any]:
@@ -319,9 +319,9 @@ def test_an_upload_s_snippet_reads_the_reader_s_own_file(
         Source(origin=origin, reading=Several(attributes=(coded, *predicates))),
     ]
     for source in sources:
-        made = executed(source)["dataset"]
-        np.testing.assert_array_equal(made.records, source.dataset().records)
-        assert made.provenance.is_private
+        dataset = executed(source)["dataset"]
+        np.testing.assert_array_equal(dataset.records, source.dataset().records)
+        assert dataset.provenance.is_private
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 
 from dpcore import DataError, ParameterError
 from dpcore.core import Integers
-from dpcore.data.lists import DecisionLists, ListColumns, columns_of, made_up_lists, written_out
+from dpcore.data.lists import DecisionLists, ListColumns, canonical_lists, columns_of, draw_mock_lists
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Generated, generated_lists
 from dpcore.data.twin import twin
@@ -37,15 +37,15 @@ def says(literals: tuple[int, ...], said: tuple[int, ...], values: tuple[bool, .
 def test_every_list_means_what_was_written_however_often_a_variable_comes_up() -> None:
     """All lists of three rules about two variables, with rules that are missing and outputs that say neither."""
     raw = list(product(product(range(5), repeat=3), product(range(3), repeat=4)))
-    records = written_out(np.array([each for each, _ in raw]), np.array([each for _, each in raw]), variables=2)
+    records = canonical_lists(np.array([each for each, _ in raw]), np.array([each for _, each in raw]), variables=2)
     domain = DecisionLists(names=VARIABLES, rules=3)
-    kept = domain.checked(records)  # no variable comes up twice
+    canonical = domain.checked(records)  # no variable comes up twice
     queries = Inputs(domain=domain)
     for index, values in enumerate(product((False, True), repeat=2)):
         wanted = np.array([says(*each, values[::-1]) for each in raw])
-        for written, row in zip(wanted[:: len(raw) // 500], kept[:: len(raw) // 500], strict=True):
+        for written, row in zip(wanted[:: len(raw) // 500], canonical[:: len(raw) // 500], strict=True):
             assert queries.truth(row[None, :], np.array([index]))[0] == written
-        assert queries.truth(kept, np.array([index]))[0] == pytest.approx(wanted.mean(), abs=1e-12)
+        assert queries.truth(canonical, np.array([index]))[0] == pytest.approx(wanted.mean(), abs=1e-12)
 
 
 CELLS = [
@@ -78,8 +78,8 @@ def test_cells_become_rules_and_a_row_s_list_depends_on_that_row_alone() -> None
     assert READING.records(read_table(written(CELLS), name="a.csv", header=True)).tolist() == LISTS
     for place in range(len(CELLS)):
         rest = [row for other, row in enumerate(CELLS) if other != place]
-        alone: Integers = READING.records(read_table(written(rest), name="a.csv", header=True))
-        assert alone.tolist() == LISTS[:place] + LISTS[place + 1 :]
+        records: Integers = READING.records(read_table(written(rest), name="a.csv", header=True))
+        assert records.tolist() == LISTS[:place] + LISTS[place + 1 :]
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_generated_and_made_up_lists_can_be_read_back(rules: int) -> None:
         every = np.arange(queries.count)
         np.testing.assert_array_equal(queries.truth(again.records, every), queries.truth(dataset.records, every))
     domain = source.on(DecisionLists)
-    np.testing.assert_array_equal(own.dataset().records, made_up_lists(domain, n=200, seed=4))
+    np.testing.assert_array_equal(own.dataset().records, draw_mock_lists(domain, n=200, seed=4))
     assert len(np.unique(own.dataset().records[:, 0])) > 8
 
 

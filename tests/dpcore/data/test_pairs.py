@@ -49,8 +49,8 @@ def test_bundled_pairs_lie_where_their_columns_do(key: str, first: str, second: 
     plane = dataset.histogram[: domain.ordered].reshape(domain.shape)
     for axis, line, column in ((0, domain.columns[0], first), (1, domain.columns[1], second)):
         cells = line.encode(line.values(table, column))
-        alone = np.bincount(cells, minlength=line.size)
-        rest = alone[: line.ordered] - plane.sum(axis=1 - axis)
+        counts = np.bincount(cells, minlength=line.size)
+        rest = counts[: line.ordered] - plane.sum(axis=1 - axis)
         # What is less than the column by itself has no number in the other column.
         assert (rest >= 0).all() and rest.sum() <= dataset.histogram[-1]
     assert (plane > 0).sum() > 20
@@ -122,8 +122,8 @@ def test_a_category_is_a_side_of_a_map() -> None:
     assert dataset.records.tolist() == [2, 12, 10, 12, 12] and LABELS.shape == (4, 3) and LABELS.size == 13
     assert line.points() == ["b to b", "=c", "a"] and line.edges.tolist() == [0, 1, 2, 3]
     queries = Rectangles(domain=LABELS)
-    told = [queries.describe(queries.index((0, 1), ends)) for ends in ((0, 0), (0, 2))]
-    assert told == ["0 to 2 × b to b", "0 to 2 × b to b to a"] and line.between(0, 2) == "b to b to a"
+    descriptions = [queries.describe(queries.index((0, 1), ends)) for ends in ((0, 0), (0, 2))]
+    assert descriptions == ["0 to 2 × b to b", "0 to 2 × b to b to a"] and line.between(0, 2) == "b to b to a"
     counted = queries.answer(dataset.histogram[None, :], np.array([queries.index((2, 3), (1, 2))]))
     assert counted.tolist() == [[1.0]]
     named = cell_columns(LABELS, np.array([0, 5, 12, -1]))

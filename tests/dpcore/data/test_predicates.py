@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore import DataError, Dataset, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.predicates import Predicate, judged
+from dpcore.data.predicates import Predicate, evaluate_predicates
 from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
 
@@ -35,7 +35,7 @@ def test_predicates_judge_each_row_and_missing_is_false() -> None:
         "age at least 65",
         "a minor",
     )
-    rows = judged(TABLE, predicates)
+    rows = evaluate_predicates(TABLE, predicates)
     assert rows.astype(int).tolist() == [
         [1, 1, 0, 1, 0, 0],
         [0, 0, 0, 0, 0, 0],
@@ -48,7 +48,7 @@ def test_predicates_judge_each_row_and_missing_is_false() -> None:
 
 def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(DataError, match="no column named “wage”"):
-        judged(TABLE, [Predicate(column="wage", kind="at least", value=3)])
+        evaluate_predicates(TABLE, [Predicate(column="wage", kind="at least", value=3)])
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 import dpcore
 from dpcore import DataError, Dataset, Labels, ParameterError
-from dpcore.core import DomainKind
+from dpcore.core import DomainType
 from dpcore.data.columns import Number, is_labels
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn
+from dpcore.data.declarations import DeclaredColumn
 from dpcore.data.product import Product
 from dpcore.queries.marginals import Marginals
 from tests.kit.attribute_tables import GENERATED, domain_of
@@ -188,20 +188,20 @@ def test_rows_keep_each_column_apart(columns: list[Number | Labels], picks: list
 
 def test_kinds_follow_from_the_columns() -> None:
     kinds = {
-        Product.map(AGES, MONTHS): {DomainKind.MAP},
-        Product.map(REGION, AGES): {DomainKind.MAP, DomainKind.GROUPS},
-        Product.map(AGES, REGION): {DomainKind.MAP},
-        Product.map(SEX, Number(bits=3)): {DomainKind.MAP},
-        Product(names=("a", "b"), columns=(AGES, REGION)): {DomainKind.TABLE},
-        Product.yes_no(("a", "b")): {DomainKind.TABLE, DomainKind.YES_NO},
-        Product(names=("a", "b"), columns=(SMOKES, SMOKES)): {DomainKind.TABLE},
-        AGES: {DomainKind.NUMBER},
-        MONTHS: {DomainKind.NUMBER},
-        INCOMES: {DomainKind.LABELS},
-        QUARTERS: {DomainKind.LABELS},
-        REGION: {DomainKind.LABELS},
+        Product.map(AGES, MONTHS): {DomainType.MAP},
+        Product.map(REGION, AGES): {DomainType.MAP, DomainType.GROUPS},
+        Product.map(AGES, REGION): {DomainType.MAP},
+        Product.map(SEX, Number(bits=3)): {DomainType.MAP},
+        Product(names=("a", "b"), columns=(AGES, REGION)): {DomainType.TABLE},
+        Product.yes_no(("a", "b")): {DomainType.TABLE, DomainType.YES_NO},
+        Product(names=("a", "b"), columns=(SMOKES, SMOKES)): {DomainType.TABLE},
+        AGES: {DomainType.NUMBER},
+        MONTHS: {DomainType.NUMBER},
+        INCOMES: {DomainType.LABELS},
+        QUARTERS: {DomainType.LABELS},
+        REGION: {DomainType.LABELS},
     }
-    assert all(domain.kinds == kind for domain, kind in kinds.items())
+    assert all(domain.types == kind for domain, kind in kinds.items())
     assert all(domain.title for domain in kinds)
 
 

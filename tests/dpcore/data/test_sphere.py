@@ -22,18 +22,18 @@ numbers = st.floats(width=64) | st.sampled_from([0.0, 1.0, -1.0, 1e308, -1e-308,
 @given(rows=arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=numbers))
 def test_rows_become_unit_vectors_each_by_itself(rows: np.ndarray) -> None:
     domain = Sphere(dimensions=rows.shape[1])
-    found = domain.checked(rows)
+    records = domain.checked(rows)
     lost = ~np.isfinite(rows).all(axis=1) | (rows == 0).all(axis=1)
-    np.testing.assert_array_equal(found == 0, (found == 0) | lost[:, None])
-    np.testing.assert_allclose(np.linalg.norm(found[~lost], axis=1), 1, atol=np.sqrt(rows.shape[1]) * STEP)
-    np.testing.assert_array_equal(np.rint(found / STEP), found / STEP)
-    for row, kept in zip(rows, found, strict=True):
+    np.testing.assert_array_equal(records == 0, (records == 0) | lost[:, None])
+    np.testing.assert_allclose(np.linalg.norm(records[~lost], axis=1), 1, atol=np.sqrt(rows.shape[1]) * STEP)
+    np.testing.assert_array_equal(np.rint(records / STEP), records / STEP)
+    for row, kept in zip(rows, records, strict=True):
         np.testing.assert_array_equal(domain.checked(row[None]), kept[None])
         largest = np.abs(row).max()
         if np.isfinite(largest) and largest > 0:
             shrunk = row / largest
             np.testing.assert_allclose(kept, shrunk / np.linalg.norm(shrunk), atol=STEP)
-    np.testing.assert_array_equal(domain.checked(found), found)
+    np.testing.assert_array_equal(domain.checked(records), records)
 
 
 def test_a_row_does_not_depend_on_the_others_in_many_dimensions(seed: int) -> None:
@@ -85,7 +85,7 @@ def test_vc_dimension(dimensions: int) -> None:
 def test_what_cannot_be_numbered_says_so() -> None:
     domain = Sphere(dimensions=3)
     queries = Halfspaces(domain=domain)
-    asked: list[Callable[[], object]] = [
+    calls: list[Callable[[], object]] = [
         lambda: domain.size,
         domain.points,
         lambda: domain.describe(0),
@@ -95,7 +95,7 @@ def test_what_cannot_be_numbered_says_so() -> None:
         lambda: queries.max_error(np.zeros((1, 1))),
         lambda: queries.batch(3),
     ]
-    for ask in asked:
+    for ask in calls:
         with pytest.raises(ParameterError, match=r"ask by directions|too many|not numbered|no closed form"):
             ask()
     assert repr(domain) == "Sphere(dimensions=3)"

@@ -9,14 +9,14 @@ import pytest
 import dpcore
 from dpcore.core import Domain, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.predicates import Predicate
 from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading, YesNo
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.sphere import Sphere
-from dpcore.data.twin import MAX_ROWS, MadeUp, made_up, twin
+from dpcore.data.twin import MAX_ROWS, MockData, draw_mock_records, twin
 from tests.kit.sources import own
 
 LINE = Number(low=0, high=200, bits=4, missing=True, unit="kg")
@@ -35,13 +35,13 @@ DOMAINS: tuple[Domain, ...] = (
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda each: type(each).__name__)
 def test_rows_fit_their_domain_and_none_is_missing(domain: Domain) -> None:
-    dataset = MadeUp(n=500, seed=3).dataset(_Read(domain), TOLD)
+    dataset = MockData(n=500, seed=3).dataset(_Read(domain), TOLD)
     assert dataset.n == 500
     if domain.listed:
         assert int(dataset.records.max()) < domain.ordered
-    assert np.array_equal(dataset.records, domain.checked(made_up(domain, n=500, seed=3)))
+    assert np.array_equal(dataset.records, domain.checked(draw_mock_records(domain, n=500, seed=3)))
     if getattr(domain, "labels", ()) != ("only",):
-        assert not np.array_equal(dataset.records, domain.checked(made_up(domain, n=500, seed=4)))
+        assert not np.array_equal(dataset.records, domain.checked(draw_mock_records(domain, n=500, seed=4)))
 
 
 class _Read(Reading):
@@ -65,9 +65,9 @@ TOLD = Provenance(kind=ProvenanceKind.TWIN, title="test")
 
 def test_columns_are_independent() -> None:
     grid = Product.map(Number(bits=4), Number(bits=4))
-    first, second = np.divmod(made_up(grid, n=40_000, seed=1), grid.shape[1])
+    first, second = np.divmod(draw_mock_records(grid, n=40_000, seed=1), grid.shape[1])
     assert abs(float(np.corrcoef(first, second)[0, 1])) < 4 / np.sqrt(40_000)
-    trade, again, _ = made_up(DOMAINS[5], n=40_000, seed=1).T
+    trade, again, _ = draw_mock_records(DOMAINS[5], n=40_000, seed=1).T
     assert abs(float(np.corrcoef(trade, again)[0, 1])) < 4 / np.sqrt(40_000)
 
 
@@ -88,8 +88,8 @@ def test_twins_of_two_files_declared_alike_are_the_same() -> None:
     frames = [each.dataset().frame() for each in twins]
     pd.testing.assert_frame_equal(*frames)
     assert first.dataset().n == 777 and len(frames[0]) == 1_000
-    told = f"{twins[0]!r} {twins[0].key} {twins[0].provenance} {twins[0].public_rows} {twins[0].code()}"
-    assert not any(secret in told + frames[0].to_csv(index=False) for secret in (*SECRETS, "777", "people"))
+    text = f"{twins[0]!r} {twins[0].key} {twins[0].provenance} {twins[0].public_rows} {twins[0].code()}"
+    assert not any(secret in text + frames[0].to_csv(index=False) for secret in (*SECRETS, "777", "people"))
 
 
 def test_a_twin_never_reads_the_file() -> None:
@@ -100,16 +100,16 @@ def test_a_twin_never_reads_the_file() -> None:
 
 
 def test_a_twin_is_simulated_and_not_private() -> None:
-    made = twin(private(5, weight="2.5", trade="cook"), n=10)
-    assert str(made.provenance.kind) == "simulated" and not made.provenance.is_private
-    assert made.public_rows == 10
+    twin_source = twin(private(5, weight="2.5", trade="cook"), n=10)
+    assert str(twin_source.provenance.kind) == "simulated" and not twin_source.provenance.is_private
+    assert twin_source.public_rows == 10
 
 
 def test_bounds_read_off_private_rows_make_no_twin() -> None:
     table = read_table(b"weight\n174.75\n174.75\n", name="people.csv", header=True)
-    seen = own(table, "weight", on=Number(low=174.75, high=175), private=True, bounds_from_data=True)
+    source = own(table, "weight", on=Number(low=174.75, high=175), private=True, bounds_from_data=True)
     with pytest.raises(ParameterError, match="read off private rows"):
-        twin(seen, n=10)
+        twin(source, n=10)
 
 
 @pytest.mark.parametrize("n", [0, MAX_ROWS + 1])
@@ -128,17 +128,17 @@ def test_no_twin_has_so_many_rows(n: int) -> None:
     ids=["column", "predicates", "persons"],
 )
 def test_the_code_makes_the_same_rows(reading: Reading) -> None:
-    made = twin(reading, n=200, seed=5)
+    twin_source = twin(reading, n=200, seed=5)
     names: dict[str, object] = {"dpcore": dpcore}
-    exec(compile("\n".join(made.code()), "snippet", "exec"), names)
+    exec(compile("\n".join(twin_source.code()), "snippet", "exec"), names)
     again = names["dataset"]
     assert isinstance(again, dpcore.Dataset)
-    assert np.array_equal(again.records, made.dataset().records) and isinstance(names["df"], pd.DataFrame)
+    assert np.array_equal(again.records, twin_source.dataset().records) and isinstance(names["df"], pd.DataFrame)
 
 
 def test_a_twin_of_persons_rows_is_that_of_what_is_read_of_them() -> None:
     inner = Columns(names=("weight",), on=LINE)
-    made = twin(Capped(reading=inner, person="who", rows=3), n=200)
-    assert np.array_equal(made.dataset().records, twin(inner, n=200).dataset().records)
-    assert made.person_rows == 3 and made.told == ("weight",) and made.column == "weight"
-    assert made.columns == ("weight", "who"), "a reader's own file must have both"
+    twin_source = twin(Capped(reading=inner, person="who", rows=3), n=200)
+    assert np.array_equal(twin_source.dataset().records, twin(inner, n=200).dataset().records)
+    assert twin_source.person_rows == 3 and twin_source.value_columns == ("weight",) and twin_source.column == "weight"
+    assert twin_source.columns == ("weight", "who"), "a reader's own file must have both"

@@ -23,9 +23,9 @@ def run_code(source: Source) -> Dataset:
 
     scope: dict[str, object] = {"dpcore": dpcore}
     exec("\n".join(source.code()), scope)  # the page's promise is that this runs
-    found = scope["dataset"]
-    assert isinstance(found, Dataset)
-    return found
+    dataset = scope["dataset"]
+    assert isinstance(dataset, Dataset)
+    return dataset
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from dpcore.core import (
     BoundKind,
     DataRelease,
     Dataset,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     Guarantee,
@@ -77,7 +77,7 @@ CONTROL = Entry(
     mechanism=Exact,
     title="",
     story="",
-    domains=(DomainKind.NUMBER, DomainKind.LABELS),
+    domains=(DomainType.NUMBER, DomainType.LABELS),
     queries=(dpcore.Thresholds, dpcore.Intervals, dpcore.Cells),
     references=(),
 )
@@ -139,7 +139,7 @@ def attacked(mechanism: Mechanism, problem: Problem, *, repeats: int, seed: int)
 def verdicts(mechanism: Mechanism, problem: Problem, *, repeats: int, beta: float, seed: int) -> tuple[float, float]:
     """How surprising the recovery and the accuracy would be if the guarantee were true."""
     guarantee = mechanism.guarantee(problem)
-    seen = attacked(mechanism, problem, repeats=repeats, seed=seed)
+    attack = attacked(mechanism, problem, repeats=repeats, seed=seed)
     claim: dict[str, Any] = {
         "epsilon": guarantee.epsilon,
         "delta": guarantee.delta,
@@ -148,9 +148,9 @@ def verdicts(mechanism: Mechanism, problem: Problem, *, repeats: int, beta: floa
     }
     ceiling = vc.recovery_ceiling(**claim)
     bound = vc.error_bound(**claim, beta=beta, points=problem.domain.ordered)
-    accurate = float((seen.errors < bound.value - 1e-9).mean())
+    accurate = float((attack.errors < bound.value - 1e-9).mean())
     return (
-        surprise(float(seen.shares.mean()), limit=ceiling, trials=RUNS),
+        surprise(float(attack.shares.mean()), limit=ceiling, trials=RUNS),
         surprise(accurate, limit=1 - beta, trials=RUNS),
     )
 
@@ -166,8 +166,8 @@ def test_no_entry_beats_vc_reconstruction(
     for problem in problems(entry, bits=bits, rows=repeats * 2**bits // 2, neighbours=neighbours):
         mechanism = made(entry, epsilon=epsilon)
         if bounded(mechanism, problem):
-            found, accurate = verdicts(mechanism, problem, repeats=repeats, beta=0.02, seed=seed)
-            assert found > SIGNIFICANCE
+            broken, accurate = verdicts(mechanism, problem, repeats=repeats, beta=0.02, seed=seed)
+            assert broken > SIGNIFICANCE
             assert accurate > SIGNIFICANCE
 
 
@@ -179,8 +179,8 @@ def test_the_control_beats_vc_reconstruction(
     epsilon: float, bits: int, repeats: int, neighbours: Neighbours, seed: int
 ) -> None:
     for problem in problems(CONTROL, bits=bits, rows=repeats * 2**bits // 2, neighbours=neighbours):
-        found, accurate = verdicts(made(CONTROL, epsilon=epsilon), problem, repeats=repeats, beta=0.1, seed=seed)
-        assert found < SIGNIFICANCE
+        broken, accurate = verdicts(made(CONTROL, epsilon=epsilon), problem, repeats=repeats, beta=0.1, seed=seed)
+        assert broken < SIGNIFICANCE
         assert (
             accurate < SIGNIFICANCE
             or vc.error_bound(epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=0.1, points=2**bits).value
@@ -283,8 +283,8 @@ def surprising_risk(mechanism: Mechanism, problem: Problem, *, delta: float, eps
     losses = np.empty((RUNS, 4))
     for run, corner in enumerate(pairs.corner(signs)):
         release = released(mechanism, np.repeat(np.arange(8), corner), problem, sampler, 1)
-        apart = np.abs(np.nan_to_num(release.histogram()[0], nan=np.inf) - corner).reshape(4, 2).sum(axis=1)
-        losses[run] = np.minimum(apart, 2 * pairs.shift) / (2 * pairs.shift)
+        distances = np.abs(np.nan_to_num(release.histogram()[0], nan=np.inf) - corner).reshape(4, 2).sum(axis=1)
+        losses[run] = np.minimum(distances, 2 * pairs.shift) / (2 * pairs.shift)
     least = pairs.risk / (4 * 2 * pairs.shift / rows)
     return surprise(1 - float(losses.mean()), limit=1 - least, trials=RUNS)
 

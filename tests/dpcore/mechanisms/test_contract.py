@@ -149,8 +149,8 @@ class HalfSensitivity(IdentityHistogram):
     """Half the noise the guarantee needs."""
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
-        told = sum(state.problem.neighbours.histogram_shift) / 2
-        counts = sampler.draw(NoisyCounts(state.histogram[None, :], epsilon=self.epsilon, sensitivity=told), trials)
+        scale = sum(state.problem.neighbours.histogram_shift) / 2
+        counts = sampler.draw(NoisyCounts(state.histogram[None, :], epsilon=self.epsilon, sensitivity=scale), trials)
         return dataclasses.replace(super().run(state, sampler, trials), counts=counts)
 
 
@@ -198,8 +198,8 @@ class Hides(IdentityHistogram):
             truth: Any
 
         release = super().run(state, sampler, trials)
-        told = {field.name: getattr(release, field.name) for field in dataclasses.fields(release)}
-        return Talkative(**told, truth=np.broadcast_to(state.histogram, release.counts.shape))
+        fields = {field.name: getattr(release, field.name) for field in dataclasses.fields(release)}
+        return Talkative(**fields, truth=np.broadcast_to(state.histogram, release.counts.shape))
 
 
 @every_relation
@@ -309,7 +309,7 @@ Why it is private: see identity. Notation: epsilon = ε. References: none.
 
 from dataclasses import dataclass
 
-from dpcore.core import DomainKind, Entry
+from dpcore.core import DomainType, Entry
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.queries.ranges import Thresholds
 
@@ -327,7 +327,7 @@ ENTRIES = (
         mechanism=Toy,
         title="Toy",
         story="A toy.",
-        domains=(DomainKind.NUMBER,),
+        domains=(DomainType.NUMBER,),
         queries=(Thresholds,),
         references=("none",),
     ),

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dpcore import Account, DataError, Neighbours, Preview, Problem, catalogue
-from dpcore.core import Dataset, DomainKind, Entry, finish
+from dpcore.core import Dataset, DomainType, Entry, finish
 from dpcore.data.product import is_table
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms.marginals import list_polynomials
@@ -31,7 +31,7 @@ from tests.dpcore.mechanisms.marginals import (
 from tests.kit import attribute_tables, halfspaces, problems
 from tests.kit.problems import PROVENANCE
 
-UNLISTED = {DomainKind.VECTORS, DomainKind.TABLE, DomainKind.YES_NO, DomainKind.LISTS}
+UNLISTED = {DomainType.VECTORS, DomainType.TABLE, DomainType.YES_NO, DomainType.LISTS}
 ADD_REMOVE = Neighbours.ADD_REMOVE_ONE
 
 
@@ -46,18 +46,18 @@ every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key
 def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Problem, NDArray[Any], tuple[int, int]]:
     """A tiny problem of a mechanism whose records are not numbered cells, all its records, and a window."""
     match entry.domains[0]:
-        case DomainKind.VECTORS:
+        case DomainType.VECTORS:
             return halfspaces.problem_of(2, n, neighbours), halfspaces.PLANE, (-3, 4)
-        case DomainKind.TABLE:
+        case DomainType.TABLE:
             problem = attribute_tables.problem_of((2, 2), ways=2, n=n, neighbours=neighbours)
             if RangeBoxes in entry.queries:
                 assert is_table(problem.domain)
                 problem = replace(problem, queries=RangeBoxes(domain=problem.domain))
             return problem, attribute_tables.every_record((2, 2)), (-7, 9)
-        case DomainKind.YES_NO:
+        case DomainType.YES_NO:
             problem = test_marginals_release.problem_of(2, n=n, neighbours=neighbours)
             return problem, test_marginals_release.all_rows(2), (-4, 5)
-        case DomainKind.LISTS:
+        case DomainType.LISTS:
             problem = test_marginals_decision_lists.problem_of(1, rules=1, n=n, neighbours=neighbours)
             return problem, test_marginals_decision_lists.all_lists(1, 1), (-3, 4)
         case other:
@@ -67,12 +67,12 @@ def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Probl
 @pytest.fixture
 def small_coefficients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Decision lists whose coefficients are 1 and -1, so that all outcomes can be listed."""
-    kept = (list_polynomials.whole_coefficients, numbered_list_plan)
+    cached = (list_polynomials.whole_coefficients, numbered_list_plan)
     monkeypatch.setattr(list_polynomials, "SCALE", 1)
-    for cache in kept:
+    for cache in cached:
         cache.cache_clear()
     yield
-    for cache in kept:
+    for cache in cached:
         cache.cache_clear()
 
 
@@ -88,15 +88,15 @@ def test_no_rows_and_one_are_told_apart_by_no_more_than_promised(entry: Entry) -
     else:
         told = [unlisted(entry, ADD_REMOVE)]
     for problem, universe, window in told:
-        found = exact_delta(mechanism, problem, window=window, universe=universe, rows=0)
-        assert found.pairs == (problem.domain.size if universe is None else len(universe))
-        assert found.delta <= mechanism.guarantee(problem).delta + ROUNDING
+        delta = exact_delta(mechanism, problem, window=window, universe=universe, rows=0)
+        assert delta.pairs == (problem.domain.size if universe is None else len(universe))
+        assert delta.delta <= mechanism.guarantee(problem).delta + ROUNDING
 
 
 def empty(problem: Problem) -> Dataset:
     """Data of no rows, of the shape that the domain's rows have."""
-    columns = {DomainKind.VECTORS: 2, DomainKind.TABLE: 2, DomainKind.YES_NO: 2, DomainKind.LISTS: 3}
-    shape = [columns[kind] for kind in problem.domain.kinds if kind in columns][:1]
+    columns = {DomainType.VECTORS: 2, DomainType.TABLE: 2, DomainType.YES_NO: 2, DomainType.LISTS: 3}
+    shape = [columns[kind] for kind in problem.domain.types if kind in columns][:1]
     return Dataset(problem.domain, np.zeros((0, *shape), dtype=np.int64), PROVENANCE)
 
 
@@ -131,5 +131,5 @@ def test_a_share_of_no_rows_is_nought() -> None:
     for least, signed in product((1, 2, 3), (False, True)):
         queries = test_marginals_release.problem_of(4, n=1, width=3, least=least, signed=signed).queries
         assert isinstance(queries, AtLeast)
-        found = finish(queries.truth(pack(np.zeros((0, 4), dtype=np.bool_)), np.arange(queries.count)))
-        assert found.tolist() == [0.0] * queries.count
+        truths = finish(queries.truth(pack(np.zeros((0, 4), dtype=np.bool_)), np.arange(queries.count)))
+        assert truths.tolist() == [0.0] * queries.count

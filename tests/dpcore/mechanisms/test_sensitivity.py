@@ -81,13 +81,13 @@ class Recording(Preview):
 def furthest(one: Recording, other: Recording) -> list[tuple[float, float]]:
     """For each draw of two runs: how far its values lie apart in the worst trial, and the sensitivity it was told."""
     assert [told[0] for told in one.told] == [told[0] for told in other.told]
-    found = []
+    distances = []
     for (kind, parts, sensitivity, _), (_, others, same, _) in zip(one.told, other.told, strict=True):
         assert sensitivity == same, "a sensitivity depends on the data"
-        apart = [np.abs(a.astype(float) - b.astype(float)) for a, b in zip(parts, others, strict=True)]
-        per_part = [gap.sum(axis=1) if kind == "sum" else gap.max(axis=1) for gap in apart]
-        found.append((float(np.sum(per_part, axis=0).max()), float(sensitivity)))
-    return found
+        differences = [np.abs(a.astype(float) - b.astype(float)) for a, b in zip(parts, others, strict=True)]
+        per_part = [gap.sum(axis=1) if kind == "sum" else gap.max(axis=1) for gap in differences]
+        distances.append((float(np.sum(per_part, axis=0).max()), float(sensitivity)))
+    return distances
 
 
 def neighbouring(neighbours: Neighbours, rows: list[int], *, size: int) -> list[list[int]]:
@@ -122,23 +122,23 @@ COMPARED = (
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("key", COMPARED)
 def test_every_draw_is_told_a_true_and_tight_sensitivity(key: str, neighbours: Neighbours, seed: int) -> None:
-    found = entry(key)
+    listed = entry(key)
     line, pair = Number(bits=4, missing=True), Product.map(Number(bits=3, missing=True), Number(bits=2))
-    domain: Domain = line if found.fits(line) else pair
-    queries: Queries = Thresholds(domain=line) if issubclass(Thresholds, found.queries) else Cells(domain=domain)
+    domain: Domain = line if listed.fits(line) else pair
+    queries: Queries = Thresholds(domain=line) if issubclass(Thresholds, listed.queries) else Cells(domain=domain)
     rows = np.random.Generator(np.random.SFC64(seed)).integers(0, domain.size, 41).tolist()
     problem = Problem(domain=domain, queries=queries, n=len(rows), neighbours=neighbours)
-    values: dict[str, Any] = {"alpha": 0.5} if "alpha" in found.controls() else {}
-    if "tie_bits" in found.controls():
+    values: dict[str, Any] = {"alpha": 0.5} if "alpha" in listed.controls() else {}
+    if "tie_bits" in listed.controls():
         values["tie_bits"] = 0  # a row's own coins are coupled in the proof, not here
-    if "levels" in found.controls():
+    if "levels" in listed.controls():
         values["levels"] = 2
-    base = told_on(found, values, problem, rows, seed)
+    base = told_on(listed, values, problem, rows, seed)
     spent = sum(told[3] for told in base.told)
-    assert spent <= found.make(**values).guarantee(problem).epsilon * (1 + 1e-9)
+    assert spent <= listed.make(**values).guarantee(problem).epsilon * (1 + 1e-9)
     reached: list[float] = []
     for other in neighbouring(neighbours, rows, size=domain.size):
-        for apart, sensitivity in furthest(base, told_on(found, values, problem, other, seed)):
+        for apart, sensitivity in furthest(base, told_on(listed, values, problem, other, seed)):
             assert apart <= sensitivity * (1 + 1e-12), "a neighbour moves a draw further than it was told"
             reached.append(apart / sensitivity)
     # Tight: no draw is told more than twice what some neighbour reaches (the printed scores of a median may be).

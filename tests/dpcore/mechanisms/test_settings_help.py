@@ -74,8 +74,8 @@ FINER_AND_NOISIER: list[tuple[str, Queries, str, tuple[int, ...]]] = [
 def test_more_cells_or_points_resolve_finer_with_more_noise(
     key: str, queries: Queries, name: str, values: tuple[int, ...]
 ) -> None:
-    found = [parts(key, queries, epsilon=1.0, **{name: value}) for value in values]
-    assert falls([resolution for resolution, _ in found]) and rises([noise for _, noise in found])
+    numbers = [parts(key, queries, epsilon=1.0, **{name: value}) for value in values]
+    assert falls([resolution for resolution, _ in numbers]) and rises([noise for _, noise in numbers])
 
 
 @pytest.mark.parametrize("key", ["mwem"])
@@ -100,21 +100,21 @@ def test_gaussian_noise_on_many_counts_is_far_less_than_laplace_noise() -> None:
     values = {"epsilon": 1.0, "method": "direct"}
     laplace = build("marginals-polynomial", **values)
     gaussian = build("marginals-polynomial-gaussian", **values)
-    asked = problem(queries, 10_000)
-    assert not laplace.guarantee(asked).delta and gaussian.guarantee(asked).delta > 0
-    assert gaussian.plan(asked).deviation < laplace.plan(asked).deviation / 3
+    setting = problem(queries, 10_000)
+    assert not laplace.guarantee(setting).delta and gaussian.guarantee(setting).delta > 0
+    assert gaussian.plan(setting).deviation < laplace.plan(setting).deviation / 3
 
 
 def test_leaning_gives_tables_of_few_attributes_less_noise() -> None:
-    asked = problem(Marginals(domain=TABLES, ways=2), 1000)
-    plans = [build("residual-planner", epsilon=1.0, delta=1e-6, lean=lean).plan(asked) for lean in (1, 2, 4, 8)]
+    setting = problem(Marginals(domain=TABLES, ways=2), 1000)
+    plans = [build("residual-planner", epsilon=1.0, delta=1e-6, lean=lean).plan(setting) for lean in (1, 2, 4, 8)]
     assert falls([plan.cell_sigma((0,)) for plan in plans])
 
 
 def test_a_whole_table_leans_the_more_the_more_noise_there_is() -> None:
-    asked = problem(Marginals(domain=TABLES, ways=2), 400)
-    plans = [build("whole-table", epsilon=epsilon, delta=1e-6).plan(asked) for epsilon in (10.0, 5.0, 3.0)]
-    assert {plan.kinds.ways for plan in plans} == {2}
+    setting = problem(Marginals(domain=TABLES, ways=2), 400)
+    plans = [build("whole-table", epsilon=epsilon, delta=1e-6).plan(setting) for epsilon in (10.0, 5.0, 3.0)]
+    assert {plan.cliques.ways for plan in plans} == {2}
     assert falls([plan.cell_sigma((0,)) / plan.cell_sigma((0, 1)) for plan in plans])
 
 
@@ -140,8 +140,8 @@ def test_fewer_rows_let_more_subsamples_escape_a_person_and_more_rows_are_surer(
         for rows in (5, 25, 100, 250)
     ]
     assert rises(caps), "subsamples with one person's row"
-    asked = np.random.default_rng(1)
-    right = [float((asked.binomial(rows, 0.6, 200_000) > rows / 2).mean()) for rows in (5, 25, 101, 251)]
+    generator = np.random.default_rng(1)
+    right = [float((generator.binomial(rows, 0.6, 200_000) > rows / 2).mean()) for rows in (5, 25, 101, 251)]
     assert rises(right)
 
 
@@ -159,9 +159,9 @@ def test_more_updates_share_one_epsilon_so_answers_have_more_noise(key: str) -> 
 
 
 def test_fewer_queries_need_less_noise() -> None:
-    asked = [AtLeast(domain=Product.yes_no([f"a{each}" for each in range(d)]), width=2, least=2) for d in (3, 6, 12)]
-    assert [queries.count for queries in asked] == [3, 15, 66]
-    assert rises([build("marginals-direct", epsilon=1.0).plan(problem(each, 10_000)).deviation for each in asked])
+    classes = [AtLeast(domain=Product.yes_no([f"a{each}" for each in range(d)]), width=2, least=2) for d in (3, 6, 12)]
+    assert [queries.count for queries in classes] == [3, 15, 66]
+    assert rises([build("marginals-direct", epsilon=1.0).plan(problem(each, 10_000)).deviation for each in classes])
 
 
 @pytest.mark.parametrize("key", ["windows", "tree-windows"])
@@ -207,15 +207,15 @@ def stability_of(rows: Any, *, bits: int) -> float:
 
 def test_more_projections_add_noise_and_even_out_what_they_say() -> None:
     """The bias of a mean over random matrices varies less the more of them there are; each takes a share of epsilon."""
-    asked = problem_of(12, 400)
+    setting = problem_of(12, 400)
     rows = np.random.default_rng(2).normal(size=(400, 12))
-    dataset, towards = dataset_of(asked, rows), np.eye(12)[:1]
+    dataset, towards = dataset_of(setting, rows), np.eye(12)[:1]
     spread, noise = list[float](), list[float]()
     for projections in (1, 4, 32):
         mechanism = build("halfspaces", epsilon=20.0, projected=2, projections=projections, directions=4)
-        state = mechanism.prepare(dataset, asked)
+        state = mechanism.prepare(dataset, setting)
         answers = [mechanism.run(state, Preview(seed), 1).answer(towards)[0, 0] for seed in range(60)]
-        noise.append(mechanism.noise_deviation(asked))
+        noise.append(mechanism.noise_deviation(setting))
         spread.append(math.sqrt(max(0.0, float(np.var(answers)) - noise[-1] ** 2)))
     assert falls(spread) and rises(noise)
 

@@ -144,12 +144,12 @@ def test_the_equalised_root_is_within_5_percent_of_the_bound(prefixes: bool) -> 
     """Against Li and Miklau's (2013) bound, rows added or removed; not the least: 4% above it on 8 cells."""
     ratios = []
     for cells in (*range(2, 40), 64, 256):
-        found = Triangle(cells, spare=0, prefixes=prefixes, known=False, steps=1024)
-        inverse = np.linalg.inv(found.whole / 1024)
+        triangle = Triangle(cells, spare=0, prefixes=prefixes, known=False, steps=1024)
+        inverse = np.linalg.inv(triangle.whole / 1024)
         mean = float(np.trace(mean_square(inverse @ inverse.T, prefixes=prefixes)))
         count = cells if prefixes else cells * (cells + 1) / 2
         least = float(np.trace(root(cells, prefixes=prefixes))) / math.sqrt(cells * count)
-        ratios.append(math.sqrt(mean) * found.shift(Neighbours.ADD_REMOVE_ONE) / 1024 / least)
+        ratios.append(math.sqrt(mean) * triangle.shift(Neighbours.ADD_REMOVE_ONE) / 1024 / least)
     assert min(ratios) >= 1 and max(ratios) < 1.05
     assert max(ratios) > 1.01
 

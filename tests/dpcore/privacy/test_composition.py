@@ -51,17 +51,17 @@ def brute_delta(epsilon: float, *, sigma: float, shift: tuple[int, ...], sign: i
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 3.0, 8.0])
 def test_gaussian_delta_by_brute_force(epsilon: float, sigma: float, shift: tuple[int, ...]) -> None:
     """Both ways to move two cells (apart or together) and to move one cell cost the same."""
-    found = gaussian_delta(epsilon, sigma=sigma, shift=shift)
+    delta = gaussian_delta(epsilon, sigma=sigma, shift=shift)
     for sign in (1, -1):
-        assert found == pytest.approx(brute_delta(epsilon, sigma=sigma, shift=shift, sign=sign), rel=1e-8, abs=1e-15)
+        assert delta == pytest.approx(brute_delta(epsilon, sigma=sigma, shift=shift, sign=sign), rel=1e-8, abs=1e-15)
 
 
 @pytest.mark.parametrize("shift", SHIFTS)
 def test_gaussian_delta_of_one_row_in_a_thousand_rows_of_noise(shift: tuple[int, ...]) -> None:
     """Where sigma is large the discrete law meets the continuous one, far tails included."""
     for sigma, epsilon in ((1e3, 1e-3), (1e3, 1e-2), (3e3, 1e-2)):
-        found = gaussian_delta(epsilon, sigma=sigma, shift=shift)
-        assert found == pytest.approx(continuous_delta(epsilon, sigma=sigma, shift=shift), rel=2e-2)
+        delta = gaussian_delta(epsilon, sigma=sigma, shift=shift)
+        assert delta == pytest.approx(continuous_delta(epsilon, sigma=sigma, shift=shift), rel=2e-2)
 
 
 def test_gaussian_delta_knows_only_rows() -> None:
@@ -158,9 +158,9 @@ def test_zcdp_conversion(rho: float) -> None:
     )
     profile = curve.map(1.0)
     for epsilon in (rho + 0.1 * math.sqrt(rho), rho + 2 * math.sqrt(rho), rho + 6 * math.sqrt(rho)):
-        found = zcdp_delta(epsilon, rho=rho)
-        assert found == pytest.approx(profile.delta(epsilon), rel=2e-3)
-        assert found >= gaussian_delta(epsilon, sigma=1 / math.sqrt(2 * rho), shift=(1,))
+        delta = zcdp_delta(epsilon, rho=rho)
+        assert delta == pytest.approx(profile.delta(epsilon), rel=2e-3)
+        assert delta >= gaussian_delta(epsilon, sigma=1 / math.sqrt(2 * rho), shift=(1,))
     assert zcdp_delta(0.0, rho=rho) <= 1
     assert zcdp_delta(1.0, rho=0.0) == 0
 
@@ -224,9 +224,9 @@ def test_guarantees_that_make_no_sense(told: dict[str, float]) -> None:
 
 
 def test_the_sentence_rounds_up_and_the_exact_one_does_not() -> None:
-    made = promise(0.1 + 0.2, delta=6.078962034778829e-7, gamma=0.05)
-    assert made.sentence() == "ε = 0.301, δ = 6.08e-7, γ = 0.05 (replace one row)"
-    assert made.exact_sentence() == "ε = 0.30000000000000004, δ = 6.078962034778829e-7, γ = 0.05 (replace one row)"
+    guarantee = promise(0.1 + 0.2, delta=6.078962034778829e-7, gamma=0.05)
+    assert guarantee.sentence() == "ε = 0.301, δ = 6.08e-7, γ = 0.05 (replace one row)"
+    assert guarantee.exact_sentence() == "ε = 0.30000000000000004, δ = 6.078962034778829e-7, γ = 0.05 (replace one row)"
     assert Guarantee(epsilon=1.0, neighbours=ADD_REMOVE).sentence() == "ε = 1 (add or remove one row)"
 
 
@@ -235,8 +235,8 @@ def test_what_is_printed_of_a_guarantee_is_never_below_it(seed: int) -> None:
     drawn = rng.uniform(size=2000) * 10.0 ** rng.integers(-300, 300, size=2000)
     # Beside what three digits can say, on either side of it.
     exact = [round(mantissa * 1e-2, 2) * 10.0**power for mantissa in range(100, 1000, 7) for power in range(-9, 4)]
-    beside = [float(np.nextafter(number, end)) for number in exact for end in (0, math.inf)]
-    for number in [*drawn.tolist(), *exact, *beside, 5e-324, 999.5, 1e16]:
+    neighbours = [float(np.nextafter(number, end)) for number in exact for end in (0, math.inf)]
+    for number in [*drawn.tolist(), *exact, *neighbours, 5e-324, 999.5, 1e16]:
         shown = float(rounded_up(number))
         assert number <= shown <= number * 1.0101 + 5e-324, number
         assert len(rounded_up(number).split("e")[0].replace(".", "").strip("0")) <= 3
@@ -267,8 +267,8 @@ def test_a_replacement_costs_two_additions(epsilon: float) -> None:
     converted = as_replace_one(gaussian.guarantee(ADDED))
     assert converted.delta == pytest.approx((1 + math.exp(epsilon)) * 0.01)
     one, other = laws_of_replaced(gaussian)
-    found = hockey_stick(one, other, epsilon=converted.epsilon)
-    assert 0.01 * converted.delta < found <= converted.delta
+    delta = hockey_stick(one, other, epsilon=converted.epsilon)
+    assert 0.01 * converted.delta < delta <= converted.delta
 
 
 def test_conversions_that_do_not_hold_are_refused() -> None:

@@ -64,7 +64,7 @@ def exact_delta_of(plan: ResidualPlan, epsilon: float) -> float:
 @pytest.mark.parametrize("lean", [1.0, 4.0])
 def test_at_the_size_of_a_survey_nothing_is_lost(neighbours: Neighbours, lean: float) -> None:
     """697 numbers of four sigmas: the exact delta is within it, and within 1% of it."""
-    plan = residual_plan(sizes=(2,) * 16, ways=3, neighbours=neighbours, epsilon=1.0, delta=1e-9, lean=lean)
+    plan = residual_plan(sizes=(2,) * 16, ways=3, neighbours=neighbours, epsilon=1.0, delta=1e-9, small_set_weight=lean)
     assert 0.99e-9 < exact_delta_of(plan, 1.0) <= plan.delta * (1 + 10 * GRID)
     assert plan.delta <= 1e-9
 
@@ -77,7 +77,7 @@ def test_at_the_size_of_a_survey_nothing_is_lost(neighbours: Neighbours, lean: f
 def test_the_proved_delta_holds_for_the_exact_law(
     sizes: tuple[int, ...], delta: float, epsilon: float, neighbours: Neighbours
 ) -> None:
-    plan = residual_plan(sizes=sizes, ways=2, neighbours=neighbours, epsilon=epsilon, delta=delta, lean=2.0)
+    plan = residual_plan(sizes=sizes, ways=2, neighbours=neighbours, epsilon=epsilon, delta=delta, small_set_weight=2.0)
     exact = exact_delta_of(plan, epsilon)
     assert 0 < exact <= plan.delta * (1 + 10 * GRID)
     assert plan.delta <= delta
@@ -90,17 +90,17 @@ def test_the_proved_delta_holds_for_the_exact_law(
 def test_the_proved_delta_against_both_of_its_proofs() -> None:
     sigmas, shifts = np.array([30.0, 50.0]), np.array([[1.0, 9.0], [4.0, 2.0]])
     cost = max(1 / 900 + 9 / 2500, 4 / 900 + 2 / 2500)
-    found = delta_of(0.5, sigmas=sigmas, counts=np.array([10.0, 10.0]), squared_shifts=shifts)
-    assert found < zcdp_delta(0.5, rho=cost / 2)
-    assert continuous_delta(0.5, mu=math.sqrt(cost)) < found
+    delta = delta_of(0.5, sigmas=sigmas, counts=np.array([10.0, 10.0]), squared_shifts=shifts)
+    assert delta < zcdp_delta(0.5, rho=cost / 2)
+    assert continuous_delta(0.5, mu=math.sqrt(cost)) < delta
     # Tiny noise: only the concentrated proof is left.
     small = delta_of(20.0, sigmas=np.array([0.5]), counts=np.ones(1), squared_shifts=np.ones((1, 1)))
     assert small == pytest.approx(zcdp_delta(20.0, rho=2.0), rel=1e-6)
 
 
 def test_many_numbers_cost_what_their_smoothing_loses() -> None:
-    told: dict[str, Any] = {"sigmas": np.array([10.0]), "squared_shifts": np.array([[4.0]])}
-    few, some, many = (delta_of(1.0, counts=np.array([count]), **told) for count in (1.0, 1e32, 1e40))
+    settings: dict[str, Any] = {"sigmas": np.array([10.0]), "squared_shifts": np.array([[4.0]])}
+    few, some, many = (delta_of(1.0, counts=np.array([count]), **settings) for count in (1.0, 1e32, 1e40))
     assert few < some < many == pytest.approx(zcdp_delta(1.0, rho=0.02), rel=1e-9)
 
 

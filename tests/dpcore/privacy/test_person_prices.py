@@ -50,11 +50,11 @@ def moves(rows: int) -> Iterator[tuple[int, ...]]:
 def exact_delta(epsilon: float, *, sigma: float, move: tuple[int, ...]) -> float:
     """E[(1 - e^(epsilon - loss))+] of independent cells that move by whole numbers; the loss hangs on sum of d z."""
     reach, masses = gaussian_masses(sigma)
-    kept = min(reach, math.ceil(12 * sigma))
+    limit = min(reach, math.ceil(12 * sigma))
     law = np.ones(1)
     for step in move:
-        spread = np.zeros(2 * kept * step + 1)
-        spread[::step] = masses[reach - kept : reach + kept + 1]
+        spread = np.zeros(2 * limit * step + 1)
+        spread[::step] = masses[reach - limit : reach + limit + 1]
         law = np.convolve(law, spread)
     sums = np.arange(len(law)) - len(law) // 2
     loss = (2 * sums + sum(step * step for step in move)) / (2 * sigma**2)
@@ -128,9 +128,9 @@ def test_every_mechanism_of_gaussian_noise_says_what_it_draws_and_charges_person
 
 def _data(problem: Problem, seed: int) -> Any:
     from dpcore.core import Dataset, Provenance, ProvenanceKind
-    from dpcore.data.twin import made_up
+    from dpcore.data.twin import draw_mock_records
 
-    records = made_up(problem.domain, n=problem.n, seed=seed)
+    records = draw_mock_records(problem.domain, n=problem.n, seed=seed)
     return Dataset(problem.domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="x"))
 
 
@@ -149,13 +149,13 @@ def test_the_ledger_charges_and_the_certificate_recomputes_the_lower_price(tmp_p
     ledger, dataset_id = registered(
         tmp_path, epsilon=9.0, delta=0.01, rows=rows, person_column="person", rows_a_person=5
     )
-    asked = request_of(key="gaussian", values={"epsilon": 1.0, "delta": 1e-6}, person="person", rows_a_person=5)
-    [part] = asked.parts
+    request = request_of(key="gaussian", values={"epsilon": 1.0, "delta": 1e-6}, person="person", rows_a_person=5)
+    [part] = request.parts
     group = Price.of(part.mechanism.guarantee(part.problem), rows_a_person=5)
-    paid = price_of(asked, rows_a_person=5)
+    paid = price_of(request, rows_a_person=5)
     assert paid.within(group) and paid.first < 0.95 * group.first
-    assert prices(asked, rows_a_person=5) == [paid]
-    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    assert prices(request, rows_a_person=5) == [paid]
+    came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored), came
     assert ledger.account(dataset_id).spent == paid
     assert came.body["guarantee"]["epsilon"] == paid.amount
@@ -164,9 +164,9 @@ def test_the_ledger_charges_and_the_certificate_recomputes_the_lower_price(tmp_p
 
 def test_a_plan_of_one_question_or_more_states_what_the_ledger_charges() -> None:
     plan = plan_of(person="person", rows=5, pure=False)
-    asked = plan.request()
-    for question, price in zip(plan.questions, prices(asked, rows_a_person=5), strict=True):
+    request = plan.request()
+    for question, price in zip(plan.questions, prices(request, rows_a_person=5), strict=True):
         assert Price.of(plan.guarantee(question)) == price
-    assert Price.of(plan.cost) == price_of(asked, rows_a_person=5)
+    assert Price.of(plan.cost) == price_of(request, rows_a_person=5)
     pure, gaussian = (plan.guarantee(question) for question in plan.questions)
     assert pure.epsilon == 1.25 and gaussian.epsilon < 1.249

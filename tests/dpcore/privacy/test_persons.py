@@ -14,7 +14,7 @@ import pytest
 
 from dpcore import Enumerate, Guarantee, Neighbours, Number, ParameterError, Preview, Problem, Thresholds
 from dpcore.core import Dataset, Mechanism, Provenance, ProvenanceKind, per_person
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
@@ -52,8 +52,8 @@ def read(cap: int) -> dict[Rows, tuple[int, ...]]:
     reading: Reading = Columns(names=("value",), on=Number(high=2 * len(TABLES), bins=2 * len(TABLES)))
     if cap:
         reading = Capped(reading=reading, person="who", rows=cap)
-    found = reading.dataset(file, Provenance(kind=ProvenanceKind.GENERATED, title="x")).records
-    return {table: tuple((found[found // 2 == place] % 2).tolist()) for place, table in enumerate(TABLES)}
+    records = reading.dataset(file, Provenance(kind=ProvenanceKind.GENERATED, title="x")).records
+    return {table: tuple((records[records // 2 == place] % 2).tolist()) for place, table in enumerate(TABLES)}
 
 
 @cache
@@ -81,10 +81,10 @@ def pairs() -> Iterator[tuple[Rows, Rows]]:
 def worst(name: str, cap: int, epsilon: float) -> float:
     """The largest exact delta at this epsilon over all pairs, both ways round."""
     cells = read(cap)
-    found = {(cells[one], cells[other]) for one, other in pairs()}
+    differing = {(cells[one], cells[other]) for one, other in pairs()}
     return max(
         hockey_stick(law(name, a), law(name, b), epsilon=epsilon)
-        for one, other in found
+        for one, other in differing
         for a, b in ((one, other), (other, one))
     )
 
@@ -93,14 +93,14 @@ def worst(name: str, cap: int, epsilon: float) -> float:
 @pytest.mark.parametrize("cap", [1, 2, 3])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_person_more_or_less_is_within_the_guarantee_of_the_cap(name: str, cap: int) -> None:
-    told = per_person(MECHANISMS[name].guarantee(PROBLEM), cap)
-    assert worst(name, cap, told.epsilon) <= told.delta + ROUNDING
+    guarantee = per_person(MECHANISMS[name].guarantee(PROBLEM), cap)
+    assert worst(name, cap, guarantee.epsilon) <= guarantee.delta + ROUNDING
     # No smaller cap's guarantee would do, and without any cap this one does not.
     if cap > 1:
         less = per_person(MECHANISMS[name].guarantee(PROBLEM), cap - 1)
         assert worst(name, cap, less.epsilon) > less.delta + ROUNDING
     if cap < MOST:
-        assert worst(name, 0, told.epsilon) > told.delta + ROUNDING
+        assert worst(name, 0, guarantee.epsilon) > guarantee.delta + ROUNDING
 
 
 @pytest.mark.parametrize("cap", [1, 2])
@@ -112,9 +112,9 @@ def test_a_release_of_capped_rows_says_what_holds_for_persons(name: str, cap: in
     dataset = reading.dataset(file, Provenance(kind=ProvenanceKind.GENERATED, title="x"))
     mechanism = MECHANISMS[name]
     state = mechanism.prepare(dataset, PROBLEM)
-    told = mechanism.run(state, Preview(seed=1), 1).guarantee
-    assert told == mechanism.guarantee(state.problem) and told.person_rows == cap
-    assert worst(name, cap, told.epsilon) <= told.delta + ROUNDING
+    guarantee = mechanism.run(state, Preview(seed=1), 1).guarantee
+    assert guarantee == mechanism.guarantee(state.problem) and guarantee.person_rows == cap
+    assert worst(name, cap, guarantee.epsilon) <= guarantee.delta + ROUNDING
     # The positive control: the row's promise, for one row more of a person who has the most already.
     row = mechanism.guarantee(PROBLEM)
     full = (("ann", 0),) * cap
@@ -140,8 +140,8 @@ def test_epsilon_and_delta_are_those_of_group_privacy() -> None:
     assert three.epsilon == 1.5 and three.delta == pytest.approx(1e-6 * math.expm1(1.5) / math.expm1(0.5), rel=1e-12)
     assert per_person(Guarantee(epsilon=0.0, delta=1e-6, neighbours=ADD_REMOVE), 3).delta == pytest.approx(3e-6)
     assert per_person(Guarantee(epsilon=1000.0, neighbours=ADD_REMOVE), 1000).epsilon == 1e6
-    kept = per_person(Guarantee(epsilon=1.0, neighbours=ADD_REMOVE, releasable=False, why_not="No."), 2)
-    assert (kept.releasable, kept.why_not) == (False, "No.")
+    guarantee = per_person(Guarantee(epsilon=1.0, neighbours=ADD_REMOVE, releasable=False, why_not="No."), 2)
+    assert (guarantee.releasable, guarantee.why_not) == (False, "No.")
 
 
 def test_the_sentence_names_the_person_and_the_cap() -> None:

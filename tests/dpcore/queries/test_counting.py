@@ -17,7 +17,7 @@ from dpcore.core import Booleans
 from dpcore.data.product import Product
 from dpcore.queries import counting
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.attribute_sets import MAX_ATTRIBUTES, MAX_WIDTH, all_sets, ranks, unranked
+from dpcore.queries.attribute_sets import MAX_ATTRIBUTES, MAX_WIDTH, all_sets, ranks, unrank
 from dpcore.queries.counting import BLOCK_WORDS, at_least_counts, count_sets, counted, literal_counts, pack, sums
 from dplab.measure import finish
 
@@ -37,7 +37,7 @@ def test_sets_are_numbered_by_their_largest_member_first(size: int) -> None:
 def test_the_largest_number_of_a_set_is_exact(seed: int) -> None:
     numbers = np.random.Generator(np.random.SFC64(seed)).integers(0, comb(MAX_ATTRIBUTES, MAX_WIDTH), 1000)
     numbers = np.append(numbers, comb(MAX_ATTRIBUTES, MAX_WIDTH) - 1)
-    members = unranked(numbers, size=MAX_WIDTH)
+    members = unrank(numbers, size=MAX_WIDTH)
     assert (np.diff(members, axis=1) > 0).all()
     assert members.max() == MAX_ATTRIBUTES - 1
     np.testing.assert_array_equal(ranks(members), numbers)
@@ -58,8 +58,8 @@ def test_every_set_is_counted(n: int, attributes: int, size: int, seed: int) -> 
         patterns = [(rows[:, members] << np.arange(level)).sum(axis=1) for members in sets]
         assert cells.tolist() == [np.bincount(pattern, minlength=1 << level).tolist() for pattern in patterns]
         for least in range(1, level + 1):
-            held = [int((rows[:, members].sum(axis=1) >= least).sum()) for members in sets]
-            assert at_least_counts(counts, n=n, size=level, least=least).tolist() == held
+            expected = [int((rows[:, members].sum(axis=1) >= least).sum()) for members in sets]
+            assert at_least_counts(counts, n=n, size=level, least=least).tolist() == expected
 
 
 def test_rows_all_set_fill_every_word() -> None:
@@ -77,8 +77,8 @@ def test_sums_of_a_set_per_row(signed: bool, seed: int) -> None:
         negated = random.random(sets.shape) < 0.5 if signed else None
         law = finish(sums(pack(rows), sets, negated))
         for place, members in enumerate(sets):
-            held = (rows[:, members] ^ (negated[place] if negated is not None else False)).sum(axis=1)
-            assert law[place].tolist() == np.bincount(held, minlength=width + 1).tolist()
+            counts = (rows[:, members] ^ (negated[place] if negated is not None else False)).sum(axis=1)
+            assert law[place].tolist() == np.bincount(counts, minlength=width + 1).tolist()
 
 
 @pytest.mark.parametrize("signed", [False, True])

@@ -83,14 +83,14 @@ def test_a_refusal_has_no_worst_error(queries: Queries) -> None:
 @every_class
 def test_vc_dimension_by_brute_force(queries: Queries) -> None:
     """The largest set of cells, the reserved one among them, whose every subset some query picks out."""
-    asked = [sum(1 << cell for cell in query) for query in members(queries)]
-    most = 0
+    masks = [sum(1 << cell for cell in query) for query in members(queries)]
+    largest = 0
     while any(
-        len({query & points for query in asked}) == 2 ** (most + 1)
-        for points in map(sum, combinations([1 << cell for cell in range(queries.domain.size)], most + 1))
+        len({query & points for query in masks}) == 2 ** (largest + 1)
+        for points in map(sum, combinations([1 << cell for cell in range(queries.domain.size)], largest + 1))
     ):
-        most += 1  # a set is shattered only if its parts are
-    assert queries.vc_dimension == most
+        largest += 1  # a set is shattered only if its parts are
+    assert queries.vc_dimension == largest
 
 
 @every_class

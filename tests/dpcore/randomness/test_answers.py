@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Integers, ParameterError
-from dpcore.limits.bounds.refusal import most_answers
+from dpcore.limits.bounds.refusal import max_answer_chance
 from dpcore.randomness import Account, Answers, GaussianCounts, NoisyCounts, Preview, Secure
 from dpcore.randomness.answers import BITS, answer_chances, answer_table
 from tests.kit.statistics import assert_law_from, assert_other_law
@@ -61,8 +61,8 @@ def test_it_meets_the_wall_at_every_stability(epsilon: float, delta: float) -> N
             assert 0 <= short <= Decimal("1e-15")
             wall = min(growth * wall + slack, 1 - (1 - wall - slack) / growth, Decimal(1))
     stable = np.arange(len(table) + 3)
-    told = most_answers(stable, epsilon=epsilon, delta=delta)
-    np.testing.assert_allclose(answer_chances(stable, epsilon=epsilon, delta=delta), told, rtol=1e-9, atol=1e-15)
+    chances = max_answer_chance(stable, epsilon=epsilon, delta=delta)
+    np.testing.assert_allclose(answer_chances(stable, epsilon=epsilon, delta=delta), chances, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize(("epsilon", "half", "never"), [(1.0, 14, 28), (0.1, 109, 218)])
@@ -87,10 +87,10 @@ def test_samplers_answer_as_often_as_the_table_says(sampler: Preview | Secure) -
     stable, draws = np.arange(1, 9), 4000
     chances = answer_chances(stable, epsilon=0.7, delta=0.05)
     for place, chance in zip(stable, chances.tolist(), strict=True):
-        asked = Answers(np.array([place]), epsilon=0.7, delta=0.05)
+        answers = Answers(np.array([place]), epsilon=0.7, delta=0.05)
 
-        def drawn(asked: Answers = asked) -> Integers:
-            given = sampler.draw(asked, draws)
+        def drawn(answers: Answers = answers) -> Integers:
+            given = sampler.draw(answers, draws)
             assert given.shape == (draws,) and given.dtype == np.bool_
             return np.array([draws - given.sum(), given.sum()])
 

@@ -22,17 +22,17 @@ CHOICES = 4_000
 
 def choice_law(scores: Integers, *, rate: float, rule: str, allowed: Booleans) -> Floats:
     """By definition: weights e^(rate score), or flips in every order of the candidates."""
-    kept = np.flatnonzero(allowed)
-    q = np.exp(rate * (scores[kept] - scores[kept].max()))
+    places = np.flatnonzero(allowed)
+    q = np.exp(rate * (scores[places] - scores[places].max()))
     law = np.zeros(len(scores))
     if rule == "exponential":
-        law[kept] = q / q.sum()
+        law[places] = q / q.sum()
         return law
-    orders = list(permutations(range(len(kept))))
+    orders = list(permutations(range(len(places))))
     for order in orders:
         still = 1.0
         for candidate in order:
-            law[kept[candidate]] += still * q[candidate] / len(orders)
+            law[places[candidate]] += still * q[candidate] / len(orders)
             still *= 1 - q[candidate]
     return law
 

@@ -137,10 +137,10 @@ class ReusedNoise(EnumeratedGate):
 
 def lopsided(questions: int) -> list[tuple[tuple[int, int], ...]]:
     """Conversations that show faults: the same question over and over, then another that moves against it."""
-    found = []
+    outcomes = []
     for first, last in product(((0, 0), (0, 4)), ((0, 0), (0, 4), (1, 0), (1, 4))):
-        found += [(first,) * (questions - turn) + (last,) * turn for turn in (1, 2)]
-    return list(dict.fromkeys(found))
+        outcomes += [(first,) * (questions - turn) + (last,) * turn for turn in (1, 2)]
+    return list(dict.fromkeys(outcomes))
 
 
 def worst(opens: Opens, neighbours: Neighbours, *, questions: int, answers: bool = False) -> float:
@@ -189,12 +189,12 @@ def test_any_values_that_move_by_the_sensitivity_are_protected(updates: int, sen
 
     def largest_loss(step: int) -> float:
         """Of all pairs whose values move by at most so much, over all outcomes."""
-        found = 0.0
+        largest = 0.0
         for one, other in combinations(laws, 2):
             if max(abs(a - b) for a, b in zip(one, other, strict=True)) == step:
                 p, q = aligned(laws[one], laws[other])
-                found = max(found, float(np.abs(np.log(p / q)).max()))
-        return found
+                largest = max(largest, float(np.abs(np.log(p / q)).max()))
+        return largest
 
     assert largest_loss(sensitivity) <= 1 + ROUNDING
     assert largest_loss(2 * sensitivity) > 1, "values that move twice as far must not pass"
@@ -247,8 +247,8 @@ WRONG = {
 def test_wrong_variants_are_caught(name: str, neighbours: Neighbours) -> None:
     budget, questions = WRONG[name]
     assert budget.total > 1
-    found = worst(planted(budget), neighbours, questions=questions, answers=budget.answer > 0)
-    assert found > 1e-3, f"exact delta {found:.3g}"
+    loss = worst(planted(budget), neighbours, questions=questions, answers=budget.answer > 0)
+    assert loss > 1e-3, f"exact delta {loss:.3g}"
 
 
 @pytest.mark.slow
@@ -256,8 +256,8 @@ def test_noise_shown_twice_is_caught() -> None:
     def opens(sampler: Enumerate, trials: int) -> Gate:
         return ReusedNoise(sampler.independent, (-14, 18), RIGHT, sensitivity=1, trials=trials)
 
-    found = worst(opens, Neighbours.REPLACE_ONE, questions=4, answers=True)
-    assert found > 1e-3, f"exact delta {found:.3g}"
+    loss = worst(opens, Neighbours.REPLACE_ONE, questions=4, answers=True)
+    assert loss > 1e-3, f"exact delta {loss:.3g}"
 
 
 class Refreshed(EnumeratedGate):

@@ -135,8 +135,8 @@ def test_narrow_gaussians_are_thinned_to_the_exact_law() -> None:
         reach, masses = gaussian_masses(sigma)
         z = np.arange(0, min(reach, int(7 * sigma)))
         proposed = ndtr(-(z - 0.5) / sigma) - ndtr(-(z + 0.5) / sigma)
-        kept = proposed * preview._kept(z, sigma=sigma)
-        np.testing.assert_allclose(kept / kept[0], masses[reach + z] / masses[reach], rtol=1e-12)
+        accepted = proposed * preview._acceptance(z, sigma=sigma)
+        np.testing.assert_allclose(accepted / accepted[0], masses[reach + z] / masses[reach], rtol=1e-12)
 
 
 @pytest.mark.slow
@@ -272,16 +272,16 @@ def test_a_sampler_wants_a_trial_and_a_draw_it_can_make(name: str) -> None:
         sampler.draw(Nameless(), 1)
 
 
-def kinds_of(base: type[Draw[Any]]) -> set[type[Draw[Any]]]:
+def draw_classes_of(base: type[Draw[Any]]) -> set[type[Draw[Any]]]:
     """All kinds of draws below one."""
-    return {base}.union(*(kinds_of(kind) for kind in base.__subclasses__()))
+    return {base}.union(*(draw_classes_of(kind) for kind in base.__subclasses__()))
 
 
 def test_a_draw_shows_none_of_its_values() -> None:
     secret = np.array([[123456789]])
     assert "123456789" not in repr(NoisyCounts(secret, epsilon=1.0, sensitivity=1.0))
     # A dataclass prints its fields unless it is told not to: no kind of draw may.
-    kinds = kinds_of(Draw)
+    kinds = draw_classes_of(Draw)
     assert {NoisyCounts, GaussianCounts, Choice, MedianCuts, SparseVector, FairSplit} < kinds
     assert all(kind.__repr__ is object.__repr__ for kind in kinds)
 
@@ -312,8 +312,8 @@ def test_account_adds_up_what_is_spent() -> None:
     assert account.delta(3.7) == 1.0
     account.draw(GaussianCounts(ZERO, sigma=3.0, squared_shift=1), 5)
     several = account.delta(5.75)
-    told = {"sigmas": np.array([2.0, 3.0]), "counts": np.ones(2), "squared_shifts": np.array([[2.0, 1.0]])}
-    assert several == delta_of(2.0, **told)
+    settings = {"sigmas": np.array([2.0, 3.0]), "counts": np.ones(2), "squared_shifts": np.array([[2.0, 1.0]])}
+    assert several == delta_of(2.0, **settings)
     assert gaussian_delta(2.0, sigma=2.0, shift=(1, 1)) < several < zcdp_delta(2.0, rho=2 / 8 + 1 / 18)
 
 

@@ -34,7 +34,7 @@ from dpcore.randomness.choices import DatabaseChoice
 from dpcore.randomness.gates import EnumeratedGate, Gate
 from dpcore.randomness.sampler import MAX_COUNT, MAX_SENSITIVITY
 from tests import PACKAGES
-from tests.dpcore.randomness.test_samplers import kinds_of
+from tests.dpcore.randomness.test_samplers import draw_classes_of
 
 SAMPLERS: dict[str, Callable[[], Sampler]] = {
     "preview": lambda: Preview(5),
@@ -100,8 +100,8 @@ BUDGET = DRAWN_GATE.budget
 
 
 def test_every_kind_of_draw_is_tried() -> None:
-    kinds = {kind.__name__ for kind in kinds_of(Draw) if kind.__module__.partition(".")[0] in PACKAGES}
-    abstract = {"Draw", "PureDraw", "_Ruled"}
+    kinds = {kind.__name__ for kind in draw_classes_of(Draw) if kind.__module__.partition(".")[0] in PACKAGES}
+    abstract = {"Draw", "PureDraw", "_ScoredDraw"}
     assert kinds - abstract == {name.partition(",")[0] for name in DRAWS} | {"SparseVector", "PublicCoins"}
 
 

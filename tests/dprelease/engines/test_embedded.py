@@ -16,7 +16,7 @@ from dpcore import Intervals, Neighbours
 from dpcore.core import DataError, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import Capped, DeclaredColumn, DeclaredTable
 from dpcore.data.predicates import Predicate
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore import Intervals, Neighbours
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.readings import Columns
 from dpcore.queries.marginals import Marginals
 from dprelease.engines.embedded import Embedded

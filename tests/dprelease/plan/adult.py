@@ -7,7 +7,7 @@ import functools
 import pandas as pd
 
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from tests import ROOT
 
 FILE = ROOT / "assets" / "data" / "adult_uci.parquet"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dplab.measure import finish
 from dprelease.plan import compare
 from dprelease.plan.answers import Errors

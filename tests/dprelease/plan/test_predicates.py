@@ -9,7 +9,7 @@ import pytest
 from dpcore.core import ParameterError
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dprelease.plan.predicates import MAX_LINES, cells_of, conditions, cut_at, read_lines
 

@@ -14,7 +14,7 @@ import pytest
 from dpcore.core import Neighbours, ParameterError, per_person
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.requests.parts import Request
 

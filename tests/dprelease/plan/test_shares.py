@@ -11,7 +11,7 @@ import pytest
 
 from dpcore.core import Dataset, Neighbours, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.mechanisms import entry
 from dpcore.randomness import Preview
 from dplab import solve

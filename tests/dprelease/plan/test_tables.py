@@ -12,7 +12,7 @@ import pytest
 
 from dpcore.core import Dataset, Neighbours, Provenance, ProvenanceKind
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.frames import read_frame
 from dpcore.data.reading.format import Format
 from dpcore.mechanisms.tables.release import TablesRelease

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpcore.core import Neighbours
-from dpcore.data.declared import DeclaredTable
+from dpcore.data.declarations import DeclaredTable
 from dpcore.randomness import Preview
 from dplab.measure import finish, measure
 from dprelease.plan.answers import answer_errors

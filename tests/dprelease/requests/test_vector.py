@@ -15,7 +15,7 @@ import pytest
 from dpcore import Account, Neighbours, Preview, catalogue
 from dpcore.core import Dataset, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.privacy.gaussian_vectors import delta_of
 from dpcore.randomness import Enumerate
 from dplab.audit import ROUNDING, Law, aligned

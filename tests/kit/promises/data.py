@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from dpcore import Dataset, Labels, Neighbours, Number, Preview, Problem
-from dpcore.core import DataRelease, Domain, DomainKind, Entry, Floats, Integers, Mechanism, Queries
+from dpcore.core import DataRelease, Domain, DomainType, Entry, Floats, Integers, Mechanism, Queries
 from dpcore.data.generators import generate
 from dpcore.data.product import Product
 from dpcore.queries.linear import generated
@@ -22,9 +22,9 @@ ROWS = (1_000, 500_000)
 
 def domain_of(entry: Entry) -> Domain:
     """64 cells of a kind the entry serves."""
-    if DomainKind.NUMBER in entry.domains:
+    if DomainType.NUMBER in entry.domains:
         return Number(bits=6)
-    if DomainKind.MAP in entry.domains:
+    if DomainType.MAP in entry.domains:
         return Product.map(Number(bits=3), Number(bits=3))
     return Labels(labels=tuple(f"label {number}" for number in range(64)))
 

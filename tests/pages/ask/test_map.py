@@ -14,7 +14,13 @@ from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
-from dpcore.mechanisms.online.whole import Conversations, begun, played, summed_up, whole_conversations
+from dpcore.mechanisms.online.previews import (
+    Conversations,
+    open_conversation,
+    preview_conversation,
+    preview_conversations,
+    summarise_transcript,
+)
 from pages.ask.figures import conversation_map, refusals, told
 from pages.charts.picture import Band, Curve, Dots, Region, Rule, numbers
 from tests.kit import in_blocks
@@ -37,7 +43,7 @@ def asked(queries: Queries, key: str = "weights", **values: object) -> tuple[Int
 @pytest.mark.parametrize("queries", [Thresholds(domain=Number(bits=4)), Cells(domain=Labels(labels=("a", "b", "c")))])
 def test_they_are_the_mechanisms_own_conversations(queries: Queries, key: str, updates: int, seed: int) -> None:
     mechanism, dataset, problem = asked(queries, key, updates=updates)
-    found, signs = in_blocks(whole_conversations(mechanism, dataset, problem, seed=seed, trials=6))
+    found, signs = in_blocks(preview_conversations(mechanism, dataset, problem, seed=seed, trials=6))
     run = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 6)
     assert isinstance(run, Transcript)
     errors = np.where(run.declined, 0.0, np.abs(run.errors(dataset.histogram)))
@@ -49,13 +55,13 @@ def test_they_are_the_mechanisms_own_conversations(queries: Queries, key: str, u
 
 def test_a_conversation_is_played_or_begun_with_the_same_coins(seed: int) -> None:
     mechanism, dataset, problem = asked(Thresholds(domain=Number(bits=4)))
-    transcript = played(mechanism, dataset, problem, seed=seed)
+    transcript = preview_conversation(mechanism, dataset, problem, seed=seed)
     assert isinstance(transcript, Transcript)
-    conversation = begun(mechanism, dataset, problem, seed=seed)
-    for index in transcript.asked[0]:
+    conversation = open_conversation(mechanism, dataset, problem, seed=seed)
+    for index in transcript.query_indices[0]:
         conversation.ask(int(index))
     np.testing.assert_array_equal(conversation.transcript().outcomes(), transcript.outcomes())
-    truth = problem.queries.answer(dataset.histogram[None], transcript.asked[0])[0] / N
+    truth = problem.queries.answer(dataset.histogram[None], transcript.query_indices[0])[0] / N
     np.testing.assert_allclose(transcript.truth(dataset.histogram), truth[None])
     np.testing.assert_allclose(transcript.errors(dataset.histogram), transcript.rows / N - truth, atol=1e-12)
 
@@ -64,7 +70,7 @@ def test_a_refusal_is_no_error_and_stands_apart(seed: int) -> None:
     mechanism, dataset, problem = asked(Thresholds(domain=Number(bits=4)), updates=1, alpha=0.05)
     run = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 50)
     assert isinstance(run, Transcript)
-    found = summed_up(run, dataset)
+    found = summarise_transcript(run, dataset)
     assert found.broken == 50, "one update is too few for these data"
     assert np.isfinite(found.worst).all()
     figure = refusals(found)
@@ -93,7 +99,7 @@ def test_none_refused_is_not_never() -> None:
 
 def test_the_map_says_for_whom_the_wall_stands(seed: int) -> None:
     mechanism, dataset, problem = asked(Thresholds(domain=Number(bits=4)), epsilon=0.05)
-    found, _ = in_blocks(whole_conversations(mechanism, dataset, problem, seed=seed, trials=50))
+    found, _ = in_blocks(preview_conversations(mechanism, dataset, problem, seed=seed, trials=50))
     guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, 0.05)
     lower = lower_bound(problem, guarantee, beta=0.05, questions=mechanism.questions)
     assert lower is not None

@@ -19,7 +19,7 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import entry, serving
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
-from dpcore.mechanisms.online.whole import whole_conversations
+from dpcore.mechanisms.online.previews import preview_conversations
 from dpcore.queries.linear import LinearQueries, generated
 from pages.ask import map as ask_map
 from pages.ask.controls import spread_questions
@@ -261,7 +261,7 @@ def test_questions_spread_over_a_class_are_prefixes() -> None:
 
 def test_the_wall_is_told_with_who_may_pass_it() -> None:
     app = sound(opened(ask="weights", **{"ask-questions": "50"}))
-    assert "Whoever answers 50 such queries, each after the last answer, on 1,024 cells" in texts(app)
+    assert "A mechanism that answers 50 such queries, each after the last answer, on 1,024 cells" in texts(app)
     assert (
         "Here refusals are not ruled out with 20 updates (more would share one ε), and the promise is about answered "
         "questions only: so this mechanism is free to pass the wall" in texts(app)
@@ -300,9 +300,9 @@ def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_e
 
     def counted(*asked: Any, **named: Any) -> Any:
         held.append(1)
-        return whole_conversations(*asked, **named)
+        return preview_conversations(*asked, **named)
 
-    monkeypatch.setattr(ask_map, "whole_conversations", counted)
+    monkeypatch.setattr(ask_map, "preview_conversations", counted)
     for visit in (1, 2):
         app = visitor("ask/page.py")
         app.query_params["ask-questions"] = "50"
@@ -355,7 +355,7 @@ def test_the_file_holds_the_conversation() -> None:
     assert isinstance(mechanism, Interactive)
     dataset = source.dataset()
     transcript = mechanism.run(mechanism.prepare(dataset, problem), Preview(1))
-    truth = problem.queries.answer(dataset.histogram[None], transcript.asked[0])[0] / dataset.n
+    truth = problem.queries.answer(dataset.histogram[None], transcript.query_indices[0])[0] / dataset.n
     file = io.StringIO(said(transcript, truth=truth).frame().to_csv(index=False))
     rows = pd.read_csv(file)
     assert list(rows) == ["question", "asked", "kind", "guess", "answer", "true answer", "error"]

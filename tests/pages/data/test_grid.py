@@ -14,7 +14,7 @@ from dpcore import Labels, Number
 from dpcore.data.bundled import bundled
 from dpcore.data.columns import is_number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.product import Product
 from dpcore.data.samples import SAMPLES
 from pages.data.grid import KINDS, TITLES, declared, fixed, frame_of
@@ -130,7 +130,7 @@ def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_
     assert box(app, "Column").options == ["age"] and not app.info
     app = use(fill(app, **{WHOSE: "age"}), "smoker")
     source = upload_of(app)
-    assert source is not None and source.told == ("smoker",) and source.columns == ("smoker", "age")
+    assert source is not None and source.value_columns == ("smoker",) and source.columns == ("smoker", "age")
 
 
 def test_a_column_alone_cannot_say_whose_row_it_is_and_be_counted() -> None:

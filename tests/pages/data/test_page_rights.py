@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.core import DataError, Neighbours
 from dpcore.data.columns import Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded
 from dpcore.queries.ranges import Cells

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Floats, Neighbours
-from dpcore.limits.attacks import worth as core
+from dpcore.limits.attacks import dimension_bounds as core
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from dplab.limits.class_worth import MAX_ROWS, Worth, worth_by_rows

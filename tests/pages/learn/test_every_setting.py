@@ -110,7 +110,7 @@ def test_what_nobody_can_do_is_rounded_to_the_side_where_it_holds(epsilon: float
 def test_losses_of_samples_are_rounded_to_the_side_where_they_hold(epsilon: str) -> None:
     words = texts(lesson("population", **{"population-epsilon": epsilon}))
     pairs = net_samples.draw_pairs(rows=10_000, points=8, pairs=60, seed=1)
-    middle, most = float(np.median(pairs.losses(float(epsilon)))), pairs.most_epsilon(loss=1.0, beta=0.05)
+    middle, most = float(np.median(pairs.losses(float(epsilon)))), pairs.max_epsilon(loss=1.0, beta=0.05)
     least = distributional.separation(n=10_000, epsilon=float(epsilon)).beta(1.0)
     assert all_just_below(numbers_after("needs a β of at least ", words), least)
     assert all_just_below(numbers_after(r"loss of \*\*at least ", words), middle)

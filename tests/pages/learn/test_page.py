@@ -259,7 +259,7 @@ def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_pu
     app = opened(lesson="population", population_shown="true", population_picture="Which ε a net mechanism needs")
     chart = drawn(app)["population_needed_chart"]
     for n in (10, 10_000):
-        most = net_samples.draw_pairs(rows=n, points=8, pairs=60, seed=1).most_epsilon(loss=1.0, beta=0.05)
+        most = net_samples.draw_pairs(rows=n, points=8, pairs=60, seed=1).max_epsilon(loss=1.0, beta=0.05)
         assert f"{significant(most)} at n = {n:,}" in chart["sentence"]
     told = texts(app)
     assert "in about $2^{-9999}$ of all pairs" in told and "0.02% of them, more than 1/(n + 1)²" in told

@@ -66,7 +66,7 @@ def test_losses_that_occur_and_how_often() -> None:
     losses, chances = apart.chances()
     assert len(losses) == apart.modulus and losses[-1] == pytest.approx(0.1 * (apart.modulus - 1))
     assert chances.tolist() == [apart.loss_reaches(float(loss)) for loss in losses]
-    few, _ = apart.chances(most=5)
+    few, _ = apart.chances(limit=5)
     assert len(few) == 5 and few[-1] == losses[-1]
     found, share = net_samples.reaching(np.array([2.0, 1.0, 2.0, 3.0]))
     assert found.tolist() == [1, 2, 3] and share.tolist() == [1, 0.75, 0.25]

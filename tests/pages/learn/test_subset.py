@@ -103,14 +103,14 @@ def test_no_measured_share_is_below_what_is_proved(seed: int) -> None:
     assert seen.by_noise.shape == (len(seen.errors), subset_sums.RUNS)
     assert seen.by_questions.shape == (len(seen.questions), subset_sums.RUNS) and seen.questions[-1] == 1500
     assert seen.proved[0] == 1 and (np.diff(seen.proved) <= 0).all() and seen.levels[-1] == seen.errors[-1]
-    proved = 1 - subset_sum.wrong_at_most(masks, error=seen.errors) / 60
+    proved = 1 - subset_sum.max_wrong_bits(masks, error=seen.errors) / 60
     assert 0 < proved[1] < 1 and (seen.by_noise.min(axis=1) >= proved).all()
     assert seen.by_noise[-1].max() < 1  # at three times √n bits are lost, with all questions as with few
     loud, _ = in_blocks(subset_sums.sweep(masks, truth, error=int(seen.errors[-1]), seed=seed))
     assert loud.by_questions.max() < 1 and seen.by_questions[-1].min() == 1
     # Between whole noises, too: what is drawn is the bound at that noise.
     level = int(np.flatnonzero((seen.proved > 0) & (seen.proved < 1))[0])
-    assert seen.proved[level] == 1 - subset_sum.wrong_at_most(masks, error=seen.levels[level]) / 60
+    assert seen.proved[level] == 1 - subset_sum.max_wrong_bits(masks, error=seen.levels[level]) / 60
 
 
 @pytest.mark.parametrize("method", ["squares", "largest", "sum"])
@@ -163,7 +163,7 @@ def test_attacks_work_where_nothing_is_promised_only_if_all_of_them_beat_the_com
     masks = subset_sum.random_groups(Preview(2), people=200, groups=1000)
     seen, _ = in_blocks(subset_sums.sweep(masks, truth, error=error, seed=4))
     found = seen.by_noise[seen.errors.tolist().index(error)]
-    assert subset_sum.wrong_at_most(masks, error=np.array([float(error)]))[0] >= 200
+    assert subset_sum.max_wrong_bits(masks, error=np.array([float(error)]))[0] >= 200
     assert len(found) == 6 and bool(found.min() > max(truth.mean(), 1 - truth.mean())) is said
 
 

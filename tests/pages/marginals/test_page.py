@@ -13,7 +13,7 @@ from dpcore import Neighbours, Preview, Problem
 from dpcore.core import ParameterError, describe_error
 from dpcore.data.bundled import yes_no_of
 from dpcore.data.lists import college_domain
-from dpcore.data.predicates import Predicate, judged
+from dpcore.data.predicates import Predicate, evaluate_predicates
 from dpcore.data.product import Product
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_lists
@@ -216,7 +216,7 @@ def test_an_own_public_file() -> None:
         parsed(column, part) for column, part in (("age", ">= 40"), ("age", "< 18"), ("sex", "f"), ("smokes", "1"))
     )
     table = read_table(CSV, name="own.csv")
-    rows = judged(table, predicates)
+    rows = evaluate_predicates(table, predicates)
     assert f"| true | {100 * rows.any(axis=1).mean():.2f}% |" in texts(app), "all four attributes are picked at first"
     held: HeldFile = app.session_state["file"]
     sound(app.text_input(key=f"{held.prefix}cube-0").set_value("< many").run())

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from streamlit import runtime
 
-from dpcore.core import may_stop, stoppable
+from dpcore.core import cancellable, checkpoint
 from dplab.sweep import Sweep
 from dprelease.plan.compare import compared
 from dprelease.plan.errors import predict
@@ -123,11 +123,11 @@ def test_a_long_step_is_stopped_within(monkeypatch: pytest.MonkeyPatch) -> None:
     def one_step() -> Generator[float, None, str]:
         while not ended.wait(0.01):
             begun.set()
-            may_stop()
+            checkpoint()
         yield 1.0
         return "result"
 
-    monkeypatch.setattr(jobs, "stoppable", partial(stoppable, every=0))
+    monkeypatch.setattr(jobs, "cancellable", partial(cancellable, every=0))
     job = jobs.Job("key", one_step)
     assert begun.wait(60)
     job.stop()

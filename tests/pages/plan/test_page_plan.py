@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.columns import Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.mechanisms import entry
 from dplab.measure import finish
 from dplab.sweep import Sweep

@@ -12,7 +12,7 @@ import pytest
 
 from dpcore.core import Neighbours
 from dpcore.data.columns import Labels, Number
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.samples import sample
 from dpcore.mechanisms import entry
 from dplab.limits.outlook import promised_error

@@ -12,7 +12,7 @@ import pytest
 
 from dpcore.core import Guarantee, Neighbours, Problem
 from dpcore.data.columns import Labels
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.data.samples import sample
 from dpcore.mechanisms.tables.whole_table import WholeTable
@@ -123,7 +123,7 @@ def test_single_columns_are_measured_most_exactly_where_pairs_are_measured() -> 
     sizes = tuple(column.on.size for column in TABLE.used)
     problem = problem_of(sizes, ways=2, n=2_000, neighbours=Neighbours.REPLACE_ONE)
     plan = WholeTable(epsilon=10.0, delta=1e-6).plan(problem)
-    assert plan.kinds.ways == 2 and rehearsal(10.0).ways == 2
+    assert plan.cliques.ways == 2 and rehearsal(10.0).ways == 2
     alone = [plan.cell_sigma((a,)) * math.sqrt(sizes[a]) for a in range(len(sizes))]
     both = [
         plan.cell_sigma(pair) * math.sqrt(sizes[pair[0]] * sizes[pair[1]])

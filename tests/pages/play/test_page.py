@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Number, Problem, Product, catalogue, entry
-from dpcore.core import DomainKind, Queries, describe_error
+from dpcore.core import DomainType, Queries, describe_error
 from dpcore.data.bundled import bundled
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, generated_rows
@@ -75,9 +75,9 @@ ONE_OF_A_KIND = ("identity", "rectangles", "linear-net")
     ],
 )
 def test_every_mechanism_has_its_controls_and_pictures(entry: Any) -> None:
-    pairs = DomainKind.NUMBER not in entry.domains
+    pairs = DomainType.NUMBER not in entry.domains
     kinds: list[type[Queries]] = [*QUERY_CLASSES, LinearQueries]
-    domain = DomainKind.MAP if pairs else DomainKind.NUMBER
+    domain = DomainType.MAP if pairs else DomainType.NUMBER
     kind = next(kind for kind in kinds if issubclass(kind, entry.queries) and domain in kind.domains)
     app = sound(opened(data="clouds" if pairs else "bimodal", queries=kind.key, mechanism=entry.key))
     assert app.selectbox(key="mechanism").value == entry.key and not app.error

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpcore.core import Neighbours
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.sources import Uploaded
 from dprelease.ledger.records import Registration
 from pages.data.upload import HeldFile

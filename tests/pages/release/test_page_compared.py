@@ -51,7 +51,7 @@ def test_rows_that_are_watched_are_the_same_rows(table: Table, bars: list[tuple[
 
 def test_of_filled_cells_no_share_is_told(bars: list[tuple[float, str]]) -> None:
     told: list[str] = []
-    rows = SimpleNamespace(columns=("age",), kept_as="a table's counts", packed=lambda _: iter([b""] * ROWS))
+    rows = SimpleNamespace(columns=("age",), counts_name="a table's counts", packed=lambda _: iter([b""] * ROWS))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DeltaGenerator, "markdown", lambda _, text: told.append(text))
         assert len(list(Watched(rows=rows, count=10 * ROWS).packed(("age",)))) == ROWS

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.core import Neighbours
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn, DeclaredTable, Unfit, unfit_cells
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable, Unfit, unfit_cells
 from dpcore.data.product import Product
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.guesses import PRIVATE_DECIMAL

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.columns import Number
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.data.sources import Source, Uploaded

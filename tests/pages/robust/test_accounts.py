@@ -16,7 +16,7 @@ from dpcore.mechanisms.subsamples.subsampling import (
     SubsamplingPlan,
     answer_chance,
     calibrated_plan,
-    fewest_subsamples,
+    min_subsamples,
     paper_plan,
 )
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
@@ -34,7 +34,7 @@ def test_what_calibration_saves_is_the_ratio_of_both_plans_and_says_which_way(
     n, delta = 2_000, 1e-6
     rows = n // shares
     paper = paper_plan(epsilon=epsilon, n=n, rows=rows)
-    fewest = fewest_subsamples(epsilon=epsilon, delta=delta, n=n, rows=rows)
+    fewest = min_subsamples(epsilon=epsilon, delta=delta, n=n, rows=rows)
     assert fewest is not None and (fewest > paper.subsamples) == (word == "more")
     told = _saved(paper, fewest, delta=delta)
     ratio = max(fewest, paper.subsamples) / min(fewest, paper.subsamples)
@@ -61,7 +61,7 @@ def test_where_no_subsamples_tried_are_enough_it_is_said_and_so() -> None:
     said = f"Up to {MAX_TRIED:,} subsamples none are enough to answer in 95 of 100 runs where 3 in 4 agree"
     assert said not in texts(app)
     epsilon, n, rows = 1.0, 2_000, 200
-    assert fewest_subsamples(epsilon=epsilon, delta=1e-6, n=n, rows=rows) is None
+    assert min_subsamples(epsilon=epsilon, delta=1e-6, n=n, rows=rows) is None
     for subsamples in (100, 10_000, MAX_TRIED):
         plan = calibrated_plan(epsilon=epsilon, delta=1e-6, n=n, rows=rows, subsamples=subsamples)
         assert vote_chance(plan, epsilon=epsilon, agreement=0.75) < 0.95

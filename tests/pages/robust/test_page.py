@@ -14,10 +14,10 @@ from dpcore.data.bundled import bundled
 from dpcore.data.columns import Labels, Number, is_number
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import generated_rows
-from dpcore.limits.bounds.refusal import most_answers
+from dpcore.limits.bounds.refusal import max_answer_chance
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_median import StableMedian, stability
-from dpcore.mechanisms.robust.unbounded_mean import far_apart_chance, most_exceptions
+from dpcore.mechanisms.robust.unbounded_mean import exception_chance, max_exceptions
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
 from dpcore.mechanisms.subsamples.subsampling import paper_delta, paper_plan
@@ -192,7 +192,7 @@ def test_the_mean_without_bounds_keeps_explicit_and_asymptotic_apart() -> None:
     text = texts(app)
     said = re.search(r"\*\*γ₂ = ([\d.]+)\*\*", text)
     n = bundled("medical", "meddol").dataset().n
-    proved = far_apart_chance(n=n, exceptions=most_exceptions(n=n, gamma=0.1))
+    proved = exception_chance(n=n, exceptions=max_exceptions(n=n, gamma=0.1))
     assert (
         said is not None
         and proved <= float(said[1]) <= 1.01 * proved
@@ -254,7 +254,7 @@ def test_the_wall_stands_above_the_data() -> None:
     text = texts(sound(app.selectbox(key="stable_median-rule").set_value("threshold").run()))
     mechanism = StableMedian(epsilon=0.4, rule="threshold")
     delta, mine = float(mechanism.chance(1)), float(mechanism.chance(stable))
-    most = float(most_answers(stable, epsilon=0.4, delta=delta))
+    most = float(max_answer_chance(stable, epsilon=0.4, delta=delta))
     assert 0.2 < mine < most - 0.1, "here the best that could be is better"
     assert f"Data of stability 33 get an answer with chance {mine:.3g}; " in text
     assert f"on these data the most is {most:.3g}. Dotted: the most for those who may be wrong, on the worst" in text

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours
 from dpcore.data.columns import Number
-from dpcore.data.declared import Capped
+from dpcore.data.declarations import Capped
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded

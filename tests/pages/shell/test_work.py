@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore.core import Entry, ParameterError, may_stop, stoppable
+from dpcore.core import Entry, ParameterError, cancellable, checkpoint
 from dpcore.mechanisms import entry
 from dplab.measure import finish
 from dplab.recipe import OPENING
@@ -167,7 +167,7 @@ def test_who_is_called_away_within_a_step_ends_it_only_where_nobody_else_waits(o
     def steps() -> Generator[float, None, int]:
         begun.append(len(begun))
         assert go_on.wait(60)
-        may_stop()
+        checkpoint()
         yield 0.5
         return 3
 
@@ -175,7 +175,7 @@ def test_who_is_called_away_within_a_step_ends_it_only_where_nobody_else_waits(o
         raise CalledAway
 
     def lead() -> str:
-        with stoppable(leave, every=0):
+        with cancellable(leave, every=0):
             try:
                 return str(next(shelf.share("key", steps)))
             except CalledAway:
@@ -302,11 +302,11 @@ def test_who_moves_a_control_within_a_long_step_waits_for_no_end_of_it(
     state, done = Stopped(), list[str]()
     monkeypatch.setattr("streamlit.session_state", state)
     monkeypatch.setattr("streamlit.empty", Slot)
-    monkeypatch.setattr(memory, "stoppable", partial(stoppable, every=0))
+    monkeypatch.setattr(memory, "cancellable", partial(cancellable, every=0))
 
     def blocks() -> Generator[float, None, str]:
         done.append("begun")
-        may_stop()
+        checkpoint()
         done.append("ended")
         yield 0.5
         return "result"

@@ -37,8 +37,8 @@ class Middle(Vote):
 
         fitting = int(counts[:-1].sum())
         if not fitting:
-            nobody: Floats = np.eye(1, self.answers)[0]
-            return nobody
+            first_answer: Floats = np.eye(1, self.answers)[0]
+            return first_answer
         first, chances = binomial_law(draws=rows, chance=fitting / int(counts.sum()))
         s = np.arange(first, first + len(chances))[:, None]
         below = np.cumsum(counts[:-1])[None, :] / fitting
@@ -119,9 +119,9 @@ class LargerMiddle(Vote):
         changed = []
         for side in (larger, 1 - larger):
             # Rows furthest on the wanted side: high ones of the larger group, low ones of the other.
-            held = np.flatnonzero(groups[side])
-            if len(held):
-                start = side * self.cells + int(held[-1] if side == larger else held[0])
+            occupied = np.flatnonzero(groups[side])
+            if len(occupied):
+                start = side * self.cells + int(occupied[-1] if side == larger else occupied[0])
                 ends = (side * self.cells, (1 - side) * self.cells)
                 far = 0 if side == larger else self.cells - 1
                 changed += [moved(counts, start, ends[0] + far), moved(counts, start, ends[1] + self.cells - 1 - far)]

@@ -1,4 +1,4 @@
-"""Questions with few answers, asked of subsamples: the answer of each, and the exact law of an answer.
+"""Statistics with few answers on subsamples: the answer of each, and the exact law of an answer.
 
 A subsample is ``rows`` rows drawn from the data with replacement. Its answer is one of ``answers``; the law says how
 likely each is, without drawing any subsample, so that any number of votes is one multinomial draw. Data are counts of
@@ -59,11 +59,11 @@ class Vote(ABC):
 
     @abstractmethod
     def answer(self, counts: Integers) -> Integers:
-        """The answer on each subsample, counts (S, cells + 1) to (S,)."""
+        """Return the answer on each subsample, counts (S, cells + 1) to (S,)."""
 
     @abstractmethod
     def steps(self, counts: Integers, *, rows: int) -> Steps:
-        """Chance of each answer on one subsample of counts (cells + 1,), worked out in steps."""
+        """Return the chance of each answer on one subsample of counts (cells + 1,), worked out in steps."""
 
     @abstractmethod
     def seconds(self, *, rows: int) -> float:
@@ -74,7 +74,7 @@ class Vote(ABC):
         return finish(self.steps(counts, rows=rows))
 
     def against(self, counts: Integers, *, answer: int, law: Floats) -> list[Integers]:
-        """Data with one row changed so that fewer subsamples give an answer: the likeliest ways, none if there is none.
+        """Return data with one row changed so that fewer subsamples give an answer: the likeliest ways, if any.
 
         Here the answers are cells: a row moves from the answer's to the next likeliest one's.
         """
@@ -83,14 +83,14 @@ class Vote(ABC):
 
 
 def moved(counts: Integers, start: int, stop: int) -> Integers:
-    """One row moved from one cell to another."""
+    """Return the counts with one row moved from one cell to another."""
     changed = counts.copy()
     changed[[start, stop]] += (-1, 1)
     return changed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Remembered(Vote):
+class CachedVote(Vote):
     """A question that keeps the laws it worked out: private, so it belongs to one session's state."""
 
     vote: Vote

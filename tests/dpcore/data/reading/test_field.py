@@ -88,16 +88,18 @@ def test_of_private_rows_numbers_are_the_same_and_no_value_is_guessed_from(name:
 def test_whole_numbers_and_labels_that_are_filled_in_are_all_kept() -> None:
     table = field("R04")
     for column, cells in (("grade", 3), ("age", 60)):
-        found = suggested(table, column)
-        line = Number(low=float(str(found["from"])), high=float(str(found["to"])), bins=int(str(found["bins"])))
+        suggestions = suggested(table, column)
+        line = Number(
+            low=float(str(suggestions["from"])), high=float(str(suggestions["to"])), bins=int(str(suggestions["bins"]))
+        )
         assert line.ordered == cells
         assert line.encode(np.arange(line.low, line.high + 1)).tolist() == list(range(cells))
     many = field("R03")
     assert len(str(suggested(many, "place")["labels"]).split("\n")) == 200
     labels = "".join(f"place {i}\n" * (1 + (i < 10)) for i in range(1_200))
     long = read_table(f"place\n{labels}".encode(), name="x.csv", header=True)
-    found = suggested(long, "place")
-    assert remark(long, "place", found, kind=None) == (
+    suggestions = suggested(long, "place")
+    assert remark(long, "place", suggestions, kind=None) == (
         "the 1,000 most frequent labels; 200 further rows become “anything else”."
     )
 

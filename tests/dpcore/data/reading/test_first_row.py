@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.data.reading.first_row import looks_like_names
+from dpcore.data.reading.first_row import is_header
 from dpcore.data.reading.intake import FirstRowUnclear
 from dpcore.data.reading.tables import read_table
 
@@ -28,7 +28,7 @@ NUMBERS = st.floats().map(str) | st.integers().map(str) | st.dates().map(str) | 
     ],
 )
 def test_names(first: list[str], below: list[list[str]]) -> None:
-    assert looks_like_names(first, below)
+    assert is_header(first, below)
 
 
 @pytest.mark.parametrize(
@@ -53,24 +53,24 @@ def test_names(first: list[str], below: list[list[str]]) -> None:
     ],
 )
 def test_somebody_must_say(first: list[str], below: list[list[str]]) -> None:
-    assert not looks_like_names(first, below)
+    assert not is_header(first, below)
 
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1))
 def test_words_above_words_are_never_sure(rows: list[tuple[str, str]]) -> None:
-    assert not looks_like_names(rows[0], rows[1:])
+    assert not is_header(rows[0], rows[1:])
 
 
 @pytest.mark.slow
 @given(WORDS, NUMBERS, st.lists(st.tuples(WORDS, NUMBERS)))
 def test_a_record_with_a_number_is_never_taken_for_names(name: str, number: str, below: list[tuple[str, str]]) -> None:
-    assert not looks_like_names([name, number], below)
+    assert not is_header([name, number], below)
 
 
 def test_many_blanks_are_read_once() -> None:
     start = time.process_time()
-    assert not looks_like_names(["-" + " " * 20_000 + "x", "pay"], [["-" + " " * 20_000 + "x", "1"]])
+    assert not is_header(["-" + " " * 20_000 + "x", "pay"], [["-" + " " * 20_000 + "x", "1"]])
     assert time.process_time() - start < 1, "the time grew with the square of a stranger's blanks"
 
 

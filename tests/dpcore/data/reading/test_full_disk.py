@@ -66,9 +66,9 @@ def test_no_room_for_a_folder_is_said(number: int, said: str, monkeypatch: pytes
         raise OSError(number, os.strerror(number), "/tmp/dpscope-table-x")
 
     monkeypatch.setattr("tempfile.mkdtemp", refuse)
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as caught:
         read_table(b"a,b\n1,2\n", name="x.csv")
-    assert str(told.value) == f"x.csv: it was not read: the folder for temporary files {said}."
+    assert str(caught.value) == f"x.csv: it was not read: the folder for temporary files {said}."
 
 
 def test_without_a_folder_for_temporary_files_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

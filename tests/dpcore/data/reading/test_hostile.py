@@ -29,14 +29,14 @@ def met(what: str, folder: Path, *, header: bool | None) -> Table | DataError:
         outcome = read_table(contents, name=name, header=header)
     except DataError as error:
         outcome = error
-    told: BaseException | None = outcome if isinstance(outcome, DataError) else None
-    assert told is None or ONE_SENTENCE.fullmatch(str(told)), str(told)
-    while told is not None:
-        assert isinstance(told, DataError) and SECRET not in str(told)
-        told = told.__cause__ or told.__context__
-    found = list(folder.iterdir())
-    assert len(found) == isinstance(outcome, Table)
-    assert all(each.name.startswith(PREFIX) and each.stat().st_mode & 0o077 == 0 for each in found)
+    refusal: BaseException | None = outcome if isinstance(outcome, DataError) else None
+    assert refusal is None or ONE_SENTENCE.fullmatch(str(refusal)), str(refusal)
+    while refusal is not None:
+        assert isinstance(refusal, DataError) and SECRET not in str(refusal)
+        refusal = refusal.__cause__ or refusal.__context__
+    files = list(folder.iterdir())
+    assert len(files) == isinstance(outcome, Table)
+    assert all(each.name.startswith(PREFIX) and each.stat().st_mode & 0o077 == 0 for each in files)
     return outcome
 
 

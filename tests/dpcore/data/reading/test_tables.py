@@ -155,13 +155,18 @@ def test_parquet_types_and_text_of_whole_fractions() -> None:
         ),
         name="x.parquet",
     )
-    found = {column: table.distinct(column, 1) for column in table.columns}
-    assert found == {
+    commonest = {column: table.distinct(column, 1) for column in table.columns}
+    assert commonest == {
         "whole": ["2"], "tenth": ["0.1"], "big": ["9007199254740993"], "money": ["1.5"], "yes": ["true"],
         "day": ["2020-02-01"], "padded": ["x"], "empty": [], "text": ["7.0"],
     }  # fmt: skip
     assert "Columns that hold neither numbers nor text were left out: 1 of 10." in table.notes
-    assert [table.looks_numeric(column) for column in ("whole", "yes", "empty", "text")] == [True, False, False, True]
+    assert [table.is_mostly_numeric(column) for column in ("whole", "yes", "empty", "text")] == [
+        True,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_columns_of_parquet_that_are_not_utf_8_are_left_out_and_it_is_said() -> None:

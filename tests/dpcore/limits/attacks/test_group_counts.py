@@ -53,8 +53,8 @@ def test_every_group_holds_half_and_any_two_points_differ_in_half() -> None:
         signs = transform(np.eye(size))
         masks = signs[1:] < 0
         assert (masks.sum(axis=1) == size // 2).all()
-        apart = (masks[:, :, None] != masks[:, None, :]).sum(axis=0)
-        assert (apart[~np.eye(size, dtype=bool)] == size // 2).all()
+        differences = (masks[:, :, None] != masks[:, None, :]).sum(axis=0)
+        assert (differences[~np.eye(size, dtype=bool)] == size // 2).all()
         slow = [[(-1) ** (x & g).bit_count() for x in range(size)] for g in range(size)]
         assert np.array_equal(signs, slow)
 
@@ -66,9 +66,9 @@ def test_the_rows_are_what_least_squares_finds(seed: int) -> None:
     mechanism = SubsetSums(epsilon=1.0)
     release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview(seed), 5)
     masks = transform(np.eye(16))[1:] < 0
-    told = np.concatenate([release.counts, np.full((5, 1), 40)], axis=1).astype(np.float64)
+    counts = np.concatenate([release.counts, np.full((5, 1), 40)], axis=1).astype(np.float64)
     everyone = np.concatenate([masks, np.ones((1, 16), dtype=bool)])
-    assert np.allclose(release.histogram(), subset_sum.least_squares(everyone, told).estimates)
+    assert np.allclose(release.histogram(), subset_sum.least_squares(everyone, counts).estimates)
     assert np.allclose(release.histogram() @ masks.T, release.counts)
     assert np.allclose(release.part(1, 3).histogram(), release.histogram()[1:3])
 
@@ -102,7 +102,7 @@ def test_attacks_read_them(seed: int) -> None:
     mechanism = SubsetSums(epsilon=10.0)
     release = mechanism.run(mechanism.prepare(problems.dataset_of(problem, secret), problem), dpcore.Preview(seed), 400)
     assert isinstance(release, GroupCounts)
-    found = vc.reconstruct(release)
-    assert found.chosen[:, secret].mean() > 0.9
+    guess = vc.reconstruct(release)
+    assert guess.chosen[:, secret].mean() > 0.9
     with pytest.raises(ParameterError):
         SubsetSums(epsilon=0.0)

@@ -65,9 +65,9 @@ def shatters(matrix: ArrayLike, found: Shattering, *, scale: float) -> bool:
 
 def check_witness(matrix: ArrayLike, found: Shattering, *, scale: float) -> None:
     """The set it shows is shattered, by the definition; a set with one more level moved is not taken for one."""
-    assert len(found.points) == len(found.levels) == found.at_least <= found.at_most
+    assert len(found.points) == len(found.levels) == found.lower_bound <= found.upper_bound
     assert shatters(matrix, found, scale=scale)
-    if found.at_least:
+    if found.lower_bound:
         lost = dataclasses.replace(found, queries=found.queries[::-1])
         assert not shatters(matrix, lost, scale=scale)
 
@@ -82,9 +82,9 @@ def test_every_class_of_up_to_eight_questions_on_up_to_four_points(points: int, 
     checked = 0
     for size in range(1, 9):
         for patterns in islice(combinations(range(1 << points), size), 0, None, every):
-            found = vc_dimension([rows[pattern] for pattern in patterns])
-            assert found.exact
-            assert found.at_least == brute_vc(list(patterns), points), patterns
+            shattering = vc_dimension([rows[pattern] for pattern in patterns])
+            assert shattering.exact
+            assert shattering.lower_bound == brute_vc(list(patterns), points), patterns
             checked += 1
     assert checked == sum(-(-math.comb(1 << points, size) // every) for size in range(1, 9))
 
@@ -93,11 +93,11 @@ def test_every_class_of_up_to_eight_questions_on_up_to_four_points(points: int, 
 def test_closed_forms(named: NamedClass) -> None:
     for size in (size for size in (1, 2, 3, 4, 7) if size <= named.largest):
         matrix = named.example(size)
-        found = vc_dimension(matrix)
-        assert found.exact
-        assert found.at_least == named.dimension(size), size
-        assert 2**found.at_least <= len(np.unique(matrix, axis=0))
-        check_witness(matrix, found, scale=0.5)
+        shattering = vc_dimension(matrix)
+        assert shattering.exact
+        assert shattering.lower_bound == named.dimension(size), size
+        assert 2**shattering.lower_bound <= len(np.unique(matrix, axis=0))
+        check_witness(matrix, shattering, scale=0.5)
     with pytest.raises(ParameterError, match=f"between 1 and {named.largest}"):
         named.example(named.largest + 1)
 
@@ -108,9 +108,9 @@ def test_closed_forms(named: NamedClass) -> None:
 def test_the_catalogue_s_classes(kind: type[Thresholds | Intervals | Cells], bits: int, missing: bool) -> None:
     queries = kind(domain=Number(bits=bits, missing=missing))
     matrix = queries.answer(np.eye(queries.domain.size), np.arange(queries.count)).T
-    found = vc_dimension(matrix[:, : queries.domain.ordered])
-    assert found.exact
-    assert found.at_least == queries.vc_dimension
+    shattering = vc_dimension(matrix[:, : queries.domain.ordered])
+    assert shattering.exact
+    assert shattering.lower_bound == queries.vc_dimension
 
 
 tenths = st.integers(0, 10)
@@ -126,11 +126,11 @@ tenths = st.integers(0, 10)
 def test_fat_shattering_by_brute_force(rows: list[list[int]], twentieths: int) -> None:
     scale = twentieths / 20
     matrix = [[weight / 10 for weight in row] for row in rows]
-    found = fat_shattering_dimension(matrix, scale=scale)
-    assert found.exact
+    shattering = fat_shattering_dimension(matrix, scale=scale)
+    assert shattering.exact
     exact = [[Fraction(weight, 10) for weight in row] for row in rows]
-    assert found.at_least == brute_fat(exact, Fraction(twentieths, 20))
-    check_witness(matrix, found, scale=scale)
+    assert shattering.lower_bound == brute_fat(exact, Fraction(twentieths, 20))
+    check_witness(matrix, shattering, scale=scale)
 
 
 @pytest.mark.slow
@@ -139,10 +139,10 @@ def test_every_class_of_weights_0_half_and_1_on_two_points(scale: float) -> None
     weights = [(a / 2, b / 2) for a in range(3) for b in range(3)]
     for size in range(1, 10):
         for matrix in combinations(weights, size):
-            found = fat_shattering_dimension(matrix, scale=scale)
+            shattering = fat_shattering_dimension(matrix, scale=scale)
             exact = [[Fraction(weight) for weight in row] for row in matrix]
-            assert found.exact and found.at_least == brute_fat(exact, Fraction(scale)), matrix
-            check_witness(matrix, found, scale=scale)
+            assert shattering.exact and shattering.lower_bound == brute_fat(exact, Fraction(scale)), matrix
+            check_witness(matrix, shattering, scale=scale)
 
 
 @pytest.mark.full
@@ -153,16 +153,16 @@ def test_points_that_mirror_or_copy_each_other_by_brute_force(seed: int) -> None
         base = generator.integers(0, 5, (7, 2))
         columns = np.column_stack([base[:, 0], 4 - base[:, 0], np.minimum(base[:, 0], 2), base[:, 1]])
         matrix = columns[:, generator.permutation(4)] / 4
-        found = fat_shattering_dimension(matrix, scale=0.25)
+        shattering = fat_shattering_dimension(matrix, scale=0.25)
         exact = [[Fraction(weight) for weight in row] for row in matrix.tolist()]
-        assert found.at_least == brute_fat(exact, Fraction(1, 4))
+        assert shattering.lower_bound == brute_fat(exact, Fraction(1, 4))
 
 
 def test_points_taken_alike_but_left_otherwise_are_two() -> None:
     # The first column is taken where the second is, but leaves one question undecided.
     matrix = [[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.5, 0.0, 0.0]]
-    found = fat_shattering_dimension(matrix, scale=0.5)
-    assert found.at_least == 2 and set(found.points.tolist()) == {1, 2}
+    shattering = fat_shattering_dimension(matrix, scale=0.5)
+    assert shattering.lower_bound == 2 and set(shattering.points.tolist()) == {1, 2}
 
 
 @pytest.mark.slow
@@ -172,9 +172,9 @@ def test_the_witness_is_exact_for_weights_of_seventeen_digits(seed: int) -> None
     rounded = 0
     for _ in range(100):
         matrix = generator.random((12, 4))
-        found = fat_shattering_dimension(matrix, scale=0.07)
-        check_witness(matrix, found, scale=0.07)
-        rounded += any(Fraction(float(level)) != level for level in found.levels)
+        shattering = fat_shattering_dimension(matrix, scale=0.07)
+        check_witness(matrix, shattering, scale=0.07)
+        rounded += any(Fraction(float(level)) != level for level in shattering.levels)
     assert rounded > 50
     tight = [[0.1234567890123457], [0.3234567890123457]]
     check_witness(tight, fat_shattering_dimension(tight, scale=0.1), scale=0.1)
@@ -183,35 +183,35 @@ def test_the_witness_is_exact_for_weights_of_seventeen_digits(seed: int) -> None
 @pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=20))
 def test_yes_or_no_questions_have_one_dimension_at_every_scale(rows: list[list[int]]) -> None:
-    wanted = vc_dimension(rows).at_least
+    wanted = vc_dimension(rows).lower_bound
     assert wanted == brute_vc([sum(bit << point for point, bit in enumerate(row)) for row in rows], 5)
     for scale in (0.01, 0.3, 0.5):
-        assert fat_shattering_dimension(rows, scale=scale).at_least == wanted
+        assert fat_shattering_dimension(rows, scale=scale).lower_bound == wanted
 
 
 @pytest.mark.slow
 def test_larger_scales_shatter_less(seed: int) -> None:
     matrix = np.random.Generator(np.random.SFC64(seed)).random((40, 6)).round(2)
-    found = [fat_shattering_dimension(matrix, scale=scale) for scale in (0.02, 0.1, 0.2, 0.3, 0.4, 0.5)]
-    dimensions = [each.at_least for each in found]
-    assert all(each.exact for each in found)
+    shatterings = [fat_shattering_dimension(matrix, scale=scale) for scale in (0.02, 0.1, 0.2, 0.3, 0.4, 0.5)]
+    dimensions = [each.lower_bound for each in shatterings]
+    assert all(each.exact for each in shatterings)
     assert dimensions == sorted(dimensions, reverse=True)
     assert dimensions[0] > dimensions[-1] == 0
 
 
 def test_weights_are_compared_as_decimals() -> None:
     assert 0.3 - 0.1 < 0.2, "in binary it is less"
-    assert fat_shattering_dimension([[0.1], [0.3]], scale=0.1).at_least == 1
-    assert fat_shattering_dimension([[0.1], [0.3]], scale=0.1001).at_least == 0
-    found = fat_shattering_dimension([[0.1], [0.3], [0.9]], scale=0.1)
-    assert shatters([[0.1], [0.3], [0.9]], found, scale=0.1)
+    assert fat_shattering_dimension([[0.1], [0.3]], scale=0.1).lower_bound == 1
+    assert fat_shattering_dimension([[0.1], [0.3]], scale=0.1001).lower_bound == 0
+    shattering = fat_shattering_dimension([[0.1], [0.3], [0.9]], scale=0.1)
+    assert shatters([[0.1], [0.3], [0.9]], shattering, scale=0.1)
 
 
 def test_questions_are_named_by_their_rows_even_if_some_repeat() -> None:
     matrix = [[1, 1], [1, 1], [0, 1], [0, 1], [1, 0], [0, 0]]
-    found = vc_dimension(matrix)
-    for subset, query in enumerate(found.queries.tolist()):
-        assert [matrix[query][point] for point in found.points] == [subset & 1, subset >> 1]
+    shattering = vc_dimension(matrix)
+    for subset, query in enumerate(shattering.queries.tolist()):
+        assert [matrix[query][point] for point in shattering.points] == [subset & 1, subset >> 1]
 
 
 @pytest.mark.slow
@@ -221,27 +221,27 @@ def test_a_search_that_stops_early_encloses_the_truth(seed: int) -> None:
     for _ in range(4):
         matrix = generator.random((60, 7)).round(2)
         rounded = (matrix > 0.4).astype(np.int64)
-        fat, whole = fat_shattering_dimension(matrix, scale=0.1, most_steps=10**9), vc_dimension(rounded)
+        fat, whole = fat_shattering_dimension(matrix, scale=0.1, max_steps=10**9), vc_dimension(rounded)
         assert fat.exact and whole.exact
-        for most_steps in stopped:
+        for max_steps in stopped:
             for found, true in (
-                (fat_shattering_dimension(matrix, scale=0.1, most_steps=most_steps), fat),
-                (vc_dimension(rounded, most_steps=most_steps), whole),
+                (fat_shattering_dimension(matrix, scale=0.1, max_steps=max_steps), fat),
+                (vc_dimension(rounded, max_steps=max_steps), whole),
             ):
-                assert found.at_least <= true.at_least <= found.at_most
-                assert found.exact == (found.at_least == found.at_most)
-                stopped[most_steps] += not found.exact
-    assert all(stopped[most_steps] for most_steps in (0, 20, 200, 2_000))
+                assert found.lower_bound <= true.lower_bound <= found.upper_bound
+                assert found.exact == (found.lower_bound == found.upper_bound)
+                stopped[max_steps] += not found.exact
+    assert all(stopped[max_steps] for max_steps in (0, 20, 200, 2_000))
 
 
 def test_a_class_too_large_says_so(seed: int) -> None:
     matrix = np.random.Generator(np.random.SFC64(seed)).integers(0, 2, (3_000, 40))
-    found = vc_dimension(matrix, most_steps=100_000)
-    assert 6 <= found.at_least < found.at_most <= math.log2(3_000)
-    check_witness(matrix, found, scale=0.5)
-    assert f"at least {found.at_least}" in found.sentence()
-    assert f"at most {found.at_most}" in found.sentence()
-    assert "too large" in found.sentence()
+    shattering = vc_dimension(matrix, max_steps=100_000)
+    assert 6 <= shattering.lower_bound < shattering.upper_bound <= math.log2(3_000)
+    check_witness(matrix, shattering, scale=0.5)
+    assert f"at least {shattering.lower_bound}" in shattering.sentence()
+    assert f"at most {shattering.upper_bound}" in shattering.sentence()
+    assert "too large" in shattering.sentence()
     assert vc_dimension([[0, 1], [1, 0]]).sentence() == "The dimension is 1."
 
 

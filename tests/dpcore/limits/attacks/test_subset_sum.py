@@ -93,20 +93,20 @@ def test_the_certificate_holds_for_the_worst_noise(error: int, seed: int) -> Non
     masks = subset_sum.random_groups(sampler, people=people, groups=groups)
     left, singular, _ = np.linalg.svd(masks.astype(float), full_matrices=False)
     assert subset_sum.strength(masks) == pytest.approx(singular[-1], rel=1e-6)
-    most = subset_sum.wrong_at_most(masks, error=error)
-    assert most == min(people, math.floor(4 * groups * error**2 / singular[-1] ** 2 * (1 + 1e-6)))
+    limit = subset_sum.max_wrong_bits(masks, error=error)
+    assert limit == min(people, math.floor(4 * groups * error**2 / singular[-1] ** 2 * (1 + 1e-6)))
     noises = [error * np.sign(left[:, k]) for k in range(people)]
     answers = masks @ bits.astype(int) + np.array(noises)
     wrong = (subset_sum.least_squares(masks, answers).bits != bits).sum(axis=1)
-    assert wrong.max() <= most
+    assert wrong.max() <= limit
     if error <= 1:
-        assert most < people  # the certificate says something here
+        assert limit < people  # the certificate says something here
 
 
 def test_few_groups_prove_nothing(seed: int) -> None:
     masks = subset_sum.random_groups(Preview(seed), people=20, groups=10)
     assert subset_sum.strength(masks) == 0
-    assert subset_sum.wrong_at_most(masks, error=1) == 20
+    assert subset_sum.max_wrong_bits(masks, error=1) == 20
     bound = subset_sum.error_bound(masks, epsilon=1.0)
     assert bound.value == 0 and not bound.applies
     assert "any error" in bound.statement and "less than 0" not in bound.statement
@@ -120,9 +120,11 @@ def test_private_answers_protect_the_bits(epsilon: float, seed: int) -> None:
     masks = subset_sum.random_groups(sampler, people=people, groups=groups)
     bound = subset_sum.error_bound(masks, epsilon=epsilon, beta=0.02)
     # Somebody may do better by luck: only a promise is impossible.
-    said = f"cannot promise all answers within less than {rounded_down(bound.value * people)}"
-    assert bound.value > 0 and said in bound.statement
-    assert "with failure chance 0.02" in bound.statement
+    assert (
+        bound.value > 0
+        and f"cannot guarantee all answers within less than {rounded_down(bound.value * people)}" in bound.statement
+    )
+    assert "with failure probability 0.02" in bound.statement
     for _ in range(runs):
         bits = secret(sampler, people)
         answers = curator.PrivateNoise(bits=bits, epsilon=epsilon, sampler=sampler)(masks)

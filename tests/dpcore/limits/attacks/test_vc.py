@@ -120,15 +120,15 @@ def test_the_printed_fat_shattering_factor_is_beaten(neighbours: Neighbours) -> 
 @pytest.mark.slow
 @given(counts=arrays(np.int64, (3, 8), elements=st.integers(-5, 9)))
 def test_the_sort_is_the_search(counts: Integers) -> None:
-    found = vc.reconstruct(released(counts, rows=4))
+    guess = vc.reconstruct(released(counts, rows=4))
 
     def oracle(masks: Booleans) -> Floats:
         return counts @ masks.T / 4
 
     sought = halves.search(oracle, points=8)
-    np.testing.assert_allclose(found.mass, sought.mass)
-    np.testing.assert_allclose(found.mass, (found.chosen * counts).sum(axis=1) / 4)
-    assert (found.chosen.sum(axis=1) == 4).all()
+    np.testing.assert_allclose(guess.mass, sought.mass)
+    np.testing.assert_allclose(guess.mass, (guess.chosen * counts).sum(axis=1) / 4)
+    assert (guess.chosen.sum(axis=1) == 4).all()
 
 
 @pytest.mark.slow
@@ -138,8 +138,8 @@ def test_an_accurate_release_is_reconstructed(noise: Floats, seed: int) -> None:
     truth = halves.random_half(Preview(seed), points=8)[0]
     released_mass = truth / 4 + noise
     errors = np.abs((released_mass - truth / 4) @ halves.all_halves(8).T).max(axis=1)
-    found = halves.heaviest_half(released_mass, np.zeros(2, dtype=np.bool_))
-    differ = (found.chosen != truth).sum(axis=1)
+    guess = halves.heaviest_half(released_mass, np.zeros(2, dtype=np.bool_))
+    differ = (guess.chosen != truth).sum(axis=1)
     assert (differ <= 2 * 8 * errors + 1e-9).all()
 
 
@@ -162,9 +162,9 @@ def test_points_releases_and_the_spare_cell_are_welcome() -> None:
         points=np.array([[3, 1, 4], [0, 0, 0]]),
         weights=np.array([[0.4, 0.3, 0.3], [1.0, 0.0, 0.0]]),
     )
-    found = vc.reconstruct(points)
-    np.testing.assert_array_equal(found.chosen, [[False, True, False, True], [False] * 4])
-    np.testing.assert_allclose(halves.recovered(found, np.array([False, True, True, False])), [0.5, 0.5])
+    guess = vc.reconstruct(points)
+    np.testing.assert_array_equal(guess.chosen, [[False, True, False, True], [False] * 4])
+    np.testing.assert_allclose(halves.recovered(guess, np.array([False, True, True, False])), [0.5, 0.5])
 
 
 def test_the_sort_is_refused_where_it_is_not_the_search() -> None:
@@ -188,9 +188,9 @@ def test_ten_thousand_points(seed: int) -> None:
     truth = halves.random_half(sampler, points=10_000)[0]
     counts = sampler.draw(NoisyCounts(truth[None].astype(np.int64), epsilon=8.0, sensitivity=1), 1)
     release = released(counts, rows=5_000)
-    found = vc.reconstruct(release)
+    guess = vc.reconstruct(release)
     # Noise of scale 1/8 moves a count with chance 2/(e^8 + 1): nearly all is found.
-    assert halves.recovered(found, truth)[0] > 0.99
+    assert halves.recovered(guess, truth)[0] > 0.99
 
 
 @BOTH
@@ -202,7 +202,7 @@ def test_the_error_bound_against_its_chain(epsilon: float, beta: float, repeats:
     printed = vc.printed_error(epsilon=epsilon, steps=steps, beta=beta)
     bound = vc.error_bound(epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=beta)
     assert bound.value >= printed - 1e-12
-    assert bound.applies == (bound.value > 0) == ("cannot promise" in bound.statement)
+    assert bound.applies == (bound.value > 0) == ("cannot guarantee" in bound.statement)
     if printed:
         # The witness: found with chance (1-β)(1-2α) at least, and after the swap with (1-β)2α + β at most.
         inside, outside = (1 - beta) * (1 - 2 * printed), (1 - beta) * 2 * printed + beta
@@ -255,9 +255,9 @@ def test_two_worlds_tell_a_leak_from_a_private_release(seed: int) -> None:
         ]
         for loss in (1.0, 12.0)
     )
-    told = halves.two_worlds(*private, point=0, epsilon=1.0, steps=1, confidence=1 - 1e-6)
-    assert not told.impossible
-    assert told.inside_interval[0] <= told.inside <= told.inside_interval[1]
+    worlds = halves.two_worlds(*private, point=0, epsilon=1.0, steps=1, confidence=1 - 1e-6)
+    assert not worlds.impossible
+    assert worlds.inside_interval[0] <= worlds.inside <= worlds.inside_interval[1]
     assert halves.two_worlds(*leaking, point=0, epsilon=1.0, steps=1, confidence=1 - 1e-6).impossible
 
 
@@ -271,17 +271,17 @@ def test_two_worlds_tell_a_leak_from_a_private_release(seed: int) -> None:
 )
 def test_the_fat_sort_is_the_search(counts: Integers, levels: Floats) -> None:
     scale = 0.3
-    found = fat_shattering.reconstruct(released(counts, rows=3), levels=levels, scale=scale)
+    guess = fat_shattering.reconstruct(released(counts, rows=3), levels=levels, scale=scale)
     candidates = halves.all_halves(6)
     weights = fat_shattering.weights(half=candidates, levels=levels, scale=scale)
     own = (weights * candidates).sum(axis=1)
     shortfall = own - counts @ weights.T
-    weight = fat_shattering.weights(half=found.chosen, levels=levels, scale=scale)
-    reached = (weight * found.chosen).sum(axis=1) - (weight * counts).sum(axis=1)
+    weight = fat_shattering.weights(half=guess.chosen, levels=levels, scale=scale)
+    reached = (weight * guess.chosen).sum(axis=1) - (weight * counts).sum(axis=1)
     np.testing.assert_allclose(reached, shortfall.min(axis=1), atol=1e-9)
     # The witness: mass is minus the shortfall, up to what does not depend on the half.
     constant = ((levels - scale) * counts).sum(axis=1) - 3 * scale
-    np.testing.assert_allclose(-found.mass, reached + constant, atol=1e-9)
+    np.testing.assert_allclose(-guess.mass, reached + constant, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -321,8 +321,8 @@ def test_alike_levels_are_found(levels: Floats) -> None:
     chosen = fat_shattering.alike(levels=levels, scale=scale)
     assert len(chosen) % 2 == 0 and (len(chosen) == 0 or np.ptp(levels[chosen]) <= scale + 1e-9)
     assert len(chosen) >= fat_shattering.guaranteed_points(dimension=len(levels), scale=scale)
-    most = max(((levels >= start) & (levels <= start + scale)).sum() for start in levels)
-    assert len(chosen) >= most - most % 2
+    largest = max(((levels >= start) & (levels <= start + scale)).sum() for start in levels)
+    assert len(chosen) >= largest - largest % 2
 
 
 @pytest.mark.parametrize("scale", [0.05, 0.1, 0.25, 0.3, 0.4, 0.5])

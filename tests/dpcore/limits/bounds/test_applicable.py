@@ -29,8 +29,8 @@ def asked(*, bits: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE)
 
 
 def value(problem: Problem, *, epsilon: float, beta: float, delta: float = 0.0) -> float:
-    found = lower_bound(problem, Guarantee(epsilon=epsilon, delta=delta, neighbours=problem.neighbours), beta=beta)
-    return 0.0 if found is None else found.value
+    bound = lower_bound(problem, Guarantee(epsilon=epsilon, delta=delta, neighbours=problem.neighbours), beta=beta)
+    return 0.0 if bound is None else bound.value
 
 
 def best_failure(*, cells: int, n: int, within: int, epsilon: float, delta: float = 0.0) -> float:
@@ -76,8 +76,8 @@ def test_no_mechanism_promises_less(bits: int, n: int, epsilon: float, delta: fl
     for within in range(1, n + 1):
         beta = best_failure(cells=2**bits, n=n, within=within, epsilon=epsilon, delta=delta)
         # With this β an error below within/(2n) is possible, so the bound must not deny it.
-        found = value(problem, epsilon=epsilon, beta=min(beta + 1e-7, 0.999), delta=delta)
-        assert found < within / (2 * n) - 1e-12
+        bound = value(problem, epsilon=epsilon, beta=min(beta + 1e-7, 0.999), delta=delta)
+        assert bound < within / (2 * n) - 1e-12
         if n == 1:  # where the bound is the best there is: with a little less β it is denied
             assert value(problem, epsilon=epsilon, beta=beta - 1e-6, delta=delta) == pytest.approx(0.5)
 
@@ -179,12 +179,12 @@ def test_the_curve_is_the_bound_at_every_loss() -> None:
     for key in ("identity", "gaussian"):
         mechanism = dpcore.entry(key).make(epsilon=1.0)
         delta = mechanism.guarantee(problem).delta
-        found = lower_curve(problem, mechanism, epsilons=epsilons, beta=0.05)
-        assert found is not None
+        curve = lower_curve(problem, mechanism, epsilons=epsilons, beta=0.05)
+        assert curve is not None
         # A loss so large that not even one row is hidden has no place on the curve.
         known = {at: bound for at in epsilons if (bound := value(problem, epsilon=at, beta=0.05, delta=delta))}
-        assert dict(zip(*(column.tolist() for column in found), strict=True)) == known
-        assert len(known) >= 3 and (np.diff(found[1]) <= 0).all()
+        assert dict(zip(*(column.tolist() for column in curve), strict=True)) == known
+        assert len(known) >= 3 and (np.diff(curve[1]) <= 0).all()
     random = dpcore.entry("sparse_histogram").make()
     if random.guarantee(problem).gamma:
         assert lower_curve(problem, random, epsilons=epsilons, beta=0.05) is None

@@ -168,7 +168,7 @@ def median_scores(data: Integers, points: int) -> Integers:
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_walks_are_the_mechanisms_exact_laws(rule: str, n: int, bits: int, epsilon: float) -> None:
     points = 2**bits
-    taken = (walk.exponential_walk if rule == "exponential" else walk.permute_and_flip_walk)(
+    walked = (walk.exponential_walk if rule == "exponential" else walk.permute_and_flip_walk)(
         bits=bits, n=n, epsilon=epsilon
     )
     chances: list[float] = []
@@ -177,21 +177,21 @@ def test_walks_are_the_mechanisms_exact_laws(rule: str, n: int, bits: int, epsil
         scores = median_scores(data, points)
         law = exponential_law(scores, np.ones(points, dtype=np.bool_), rate=epsilon / 2, rule=rule)
         chances.append(float(law[-1]))
-    np.testing.assert_allclose(np.exp(taken.log_chance), chances, rtol=1e-6)
-    assert np.abs(taken.ratios).max() <= epsilon + 1e-9
+    np.testing.assert_allclose(np.exp(walked.log_chance), chances, rtol=1e-6)
+    assert np.abs(walked.ratios).max() <= epsilon + 1e-9
     curve = median.exponential if rule == "exponential" else median.permute_and_flip
-    assert taken.log_chance[-1] == pytest.approx(float(curve(bits=bits, n=n, epsilon=epsilon)), rel=1e-9, abs=1e-12)
+    assert walked.log_chance[-1] == pytest.approx(float(curve(bits=bits, n=n, epsilon=epsilon)), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("bits", [1, 8, 60, 2000])
 @pytest.mark.parametrize("make", [walk.exponential_walk, walk.permute_and_flip_walk, walk.refusing_walk])
 def test_no_private_walk_takes_a_step_above_epsilon(make: object, bits: float) -> None:
     assert callable(make)
-    taken: walk.Walk = make(bits=bits, n=301, epsilon=0.3)
-    assert np.abs(taken.ratios).max() <= 0.3 + 1e-6
-    assert taken.excess <= 1e-9
+    walked: walk.Walk = make(bits=bits, n=301, epsilon=0.3)
+    assert np.abs(walked.ratios).max() <= 0.3 + 1e-6
+    assert walked.excess <= 1e-9
     # The end to end step of the proof.
-    assert taken.log_chance[-1] <= taken.log_chance[0] + 301 * 0.3 + 1e-6
+    assert walked.log_chance[-1] <= walked.log_chance[0] + 301 * 0.3 + 1e-6
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
@@ -218,12 +218,12 @@ def test_the_stable_median_is_private_with_its_threshold(epsilon: float, delta: 
 
 
 def test_the_stable_median_walks_through_the_wall() -> None:
-    taken = walk.stable_walk(n=101, epsilon=1.0, delta=1e-6)
-    assert np.isneginf(taken.log_chance[:51]).all()
-    assert 0 < taken.excess <= 1e-6 * (1 + 1e-9)
-    assert taken.ratios[50] == np.inf
+    walked = walk.stable_walk(n=101, epsilon=1.0, delta=1e-6)
+    assert np.isneginf(walked.log_chance[:51]).all()
+    assert 0 < walked.excess <= 1e-6 * (1 + 1e-9)
+    assert walked.ratios[50] == np.inf
     success = float(median.stable(bits=10_000, n=101, epsilon=1.0, delta=1e-6))
-    assert success == pytest.approx(float(taken.log_chance[-1])) and success > -1e-9
+    assert success == pytest.approx(float(walked.log_chance[-1])) and success > -1e-9
     assert float(median.any_private(bits=10_000, n=101, epsilon=1.0)) < -6000
 
 
@@ -237,8 +237,8 @@ def test_binary_search_ends_at_the_half() -> None:
             answers: Floats = steps[np.arange(20), cell]
             return answers
 
-        found = walk.median_by_search(at_most, cells=cells, trials=20)
-        np.testing.assert_array_equal(found, (steps >= 0.5).argmax(axis=1))
+        medians = walk.median_by_search(at_most, cells=cells, trials=20)
+        np.testing.assert_array_equal(medians, (steps >= 0.5).argmax(axis=1))
 
 
 def test_measured_walk_counts() -> None:
@@ -258,10 +258,10 @@ def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
 def test_whether_a_mechanism_may_be_right_needs_no_search(bits: float, n: int) -> None:
     answers = set()
     for epsilon in (0.01, 0.1, 0.5, 2.0, 10.0):
-        found = float(median.any_private_stepwise(bits=bits, n=n, epsilon=epsilon))
+        log_chance = float(median.any_private_stepwise(bits=bits, n=n, epsilon=epsilon))
         for beta in (1e-9, 1e-3, 0.05, 0.3, 0.5, 0.7, 0.99, 0.9999):
-            told = median.may_be_right(bits=bits, n=n, epsilon=epsilon, beta=beta)
-            assert told == (found >= math.log1p(-beta))
-            answers.add(told)
+            is_possible = median.may_be_right(bits=bits, n=n, epsilon=epsilon, beta=beta)
+            assert is_possible == (log_chance >= math.log1p(-beta))
+            answers.add(is_possible)
         assert not median.may_be_right(bits=bits, n=n, epsilon=epsilon, beta=0.0)
     assert True in answers or bits > n

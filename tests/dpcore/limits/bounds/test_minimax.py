@@ -134,9 +134,9 @@ def test_bad_parameters_are_refused() -> None:
 
 
 def test_losses_too_small_to_look_at_are_a_sentence_and_not_a_wait() -> None:
-    told: dict[str, Any] = {"cells": 8, "rows": 10**12, "epsilon": 1e-9}
+    settings: dict[str, Any] = {"cells": 8, "rows": 10**12, "epsilon": 1e-9}
     for bound in (minimax.best_pairs, minimax.integer_risk, minimax.risk_bound):
         with pytest.raises(ParameterError, match="For so many rows epsilon"):
-            bound(**told)
+            bound(**settings)
     # With few rows there is little to look at, however small the loss.
     assert minimax.best_pairs(cells=8, rows=40, epsilon=5e-324).shift == 10

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.core import Floats, Integers, ParameterError
 from dpcore.limits.bounds import distributional
-from dpcore.limits.bounds.net_samples import draw_pairs, draw_sample, most_apart
+from dpcore.limits.bounds.net_samples import draw_pairs, draw_sample, max_extent_difference
 from dpcore.mechanisms.net.bands import Bands
 
 
@@ -43,7 +43,7 @@ def test_the_bound_is_below_the_loss_over_all_candidates(rows: int, points: int,
         samples = [draw_sample(generator, rows) for _ in range(2)]
         before, after = (law(each, points=points, epsilon=epsilon)[1] for each in samples)
         assert bound <= np.abs(np.log(before / after)).max() + 1e-9
-        exact = epsilon / (2 * points) * most_apart(*samples, points=points)
+        exact = epsilon / (2 * points) * max_extent_difference(*samples, points=points)
         shift = log_sum(samples[1], points=points, epsilon=epsilon) - log_sum(
             samples[0], points=points, epsilon=epsilon
         )
@@ -55,8 +55,8 @@ def test_the_closed_form_is_the_most_over_all_candidates(points: int, seed: int)
     generator = np.random.Generator(np.random.SFC64(seed))
     for _ in range(40):
         near, far = generator.multinomial(7, generator.dirichlet(np.full(5, 0.5)), size=2)
-        (beside, _), (away, _) = (law(each, points=points, epsilon=1.0) for each in (near, far))
-        assert most_apart(near, far, points=points) == (away - beside).max()
+        (near_law, _), (away, _) = (law(each, points=points, epsilon=1.0) for each in (near, far))
+        assert max_extent_difference(near, far, points=points) == (away - near_law).max()
 
 
 @pytest.mark.slow
@@ -71,8 +71,8 @@ def test_the_net_mechanism_has_no_distributional_privacy_at_its_epsilon() -> Non
         rate = epsilon / (2 * points)
         losses.append(
             max(
-                rate * most_apart(other, one, points=points) + shift,
-                rate * most_apart(one, other, points=points) - shift,
+                rate * max_extent_difference(other, one, points=points) + shift,
+                rate * max_extent_difference(one, other, points=points) - shift,
             )
         )
     bounds = draw_pairs(rows=rows, points=points, pairs=pairs, seed=1).losses(epsilon)
@@ -87,19 +87,19 @@ def test_the_loss_grows_like_the_root_of_the_rows() -> None:
     medians = [np.median(draw_pairs(rows=n, points=8, pairs=200, seed=1).losses(0.1)) for n in (625, 2500, 10_000)]
     np.testing.assert_allclose(np.array(medians[1:]) / medians[:-1], 2, rtol=0.15)
     # At 10,000 rows nearly every pair is told apart, far more than by the paper's own bad example.
-    apart = float((draw_pairs(rows=10_000, points=8, pairs=400, seed=1).losses(0.1) >= 1).mean())
-    assert apart > 0.95 > 0.3 > distributional.separation(n=10_000, epsilon=0.1).far
+    share = float((draw_pairs(rows=10_000, points=8, pairs=400, seed=1).losses(0.1) >= 1).mean())
+    assert share > 0.95 > 0.3 > distributional.separation(n=10_000, epsilon=0.1).far
 
 
 @pytest.mark.parametrize("rows", [100, 1000, 10_000])
 def test_the_net_mechanism_needs_an_epsilon_of_about_one_over_the_root_of_the_rows(rows: int) -> None:
-    found = draw_pairs(rows=rows, points=8, pairs=60, seed=2)
-    most = found.most_epsilon(loss=1.0, beta=0.05)
-    assert 1 < most * rows**0.5 < 3
+    pairs = draw_pairs(rows=rows, points=8, pairs=60, seed=2)
+    limit = pairs.max_epsilon(loss=1.0, beta=0.05)
+    assert 1 < limit * rows**0.5 < 3
     # It is the least such number: at it 5% of the pairs, 3 of 60, lose more, and with a hundredth more 4 of 60 do.
-    assert (found.losses(most) > 1 + 1e-9).sum() == 3 and (found.losses(1.01 * most) > 1).sum() >= 4
+    assert (pairs.losses(limit) > 1 + 1e-9).sum() == 3 and (pairs.losses(1.01 * limit) > 1).sum() >= 4
     with pytest.raises(ParameterError):
-        found.most_epsilon(loss=0.0, beta=0.05)
+        pairs.max_epsilon(loss=0.0, beta=0.05)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
@@ -109,8 +109,8 @@ def test_what_publishing_one_database_costs_is_counted(n: int) -> None:
     subsets = list(itertools.combinations(range(n + 1), n))
     for samples, replacement in ((coins, True), (subsets, False)):
         pairs = list(itertools.product(samples, samples))
-        told = sum((one == samples[0]) != (other == samples[0]) for one, other in pairs) / len(pairs)
-        assert distributional.giveaway(n=n, replacement=replacement) == pytest.approx(told)
+        distance = sum((one == samples[0]) != (other == samples[0]) for one, other in pairs) / len(pairs)
+        assert distributional.giveaway(n=n, replacement=replacement) == pytest.approx(distance)
 
 
 def test_one_database_is_noticed_without_replacement_alone() -> None:

@@ -63,19 +63,19 @@ def test_arrows_counted_fit_and_are_told_apart(d: int, margin: float, seed: int)
     queries = Halfspaces(domain=Sphere(dimensions=d), margin=margin)
     places = min(counted(packings(queries)), 40)
     chord = 2 * max(margin, 1e-3) / math.sqrt(1 - max(margin, 1e-3) ** 2)
-    kept: list[Floats] = []
+    rows: list[Floats] = []
     for _ in range(200_000):
-        if len(kept) >= places:
+        if len(rows) >= places:
             break
         drawn = rng.standard_normal(d - 1)
         drawn = np.sign(drawn) if d == 2 else drawn / np.linalg.norm(drawn)
-        if len(kept) == 1 and d > 2 and places == 2:
-            drawn = -kept[0]
-        if not kept or np.linalg.norm(np.array(kept) - drawn, axis=1).min() >= chord - 1e-12:
-            kept.append(drawn)
-    assert len(kept) == places >= 2
+        if len(rows) == 1 and d > 2 and places == 2:
+            drawn = -rows[0]
+        if not rows or np.linalg.norm(np.array(rows) - drawn, axis=1).min() >= chord - 1e-12:
+            rows.append(drawn)
+    assert len(rows) == places >= 2
     base = np.eye(d)[0]
-    for u, v in itertools.combinations(kept, 2):
+    for u, v in itertools.combinations(rows, 2):
         away = (u - v) / np.linalg.norm(u - v)
         towards = np.concatenate([[margin], math.sqrt(1 - margin**2) * away])
         heights = [towards @ base, towards[1:] @ u, -(towards[1:] @ v)]
@@ -96,15 +96,15 @@ def test_weights_as_far_apart_as_claimed(drawn: int) -> None:
     # The first cell is in the middle of all the others, so that no pair of the furthest has it.
     matrix = np.random.default_rng(drawn).random((3, 8)).round(2)
     matrix[:, 0] = 0.5
-    found = packings(LinearQueries.of(matrix, domain=line))
-    apart = np.abs(matrix.T[:, None] - matrix.T[None]).max(axis=2)
-    assert found[0].gap == pytest.approx(apart.max()) and found[0].bits >= 1
-    assert [each.bits for each in found] == sorted({each.bits for each in found})
-    for each in found:
+    class_packings = packings(LinearQueries.of(matrix, domain=line))
+    gaps = np.abs(matrix.T[:, None] - matrix.T[None]).max(axis=2)
+    assert class_packings[0].gap == pytest.approx(gaps.max()) and class_packings[0].bits >= 1
+    assert [each.bits for each in class_packings] == sorted({each.bits for each in class_packings})
+    for each in class_packings:
         # Some set of so many cells is that far apart: all sets are tried.
         size = round(2**each.bits)
         assert any(
-            all(apart[a, b] >= each.gap - 1e-9 for a, b in itertools.combinations(cells, 2))
+            all(gaps[a, b] >= each.gap - 1e-9 for a, b in itertools.combinations(cells, 2))
             for cells in itertools.combinations(range(8), size)
         )
     counting = LinearQueries.of(np.eye(8), domain=line)
@@ -124,14 +124,14 @@ def test_halving_finds_the_place_with_one_question_a_bit() -> None:
     n, moved, cells = 100, 7, 64
     for place in range(cells):
         low, high = 0, cells - 1
-        asked = 0
+        queries_asked = 0
         while low < high:
             middle = (low + high) // 2
             truth = (n - moved) + (moved if place <= middle else 0)  # the other rows lie in the first cell
-            answer = truth + (moved / 2 - 0.01) * (-1) ** asked
-            asked += 1
+            answer = truth + (moved / 2 - 0.01) * (-1) ** queries_asked
+            queries_asked += 1
             low, high = (low, middle) if answer > n - moved / 2 else (middle + 1, high)
-        assert low == place and asked == 6
+        assert low == place and queries_asked == 6
 
 
 def test_the_bound_grows_with_what_is_asked_and_says_what() -> None:

@@ -32,9 +32,9 @@ def test_one_row_moves_the_fold_by_one_at_most(modulus: int) -> None:
 def test_infinite_population_by_enumeration(n: int, modulus: int) -> None:
     samples = [distributional.fold(sum(rows), modulus=modulus) for rows in itertools.product((0, 1), repeat=n)]
     gaps = Counter(abs(int(a) - int(b)) for a, b in itertools.product(samples, repeat=2))
-    found = distributional.separation(n=n, epsilon=2 / modulus, modulus=modulus)
-    np.testing.assert_allclose(found.gap, [gaps[g] / 4**n for g in range(modulus)], atol=1e-12)
-    assert found.answer.sum() == pytest.approx(1) and found.gap.sum() == pytest.approx(1)
+    separation = distributional.separation(n=n, epsilon=2 / modulus, modulus=modulus)
+    np.testing.assert_allclose(separation.gap, [gaps[g] / 4**n for g in range(modulus)], atol=1e-12)
+    assert separation.answer.sum() == pytest.approx(1) and separation.gap.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("n", "population", "modulus"), [(2, 4, 2), (3, 6, 2), (3, 8, 4), (4, 4, 2)])
@@ -43,8 +43,8 @@ def test_finite_population_by_enumeration(n: int, population: int, modulus: int)
     people = [0, 1] * (population // 2)
     samples = [distributional.fold(sum(rows), modulus=modulus) for rows in itertools.combinations(people, n)]
     gaps = Counter(abs(int(a) - int(b)) for a, b in itertools.product(samples, repeat=2))
-    found = distributional.separation(n=n, epsilon=2 / modulus, modulus=modulus, population=population)
-    np.testing.assert_allclose(found.gap, [gaps[g] / len(samples) ** 2 for g in range(modulus)], atol=1e-12)
+    separation = distributional.separation(n=n, epsilon=2 / modulus, modulus=modulus, population=population)
+    np.testing.assert_allclose(separation.gap, [gaps[g] / len(samples) ** 2 for g in range(modulus)], atol=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.5, 0.1, 0.02])
@@ -68,13 +68,13 @@ def test_a_gap_that_cannot_be_has_chance_0_and_one_that_hardly_can_be_its_own() 
 
 
 def test_loss_and_beta_are_two_sides() -> None:
-    found = distributional.separation(n=1000, epsilon=0.3)
-    assert found.modulus == 7
-    assert found.beta(0.3) + found.gap[:2].sum() == pytest.approx(1)
-    assert found.loss_reaches(0.3) == pytest.approx(found.gap[1:].sum())
+    separation = distributional.separation(n=1000, epsilon=0.3)
+    assert separation.modulus == 7
+    assert separation.beta(0.3) + separation.gap[:2].sum() == pytest.approx(1)
+    assert separation.loss_reaches(0.3) == pytest.approx(separation.gap[1:].sum())
     # Differential privacy holds with loss ε between neighbours, distributional privacy only with a β near one.
-    assert found.beta(found.epsilon) > 0.5
-    assert found.beta(0.3 * 6) == 0
+    assert separation.beta(separation.epsilon) > 0.5
+    assert separation.beta(0.3 * 6) == 0
 
 
 def test_the_law_is_that_of_released_answers() -> None:
@@ -141,14 +141,14 @@ def test_no_mechanism_beats_the_odds(chances: Floats, prior: float, slack: float
 
 
 def test_odds_in_words() -> None:
-    told = odds.told(prior=0.1, epsilon=1.0)
-    assert told.high == pytest.approx(0.1 * math.e / (0.1 * math.e + 0.9))
-    assert "10%" in told.sentence and "23.2%" in told.sentence
-    slack = odds.told(prior=0.1, epsilon=1.0, delta=1e-6)
+    posterior = odds.posterior_odds(prior=0.1, epsilon=1.0)
+    assert posterior.high == pytest.approx(0.1 * math.e / (0.1 * math.e + 0.9))
+    assert "10%" in posterior.sentence and "23.2%" in posterior.sentence
+    slack = odds.posterior_odds(prior=0.1, epsilon=1.0, delta=1e-6)
     assert (slack.low, slack.high) == (0.0, 1.0) and "1e-06" in slack.sentence
     assert slack.sentence.startswith("Except with chance about 1e-06, in which everything may come out: ")
-    even = odds.told(prior=0.5, epsilon=1.0)
+    even = odds.posterior_odds(prior=0.5, epsilon=1.0)
     assert even.guess_after == pytest.approx(1 - confusion(epsilon=1.0, steps=1))
     with pytest.raises(ParameterError, match="prior"):
-        odds.told(prior=0.0, epsilon=1.0)
+        odds.posterior_odds(prior=0.0, epsilon=1.0)
     assert np.isfinite(odds.posterior_range(0.3, epsilon=1000.0)).all()

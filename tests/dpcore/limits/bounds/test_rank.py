@@ -35,8 +35,8 @@ def test_every_other_cell_misses_by_half_of_the_rows(cells: int) -> None:
             assert (others >= moved / 2 - 1e-9).all()
             least.add(round(float(others.min() - moved / 2), 6))
             for other in range(cells):  # and they are so many replaced rows apart, no more
-                apart = np.abs(histogram - hard_data(place=other, moved=moved, n=n, cells=cells)).sum() // 2
-                assert apart == (moved if other != place else 0)
+                distance = np.abs(histogram - hard_data(place=other, moved=moved, n=n, cells=cells)).sum() // 2
+                assert distance == (moved if other != place else 0)
     assert min(least) == 0, "the number is the largest one that is true"
 
 
@@ -49,19 +49,19 @@ def test_the_exponential_median_keeps_to_the_possible_side(
 ) -> None:
     problem = asked(bits=bits, n=n, neighbours=neighbours)
     mechanism = ExponentialMedian(epsilon=epsilon)
-    found = rank_bound(problem, mechanism.guarantee(problem), beta=beta)
-    if found is None:
+    bound = rank_bound(problem, mechanism.guarantee(problem), beta=beta)
+    if bound is None:
         assert epsilon == 1.0
         return
-    assert found.value <= mechanism.accuracy(problem, beta).value
+    assert bound.value <= mechanism.accuracy(problem, beta).value
     # On some of the hard data it misses by so much, more often than promised; a median without noise never does.
-    moved = round(2 * n * found.value)
+    moved = round(2 * n * bound.value)
     cells, failed = 2**bits, []
     for place in (0, cells // 2):
         histogram = hard_data(place=place, moved=moved, n=n, cells=cells)
         chances = scores(histogram, domain=problem.domain, share=mechanism.share) * epsilon / 2.0
         chances = np.exp((chances - chances.max()) / mechanism.sensitivity(neighbours))
-        missed = rank_errors(histogram, np.arange(cells), domain=problem.domain) >= found.value - 1e-12
+        missed = rank_errors(histogram, np.arange(cells), domain=problem.domain) >= bound.value - 1e-12
         failed.append(float(chances[missed].sum() / chances.sum()))
         assert not missed[place]
     assert max(failed) > beta
@@ -69,12 +69,12 @@ def test_the_exponential_median_keeps_to_the_possible_side(
 
 def test_it_is_told_in_rows_and_of_medians() -> None:
     problem = asked(bits=10, n=3000)
-    found = rank_bound(problem, Guarantee(epsilon=0.1, neighbours=problem.neighbours), beta=0.05)
-    assert found is not None
-    assert "names a median on 1,024 cells" in found.statement
-    assert f"fewer than {found.value * 3000:g} of 3,000 rows" in found.statement
+    bound = rank_bound(problem, Guarantee(epsilon=0.1, neighbours=problem.neighbours), beta=0.05)
+    assert bound is not None
+    assert "names a median on 1,024 cells" in bound.statement
+    assert f"fewer than {bound.value * 3000:g} of 3,000 rows" in bound.statement
     slack = rank_bound(problem, Guarantee(epsilon=0.1, delta=1e-3, neighbours=problem.neighbours), beta=0.05)
-    assert slack is not None and slack.value < found.value and "slack δ = 0.001" in slack.statement
+    assert slack is not None and slack.value < bound.value and "δ = 0.001" in slack.statement
     random = Guarantee(epsilon=0.1, gamma=0.1, neighbours=problem.neighbours)
     assert rank_bound(problem, random, beta=0.05) is None
     cells = Problem(domain=problem.domain, queries=Cells(domain=problem.domain), n=10)

@@ -12,7 +12,7 @@ from scipy.sparse import lil_array
 
 from dpcore.core import Floats, Integers, Mechanism, Neighbours, ParameterError, Problem
 from dpcore.data.columns import Labels, Number
-from dpcore.limits.bounds.refusal import most_answers, most_right
+from dpcore.limits.bounds.refusal import max_answer_chance, max_right_chance
 from dpcore.limits.chance import after_steps, confusion
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, rank, stability
@@ -76,10 +76,10 @@ def best(right: Integers, steps: Integers, *, epsilon: float, delta: float, amon
                 bounds[each * outcomes + outcome] = (0.0, 0.0)
     cost = np.zeros(above.shape[1])
     cost[chances] = -1
-    found = linprog(
+    solution = linprog(
         cost, A_ub=above.tocsr(), b_ub=at, A_eq=sums.tocsr(), b_eq=np.ones(len(right)), bounds=bounds, method="highs"
     )
-    return float(-found.fun)
+    return float(-solution.fun)
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_nobody_who_is_never_wrong_answers_more_often_and_somebody_as_often(
         among = np.flatnonzero((stabilities == each) & (distance == each))
         if len(among):
             optimum = best(medians, steps, epsilon=epsilon, delta=delta, among=among[:1], silent=True)
-            wall = float(most_answers(int(each), epsilon=epsilon, delta=delta))
+            wall = float(max_answer_chance(int(each), epsilon=epsilon, delta=delta))
             assert optimum == pytest.approx(wall, abs=1e-7)
             reached[int(each)] = optimum
     assert reached[1] == pytest.approx(delta, abs=1e-9)
@@ -116,7 +116,7 @@ def test_nobody_at_all_is_right_more_often(cells: int, n: int, epsilon: float, d
         assert len(pairs) or n % 2 == 0
         for pair in pairs[:1]:
             optimum = best(medians, steps, epsilon=epsilon, delta=delta, among=pair, silent=False)
-            wall = most_right(each, epsilon=epsilon, delta=delta)
+            wall = max_right_chance(each, epsilon=epsilon, delta=delta)
             assert optimum <= wall + 1e-7
             if cells == 2:  # the way between is all there is, so the wall is the best possible
                 assert optimum == pytest.approx(wall, abs=1e-7)
@@ -127,18 +127,18 @@ def test_nobody_at_all_is_right_more_often(cells: int, n: int, epsilon: float, d
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.75])
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_two_worlds_are_as_near_as_told_and_where_there_are_none_nothing_follows(n: int, quantile: float) -> None:
-    _, found, stabilities, steps = world(cells=2, n=n, neighbours=Neighbours.REPLACE_ONE, quantile=quantile)
+    _, medians, stabilities, steps = world(cells=2, n=n, neighbours=Neighbours.REPLACE_ONE, quantile=quantile)
     place = rank(n, quantile=quantile)
     for each in range(1, int(stabilities.max()) + 1):
         so_stable = stabilities == each
-        apart = (found[:, None] != found[None]) & so_stable[:, None] & so_stable[None]
-        assert bool(apart.any()) is (each <= min(place, n - place + 1))
-        if apart.any():
-            assert steps[apart].min() == 2 * each - 1
+        pairs = (medians[:, None] != medians[None]) & so_stable[:, None] & so_stable[None]
+        assert bool(pairs.any()) is (each <= min(place, n - place + 1))
+        if pairs.any():
+            assert steps[pairs].min() == 2 * each - 1
         else:
             among = np.flatnonzero(so_stable)
-            assert best(found, steps, epsilon=0.3, delta=0.0, among=among, silent=False) == pytest.approx(1)
-            assert most_right(each, epsilon=0.3, delta=0.0) < 1
+            assert best(medians, steps, epsilon=0.3, delta=0.0, among=among, silent=False) == pytest.approx(1)
+            assert max_right_chance(each, epsilon=0.3, delta=0.0) < 1
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0, 20.0, 800.0])
@@ -146,16 +146,16 @@ def test_two_worlds_are_as_near_as_told_and_where_there_are_none_nothing_follows
 def test_the_closed_form_is_the_walk(epsilon: float, delta: float) -> None:
     stable = np.concatenate([np.arange(50), [200, 1000]])
     walked = [float(after_steps(0.0, epsilon=epsilon, steps=int(each), delta=delta)) for each in stable]
-    np.testing.assert_allclose(most_answers(stable, epsilon=epsilon, delta=delta), walked, rtol=1e-9)
-    assert float(most_answers(10**7, epsilon=epsilon, delta=delta)) == (1.0 if delta else 0.0)
+    np.testing.assert_allclose(max_answer_chance(stable, epsilon=epsilon, delta=delta), walked, rtol=1e-9)
+    assert float(max_answer_chance(10**7, epsilon=epsilon, delta=delta)) == (1.0 if delta else 0.0)
 
 
 @pytest.mark.parametrize("bad", [-1, 0.5])
 def test_a_stability_is_a_whole_number(bad: float) -> None:
     with pytest.raises(ParameterError, match="whole number"):
-        most_answers(bad, epsilon=1.0, delta=0.1)
+        max_answer_chance(bad, epsilon=1.0, delta=0.1)
     with pytest.raises(ParameterError, match="whole number"):
-        most_right(0, epsilon=1.0, delta=0.1)
+        max_right_chance(0, epsilon=1.0, delta=0.1)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0, 20.0])
@@ -167,7 +167,7 @@ def test_the_stable_median_is_below_at_every_stability_and_on_the_wall_at_the_ed
     stable = np.arange(1, 4 * mechanism.threshold)
     delta = float(answer_chance(1, epsilon=epsilon, threshold=mechanism.threshold))
     answered = answer_chance(stable, epsilon=epsilon, threshold=mechanism.threshold)
-    wall = most_answers(stable, epsilon=epsilon, delta=delta)
+    wall = max_answer_chance(stable, epsilon=epsilon, delta=delta)
     assert (answered <= wall * (1 + 1e-9)).all()
     assert answered[0] == pytest.approx(wall[0], abs=0)
     # A threshold one row lower, with the slack of the right one, is beyond what is possible.
@@ -213,9 +213,9 @@ def test_no_median_of_the_catalogue_is_above(bits: int, n: int, epsilon: float, 
         mine = chances[np.arange(len(data)), medians]
         if isinstance(mechanism, StableMedian):
             np.testing.assert_allclose(chances.sum(axis=1), mine)  # it is never wrong
-            assert (mine <= most_answers(stabilities, epsilon=epsilon, delta=guarantee.delta) + 1e-12).all()
+            assert (mine <= max_answer_chance(stabilities, epsilon=epsilon, delta=guarantee.delta) + 1e-12).all()
         # The same claimed at a fifth of its loss is beyond what is possible, so the wall would see a cheat.
-        claimed = most_answers(stabilities, epsilon=epsilon / 5, delta=guarantee.delta / 5)
+        claimed = max_answer_chance(stabilities, epsilon=epsilon / 5, delta=guarantee.delta / 5)
         assert (mine > claimed).any()
     # Not private at all: the exact median, always.
     exact = np.eye(line.size)[medians]

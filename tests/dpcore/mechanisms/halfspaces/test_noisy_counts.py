@@ -114,15 +114,15 @@ def test_the_guarantee_is_tight_and_all_rows_count_in_all_directions(neighbours:
     problem = problem_of(2, 1, neighbours)
     mechanism = HalfspaceCounts(epsilon=1.0, projected=1, projections=1)
     window = (-30, 31)
-    found = exact_delta(mechanism, problem, window=window, universe=universe)
-    assert found.delta <= ROUNDING
+    delta = exact_delta(mechanism, problem, window=window, universe=universe)
+    assert delta.delta <= ROUNDING
 
     class Told(HalfspaceCounts):
         def guarantee(self, problem: Problem) -> Any:
             return dataclasses.replace(super().guarantee(problem), epsilon=0.99 * self.epsilon)
 
-    told = exact_delta(Told(epsilon=1.0, projected=1, projections=1), problem, window=window, universe=universe)
-    assert told.delta > 1e-4
+    false_delta = exact_delta(Told(epsilon=1.0, projected=1, projections=1), problem, window=window, universe=universe)
+    assert false_delta.delta > 1e-4
 
 
 @every_relation
@@ -224,7 +224,7 @@ def test_answers_as_defined(dimensions: int, projected: int, seed: int) -> None:
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 5)
     towards = generator.normal(size=(6, dimensions))
     counts = mechanism.prepare(dataset, problem).counts(release.signs, release.net)
-    found = side_answers(counts, release.signs, release.net, towards, n=40)
+    answers = side_answers(counts, release.signs, release.net, towards, n=40)
     both = np.concatenate([release.net, -release.net])
     for trial, place in product(range(5), range(6)):
         each = []
@@ -233,7 +233,7 @@ def test_answers_as_defined(dimensions: int, projected: int, seed: int) -> None:
             y = matrix @ towards[place]
             u = both[np.linalg.norm(both - y / np.linalg.norm(y), axis=1).argmin()]
             each.append(np.mean([(matrix @ x) @ u > 0 for x in dataset.records]))
-        assert found[min(trial, len(found) - 1), place] == pytest.approx(np.mean(each))
+        assert answers[min(trial, len(answers) - 1), place] == pytest.approx(np.mean(each))
 
 
 def test_opposite_directions_add_up_to_the_public_n(seed: int) -> None:
@@ -272,13 +272,13 @@ def test_noise_has_the_deviation_told_and_opposites_halve_it(seed: int) -> None:
         release = mechanism.run(state, Preview(seed), trials)
         exact = side_answers(state.counts(release.signs, release.net), release.signs, release.net, towards, n=200)
         noise = (release.answer(towards) - exact)[:, 0]
-        told = mechanism.noise_deviation(problem)
+        deviation = mechanism.noise_deviation(problem)
         # Within 2%: about five standard deviations of a deviation from 40,000 draws of a Laplace-like law.
-        assert noise.std() == pytest.approx(told, rel=0.02)
-        assert abs(noise.mean()) < 5.5 * told / math.sqrt(trials)
+        assert noise.std() == pytest.approx(deviation, rel=0.02)
+        assert abs(noise.mean()) < 5.5 * deviation / math.sqrt(trials)
         k, m = len(release.net), mechanism.matrices(problem)
         both_measured = math.sqrt(2) * m * 2 * k / (0.5 * 200) / math.sqrt(m)
-        assert told == pytest.approx(both_measured / 2, rel=0.01)
+        assert deviation == pytest.approx(both_measured / 2, rel=0.01)
         assert noise.std() != pytest.approx(both_measured, rel=0.3)
 
 

@@ -34,9 +34,9 @@ def towards_with_margin(queries: Halfspaces, records: Floats, *, seed: int) -> F
     generator = np.random.default_rng(seed)
     near = np.eye(records.shape[1])[0] + 0.3 * generator.normal(size=(400, records.shape[1]))
     towards = queries.sphere.unit(np.concatenate([near, -near]))
-    kept = towards[queries.margins(records, towards) >= queries.margin]
-    assert len(kept) > 20
-    return kept
+    promised = towards[queries.margins(records, towards) >= queries.margin]
+    assert len(promised) > 20
+    return promised
 
 
 CASES = [(2, 2, 4, 0.45), (2, 3, 12, 0.2), (3, 3, 16, 0.45), (3, 4, 46, 0.3), (4, 4, 60, 0.4)]
@@ -171,8 +171,8 @@ def test_the_projection_s_bias_is_what_the_formula_says(seed: int) -> None:
     assert truth > 0.99
     for projected in (1, 2):
         mechanism = HalfspaceCounts(epsilon=20.0, projected=projected, projections=8, directions=64)
-        told = float(agreement(records @ y, dimensions=projected).mean())
-        seen = mean_answer(mechanism, problem, rows, y, seed=seed)
-        assert told < 0.85
-        assert seen == pytest.approx(told, abs=0.012)
-        assert seen != pytest.approx(float(agreement(records @ y, dimensions=projected + 1).mean()), abs=0.012)
+        expected = float(agreement(records @ y, dimensions=projected).mean())
+        observed = mean_answer(mechanism, problem, rows, y, seed=seed)
+        assert expected < 0.85
+        assert observed == pytest.approx(expected, abs=0.012)
+        assert observed != pytest.approx(float(agreement(records @ y, dimensions=projected + 1).mean()), abs=0.012)

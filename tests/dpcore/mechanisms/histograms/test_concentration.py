@@ -62,8 +62,8 @@ def test_laplace_noise(queries: Queries, scale: float) -> None:
 @pytest.mark.parametrize("sigma", [0.5, 2.0])
 def test_gaussian_noise(queries: Queries, sigma: float) -> None:
     reach, masses = gaussian_masses(sigma)
-    kept = 12
-    tail = tails(queries, masses[reach - kept : reach + kept + 1])
+    sums = 12
+    tail = tails(queries, masses[reach - sums : reach + sums + 1])
     for beta in BETAS:
         rows = worst_error_gaussian(queries, sigma=sigma, beta=beta)
         assert exceeds(tail, rows) + 1e-8 <= beta
@@ -90,12 +90,12 @@ def test_doobs_inequality_on_either_side() -> None:
     """Pr[max |S| >= t] <= 2 M(rate)^terms e^(-rate t): at the best of the rates, as a level for beta."""
     rates = np.array([0.5, 2.0])
     levels = [(3 * rate**2 / 2 + math.log(2 / 0.1)) / rate for rate in rates]
-    found = largest_prefix(terms=3, beta=0.1, log_moment=lambda r: r**2 / 2, rates=rates)
-    assert found == pytest.approx(min(levels), rel=1e-12)
+    level = largest_prefix(terms=3, beta=0.1, log_moment=lambda r: r**2 / 2, rates=rates)
+    assert level == pytest.approx(min(levels), rel=1e-12)
     # Gaussian noise has its best rate in closed form.
-    found = worst_error_gaussian(Thresholds(domain=LINE), sigma=2.0, beta=0.1)
+    level = worst_error_gaussian(Thresholds(domain=LINE), sigma=2.0, beta=0.1)
     best = largest_prefix(terms=4, beta=0.1, log_moment=lambda r: (2 * r) ** 2 / 2, rates=np.linspace(0.01, 5, 50_000))
-    assert found == pytest.approx(best, rel=1e-6)
+    assert level == pytest.approx(best, rel=1e-6)
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])

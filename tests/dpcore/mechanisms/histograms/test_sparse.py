@@ -65,27 +65,27 @@ class Quiet(SparseHistogram):
 def test_bad_pairs_are_at_most_a_share_gamma(condition: str, cells: int, n: int, gamma: float) -> None:
     """The exact law of run() itself, both directions, over every pair of the product measure."""
     mechanism = SparseHistogram(epsilon=1.0, gamma=gamma, condition=condition)
-    asked = problem(cells=cells, n=n)
-    assert mechanism.spares_empty_cells(asked)
-    assert mechanism.guarantee(asked).gamma == gamma
-    chances = exact_gamma(mechanism, asked, masses=list(populations(cells)), window=(-2, n + 2))
+    setting = problem(cells=cells, n=n)
+    assert mechanism.spares_empty_cells(setting)
+    assert mechanism.guarantee(setting).gamma == gamma
+    chances = exact_gamma(mechanism, setting, masses=list(populations(cells)), window=(-2, n + 2))
     assert 0 < chances.max() <= lone_row_chance(cells=cells, n=n, condition=condition) <= gamma
     # What enumeration finds is the event of the proof: one of the two rows is alone.
-    alone = [exactly_alone(population, n) for population in populations(cells)]
-    assert chances == pytest.approx(alone, abs=1e-12)
+    exact_chances = [exactly_alone(population, n) for population in populations(cells)]
+    assert chances == pytest.approx(exact_chances, abs=1e-12)
 
 
 def test_sparing_empty_cells_where_the_condition_fails_is_caught() -> None:
     """Control: 3 rows on 3 cells."""
-    mechanism, asked = Bare(epsilon=1.0, gamma=0.3), problem(cells=3, n=3)
-    assert not SparseHistogram(epsilon=1.0, gamma=0.3).spares_empty_cells(asked)
-    assert exact_gamma(mechanism, asked, masses=[np.full(3, 1 / 3)])[0] > 0.3
+    mechanism, setting = Bare(epsilon=1.0, gamma=0.3), problem(cells=3, n=3)
+    assert not SparseHistogram(epsilon=1.0, gamma=0.3).spares_empty_cells(setting)
+    assert exact_gamma(mechanism, setting, masses=[np.full(3, 1 / 3)])[0] > 0.3
 
 
 def test_noise_too_small_is_caught() -> None:
     """Control: at 0.8 of the true epsilon every pair that differs is bad."""
-    mechanism, asked = Quiet(epsilon=1.0, gamma=0.2), problem(cells=2, n=6)
-    assert exact_gamma(mechanism, asked, masses=[np.full(2, 0.5)])[0] > 0.4
+    mechanism, setting = Quiet(epsilon=1.0, gamma=0.2), problem(cells=2, n=6)
+    assert exact_gamma(mechanism, setting, masses=[np.full(2, 0.5)])[0] > 0.4
 
 
 def exactly_alone(population: Floats, n: int) -> float:
@@ -125,14 +125,14 @@ def test_numbers_of_the_sharper_condition() -> None:
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_projected_histogram_is_private_for_all_data(neighbours: Neighbours) -> None:
-    mechanism, asked = ProjectedHistogram(epsilon=1.0), problem(cells=3, n=3, neighbours=neighbours)
-    assert exact_delta(mechanism, asked).delta < 1e-12
+    mechanism, setting = ProjectedHistogram(epsilon=1.0), problem(cells=3, n=3, neighbours=neighbours)
+    assert exact_delta(mechanism, setting).delta < 1e-12
 
 
 def test_without_its_condition_it_is_the_projected_histogram() -> None:
-    mechanism, asked = SparseHistogram(epsilon=1.0, gamma=0.1), problem(cells=3, n=3)
-    assert mechanism.guarantee(asked) == Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
-    assert exact_delta(mechanism, asked).delta < 1e-12
+    mechanism, setting = SparseHistogram(epsilon=1.0, gamma=0.1), problem(cells=3, n=3)
+    assert mechanism.guarantee(setting) == Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
+    assert exact_delta(mechanism, setting).delta < 1e-12
 
 
 def test_only_the_relation_that_is_proved() -> None:
@@ -150,15 +150,15 @@ def test_adaptive_composition_is_refused() -> None:
 @pytest.mark.parametrize("mechanism", [ProjectedHistogram(epsilon=0.5), SparseHistogram(epsilon=0.5)])
 def test_promise_holds_and_spending_is_the_claim(mechanism: ProjectedHistogram, seed: int) -> None:
     """At beta = 0.05 at most 5% of 2,000 releases may err more: 158 failures have chance below 1e-6 then."""
-    asked = problem(cells=25, n=500)
+    setting = problem(cells=25, n=500)
     account = Account(Preview(seed))
-    state = mechanism.prepare(Dataset(asked.domain, np.repeat(np.arange(25), line_example()), MADE), asked)
+    state = mechanism.prepare(Dataset(setting.domain, np.repeat(np.arange(25), line_example()), MADE), setting)
     counts = mechanism.run(state, account, 2000).counts
     assert account.epsilon == 0.5
     assert (counts.sum(axis=1) == 500).all()
     assert (counts >= 0).all()
     worst = np.abs(counts - line_example()).sum(axis=1) / 2 / 500
-    assert (worst > mechanism.accuracy(asked, 0.05).value).sum() < 158
+    assert (worst > mechanism.accuracy(setting, 0.05).value).sum() < 158
 
 
 def test_total_noise_is_exceeded_no_more_often_than_promised(seed: int) -> None:

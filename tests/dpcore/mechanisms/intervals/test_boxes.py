@@ -49,11 +49,11 @@ def test_answers_are_those_of_every_box_and_of_no_row_that_fits_no_label() -> No
     queries = RangeBoxes(domain=domain, marks=3)
     assert queries.count == 6 * 3 and queries.vc_dimension == 3
     rows = np.random.default_rng(1).integers(0, 9, (2, 6, 2))
-    found = queries.answers(rows)
+    answers = queries.answers(rows)
     places = [0, 2, 3, 5]
     boxes = itertools.product(itertools.combinations(places, 2), itertools.combinations(range(3), 2))
     for index, ((left, right), (low, high)) in enumerate(boxes):
-        np.testing.assert_array_equal(found[:, index], rows[:, left:right, low:high].sum(axis=(1, 2)))
+        np.testing.assert_array_equal(answers[:, index], rows[:, left:right, low:high].sum(axis=(1, 2)))
         assert queries.index([(places.index(left), places.index(right)), (low, high)]) == index
     assert queries.describe(1) == "letter a to b, sign x to y"
     with pytest.raises(ParameterError, match="1 to 3 columns"):
@@ -168,11 +168,11 @@ def test_no_neighbour_moves_scores_further_than_told(
     records = every_record(sizes)
     base = records[np.random.default_rng(seed).integers(0, len(records), 40)]
     problem = problem_of(sizes, n=40, neighbours=neighbours)
-    kept = base[:-1] if neighbours is Neighbours.REPLACE_ONE else base
+    common = base[:-1] if neighbours is Neighbours.REPLACE_ONE else base
 
     def exceeded(mechanism: BoxCuts) -> bool:
         runs = []
-        for rows in (base, *(np.concatenate([kept, [record]]) for record in records)):
+        for rows in (base, *(np.concatenate([common, [record]]) for record in records)):
             runs.append(Recording(seed))
             cells = np.ravel_multi_index(tuple(rows.T), sizes)
             counts = np.bincount(cells, minlength=len(records)).reshape(sizes)
@@ -205,14 +205,14 @@ def test_errors_of_all_boxes_are_those_of_the_same_releases(seed: int) -> None:
     sizes, problem = (5, 4, 3), problem_of((5, 4, 3), n=3_000)
     mechanism = BoxCuts(epsilon=2.0, levels=2)
     state = mechanism.prepare(Dataset(problem.domain, correlated(sizes, n=3_000, seed=seed), PROVENANCE), problem)
-    found = finish(box_errors(mechanism, state, Preview(seed), trials=AT_ONCE))
+    errors = finish(box_errors(mechanism, state, Preview(seed), trials=AT_ONCE))
     answers = mechanism.run(state, Preview(seed), AT_ONCE).answers()
     truth = asked(problem).answers(state.rows[None])[0] / 3_000
-    np.testing.assert_allclose(found.truth, truth)
-    np.testing.assert_allclose(found.released, answers[0])
-    np.testing.assert_allclose(found.worst, np.abs(answers - truth).max(axis=1))
+    np.testing.assert_allclose(errors.truth, truth)
+    np.testing.assert_allclose(errors.released, answers[0])
+    np.testing.assert_allclose(errors.worst, np.abs(answers - truth).max(axis=1))
     more = finish(box_errors(mechanism, state, Preview(seed), trials=AT_ONCE + 3))
-    np.testing.assert_allclose(more.worst[:AT_ONCE], found.worst)
+    np.testing.assert_allclose(more.worst[:AT_ONCE], errors.worst)
     assert len(more.worst) == AT_ONCE + 3 and (more.worst > 0).all()
 
 

@@ -33,7 +33,7 @@ def test_kept_sums_are_those_of_the_line_and_the_rate(seed: int) -> None:
         keeps, forgets, line = Preview(seed), Preview(seed), LINE.copy()
         cuts(keeps, line)
         cuts(forgets, line)
-        forgets.kept.clear()
+        forgets.memo.clear()
         epsilon = 0.8 if change == "the rate" else 0.6
         if change == "the line":
             line = 14 - line[::-1]
@@ -52,23 +52,23 @@ def test_the_levels_of_a_release_share_their_sums(seed: int, monkeypatch: pytest
     monkeypatch.setattr(cuts_module, "FEW_PLACES", 0)
     domain, mechanism = Number(bits=6), RecursiveIntervals()
     state = mechanism.prepare(shaped(domain, 500, "even"), problem_on(domain, n=500))
-    made: list[int] = []
+    sums: list[int] = []
 
     class Forgetful(Preview):
         def make(self, draw: Draw[Any], trials: int) -> Any:
-            self.kept.clear()
+            self.memo.clear()
             return super().make(draw, trials)
 
     class Counting(Preview):
         def make(self, draw: Draw[Any], trials: int) -> Any:
-            kept = self.kept.get(MedianCuts)
+            memo = self.memo.get(MedianCuts)
             drawn = super().make(draw, trials)
-            made.append(self.kept[MedianCuts] is not kept)
+            sums.append(self.memo[MedianCuts] is not memo)
             return drawn
 
     released = mechanism.run(state, Counting(seed), 200).outcomes()
     np.testing.assert_array_equal(released, mechanism.run(state, Forgetful(seed), 200).outcomes())
-    assert made == [True] + [False] * (mechanism.levels - 1)
+    assert sums == [True] + [False] * (mechanism.levels - 1)
 
 
 @pytest.mark.parametrize("rows", [1, 3, 63, 64, 65, 200])
@@ -100,12 +100,12 @@ def test_never_is_never_reached(sampler: Sampler) -> None:
 
 def test_a_finished_search_draws_and_finds_nothing_more(seed: int) -> None:
     """Each block asks d questions, also where every trial is done; trials that are done stay so."""
-    asked: list[Any] = []
+    draws: list[Any] = []
 
     class Recording(Preview):
         def make(self, draw: Draw[Any], trials: int) -> Any:
             if isinstance(draw, NoisyComparisons):
-                asked.append((draw.threshold, (draw.epsilon, draw.sensitivity, trials)))
+                draws.append((draw.threshold, (draw.epsilon, draw.sensitivity, trials)))
             return super().make(draw, trials)
 
     domain, mechanism = Number(bits=5, missing=True), PrintedIntervals(alpha=0.5, epsilon=20.0, tie_bits=4)
@@ -116,13 +116,13 @@ def test_a_finished_search_draws_and_finds_nothing_more(seed: int) -> None:
     for _ in range(60):
         search.next_bound()
         done.append(search.done)
-        assert len(asked) == mechanism.depth(problem) * (len(done) - 1)
+        assert len(draws) == mechanism.depth(problem) * (len(done) - 1)
         assert (done[-1] >= done[-2]).all()
     assert not done[2].any()
     assert done[-1].all()
-    told = [each for _, each in asked]
-    assert told[0] == told[-1]
+    values = [each for _, each in draws]
+    assert values[0] == values[-1]
     # As long as some trial is not done, each answer that it needs is asked for.
     last = next(block for block, each in enumerate(done) if each.all())
-    assert any(not isinstance(threshold, int) for threshold, _ in asked[mechanism.depth(problem) * (last - 1) :])
-    assert all(threshold is NEVER for threshold, _ in asked[mechanism.depth(problem) * last :])
+    assert any(not isinstance(threshold, int) for threshold, _ in draws[mechanism.depth(problem) * (last - 1) :])
+    assert all(threshold is NEVER for threshold, _ in draws[mechanism.depth(problem) * last :])

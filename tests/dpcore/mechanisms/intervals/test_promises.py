@@ -267,8 +267,12 @@ def test_anchored_keeps_the_promise_that_printed_breaks(shape: str, seed: int) -
 def promised_cases() -> list[Any]:
     """Each variant at the n where its promise first reaches alpha."""
     coarse = PrintedIntervals(alpha=0.5, epsilon=20.0, tie_bits=recommended_tie_bits(0.5))
-    made = [("printed", coarse, 4), ("anchored", AnchoredIntervals(), 10), ("recursive", RecursiveIntervals(), 10)]
-    return [pytest.param(mechanism, Number(bits=bits), id=name) for name, mechanism, bits in made]
+    mechanisms = [
+        ("printed", coarse, 4),
+        ("anchored", AnchoredIntervals(), 10),
+        ("recursive", RecursiveIntervals(), 10),
+    ]
+    return [pytest.param(mechanism, Number(bits=bits), id=name) for name, mechanism, bits in mechanisms]
 
 
 @pytest.mark.slow
@@ -313,11 +317,11 @@ def test_twice_the_noise_breaks_the_anchored_promise(seed: int) -> None:
 @pytest.mark.parametrize("alpha", [0.02, 0.1, 0.5])
 def test_without_tie_breaking_bits_nothing_is_promised(alpha: float, rows: int) -> None:
     """All rows may be in one cell; with the bits that its help asks for, many rows are promised α."""
-    assert PrintedIntervals.parameters()["tie_bits"].help.endswith(" With 0, nothing is promised.")
-    asked = problem_on(Number(bits=10), n=rows)
-    assert not PrintedIntervals(alpha=alpha, epsilon=10.0, tie_bits=0).accuracy(asked, BETA).guaranteed
+    assert PrintedIntervals.parameters()["tie_bits"].help.endswith(" With 0, no error is guaranteed.")
+    setting = problem_on(Number(bits=10), n=rows)
+    assert not PrintedIntervals(alpha=alpha, epsilon=10.0, tie_bits=0).accuracy(setting, BETA).guaranteed
     parted = PrintedIntervals(alpha=alpha, epsilon=10.0, tie_bits=recommended_tie_bits(alpha))
-    enough = replace(asked, n=parted.accuracy(asked, BETA).rows_needed or 0)
+    enough = replace(setting, n=parted.accuracy(setting, BETA).rows_needed or 0)
     assert parted.accuracy(enough, BETA).guaranteed
 
 

@@ -128,8 +128,8 @@ def test_a_cell_s_mass_is_spread_over_it() -> None:
             across=np.array([[across]]),
             up=np.array([up]),
         )
-        found: list[float] = release.histogram()[0].tolist()
-        return found
+        histogram: list[float] = release.histogram()[0].tolist()
+        return histogram
 
     plan = RectangleRelease(levels=1).plan(problem)
     assert (plan.slabs, plan.columns, plan.across, plan.up, plan.ends) == (2, 3, 2, 1, (6, 2))
@@ -186,8 +186,8 @@ class Faulty(RectangleRelease):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> RectanglesRelease:
         across = self.plan(state.problem).ends[0] + 1
-        told: Any = Told(sampler, across=across, first=self.first, inside=self.inside)
-        return super().run(state, told, trials)
+        scripted: Any = Told(sampler, across=across, first=self.first, inside=self.inside)
+        return super().run(state, scripted, trials)
 
 
 @pytest.mark.slow
@@ -236,10 +236,10 @@ def test_the_release_has_one_law_however_slabs_are_lined_up(seed: int) -> None:
     state = mechanism.prepare(dataset, problem)
     law = Enumerate(window=(-1, 4)).law(mechanism, state)
     sampler = Preview(seed)
-    alone = np.concatenate([mechanism.run(state, sampler).outcomes() for _ in range(3_000)])
+    outcomes = np.concatenate([mechanism.run(state, sampler).outcomes() for _ in range(3_000)])
     for outcome, chance in zip(*law, strict=True):
-        found = (alone == outcome).all(axis=1).mean()
-        assert abs(found - chance) < 5 * np.sqrt(chance * (1 - chance) / 3_000) + 3e-3
+        share = (outcomes == outcome).all(axis=1).mean()
+        assert abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / 3_000) + 3e-3
 
 
 @pytest.mark.parametrize("seed", range(12))

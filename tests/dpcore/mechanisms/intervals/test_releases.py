@@ -44,7 +44,7 @@ from tests.kit.intervals import (
 
 def tiny_cases() -> list[Any]:
     """Every variant on every tiny line, the largest of them in `run.py test full`."""
-    made = {
+    mechanisms = {
         "printed": PrintedIntervals(alpha=1.0, tie_bits=0),
         "printed-ties": PrintedIntervals(alpha=1.0, tie_bits=1, epsilon=3.0),
         "anchored": AnchoredIntervals(alpha=1.0),
@@ -54,7 +54,7 @@ def tiny_cases() -> list[Any]:
     }
     return [
         pytest.param(mechanism, domain, id=f"{name}-{domain.size}-cells", marks=[pytest.mark.full] * (domain.size > 4))
-        for name, mechanism in made.items()
+        for name, mechanism in mechanisms.items()
         for domain in TINY_LINES
     ]
 
@@ -198,10 +198,10 @@ def test_lazy_coins_have_the_law_of_coins_thrown_first(bits: int, tie_bits: int,
         for outcome, chance in zip(
             *Enumerate(window=(0, 1)).law(eager, eager.prepare(dataset_of(fine, rows), finer)), strict=True
         ):
-            seen = (*(float(int(point) >> tie_bits) for point in outcome[:8]), *map(float, outcome[8:]))
-            expected[seen] = expected.get(seen, 0.0) + chance / len(ways)
-    found = {tuple(map(float, outcome)): chance for outcome, chance in zip(outcomes, chances, strict=True)}
-    assert found == pytest.approx(expected, abs=1e-12)
+            numbers = (*(float(int(point) >> tie_bits) for point in outcome[:8]), *map(float, outcome[8:]))
+            expected[numbers] = expected.get(numbers, 0.0) + chance / len(ways)
+    law = {tuple(map(float, outcome)): chance for outcome, chance in zip(outcomes, chances, strict=True)}
+    assert law == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.full

@@ -17,10 +17,10 @@ from dpcore.mechanisms.marginals.decision_list_release import DecisionListMargin
 from dpcore.mechanisms.marginals.list_polynomials import (
     all_outputs,
     bias,
+    outputs_on_patterns,
     prefix_form,
     program,
     rule_by_rule_bias,
-    says,
     subsets,
     whole_coefficients,
 )
@@ -40,12 +40,12 @@ def problem_of(variables: int, *, rules: int, n: int, neighbours: Neighbours = N
 
 def all_lists(variables: int, rules: int) -> Integers:
     """Every list with different variables in its rules."""
-    found = []
+    outcomes = []
     for literals in product(range(2 * variables + 1), repeat=rules):
         used = [literal % variables for literal in literals if literal < 2 * variables]
         if len(set(used)) == len(used):
-            found += [(*literals, *outputs) for outputs in product((0, 1), repeat=rules + 1)]
-    return np.array(found)
+            outcomes += [(*literals, *outputs) for outputs in product((0, 1), repeat=rules + 1)]
+    return np.array(outcomes)
 
 
 def run_list(row: Integers, values: Any, *, variables: int, rules: int) -> int:
@@ -87,7 +87,7 @@ def test_biases_fall_with_the_degree_and_vanish_at_its_end(rules: int) -> None:
 
 
 def test_what_a_list_says_is_what_its_first_rule_that_holds_says() -> None:
-    assert says((1, 0, 1)).tolist() == [1, 1, 0, 1]
+    assert outputs_on_patterns((1, 0, 1)).tolist() == [1, 1, 0, 1]
     assert subsets(3, 2) == ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
 
 
@@ -148,12 +148,12 @@ def test_exact_privacy_by_enumeration(neighbours: Neighbours, monkeypatch: pytes
     numbered_list_plan.cache_clear()
     try:
         problem = problem_of(1, rules=1, n=2, neighbours=neighbours)
-        told: dict[str, Any] = {"window": (-3, 4), "universe": all_lists(1, 1)}
+        settings: dict[str, Any] = {"window": (-3, 4), "universe": all_lists(1, 1)}
         mechanism = DecisionListMarginals(epsilon=1.0, degree=1, noise_aware=False)
-        finding = exact_delta(mechanism, problem, **told)
+        finding = exact_delta(mechanism, problem, **settings)
         assert finding.pairs > 0
         assert finding.delta <= ROUNDING
-        assert exact_delta(Understated(epsilon=1.0, degree=1, noise_aware=False), problem, **told).delta > 1e-3
+        assert exact_delta(Understated(epsilon=1.0, degree=1, noise_aware=False), problem, **settings).delta > 1e-3
     finally:
         list_polynomials.whole_coefficients.cache_clear()
         numbered_list_plan.cache_clear()
@@ -268,7 +268,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 
 def test_the_entry_explains_itself() -> None:
-    found = entry("marginals-decision-lists")
+    listed = entry("marginals-decision-lists")
     problem = problem_of(3, rules=2, n=100)
-    assert found.serves(problem.queries)
-    assert found.make(epsilon=0.5).guarantee(problem).epsilon == 0.5
+    assert listed.serves(problem.queries)
+    assert listed.make(epsilon=0.5).guarantee(problem).epsilon == 0.5

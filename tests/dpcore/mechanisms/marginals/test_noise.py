@@ -44,17 +44,17 @@ def test_what_a_neighbour_moves(attributes: int, signed: bool, neighbours: Neigh
     for one in rows:
         others = rows if neighbours is Neighbours.REPLACE_ONE else [None]
         for other in others:
-            apart = []
+            distances = []
             for level in levels:
                 mine = held(one, level=level, signed=signed)
                 theirs = 0 * mine if other is None else held(other, level=level, signed=signed)
                 difference = np.abs(mine - theirs)
                 assert difference.max() <= 1, "so that L1 and squared L2 are one number"
-                apart.append(int(difference.sum()))
-            changes.append(apart)
-    told = [moved(attributes=attributes, level=level, signed=signed, neighbours=neighbours) for level in levels]
-    assert np.array(changes).max(axis=0).tolist() == told
-    assert told in changes, "one pair reaches all levels at once, so any weighted sum is tight too"
+                distances.append(int(difference.sum()))
+            changes.append(distances)
+    shifts = [moved(attributes=attributes, level=level, signed=signed, neighbours=neighbours) for level in levels]
+    assert np.array(changes).max(axis=0).tolist() == shifts
+    assert shifts in changes, "one pair reaches all levels at once, so any weighted sum is tight too"
 
 
 def test_the_best_split_of_a_laplace_budget(seed: int) -> None:
@@ -104,12 +104,12 @@ def test_variances_are_those_of_discrete_noise(scale: float) -> None:
 def summed(sigma: float, terms: int) -> tuple[Integers, Floats]:
     """The exact law of a sum of so many discrete Gaussian draws."""
     reach, masses = gaussian_masses(sigma)
-    kept = min(reach, int(10 * sigma) + 3)
-    one = masses[reach - kept : reach + kept + 1]
+    limit = min(reach, int(10 * sigma) + 3)
+    one = masses[reach - limit : reach + limit + 1]
     law = np.ones(1)
     for _ in range(terms):
         law = np.convolve(law, one)
-    return np.arange(-kept * terms, kept * terms + 1), law
+    return np.arange(-limit * terms, limit * terms + 1), law
 
 
 @pytest.mark.slow
@@ -147,5 +147,5 @@ def test_discrete_noise_costs_little_more_than_continuous() -> None:
 
 def test_where_negation_is_allowed_few_literals_are_moved() -> None:
     """Not the C(2d, i) sets of 2d columns: a row has one of the two literals of each attribute."""
-    told = moved(attributes=64, level=2, signed=True, neighbours=Neighbours.REPLACE_ONE)
-    assert told == 2 * comb(64, 2) < comb(128, 2)
+    shift = moved(attributes=64, level=2, signed=True, neighbours=Neighbours.REPLACE_ONE)
+    assert shift == 2 * comb(64, 2) < comb(128, 2)

@@ -33,8 +33,8 @@ from tests.cases import full_but
 )
 def test_the_least_bias_of_a_degree(width: int, known: list[float], basis: str) -> None:
     for least in (1, width):
-        found = [minimax(width=width, least=least, degree=t, basis=basis).gamma for t in range(1, width + 1)]
-        np.testing.assert_allclose(found, known, atol=1e-9)
+        gammas = [minimax(width=width, least=least, degree=t, basis=basis).gamma for t in range(1, width + 1)]
+        np.testing.assert_allclose(gammas, known, atol=1e-9)
 
 
 @pytest.mark.parametrize("basis", BASES)
@@ -54,12 +54,12 @@ def test_the_method_named_chebyshev_is_the_papers(basis: str) -> None:
     """0 where no attribute is set, as the paper needs; rescaled it is γ/(1 + γ) there: 0.094 at k = 8, t = 4."""
     domain = Product.yes_no([*"abcdefghij"])
     problem = Problem(domain=domain, queries=AtLeast(domain=domain, width=8), n=1000)
-    found = {}
+    results = {}
     for method in ("chebyshev", "chebyshev-rescaled"):
         polynomial = PolynomialMarginals(epsilon=1.0, method=method, degree=4, basis=basis).plan(problem).polynomial
         assert polynomial is not None
-        found[method] = polynomial
-    plain, scaled = found.values()
+        results[method] = polynomial
+    plain, scaled = results.values()
     assert plain.values[0] == pytest.approx(0, abs=1e-9)
     assert scaled.values[0] == pytest.approx(0.094, abs=5e-4)
     s = np.arange(9)
@@ -174,9 +174,9 @@ def test_where_eight_of_64_are_hopeless_directly() -> None:
     assert per_level[8] == pytest.approx(6_000, rel=0.05)
     costs = np.array([0.0, *per_level[1:]])
     for degree, bias in ((2, 0.30), (3, 0.175)):
-        made = minimax(width=8, least=1, degree=degree, basis="zeros")
-        assert made.gamma == pytest.approx(bias, abs=1e-6)
-        assert 0.001 < spread(made.coefficients, costs, power=2 / 3) < 0.07
+        polynomial = minimax(width=8, least=1, degree=degree, basis="zeros")
+        assert polynomial.gamma == pytest.approx(bias, abs=1e-6)
+        assert 0.001 < spread(polynomial.coefficients, costs, power=2 / 3) < 0.07
 
 
 def test_what_cannot_be_is_refused() -> None:

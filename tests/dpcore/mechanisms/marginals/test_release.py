@@ -79,11 +79,13 @@ def test_exact_privacy_with_laplace_noise(
     """No pair of neighbours is told apart by more than epsilon; some pair by all of it."""
     problem = problem_of(attributes, n=n, neighbours=neighbours, **asked)
     mechanism = PolynomialMarginals(epsilon=1.0, **values)
-    told: dict[str, Any] = {"window": (-margin, n + margin), "universe": all_rows(attributes)}
-    finding = exact_delta(mechanism, problem, **told)
+    settings: dict[str, Any] = {"window": (-margin, n + margin), "universe": all_rows(attributes)}
+    finding = exact_delta(mechanism, problem, **settings)
     assert finding.pairs > 0
     assert finding.delta <= ROUNDING
-    assert exact_delta(Understated(epsilon=1.0, **values), problem, **told).delta > 1e-4, "a promise of 0.98 is broken"
+    assert exact_delta(Understated(epsilon=1.0, **values), problem, **settings).delta > 1e-4, (
+        "a promise of 0.98 is broken"
+    )
 
 
 class Understated(PolynomialMarginals):
@@ -104,13 +106,13 @@ def test_exact_privacy_with_gaussian_noise(
 ) -> None:
     problem = problem_of(attributes, n=n, neighbours=neighbours, **asked)
     mechanism = PolynomialMarginals(epsilon=2.0, delta=0.05, noise="gaussian", **values)
-    told: dict[str, Any] = {"window": (-margin - 1, n + margin + 1), "universe": all_rows(attributes)}
-    finding = exact_delta(mechanism, problem, **told)
+    settings: dict[str, Any] = {"window": (-margin - 1, n + margin + 1), "universe": all_rows(attributes)}
+    finding = exact_delta(mechanism, problem, **settings)
     assert 0 < finding.delta <= 0.05
     plan = mechanism.plan(problem)
     if sum(noise.moved for noise in plan.noise) <= 2:
         assert finding.delta > 0.04, "calibrated on its own exact law"
-    assert exact_delta(TooQuiet(epsilon=2.0, delta=0.05, noise="gaussian", **values), problem, **told).delta > 0.05
+    assert exact_delta(TooQuiet(epsilon=2.0, delta=0.05, noise="gaussian", **values), problem, **settings).delta > 0.05
 
 
 class TooQuiet(PolynomialMarginals):
@@ -132,11 +134,13 @@ def halved(**told: Any) -> int:
 
 def test_a_halved_sensitivity_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(2, n=2, signed=True)
-    told: dict[str, Any] = {"window": (-3, 5), "universe": all_rows(2)}
+    settings: dict[str, Any] = {"window": (-3, 5), "universe": all_rows(2)}
     monkeypatch.setattr(plans, "moved", halved)
     plans.numbered_plan.cache_clear()
     try:
-        assert exact_delta(PolynomialMarginals(epsilon=1.0, method="minimax", degree=1), problem, **told).delta > 0.05
+        assert (
+            exact_delta(PolynomialMarginals(epsilon=1.0, method="minimax", degree=1), problem, **settings).delta > 0.05
+        )
     finally:
         plans.numbered_plan.cache_clear()
 
@@ -290,7 +294,7 @@ def test_the_promise_is_kept(noise: str, method: str, seed: int) -> None:
     clipped = np.abs(release.answers(sets, clip=True) - truth)
     assert (clipped <= np.abs(release.answers(sets) - truth) + 1e-12).all(), "clipping never hurts"
     for beta in (0.0, 1.0):
-        with pytest.raises(ParameterError, match="failure chance"):
+        with pytest.raises(ParameterError, match="failure probability"):
             mechanism.accuracy(problem, beta)
     added = dataclasses.replace(problem, neighbours=Neighbours.ADD_REMOVE_ONE)
     assert not mechanism.accuracy(added, 0.2).applies
@@ -343,14 +347,14 @@ def test_trials_are_an_axis(seed: int) -> None:
 
 @pytest.mark.parametrize("key", ["marginals-polynomial", "marginals-polynomial-gaussian", "marginals-direct"])
 def test_entries_explain_themselves(key: str) -> None:
-    found = entry(key)
-    assert found.story.endswith(".")
-    mechanism = found.make(epsilon=0.5)
+    listed = entry(key)
+    assert listed.story.endswith(".")
+    mechanism = listed.make(epsilon=0.5)
     assert isinstance(mechanism, PolynomialMarginals)
     problem = problem_of(6, n=1_000)
     assert mechanism.guarantee(problem).epsilon == 0.5
     assert (mechanism.guarantee(problem).delta > 0) is (key == "marginals-polynomial-gaussian")
-    assert found.serves(problem.queries)
+    assert listed.serves(problem.queries)
     bound = mechanism.accuracy(problem, 0.1)
     assert bound.statement
     assert bound.beta == 0.1

@@ -76,8 +76,8 @@ def polynomial_plan(noise: str) -> tuple[MarginalsPlan, AtLeast]:
 
 def exact_draws(plan: MarginalsPlan, weights: Floats) -> list[tuple[float, int, float]]:
     """One answer's noise, level by level."""
-    told = zip(weights, plan.parts, plan.noise, strict=True)
-    return [(abs(float(weight)), part, noise.scale) for weight, part, noise in told if weight]
+    parts = zip(weights, plan.parts, plan.noise, strict=True)
+    return [(abs(float(weight)), part, noise.scale) for weight, part, noise in parts if weight]
 
 
 @pytest.mark.slow
@@ -107,8 +107,8 @@ def test_all_combinations_share_what_is_allowed(noise: str, beta: float) -> None
         for level, weights in zip(allowed, combinations, strict=True)
     ]
     assert 0.005 * beta < queries.count * sum(chances) <= beta
-    alone = allowances(combinations[:1], plan, queries, beta=beta)[0]
-    assert alone < allowed[0], "one combination has all of beta to itself"
+    single = allowances(combinations[:1], plan, queries, beta=beta)[0]
+    assert single < allowed[0], "one combination has all of beta to itself"
     assert allowances(np.zeros((1, 2)), plan, queries, beta=beta).tolist() == [0.0]
 
 

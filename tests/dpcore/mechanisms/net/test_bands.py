@@ -49,18 +49,18 @@ def databases(kernel: Kernel) -> Integers:
 
 def extents(kernel: Kernel) -> Integers:
     """Their extents from the definition, (K, sides)."""
-    found = []
+    paths = []
     for points in databases(kernel):
         k = np.bincount(points, minlength=kernel.cells + 1)[: kernel.cells]
         height = kernel.points * kernel.counts - kernel.rows * k
         gap = np.cumsum(height)
         if isinstance(kernel, Heights):
-            found.append([np.abs(height).max()])
+            paths.append([np.abs(height).max()])
         elif isinstance(kernel, TwoSidedBands):
-            found.append([max(0, -gap.min()), max(0, gap.max())])
+            paths.append([max(0, -gap.min()), max(0, gap.max())])
         else:
-            found.append([np.abs(gap).max()])
-    return np.array(found)
+            paths.append([np.abs(gap).max()])
+    return np.array(paths)
 
 
 def law(kernel: Kernel, rate: float) -> Floats:
@@ -87,17 +87,17 @@ def test_extents_and_counts_by_brute_force(
     # A fraction is one of the rows: half of the public n, or twice.
     more = surplus if isinstance(surplus, int) else round(surplus * size[2])
     kernel = made(kind, size, seed=seed, surplus=more)
-    found = extents(kernel)
-    np.testing.assert_array_equal(kernel.extent(databases(kernel)), found)
-    np.testing.assert_array_equal(kernel.extent(databases(kernel).astype(np.uint8)), found)
-    assert (found <= kernel.widest()).all()
+    exact = extents(kernel)
+    np.testing.assert_array_equal(kernel.extent(databases(kernel)), exact)
+    np.testing.assert_array_equal(kernel.extent(databases(kernel).astype(np.uint8)), exact)
+    assert (exact <= kernel.widest()).all()
     limits = random_limits(kernel, seed=seed)
-    numbers = (found[None] <= limits[:, None]).all(axis=2).sum(axis=1)
+    numbers = (exact[None] <= limits[:, None]).all(axis=2).sum(axis=1)
     np.testing.assert_allclose(np.exp(kernel.sums(limits, keep=False).logs()), numbers, rtol=1e-12)
     assert kernel.sums(limits, keep=True, exact=True).totals.tolist() == numbers.tolist()
     # Alone, narrow limits have a window of their own, which may end below m.
-    alone = [kernel.sums(each[None], keep=False, exact=True).totals.tolist() for each in limits[:20]]
-    assert alone == [[number] for number in numbers[:20].tolist()]
+    singly = [kernel.sums(each[None], keep=False, exact=True).totals.tolist() for each in limits[:20]]
+    assert singly == [[number] for number in numbers[:20].tolist()]
 
 
 @pytest.mark.parametrize("cells", [40, 3], ids=["many-cells", "few-cells"])
@@ -244,16 +244,16 @@ def test_a_coin_has_the_chance_its_bounds_enclose(seed: int) -> None:
     assert_law(np.array([heads, 20_000 - heads]), np.array([math.exp(-1), 1 - math.exp(-1)]))
     assert_other_law(np.array([heads, 20_000 - heads]), np.array([math.exp(-1.1), 1 - math.exp(-1.1)]))
     # Bounds that enclose a number the first digits of the coin agree with: it asks for more of them.
-    asked: list[int] = []
+    draws: list[int] = []
 
     def half(digits: int) -> tuple[Fraction, Fraction]:
-        asked.append(digits)
+        draws.append(digits)
         off = Fraction(1, 10**digits)
         return Fraction(1, 2) - off, Fraction(1, 2) + off
 
     script = iter([1 << 63, 0, 0, 5])
     assert flip(lambda _: next(script), half) in (True, False)
-    assert len(asked) > 1
+    assert len(draws) > 1
 
 
 def scripted(numbers: Iterator[int]) -> Callable[[int], int]:
@@ -265,23 +265,23 @@ def scripted(numbers: Iterator[int]) -> Callable[[int], int]:
 def test_a_place_has_the_chance_that_its_sums_tell(seed: int) -> None:
     """20,000 places of chances 1/2, 10^-30, 1/3, 1/6; the control is the law of other chances."""
     below = uniform_below(np.random.Generator(np.random.SFC64(seed)))
-    asked: list[int] = []
+    draws: list[int] = []
 
     def reached(digits: int) -> list[Decimal]:
-        asked.append(digits)
+        draws.append(digits)
         exact = context(digits + 5)
         half, sixth = Decimal("0.5"), exact.divide(Decimal(1), Decimal(6))
         return [half, exact.add(half, Decimal("1e-30")), exact.subtract(Decimal(1), sixth), Decimal(1)]
 
-    seen = np.bincount([pick(below, reached) for _ in range(20_000)], minlength=4)
-    assert_law(seen, np.array([1 / 2, 0, 1 / 3, 1 / 6]))
-    assert_other_law(seen, np.array([1 / 2 - 0.03, 0, 1 / 3 + 0.03, 1 / 6]))
+    counts = np.bincount([pick(below, reached) for _ in range(20_000)], minlength=4)
+    assert_law(counts, np.array([1 / 2, 0, 1 / 3, 1 / 6]))
+    assert_other_law(counts, np.array([1 / 2 - 0.03, 0, 1 / 3 + 0.03, 1 / 6]))
     # A number between the bounds on a chance needs more digits, and then more decide: just below, in between, above.
     for rest, place in (([(1 << 64) - 1, 0], 0), ([0, 5], 1), ([1 << 40, 0], 2)):
         script = iter([(1 << 63) - (place == 0), *rest])
-        asked.clear()
+        draws.clear()
         assert pick(scripted(script), reached) == place
-        assert len(set(asked)) > 1
+        assert len(set(draws)) > 1
     assert pick(lambda _: (1 << 64) - 1, reached) == 3
 
 

@@ -83,12 +83,12 @@ def test_scores_are_the_worst_query_of_the_class(kind: type[Queries], missing: b
     domain = Number(bits=2, missing=missing)
     data = np.bincount(np.random.Generator(np.random.SFC64(seed)).integers(0, domain.size, 23), minlength=domain.size)
     queries = problem_of(kind, domain, n=23).queries
-    found = ScoredNet(queries, data, points=5, rows=23).candidates
-    assert found is not None
-    difference = 5 * data - 23 * histograms(found.points, domain.size)
-    np.testing.assert_array_equal(-found.scores, queries.max_error(difference))
+    candidates = ScoredNet(queries, data, points=5, rows=23).candidates
+    assert candidates is not None
+    difference = 5 * data - 23 * histograms(candidates.points, domain.size)
+    np.testing.assert_array_equal(-candidates.scores, queries.max_error(difference))
     everything = np.arange(queries.count)
-    np.testing.assert_array_equal(-found.scores, np.abs(queries.answer(difference, everything)).max(axis=1))
+    np.testing.assert_array_equal(-candidates.scores, np.abs(queries.answer(difference, everything)).max(axis=1))
 
 
 @pytest.mark.slow
@@ -99,9 +99,9 @@ def test_a_row_moves_a_score_by_m_and_no_more(kind: type[Queries], neighbours: N
     queries = problem_of(kind, domain, n=4).queries
 
     def scores(rows: tuple[int, ...]) -> Integers:
-        found = ScoredNet(queries, np.bincount(rows, minlength=domain.size), points=3, rows=4).candidates
-        assert found is not None
-        return found.scores
+        candidates = ScoredNet(queries, np.bincount(rows, minlength=domain.size), points=3, rows=4).candidates
+        assert candidates is not None
+        return candidates.scores
 
     pairs = neighbouring_pairs(size=domain.size, rows=4, neighbours=neighbours)
     assert max(int(np.abs(scores(pair.one) - scores(pair.other)).max()) for pair in pairs) == 3
@@ -162,12 +162,12 @@ def test_flips_of_tied_candidates(kind: type[Queries], seed: int) -> None:
     problem = problem_of(kind, domain, n=6)
     mechanism = NetMechanism(points=3, epsilon=6.0, rule="permute_and_flip")
     state = mechanism.prepare(dataset_of(problem, [0, 0, 0, 1, 1, 1]), problem)
-    found = state.net.candidates
-    assert found is not None
-    assert len(np.unique(found.scores)) < len(found.scores), "nothing is tied"
-    allowed = np.ones(len(found.scores), dtype=np.bool_)
-    law = exponential_law(found.scores, allowed, rate=1.0, rule="permute_and_flip")
-    known = np.concatenate([found.points, np.full(found.points.shape, 1 / 3)], axis=1)
+    candidates = state.net.candidates
+    assert candidates is not None
+    assert len(np.unique(candidates.scores)) < len(candidates.scores), "nothing is tied"
+    allowed = np.ones(len(candidates.scores), dtype=np.bool_)
+    law = exponential_law(candidates.scores, allowed, rate=1.0, rule="permute_and_flip")
+    known = np.concatenate([candidates.points, np.full(candidates.points.shape, 1 / 3)], axis=1)
     order = np.argsort(-law)
     assert_law(tally_rows(mechanism.run(state, Preview(seed), 100_000).outcomes(), known)[order], law[order])
     other = dataclasses.replace(mechanism, rule="exponential").run(state, Preview(seed), 100_000).outcomes()
@@ -213,9 +213,9 @@ def test_promises_hold_where_nothing_could_be_listed(kind: type[Queries], n: int
 def test_bounds_say_what_they_count() -> None:
     small, large = problem_of(Intervals, Number(bits=2), n=100), problem_of(Thresholds, Number(bits=16), n=100)
     assert "84 databases" in NetMechanism(points=6).accuracy(small, 0.1).statement
-    said = NetMechanism(points=100).accuracy(large, 0.1)
-    assert f"about 10^{math.log10(math.comb(65_635, 100)):.0f} databases" in said.statement
-    needed = said.rows_needed
+    bound = NetMechanism(points=100).accuracy(large, 0.1)
+    assert f"about 10^{math.log10(math.comb(65_635, 100)):.0f} databases" in bound.statement
+    needed = bound.rows_needed
     assert needed is not None
     at = dataclasses.replace(large, n=needed)
     assert NetMechanism(points=100).accuracy(at, 0.1).value < 1

@@ -49,7 +49,7 @@ class Coins:
 
     def law(self, draw: Callable[[], tuple[int, ...]]) -> dict[tuple[int, ...], float]:
         """Chance of each outcome of a draw that starts again until something is kept."""
-        found: defaultdict[tuple[int, ...], float] = defaultdict(float)
+        law: defaultdict[tuple[int, ...], float] = defaultdict(float)
         while True:
             self._position, self._chance, self._began = 0, 1.0, False
             try:
@@ -57,15 +57,15 @@ class Coins:
             except Rejected:
                 pass
             else:
-                found[outcome] += self._chance
+                law[outcome] += self._chance
             while self._path and not any(self._path[-1][1][self._path[-1][0] + 1 :]):
                 self._path.pop()
             if not self._path:
                 break
             place, chances = self._path[-1]
             self._path[-1] = next(at for at in range(place + 1, len(chances)) if chances[at]), chances
-        total = sum(found.values())
-        return {outcome: chance / total for outcome, chance in found.items()}
+        total = sum(law.values())
+        return {outcome: chance / total for outcome, chance in law.items()}
 
     def fork(self, chances: list[float]) -> int:
         """One of several ways."""
@@ -162,18 +162,18 @@ def released(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Law]:
     def law(mechanism: NetMechanism, problem: Problem, rows: Sequence[int]) -> Law:
         state = mechanism.prepare(dataset_of(problem, rows), problem)
         with pytest.MonkeyPatch.context() as again:
-            made: dict[Fraction, ExactLayers] = {}  # replays need not count again
+            layers_by_rate: dict[Fraction, ExactLayers] = {}  # replays need not count again
 
             def remembered(kernel: Kernel, *, rate: Fraction) -> ExactLayers:
-                if rate not in made:
-                    made[rate] = ExactLayers(kernel, rate=rate)
-                return made[rate]
+                if rate not in layers_by_rate:
+                    layers_by_rate[rate] = ExactLayers(kernel, rate=rate)
+                return layers_by_rate[rate]
 
             again.setattr("dpcore.mechanisms.net.databases.ExactLayers", remembered)
-            found = coins.law(lambda: tuple(mechanism.run(state, Secure()).points[0].tolist()))
-        points = np.array(list(found), dtype=np.float64)
+            law = coins.law(lambda: tuple(mechanism.run(state, Secure()).points[0].tolist()))
+        points = np.array(list(law), dtype=np.float64)
         return np.concatenate([points, np.full(points.shape, 1 / mechanism.points)], axis=1), np.array(
-            list(found.values())
+            list(law.values())
         )
 
     return law
@@ -306,11 +306,11 @@ def test_counts_lose_nothing_where_dead_ends_outnumber_them() -> None:
     counts[-1] = n
     for gone in (0, 1):  # points elsewhere: in any of the other cells or among the missing ones
         limits = np.full((1, 1), gone * n + n // 2)
-        found = Heights(counts=counts, points=m, rows=n, free_end=True).sums(limits, keep=False).logs()
-        assert math.exp(found[0]) == pytest.approx(1 + gone * size, rel=1e-9)
+        logs = Heights(counts=counts, points=m, rows=n, free_end=True).sums(limits, keep=False).logs()
+        assert math.exp(logs[0]) == pytest.approx(1 + gone * size, rel=1e-9)
         # Thresholds err as much for each point before the end, and for each among the missing ones.
-        found = Bands(counts=counts, points=m, rows=n, free_end=True).sums(limits, keep=False).logs()
-        assert math.exp(found[0]) == pytest.approx((1 + gone * (size - 1)) * (1 + gone), rel=1e-9)
+        logs = Bands(counts=counts, points=m, rows=n, free_end=True).sums(limits, keep=False).logs()
+        assert math.exp(logs[0]) == pytest.approx((1 + gone * (size - 1)) * (1 + gone), rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

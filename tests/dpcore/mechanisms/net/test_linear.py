@@ -15,7 +15,7 @@ from dpcore.core import Floats, Guarantee, Integers, PointsRelease
 from dpcore.mechanisms.histograms.concentration import worst_error_gaussian, worst_error_laplace
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import SIZE_SHARE, LinearNet, least_divergence, sampled_resolution
-from dpcore.mechanisms.net.listed import ListedNet, listable_points
+from dpcore.mechanisms.net.listed_net import ListedNet, listable_points
 from dpcore.queries.linear import GENERATED, UNITS, LinearQueries, generated
 from dpcore.randomness import GaussianCounts, NoisyCounts
 from dplab.audit import exact_delta, neighbouring_pairs
@@ -78,8 +78,8 @@ def test_scores_are_the_worst_error_of_every_database(seed: int) -> None:
     listed = list(itertools.combinations_with_replacement(range(4), 3))
     assert net.candidates.points.tolist() == [list(each) for each in listed]
     for score, each in zip(net.candidates.scores, listed, strict=True):
-        made = np.bincount(each, minlength=4) * rows / 3
-        assert -score / (3 * UNITS) == pytest.approx(np.abs(MATRIX @ (counts - made)).max())
+        scores = np.bincount(each, minlength=4) * rows / 3
+        assert -score / (3 * UNITS) == pytest.approx(np.abs(MATRIX @ (counts - scores)).max())
 
 
 def scores_on(rows: tuple[int, ...], matrix: Integers, points: int) -> Integers:
@@ -90,13 +90,13 @@ def scores_on(rows: tuple[int, ...], matrix: Integers, points: int) -> Integers:
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_a_neighbour_moves_scores_by_at_most_one_and_sometimes_by_almost_as_much(neighbours: Neighbours) -> None:
     # 0/1 weights are the extreme points; all 3-query classes on 3 cells of them, every pair of neighbours.
-    found = 0.0
+    largest = 0.0
     for weights in itertools.combinations(itertools.product((0, UNITS), repeat=3), 2):
         matrix = np.array(weights, dtype=np.int64)
         for pair in neighbouring_pairs(size=3, rows=2, neighbours=neighbours):
-            apart = np.abs(scores_on(pair.one, matrix, 2) - scores_on(pair.other, matrix, 2))
-            found = max(found, float(apart.max()) / (2 * UNITS))
-    assert found == 1.0
+            moves = np.abs(scores_on(pair.one, matrix, 2) - scores_on(pair.other, matrix, 2))
+            largest = max(largest, float(moves.max()) / (2 * UNITS))
+    assert largest == 1.0
 
 
 @pytest.mark.slow
@@ -288,11 +288,11 @@ def test_few_points_are_within_what_is_promised_of_any_data_and_not_within_much_
     shares = np.array([p for p in itertools.product(range(25), repeat=3) if sum(p) == 24]) / 24
     for points in (1, 2, 3):
         promised, worst = sampled_resolution(2, points), 0.0
-        made = np.array(
+        databases = np.array(
             [np.bincount(each, minlength=3) for each in itertools.combinations_with_replacement(range(3), points)]
         )
         for weights in itertools.combinations(itertools.product((0.0, 1.0), repeat=3), 2):
-            far = np.abs((shares[:, None] - made / points) @ np.array(weights).T).max(axis=2).min(axis=1)
+            far = np.abs((shares[:, None] - databases / points) @ np.array(weights).T).max(axis=2).min(axis=1)
             worst = max(worst, float(far.max()))
         assert worst <= promised <= math.sqrt(math.log(4) / (2 * points)) and worst > promised / 3
 

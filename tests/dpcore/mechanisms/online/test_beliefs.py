@@ -85,11 +85,11 @@ def test_updates_of_weights_near_the_data(counts: list[int], draw: int) -> None:
     queries = Intervals(domain=Number(bits=2))
     belief, random = Weights(queries, rows=n, trials=1), np.random.Generator(np.random.PCG64(draw))
     for _ in range(12):
-        asked = random.integers(0, queries.count, 1)
-        inside = members(queries, asked)[0]
+        indices = random.integers(0, queries.count, 1)
+        inside = members(queries, indices)[0]
         truth, noise = int(histogram[inside].sum()), int(random.integers(-2, 3))
         before = belief.shares[0].copy()
-        assert belief.guess(asked)[0] == round(n * float(before[inside].sum()))
+        assert belief.guess(indices)[0] == round(n * float(before[inside].sum()))
         belief.learn(np.array([truth + noise]), np.array([True]))
         wrong = truth / n - before[inside].sum()
         gained = relative_entropy(histogram / n, before) - relative_entropy(histogram / n, belief.shares[0])
@@ -108,17 +108,17 @@ def test_weights_learn_only_where_paid() -> None:
 def test_paths_are_the_listed_databases(missing: bool, seed: int) -> None:
     queries = Thresholds(domain=Number(bits=3, missing=missing))
     random = np.random.Generator(np.random.PCG64(seed))
-    told: dict[str, Any] = {"points": 4, "rows": 1000, "radius": 150.0, "trials": 30}
-    paths, listed = Paths(queries, updates=6, **told), Listed(queries, **told)
+    settings: dict[str, Any] = {"points": 4, "rows": 1000, "radius": 150.0, "trials": 30}
+    paths, listed = Paths(queries, updates=6, **settings), Listed(queries, **settings)
     truth = np.sort(random.integers(0, 1001, (30, 8)), axis=1)
     for _ in range(6):
         for each in range(8):
-            asked = np.full(30, each)
-            np.testing.assert_array_equal(paths.guess(asked), listed.guess(asked))
-        asked = random.integers(0, 8, 30)
-        guess = paths.guess(asked)
-        np.testing.assert_array_equal(listed.guess(asked), guess)
-        rows = truth[np.arange(30), asked] + random.integers(-40, 41, 30)
+            indices = np.full(30, each)
+            np.testing.assert_array_equal(paths.guess(indices), listed.guess(indices))
+        indices = random.integers(0, 8, 30)
+        guess = paths.guess(indices)
+        np.testing.assert_array_equal(listed.guess(indices), guess)
+        rows = truth[np.arange(30), indices] + random.integers(-40, 41, 30)
         where = random.random(30) < 0.7
         paths.learn(rows, where)
         listed.learn(rows, where)
@@ -132,16 +132,18 @@ def test_each_update_drops_half_and_never_the_best(seed: int) -> None:
     truth = np.sort(random.integers(0, 1001, 8))
     truth[-1] = 1000
     best = np.diff(np.floor(4 * truth / 1000 + 0.5), prepend=0)  # within 1/8 of n everywhere
-    kept = int(np.flatnonzero((np.apply_along_axis(np.bincount, 1, listed.points, minlength=8) == best).all(axis=1))[0])
+    place = int(
+        np.flatnonzero((np.apply_along_axis(np.bincount, 1, listed.points, minlength=8) == best).all(axis=1))[0]
+    )
     halvings = 0
     for _ in range(200):
-        asked = random.integers(0, 8, 1)
-        if abs(int(truth[asked[0]]) - int(listed.guess(asked)[0])) <= 126:  # half a row is lost in rounding
+        indices = random.integers(0, 8, 1)
+        if abs(int(truth[indices[0]]) - int(listed.guess(indices)[0])) <= 126:  # half a row is lost in rounding
             continue
         before = int(listed.alive.sum())
-        listed.learn(truth[asked] + random.integers(-100, 101, 1), np.array([True]))
+        listed.learn(truth[indices] + random.integers(-100, 101, 1), np.array([True]))
         assert int(listed.alive.sum()) <= before / 2
-        assert listed.alive[0, kept]
+        assert listed.alive[0, place]
         halvings += 1
     assert halvings >= 2
     assert halvings <= np.log2(listed.alive.shape[1])
@@ -149,8 +151,8 @@ def test_each_update_drops_half_and_never_the_best(seed: int) -> None:
 
 def test_an_answer_that_nothing_fits_drops_nothing() -> None:
     queries = Thresholds(domain=Number(bits=2))
-    told: dict[str, Any] = {"points": 3, "rows": 90, "radius": 10.0, "trials": 1}
-    for belief in (Listed(queries, **told), Paths(queries, updates=2, **told)):
+    settings: dict[str, Any] = {"points": 3, "rows": 90, "radius": 10.0, "trials": 1}
+    for belief in (Listed(queries, **settings), Paths(queries, updates=2, **settings)):
         before = belief.guess(np.array([1]))
         belief.learn(np.array([10**6]), np.array([True]))
         np.testing.assert_array_equal(belief.guess(np.array([1])), before)
@@ -189,38 +191,38 @@ def exact(queries: Any, histogram: Any, asked: Any) -> Answer:
 def test_the_bisecting_analyst_finds_quantiles() -> None:
     queries = Thresholds(domain=Number(bits=4))
     histogram = np.arange(1, 17)
-    asks = Bisecting(queries, rows=int(histogram.sum()), questions=12, trials=2)
-    asked = []
+    bisecting = Bisecting(queries, rows=int(histogram.sum()), questions=12, trials=2)
+    questions = []
     for _ in range(12):
-        question = asks.question()
-        asked.append(int(question[0]))
-        asks.hear(exact(queries, histogram, question))
+        question = bisecting.question()
+        questions.append(int(question[0]))
+        bisecting.hear(exact(queries, histogram, question))
     # Of 136 rows half are reached in cell 11 (78 rows), a quarter in cell 7 (36), three quarters in cell 13 (105).
-    assert asked == [7, 11, 9, 10, 7, 3, 5, 6, 7, 11, 13, 12]
+    assert questions == [7, 11, 9, 10, 7, 3, 5, 6, 7, 11, 13, 12]
 
 
 def test_the_bisecting_analyst_asks_intervals_from_many_cells() -> None:
     queries = Intervals(domain=Number(bits=4))
     histogram = np.full(16, 10)
-    asks = Bisecting(queries, rows=160, questions=40, trials=1)
-    seen = []
+    bisecting = Bisecting(queries, rows=160, questions=40, trials=1)
+    searched = []
     for _ in range(20):
-        question = asks.question()
-        seen.append(tuple(int(end[0]) for end in queries.ends(question)))
-        asks.hear(exact(queries, histogram, question))
-    assert {first for first, _ in seen} >= {8, 4, 12}
-    assert (8, 11) in seen  # 40 of 160 rows
-    assert all(0 <= first <= last < 16 for first, last in seen)
+        question = bisecting.question()
+        searched.append(tuple(int(end[0]) for end in queries.ends(question)))
+        bisecting.hear(exact(queries, histogram, question))
+    assert {first for first, _ in searched} >= {8, 4, 12}
+    assert (8, 11) in searched  # 40 of 160 rows
+    assert all(0 <= first <= last < 16 for first, last in searched)
 
 
 def test_sweeping_asks_everything_and_cells_are_swept() -> None:
     queries = Cells(domain=Labels(labels=tuple("abcdef")))
     for kind in ("sweeping", "bisecting"):
-        asks = analyst(kind, queries, rows=10, questions=100, trials=3)
-        asked = []
+        questioner = analyst(kind, queries, rows=10, questions=100, trials=3)
+        questions = []
         for _ in range(12):
-            asked.append(int(asks.question()[0]))
-            asks.hear(exact(queries, np.arange(7), asks.question()))
-        assert asked[:6] == asked[6:]
-        assert sorted(asked[:6]) == list(range(6))
+            questions.append(int(questioner.question()[0]))
+            questioner.hear(exact(queries, np.arange(7), questioner.question()))
+        assert questions[:6] == questions[6:]
+        assert sorted(questions[:6]) == list(range(6))
     np.testing.assert_array_equal(spread(7), [1 / 2, 1 / 4, 3 / 4, 1 / 8, 5 / 8, 3 / 8, 7 / 8])

@@ -210,12 +210,12 @@ class Faulty(MultiplicativeWeights):
 @every_relation
 @pytest.mark.parametrize("fault", ["bare", "sensitivity", "peeks"])
 def test_faults_are_caught_by_the_audit(fault: str, neighbours: Neighbours) -> None:
-    told: dict[str, Any] = {"epsilon": 1.0, "alpha": 0.3, "updates": 1, "questions": 3}
+    settings: dict[str, Any] = {"epsilon": 1.0, "alpha": 0.3, "updates": 1, "questions": 3}
     problem = on_a_line(n=3, bits=1, neighbours=neighbours)
-    right = exact_delta(MultiplicativeWeights(**told), problem)
+    right = exact_delta(MultiplicativeWeights(**settings), problem)
     assert right.delta <= 1e-9
-    found = exact_delta(Faulty(fault=fault, **told), problem)
-    assert found.delta > 1e-3, f"{fault}: exact delta {found.delta:.3g}"
+    delta = exact_delta(Faulty(fault=fault, **settings), problem)
+    assert delta.delta > 1e-3, f"{fault}: exact delta {delta.delta:.3g}"
 
 
 # Promises.
@@ -276,13 +276,17 @@ def test_updates_promised_are_those_of_the_papers(
     assert bound.value <= alpha + 1 / problem.n
     # Where the noise is at most a quarter of alpha, that few guesses can be paid for: 4 ln U/alpha^2, or log2 |N|.
     size = problem.domain.size
-    most = (
+    limit = (
         4 * math.log(size) / alpha**2
         if kind is MultiplicativeWeights
         else math.log2(candidates(size=size, points=math.ceil(2 / alpha)))
     )
     slack = (rows * alpha) / 4
-    assert 0 < mechanism.paid_most(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack)) <= most
+    assert (
+        0
+        < mechanism.max_paid_answers(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack))
+        <= limit
+    )
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
@@ -300,13 +304,13 @@ def test_paid_answers_promised_by_hand() -> None:
     problem = on_a_line(n=100, bits=2)
     weights = MultiplicativeWeights(alpha=0.5)
     # ln 4 * 100^2 / (2 * (30^2 - 10^2)) = 8.66
-    assert weights.paid_most(problem, wrong=30, noise=10) == 8
-    assert weights.paid_most(problem, wrong=10, noise=10) == math.inf
+    assert weights.max_paid_answers(problem, wrong=30, noise=10) == 8
+    assert weights.max_paid_answers(problem, wrong=10, noise=10) == math.inf
     # Four points on four cells: C(7, 4) = 35 databases, 2^5 < 35 < 2^6; within 12.5 rows; dropped beyond 25 rows.
     median = MedianMechanism(alpha=0.5)
-    assert median.paid_most(problem, wrong=30, noise=12) == 5
-    assert median.paid_most(problem, wrong=30, noise=13) == math.inf
-    assert median.paid_most(problem, wrong=12.5, noise=1) == math.inf
+    assert median.max_paid_answers(problem, wrong=30, noise=12) == 5
+    assert median.max_paid_answers(problem, wrong=30, noise=13) == math.inf
+    assert median.max_paid_answers(problem, wrong=12.5, noise=1) == math.inf
 
 
 @both
@@ -333,10 +337,10 @@ def test_no_number_of_updates_is_promised_whose_own_noise_breaks_it(kind: type[I
     problem = on_a_line(n=61_395, bits=10)
     few = kind(alpha=0.1, updates=20)
     note = few.accuracy(problem, 0.05).note
-    found = re.search(r"At this noise up to ([\d,]+) answers may have to be paid for", note)
-    assert found is not None
+    match = re.search(r"At this noise up to ([\d,]+) answers may have to be paid for", note)
+    assert match is not None
     assert "you allow 20, so some may be refused. More updates bring more noise. A refusal is not counted" in note
-    paid = int(found[1].replace(",", ""))
+    paid = int(match[1].replace(",", ""))
     # The benchmark reads its promise out of this note: it must not find none.
     talk = Talk(mechanism=few, dataset=skewed(problem), problem=problem, who="knowing")
     assert talk.most_paid(0.05).value == paid / 20
@@ -352,7 +356,7 @@ def test_a_list_too_coarse_is_said_to_be() -> None:
     assert "Databases of 3 points are all that can be listed here, and alpha = 0.1 needs 40" in note
     assert "listed" not in MedianMechanism().accuracy(on_a_line(n=9_000, bits=6), 0.1).note
     for beta in (0.0, 1e-14, 2.5):
-        with pytest.raises(ParameterError, match="failure chance"):
+        with pytest.raises(ParameterError, match="failure probability"):
             MedianMechanism().accuracy(on_a_line(n=9_000), beta)
 
 
@@ -366,8 +370,8 @@ def test_500_adaptive_thresholds_on_real_earnings(key: str, most_paid: int, seed
     mechanism = entry(key).make(epsilon=1.0, alpha=0.05, updates=40)
     transcript = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 1)
     assert isinstance(transcript, Transcript)
-    assert transcript.asked.shape == (1, 500)
-    assert len(np.unique(transcript.asked)) > 50
+    assert transcript.query_indices.shape == (1, 500)
+    assert len(np.unique(transcript.query_indices)) > 50
     assert 1 <= transcript.paid.sum() <= most_paid
     assert not transcript.declined.any()
     worst = float(np.abs(transcript.errors(dataset.histogram)).max())
@@ -401,7 +405,7 @@ def test_questions_one_at_a_time(entry: Entry, seed: int) -> None:
     assert not refused.paid.any()
     assert len(account.charges) == 1
     transcript = conversation.close()
-    assert transcript.asked.tolist() == [[1, 1]]
+    assert transcript.query_indices.tolist() == [[1, 1]]
     assert transcript.free.sum() == 0
     with pytest.raises(ParameterError, match="over"):
         conversation.ask(1)
@@ -421,15 +425,15 @@ def test_what_is_paid_is_far_from_the_belief_and_what_is_free_is_near(seed: int)
 def test_after_a_refusal_nothing_depends_on_the_data(entry: Entry, seed: int) -> None:
     problem = on_a_line(n=1_000)
     mechanism = entry.make(epsilon=5.0, alpha=0.2, updates=1, questions=30, analyst="sweeping")
-    said = []
+    answers = []
     for rows in (np.zeros(1_000), np.arange(1_000) % 3):
         transcript = mechanism.run(mechanism.prepare(dataset_of(problem, rows), problem), Preview(seed), 50)
         assert isinstance(transcript, Transcript)
         first = np.argmax(transcript.declined, axis=1)
         assert (transcript.declined.sum(axis=1) == 30 - first).all(), "once refused, always refused"
         assert not transcript.rows[transcript.declined].any()
-        said.append(transcript)
-    assert said[0].declined.any()
+        answers.append(transcript)
+    assert answers[0].declined.any()
 
 
 @pytest.mark.slow

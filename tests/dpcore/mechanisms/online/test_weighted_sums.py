@@ -56,19 +56,19 @@ def test_whole_conversations_are_private_exactly(
 def test_a_row_moves_a_rounded_sum_by_one_at_most(seed: int) -> None:
     random = np.random.Generator(np.random.PCG64(seed))
     queries = LinearQueries.of(random.integers(0, 1001, (40, 4)) / 1000, domain=Number(bits=2, missing=True))
-    asked = np.arange(40)
+    indices = np.arange(40)
     for histogram in random.integers(0, 9, (50, 5)):
-        truth = true_rows(queries, histogram, asked)
-        assert np.abs(truth - queries.answer(histogram[None], asked)[0]).max() <= 0.5 + 1e-9
+        truth = true_rows(queries, histogram, indices)
+        assert np.abs(truth - queries.answer(histogram[None], indices)[0]).max() <= 0.5 + 1e-9
         for come, gone in product(range(5), repeat=2):
             more = histogram + np.eye(5, dtype=np.int64)[come]
-            assert np.abs(true_rows(queries, more, asked) - truth).max() <= 1
+            assert np.abs(true_rows(queries, more, indices) - truth).max() <= 1
             other = more - np.eye(5, dtype=np.int64)[gone]
-            assert np.abs(true_rows(queries, other, asked) - truth).max() <= 1
+            assert np.abs(true_rows(queries, other, indices) - truth).max() <= 1
     one, other = np.array([0, 1, 0]), np.array([0, 1, 1])
-    assert to_even(HALVES, other, asked[:1]) - to_even(HALVES, one, asked[:1]) == 2, "another rounding would not do"
-    np.testing.assert_allclose(weights_of(queries, asked)[:, :4], queries.units / 1000)
-    assert not weights_of(queries, asked)[:, 4].any()
+    assert to_even(HALVES, other, indices[:1]) - to_even(HALVES, one, indices[:1]) == 2, "another rounding would not do"
+    np.testing.assert_allclose(weights_of(queries, indices)[:, :4], queries.units / 1000)
+    assert not weights_of(queries, indices)[:, 4].any()
 
 
 def test_the_guess_is_the_median_of_the_listed_sums(seed: int) -> None:
@@ -76,10 +76,10 @@ def test_the_guess_is_the_median_of_the_listed_sums(seed: int) -> None:
     listed = Listed(queries, points=3, rows=1_000, radius=200.0, trials=2)
     random = np.random.Generator(np.random.PCG64(seed))
     for _ in range(4):
-        asked = random.integers(0, 5, 2)
-        guess = listed.guess(asked)
+        indices = random.integers(0, 5, 2)
+        guess = listed.guess(indices)
         for trial in range(2):
-            sums = np.sort(queries.units[asked[trial]][listed.points[listed.alive[trial]]].sum(axis=1))
+            sums = np.sort(queries.units[indices[trial]][listed.points[listed.alive[trial]]].sum(axis=1))
             assert guess[trial] == np.rint(1_000 * sums[(len(sums) - 1) // 2] / 3_000)
         left = listed.alive.sum(axis=1)
         listed.learn(guess + np.array([150, -150]), np.array([True, False]))
@@ -109,8 +109,8 @@ def test_errors_stay_within_the_promise(entry: Entry, seed: int) -> None:
     domain = Labels(labels=tuple("abcd"), missing=False)
     queries, beta, trials = generated("bumps", queries=12, domain=domain, seed=4), 0.1, 150
     problem = Problem(domain=domain, queries=queries, n=20_000)
-    told: dict[str, Any] = {"epsilon": 1.0, "alpha": 0.2, "updates": 12, "questions": 30}
-    mechanism = entry.make(**told)
+    settings: dict[str, Any] = {"epsilon": 1.0, "alpha": 0.2, "updates": 12, "questions": 30}
+    mechanism = entry.make(**settings)
     assert isinstance(mechanism, Interactive)
     bound = mechanism.accuracy(problem, beta)
     assert bound.applies and bound.value < 0.3

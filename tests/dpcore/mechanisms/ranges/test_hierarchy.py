@@ -24,10 +24,10 @@ def test_nodes_are_those_of_a_tree(cells: int, branches: int) -> None:
         nodes += [range(first, min(first + width, cells)) for first in range(0, cells, width)]
         width *= branches
     plan = tree(cells, branches=branches)
-    found = plan.windows if isinstance(plan.windows, np.ndarray) else plan.windows.toarray()
+    windows = plan.windows if isinstance(plan.windows, np.ndarray) else plan.windows.toarray()
     assert (plan.own == 1).all()
-    assert [set(np.flatnonzero(row)) for row in found] == [set(node) for node in nodes]
-    assert found.max(initial=1) == 1 and plan.steps == levels_of(cells, branches=branches)
+    assert [set(np.flatnonzero(row)) for row in windows] == [set(node) for node in nodes]
+    assert windows.max(initial=1) == 1 and plan.steps == levels_of(cells, branches=branches)
 
 
 def test_branches_are_the_best_by_the_papers_equation() -> None:
@@ -76,5 +76,5 @@ def test_a_node_has_sixteen_branches_or_more_on_many_cells(cells: int, branches:
     domain = Number(bins=cells)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=100, neighbours=Neighbours.REPLACE_ONE)
     assert Hierarchy(branches=branches).used(problem) == used
-    told = "0 and 1: as many as the authors' formula has best for ranges. At least 16 on more than 4,096 cells."
-    assert told in Hierarchy.parameters()["branches"].help
+    sentence = "0 and 1: as many as the authors' formula has best for ranges. At least 16 on more than 4,096 cells."
+    assert sentence in Hierarchy.parameters()["branches"].help

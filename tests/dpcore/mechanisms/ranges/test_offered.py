@@ -12,7 +12,7 @@ from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.ranges.hierarchy import Hierarchy
 from dpcore.mechanisms.ranges.mean_error import mean_variance
 from dpcore.mechanisms.ranges.strategy import strategy
-from dpcore.mechanisms.ranges.windows import Measured, Windows
+from dpcore.mechanisms.ranges.windows import StrategyMechanism, Windows
 from dplab.advice import usual
 
 MANY = 10**7
@@ -28,7 +28,7 @@ def queries_of(problem: Problem) -> Integers:
 def mean_over_the_class(mechanism: Mechanism, problem: Problem) -> float:
     """Exact mean variance in rows²; of the identity, the noise of the cells in a query, added up."""
     assert isinstance(problem.queries, Thresholds | Intervals)
-    if isinstance(mechanism, Measured):
+    if isinstance(mechanism, StrategyMechanism):
         return float(mechanism.variance(problem, queries_of(problem)).mean())
     assert isinstance(mechanism, IdentityHistogram)
     first, last = problem.queries.ends(queries_of(problem))
@@ -70,5 +70,5 @@ def test_it_is_never_worse_than_a_hierarchy_or_the_identity(neighbours: Neighbou
 def test_the_search_is_not_left_in_a_local_minimum(cells: int, prefixes: bool, known: bool, best: float) -> None:
     """Mean variances at noise of variance 1; the best of some hundred searches from random weights."""
     plan = strategy(cells, prefixes=prefixes, known=known, steps=1 << 16)
-    found = mean_variance(plan.windows / plan.own, prefixes=prefixes, known=known)[0]
-    assert found <= 1.001 * best
+    variance = mean_variance(plan.windows / plan.own, prefixes=prefixes, known=known)[0]
+    assert variance <= 1.001 * best

@@ -38,14 +38,14 @@ def test_the_shift_is_the_longest_move_of_a_neighbour(
     cells: int, spare: int, block: int, prefixes: bool, known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dpcore.mechanisms.ranges.root.BLOCK", block)
-    found = Triangle(cells, spare=spare, prefixes=prefixes, known=known, steps=100)
-    columns = found.whole.T.tolist()
+    triangle = Triangle(cells, spare=spare, prefixes=prefixes, known=known, steps=100)
+    columns = triangle.whole.T.tolist()
     nothing = [0] * len(columns)
     replaced = itertools.combinations(columns, 2)
     pairs = {Neighbours.ADD_REMOVE_ONE: [(nothing, one) for one in columns], Neighbours.REPLACE_ONE: list(replaced)}
     for neighbours, moves in pairs.items():
         longest = max(sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) for one, other in moves)
-        assert (found.shift(neighbours) - 1) ** 2 < longest <= found.shift(neighbours) ** 2
+        assert (triangle.shift(neighbours) - 1) ** 2 < longest <= triangle.shift(neighbours) ** 2
 
 
 class Understated(EqualisedRoot):
@@ -96,12 +96,12 @@ def test_the_estimate_is_least_squares(prefixes: bool, known: bool, monkeypatch:
 @pytest.mark.parametrize(("prefixes", "most"), [(True, 1.02), (False, 1.01)])
 def test_on_1024_cells_the_error_is_near_a_bound_that_no_strategy_is_below(prefixes: bool, most: float) -> None:
     """Mean over the queries where a row comes or goes; the bound is Li and Miklau's (2013), by singular values."""
-    found = Triangle(1024, spare=0, prefixes=prefixes, known=False, steps=1024)
-    inverse = np.linalg.inv(found.whole / 1024)
+    triangle = Triangle(1024, spare=0, prefixes=prefixes, known=False, steps=1024)
+    inverse = np.linalg.inv(triangle.whole / 1024)
     mean = np.trace(mean_square(inverse @ inverse.T, prefixes=prefixes))
     count = 1024 if prefixes else 1024 * 1025 / 2
     least = np.trace(root(1024, prefixes=prefixes)) / math.sqrt(1024 * count)
-    reached = math.sqrt(mean) * found.shift(Neighbours.ADD_REMOVE_ONE) / 1024
+    reached = math.sqrt(mean) * triangle.shift(Neighbours.ADD_REMOVE_ONE) / 1024
     assert 1 <= reached / least < most
 
 
@@ -119,10 +119,10 @@ def test_previews_err_by_the_variance_that_is_told(kind: type[Queries], neighbou
     release = mechanism.run(mechanism.prepare(data, problem), Preview(seed=6), 4000)
     batch = problem.queries.batch(40)
     errors = release.answer(batch) * problem.n - problem.queries.answer(data.histogram[None, :], batch)
-    told = mechanism.variance(problem, batch)
-    free = told < 1e-9  # the sum of all cells, where n is public
+    variances = mechanism.variance(problem, batch)
+    free = variances < 1e-9  # the sum of all cells, where n is public
     assert np.abs(errors[:, free]).max(initial=0) < 1e-6
-    seen = errors[:, ~free].var(axis=0) / told[~free]
+    ratios = errors[:, ~free].var(axis=0) / variances[~free]
     # A variance of 4,000 normal draws strays by 2% typically; 5 deviations.
-    assert np.abs(seen - 1).max() < 0.12
-    assert np.abs(errors[:, ~free].mean(axis=0) / np.sqrt(told[~free] / 4000)).max() < 5
+    assert np.abs(ratios - 1).max() < 0.12
+    assert np.abs(errors[:, ~free].mean(axis=0) / np.sqrt(variances[~free] / 4000)).max() < 5

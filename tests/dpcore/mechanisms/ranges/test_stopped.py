@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpcore.core import stoppable
+from dpcore.core import cancellable
 from dpcore.mechanisms.ranges.hierarchy import tree
 from dpcore.mechanisms.ranges.root import worst_square
 from dpcore.mechanisms.ranges.strategy import strategy
@@ -46,14 +46,14 @@ def test_it_ends_where_it_is_stopped_and_the_next_is_whole(work: Callable[[], ob
     expected = work()
     for cache in kept:
         cache.cache_clear()
-    asked: list[int] = []
+    calls: list[int] = []
 
     def third_time() -> None:
-        asked.append(len(asked))
-        if len(asked) == 3:
+        calls.append(len(calls))
+        if len(calls) == 3:
             raise KeyboardInterrupt
 
-    with stoppable(third_time, every=0), pytest.raises(KeyboardInterrupt):
+    with cancellable(third_time, every=0), pytest.raises(KeyboardInterrupt):
         work()
-    assert len(asked) == 3 and not any(cache.cache_info().currsize for cache in kept[:1])
+    assert len(calls) == 3 and not any(cache.cache_info().currsize for cache in kept[:1])
     assert work() == expected

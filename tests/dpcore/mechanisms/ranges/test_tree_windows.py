@@ -86,10 +86,10 @@ def test_over_all_neighbours_the_trees_loss_is_what_is_computed(
     Where rows come and go, (D - 2)δ of them in one cell attain it. On cells that are no power of two paths are shorter.
     """
     problem = line(cells, neighbours, n=rows, missing=missing)
-    held = range(rows) if neighbours is Neighbours.ADD_REMOVE_ONE else [rows]
+    totals = range(rows) if neighbours is Neighbours.ADD_REMOVE_ONE else [rows]
 
     def lost(mechanism: TreeAlone) -> float:
-        return max(exact_epsilon(mechanism, problem, rows=each).epsilon for each in held)
+        return max(exact_epsilon(mechanism, problem, rows=each).epsilon for each in totals)
 
     found, depth = lost(TreeAlone(epsilon=epsilon)), levels(cells)
     assert found <= epsilon * (1 + 1e-12)
@@ -131,12 +131,12 @@ def test_stretches_are_the_trees_and_the_widest_of_them_halved_to_a_power_of_two
             for level, cut in enumerate(halved)
             for place in np.nonzero(cut[trial])[0]
         }
-        found = set(np.nonzero(starts[trial])[0].tolist())
-        assert own <= found and len(found) < 2 * len(own)
-        widths = np.diff(sorted(found), append=cells)
+        places = set(np.nonzero(starts[trial])[0].tolist())
+        assert own <= places and len(places) < 2 * len(own)
+        widths = np.diff(sorted(places), append=cells)
         of_tree = {int(wide) for wide in np.diff(sorted(own), append=cells)}
-        if found != own:  # a stretch that could be halved is at most as wide as twice one that was
-            added = [int(widths[sorted(found).index(place)]) for place in found - own]
+        if places != own:  # a stretch that could be halved is at most as wide as twice one that was
+            added = [int(widths[sorted(places).index(place)]) for place in places - own]
             assert max(widths) <= 2 * max(added) + 1 and max(widths) <= max(of_tree)
 
 

@@ -118,8 +118,8 @@ def test_moves_and_estimates_are_those_of_dense_algebra(
     if known:
         wrong -= np.outer(wrong.sum(axis=1), ones) / ones.sum()
         inverse -= np.outer(ones, ones) / ones.sum()
-    found = tree.counts(tree.measured(data) / steps + noise, n=int(data.sum()))
-    assert found - data == pytest.approx(wrong, abs=1e-9)
+    estimates = tree.counts(tree.measured(data) / steps + noise, n=int(data.sum()))
+    assert estimates - data == pytest.approx(wrong, abs=1e-9)
 
     rows = np.pad(queries_of(cells, prefixes=False), ((0, 0), (0, spare)))
     exact = np.einsum("qi,ij,qj->q", rows, inverse, rows)
@@ -138,8 +138,8 @@ def test_it_errs_more_than_the_triangle_and_by_less_than_a_third() -> None:
         tree = of(64, prefixes=prefixes, known=False)
         root = Triangle(64, spare=0, prefixes=prefixes, known=False, steps=1024)
         ends = np.triu_indices(64)
-        kept = ends[0] == 0 if prefixes else np.ones(len(ends[0]), dtype=np.bool_)
-        best = root.squares(ends[0][kept], ends[1][kept]).mean() * root.shift(Neighbours.ADD_REMOVE_ONE) ** 2
+        inside = ends[0] == 0 if prefixes else np.ones(len(ends[0]), dtype=np.bool_)
+        best = root.squares(ends[0][inside], ends[1][inside]).mean() * root.shift(Neighbours.ADD_REMOVE_ONE) ** 2
         own = reached(tree, tree.shift(Neighbours.ADD_REMOVE_ONE)) * 1024
         assert 1 < own / math.sqrt(best) < 4 / 3
 
@@ -219,11 +219,11 @@ def test_on_many_cells_previews_err_as_told_and_promises_are_kept(
     release = mechanism.run(mechanism.prepare(data, problem), Preview(seed), 200)
     batch = problem.queries.batch(60)
     errors = release.answer(batch) * problem.n - problem.queries.answer(data.histogram[None, :], batch)
-    told = mechanism.variance(problem, batch)
-    free = told < 1e-9  # the sum of all cells, where n is public
+    variances = mechanism.variance(problem, batch)
+    free = variances < 1e-9  # the sum of all cells, where n is public
     assert np.abs(errors[:, free]).max(initial=0) < 1e-5
     # A variance of 200 draws strays by a tenth; of many together by far less.
-    assert np.mean(errors[:, ~free].var(axis=0) / told[~free]) == pytest.approx(1, abs=0.15)
+    assert np.mean(errors[:, ~free].var(axis=0) / variances[~free]) == pytest.approx(1, abs=0.15)
     bound, worst = mechanism.accuracy(problem, 0.1), errors_of(release, problem, rows)
     assert_chance_at_most(int((worst > bound.value).sum()), trials=200, chance=0.1)
     with pytest.raises(AssertionError):
@@ -241,5 +241,5 @@ def test_on_the_most_cells_there_are_the_estimate_of_exact_values_is_the_data(
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=1, neighbours=neighbours)
     tree = EqualisedRoot().solver(problem)
     counts = np.random.default_rng(1).integers(0, 30, domain.size)
-    found = tree.counts(tree.measured(counts)[None, :] / 1024, n=int(counts.sum()))
-    assert np.abs(np.cumsum(found - counts, axis=1)).max() < 1e-6
+    estimates = tree.counts(tree.measured(counts)[None, :] / 1024, n=int(counts.sum()))
+    assert np.abs(np.cumsum(estimates - counts, axis=1)).max() < 1e-6

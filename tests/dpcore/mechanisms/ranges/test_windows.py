@@ -20,7 +20,7 @@ from dpcore.mechanisms.ranges.strategy import (
     strategy,
     windows,
 )
-from dpcore.mechanisms.ranges.windows import Measured, Windows, worst_prefix, worst_query
+from dpcore.mechanisms.ranges.windows import StrategyMechanism, Windows, worst_prefix, worst_query
 from tests.cases import full_but
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
@@ -220,10 +220,10 @@ def test_more_cells_than_fit_a_full_matrix_have_a_strategy_an_estimate_and_a_pro
     release = mechanism.run(mechanism.prepare(data, problem), Preview(6), 200)
     batch = problem.queries.batch(60)
     errors = release.answer(batch) * problem.n - problem.queries.answer(data.histogram[None, :], batch)
-    told = mechanism.variance(problem, batch)
-    free = told < 1e-9
+    variances = mechanism.variance(problem, batch)
+    free = variances < 1e-9
     # 200 draws: a variance strays by about a tenth; all together by far less.
-    assert np.mean(errors[:, ~free].var(axis=0) / told[~free]) == pytest.approx(1, abs=0.1)
+    assert np.mean(errors[:, ~free].var(axis=0) / variances[~free]) == pytest.approx(1, abs=0.1)
     bound = mechanism.accuracy(problem, 0.05)
     worst = problem.queries.max_error(release.histogram() - data.histogram) / problem.n
     assert worst.max() < bound.value < 6 * worst.max()
@@ -233,19 +233,21 @@ def test_more_cells_than_fit_a_full_matrix_have_a_strategy_an_estimate_and_a_pro
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("mechanism", [Windows(epsilon=0.7), Hierarchy(epsilon=0.7, branches=4)])
 def test_previews_err_by_the_variance_that_is_told(
-    mechanism: Measured, kind: type[Queries], neighbours: Neighbours
+    mechanism: StrategyMechanism, kind: type[Queries], neighbours: Neighbours
 ) -> None:
     problem = problem_of(64, kind, neighbours, n=600)
     data = dataset_of(problem, np.random.default_rng(5).integers(0, 64, 600))
     release = mechanism.run(mechanism.prepare(data, problem), Preview(seed=6), 4000)
     batch = problem.queries.batch(40)
     errors = release.answer(batch) * problem.n - problem.queries.answer(data.histogram[None, :], batch)
-    told = mechanism.variance(problem, batch)
-    free = told < 1e-9  # the sum of all cells, where n is public
+    variances = mechanism.variance(problem, batch)
+    free = variances < 1e-9  # the sum of all cells, where n is public
     assert np.abs(errors[:, free]).max(initial=0) < 1e-6
-    seen, told, errors, batch = errors[:, ~free].var(axis=0), told[~free], errors[:, ~free], batch[~free]
+    seen, variances, errors, batch = errors[:, ~free].var(axis=0), variances[~free], errors[:, ~free], batch[~free]
     # A variance of 4,000 draws of kurtosis at most 6 strays by 4% typically; 5 deviations.
-    assert np.abs(seen / told - 1).max() < 0.2 and np.abs(errors.mean(axis=0) / np.sqrt(told / 4000)).max() < 5
+    assert (
+        np.abs(seen / variances - 1).max() < 0.2 and np.abs(errors.mean(axis=0) / np.sqrt(variances / 4000)).max() < 5
+    )
     wrong = mechanism.variance(problem_of(64, kind, neighbours), batch) * 2  # the control: twice the variance is seen
     assert np.abs(seen / wrong - 1).max() > 0.2
 
@@ -262,5 +264,5 @@ def test_on_the_most_cells_there_are_the_estimate_of_exact_values_is_the_data() 
     solver = Estimate(strategy(1 << 16, prefixes=True, known=True, steps=4096), spare=0, known=True)
     data = np.random.default_rng(1).integers(0, 30, (1, 1 << 16)).astype(np.float64)
     measured = np.concatenate([data * solver.own, (solver.windows @ data.T).T], axis=1)
-    found = solver.counts(measured, n=int(data.sum()))
-    assert np.abs(np.cumsum(found - data, axis=1)).max() < 1e-3
+    estimates = solver.counts(measured, n=int(data.sum()))
+    assert np.abs(np.cumsum(estimates - data, axis=1)).max() < 1e-3

@@ -51,8 +51,8 @@ def test_one_row_moves_no_score_by_more_than_the_sensitivity(
 def test_the_quantile_itself_has_the_best_score(records: list[int], quantile: float) -> None:
     histogram = case(records)[0].histogram
     cell, _ = stability(histogram, domain=LINE, quantile=quantile)
-    found = scores(histogram, domain=LINE, share=Fraction(str(quantile)))
-    assert found[cell] == 0 == found.max()
+    values = scores(histogram, domain=LINE, share=Fraction(str(quantile)))
+    assert values[cell] == 0 == values.max()
 
 
 def test_the_law_is_the_exponential_of_the_score(seed: int) -> None:

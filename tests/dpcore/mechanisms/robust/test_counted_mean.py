@@ -60,14 +60,14 @@ def test_half_the_sensitivity_is_caught(neighbours: Neighbours) -> None:
 @RELATIONS
 def test_no_neighbour_moves_the_counters_further_than_the_sensitivity(neighbours: Neighbours) -> None:
     line = Number(bins=5, missing=True)
-    told = CountedMean(epsilon=1.0).sensitivity(problem_of(line, 2, neighbours))
+    sensitivity = CountedMean(epsilon=1.0).sensitivity(problem_of(line, 2, neighbours))
     each = [counters(np.bincount([cell], minlength=line.size), line) for cell in range(line.size)]
     assert all(found.sum() in (0, weight(line)) and (found >= 0).all() for found in each)
     pairs = [(one, np.zeros(2, dtype=np.int64)) for one in each]
     if neighbours is Neighbours.REPLACE_ONE:
         pairs = [(one, other) for one in each for other in each]
     furthest = max(float(np.abs(one - other).sum()) for one, other in pairs)
-    assert told / 2 <= furthest <= told
+    assert sensitivity / 2 <= furthest <= sensitivity
 
 
 def test_without_noise_the_counters_are_the_mean_and_the_rows() -> None:
@@ -94,13 +94,13 @@ def test_where_no_rows_are_counted_no_number_is_told(sampler: Preview | Secure) 
     line = Number(high=80, bins=80, missing=True)
     problem = problem_of(line, 10)
     mechanism = CountedMean(epsilon=1.0)
-    found = mechanism.run(mechanism.prepare(rows_of(line, [80] * 4), problem), sampler, 300)
-    assert 0.3 < found.refused.mean() < 0.7
-    frame = found.frame()
-    told, silent = frame[~found.refused], frame[found.refused]
-    assert silent[["mean", "rows"]].isna().all(axis=None) and not found.counters[found.refused].any()
+    release = mechanism.run(mechanism.prepare(rows_of(line, [80] * 4), problem), sampler, 300)
+    assert 0.3 < release.refused.mean() < 0.7
+    frame = release.frame()
+    told, silent = frame[~release.refused], frame[release.refused]
+    assert silent[["mean", "rows"]].isna().all(axis=None) and not release.counters[release.refused].any()
     assert told["mean"].between(0, 80).all() and (told["rows"] > 0).all()
-    assert np.isfinite(found.outcomes()).all()
+    assert np.isfinite(release.outcomes()).all()
 
 
 def test_a_mean_of_dates_is_a_date() -> None:

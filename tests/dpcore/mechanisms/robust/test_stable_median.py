@@ -81,9 +81,9 @@ def test_stability_equals_brute_force(neighbours: Neighbours, domain: Number, qu
     most = 5 if domain.size < 5 else 4
     for n in range(1, most + 1):
         for rows in combinations_with_replacement(range(domain.size), n):
-            found = stability(histogram(rows, domain), domain=domain, quantile=quantile, neighbours=neighbours)
+            stable = stability(histogram(rows, domain), domain=domain, quantile=quantile, neighbours=neighbours)
             expected = brute_stability(rows, domain, quantile, neighbours)
-            assert found == (quantile_cell(rows, domain, quantile), expected), rows
+            assert stable == (quantile_cell(rows, domain, quantile), expected), rows
 
 
 def test_the_notes_example() -> None:
@@ -123,12 +123,12 @@ def test_delta_is_exactly_the_divergence(
     rule: str, epsilon: float, delta: float, quantile: float, neighbours: Neighbours
 ) -> None:
     mechanism = StableMedian(epsilon=epsilon, delta=delta, quantile=quantile, rule=rule)
-    asked = problem(n=4, domain=GAPPED, neighbours=neighbours)
-    claimed = mechanism.guarantee(asked).delta
+    setting = problem(n=4, domain=GAPPED, neighbours=neighbours)
+    claimed = mechanism.guarantee(setting).delta
     assert claimed <= delta
     # p + (1 - p) may miss 1 by a rounding, which e^epsilon enlarges; the relative part is the formula's.
     rounding = 1e-15 * math.exp(epsilon)
-    assert exact_delta(mechanism, asked).delta == pytest.approx(claimed, rel=1e-9, abs=rounding)
+    assert exact_delta(mechanism, setting).delta == pytest.approx(claimed, rel=1e-9, abs=rounding)
     # The threshold is the smallest: one less would already exceed delta. The optimal rule leaves nothing of delta.
     if rule == "optimal":
         assert claimed == pytest.approx(delta, rel=1e-15)
@@ -241,8 +241,8 @@ def test_rows_needed_are_the_fewest_of_which_any_data_are_so_stable(quantile: fl
         assert bound.rows_needed is not None
         for rows, enough in ((bound.rows_needed, True), (bound.rows_needed - 1, False)):
             if rows > 0:
-                found = stability(np.array([0, rows, 0, 0]), domain=LINE, quantile=quantile, neighbours=neighbours)[1]
-                assert (found >= needed) is enough
+                stable = stability(np.array([0, rows, 0, 0]), domain=LINE, quantile=quantile, neighbours=neighbours)[1]
+                assert (stable >= needed) is enough
         assert mechanism.accuracy(problem(n=bound.rows_needed, neighbours=neighbours), beta).applies
         assert not mechanism.accuracy(problem(n=bound.rows_needed - 1, neighbours=neighbours), beta).applies
         words = "change before" if neighbours is Neighbours.REPLACE_ONE else "come or go before"
@@ -258,7 +258,7 @@ def test_rows_needed_are_the_fewest_of_which_any_data_are_so_stable(quantile: fl
     ],
 )  # fmt: skip
 def test_a_failure_chance_that_is_none_is_refused(key: str, beta: float) -> None:
-    with pytest.raises(ParameterError, match="failure chance must lie between 0 and 1"):
+    with pytest.raises(ParameterError, match="failure probability must lie between 0 and 1"):
         entry(key).make().accuracy(problem(n=1000), beta)
 
 

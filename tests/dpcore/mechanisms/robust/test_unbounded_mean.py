@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.core import Dataset, Floats, Integers, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.data.columns import Number
-from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions
 from dpcore.privacy.composition import compose
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Preview
@@ -43,12 +43,12 @@ def exact_far_apart(population: Floats, values: Integers, *, n: int, exceptions:
 def test_the_explicit_gamma_holds_on_every_sample(n: int, size: int, exceptions: int) -> None:
     """Every ordered sample, on populations with rare and far-away values; the claim is a bound, not a loose one."""
     values = 10 ** np.arange(size)
-    claim = far_apart_chance(n=n, exceptions=exceptions)
+    claim = exception_chance(n=n, exceptions=exceptions)
     rare = [np.array([1 - (size - 1) * p] + [p] * (size - 1)) for p in (0.01, 0.05, 0.1, 0.15, 0.2, 0.3)]
     populations = [p for p in rare if p[0] > 0] + [np.full(size, 1 / size)]
-    found = [exact_far_apart(population, values, n=n, exceptions=exceptions) for population in populations]
-    assert max(found) <= claim
-    assert max(found) > claim / 4
+    chances = [exact_far_apart(population, values, n=n, exceptions=exceptions) for population in populations]
+    assert max(chances) <= claim
+    assert max(chances) > claim / 4
     # Control: with one more exception than claimed some population breaks it (where there is room for one).
     if exceptions == 0:
         loose = [exact_far_apart(population, values, n=n, exceptions=2) for population in populations]
@@ -61,25 +61,25 @@ def test_it_is_sharper_than_the_inequality_of_the_paper() -> None:
         share = 2 * exceptions / n
         s = np.linspace(share * n / (n - 2), 1, 2000)
         paper = float((2 * (s + np.exp(-(n - 2) * (s - share * n / (n - 2)) ** 2))).min())
-        assert far_apart_chance(n=n, exceptions=exceptions) < paper / 5
+        assert exception_chance(n=n, exceptions=exceptions) < paper / 5
 
 
 def test_exceptions_are_as_many_as_gamma_allows() -> None:
     for n, gamma in ((60, 0.1), (200, 0.1), (1001, 0.05), (5000, 0.01)):
-        most = most_exceptions(n=n, gamma=gamma)
-        assert far_apart_chance(n=n, exceptions=most) <= gamma * (1 + 1e-12)
-        assert gamma < far_apart_chance(n=n, exceptions=most + 1)
+        limit = max_exceptions(n=n, gamma=gamma)
+        assert exception_chance(n=n, exceptions=limit) <= gamma * (1 + 1e-12)
+        assert gamma < exception_chance(n=n, exceptions=limit + 1)
     with pytest.raises(ParameterError, match="too few"):
         UnboundedMean(gamma=0.01).guarantee(problem(n=20))
 
 
 def test_it_can_never_be_released() -> None:
-    asked = problem(n=1000)
-    promised = UnboundedMean().guarantee(asked)
+    setting = problem(n=1000)
+    promised = UnboundedMean().guarantee(setting)
     assert not promised.releasable
     assert "previews only" in promised.why_not
     assert not compose([promised, promised]).releasable
-    moving = Problem(domain=asked.domain, queries=asked.queries, n=1000, neighbours=Neighbours.ADD_REMOVE_ONE)
+    moving = Problem(domain=setting.domain, queries=setting.queries, n=1000, neighbours=Neighbours.ADD_REMOVE_ONE)
     with pytest.raises(ParameterError, match="replacing one"):
         UnboundedMean().guarantee(moving)
 
@@ -88,8 +88,8 @@ def test_the_mean_comes_out_without_cutting_off(seed: int) -> None:
     """A heavy tail that a bound would cut: the noise is a small share of the range, the mean is right."""
     rng = np.random.default_rng(seed)
     cells = np.minimum(np.floor(rng.exponential(12, 20_000)), 65_535).astype(np.int64)
-    asked = problem(n=20_000, bits=16)
+    setting = problem(n=20_000, bits=16)
     mechanism = UnboundedMean(epsilon=1.0, gamma=0.05)
-    release = mechanism.run(mechanism.prepare(Dataset(asked.domain, cells, MADE), asked), Preview(seed), 500)
+    release = mechanism.run(mechanism.prepare(Dataset(setting.domain, cells, MADE), setting), Preview(seed), 500)
     assert np.abs(release.values - cells.mean()).max() <= 1
     assert not release.refused.any()

@@ -32,13 +32,13 @@ from dpcore.mechanisms.subsamples.subsampling import (
     agreement_needed,
     answer_chance,
     calibrated_plan,
-    fewest_subsamples,
+    min_subsamples,
     paper_delta,
     paper_plan,
     row_chance,
     subsample_delta,
 )
-from dpcore.mechanisms.subsamples.votes import Commonest, LargerMiddle, Middle, Remembered, Steps, binomial_law
+from dpcore.mechanisms.subsamples.votes import CachedVote, Commonest, LargerMiddle, Middle, Steps, binomial_law
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import Draw, Enumerate, NoisyCounts, Preview, Secure, SubsampleVotes
 from dpcore.randomness.answers import answer_chances
@@ -115,14 +115,14 @@ def test_law_of_the_larger_median_on_larger_data(seed: int) -> None:
 def test_a_law_is_remembered_and_worked_out_in_steps() -> None:
     counts = np.random.default_rng(1).integers(0, 50, 41)
     for vote in (Commonest(answers=40), Middle(answers=40), LargerMiddle(cells=20)):
-        kept = Remembered(vote=vote)
-        law, steps = in_blocks(kept.steps(counts, rows=300))
+        remembered = CachedVote(vote=vote)
+        law, steps = in_blocks(remembered.steps(counts, rows=300))
         assert steps and steps == sorted(steps) and steps[0] >= 0 and steps[-1] <= 1
-        assert law is kept.law(counts, rows=300)
+        assert law is remembered.law(counts, rows=300)
         assert law == pytest.approx(vote.law(counts, rows=300))
-        assert kept.answers == vote.answers == len(law)
+        assert remembered.answers == vote.answers == len(law)
         # Not "no count in it": an address in memory holds any two digits now and then.
-        assert not {"vote=", "_laws", "array", "["} & set(re.findall(r"\w+=?|\[", repr(kept))), repr(kept)
+        assert not {"vote=", "_laws", "array", "["} & set(re.findall(r"\w+=?|\[", repr(remembered))), repr(remembered)
 
 
 class Lawless(Commonest):
@@ -187,10 +187,10 @@ def test_an_answer_that_no_subsample_gives_any_more_has_no_chance(
     mechanism: SubsampleAggregate, domain: Domain, rows: tuple[int, ...]
 ) -> None:
     """One person changed may leave an answer without a row: its agreement is 0, and no error."""
-    asked = problem(domain, n=len(rows))
-    found = finish(voters(mechanism, Dataset(domain, np.array(rows), MADE), asked))
-    plan = mechanism.plan(asked)
-    for agreement in (*found.law, found.after):
+    setting = problem(domain, n=len(rows))
+    state = finish(voters(mechanism, Dataset(domain, np.array(rows), MADE), setting))
+    plan = mechanism.plan(setting)
+    for agreement in (*state.law, state.after):
         assert 0 <= agreement <= 1
         chance = answer_chance(plan, epsilon=mechanism.epsilon, agreement=float(agreement))
         assert 0 <= chance <= 1
@@ -291,10 +291,10 @@ def test_the_mechanisms_own_law_is_within_the_claim(mechanism: type[SubsampleAgg
         if mechanism is LargerMedian
         else domain
     )
-    made = mechanism(epsilon=1.0, delta=delta, rows=2, subsamples=8)
-    asked = problem(domain, n=4)
-    assert made.guarantee(asked).delta <= delta
-    assert 0 < exact_delta(made, asked).delta <= made.guarantee(asked).delta
+    faulty = mechanism(epsilon=1.0, delta=delta, rows=2, subsamples=8)
+    setting = problem(domain, n=4)
+    assert faulty.guarantee(setting).delta <= delta
+    assert 0 < exact_delta(faulty, setting).delta <= faulty.guarantee(setting).delta
 
 
 # Plans.
@@ -358,12 +358,12 @@ def test_fewest_subsamples_are_enough_and_a_few_less_are_not() -> None:
             plan = calibrated_plan(epsilon=epsilon, delta=d, n=n, rows=rows, subsamples=subsamples)
             return answer_chance(plan, epsilon=epsilon, agreement=0.75)
 
-        fewest = fewest_subsamples(epsilon=epsilon, delta=delta, n=n, rows=rows)
-        if fewest is None:
+        count = min_subsamples(epsilon=epsilon, delta=delta, n=n, rows=rows)
+        if count is None:
             assert all(chance(4**power) < 0.95 for power in range(3, 11))
         else:
-            assert chance(fewest) >= 0.95 > chance(round(fewest / 1.05))
-    assert fewest is None
+            assert chance(count) >= 0.95 > chance(round(count / 1.05))
+    assert count is None
 
 
 def test_votes_of_many_subsamples_are_read_off_at_enough_places() -> None:
@@ -373,8 +373,8 @@ def test_votes_of_many_subsamples_are_read_off_at_enough_places() -> None:
         first, chances = binomial_law(draws=plan.subsamples, chance=agreement)
         votes = np.arange(first, first + len(chances))
         released = laplace_tail(plan.threshold - votes, scale=plan.cap) * (2 * votes > plan.subsamples)
-        found = answer_chance(plan, epsilon=1.0, agreement=agreement)
-        assert found == pytest.approx(float(chances @ released), abs=1e-6)
+        chance = answer_chance(plan, epsilon=1.0, agreement=agreement)
+        assert chance == pytest.approx(float(chances @ released), abs=1e-6)
     louder = answer_chance(plan, epsilon=2.0, agreement=0.62)
     assert abs(louder - answer_chance(plan, epsilon=1.0, agreement=0.62)) > 1e-3
 
@@ -400,16 +400,16 @@ def test_stable_data_get_their_answer(accounting: str, seed: int) -> None:
         (LargerMedian(accounting=accounting, first=0, second=2), grouped, alike, 12),
     ]
     for mechanism, on, counts, answer in cases:
-        asked = problem(on, n=sum(counts))
-        release = mechanism.run(mechanism.prepare(data_of(on, counts), asked), Preview(seed), 200)
+        setting = problem(on, n=sum(counts))
+        release = mechanism.run(mechanism.prepare(data_of(on, counts), setting), Preview(seed), 200)
         assert not release.refused.any()
         assert set(release.values.tolist()) == {answer}
 
 
 def test_split_data_get_no_answer(seed: int) -> None:
     mechanism, domain = CommonestCategory(), categories(3)
-    asked = problem(domain, n=6000)
-    release = mechanism.run(mechanism.prepare(data_of(domain, [2000, 2000, 2000]), asked), Preview(seed), 2000)
+    setting = problem(domain, n=6000)
+    release = mechanism.run(mechanism.prepare(data_of(domain, [2000, 2000, 2000]), setting), Preview(seed), 2000)
     assert release.refused.all()
 
 
@@ -434,31 +434,31 @@ def test_the_paper_parameters_can_be_run(seed: int) -> None:
     """262,144 subsamples of 100 rows: drawn row by row for a release, by their exact law for a thousand previews."""
     mechanism = CommonestCategory(epsilon=1.0, rows=100, accounting="paper")
     domain = categories(8, missing=True)
-    asked = problem(domain, n=6400)
-    assert mechanism.plan(asked).subsamples == 262_144
-    state = mechanism.prepare(data_of(domain, [4800, 800, 200, 200, 100, 100, 100, 50, 50]), asked)
+    setting = problem(domain, n=6400)
+    assert mechanism.plan(setting).subsamples == 262_144
+    state = mechanism.prepare(data_of(domain, [4800, 800, 200, 200, 100, 100, 100, 50, 50]), setting)
     assert mechanism.run(state, Secure(), 1).trials == 1
     assert mechanism.run(state, Preview(seed), 1000).trials == 1000
 
 
 def test_the_calibrated_version_and_its_saving() -> None:
     mechanism = CommonestCategory(epsilon=1.0, delta=1e-6, rows=50, subsamples=3000)
-    asked = problem(categories(8, missing=True), n=6400)
-    assert mechanism.guarantee(asked).delta <= 1e-6
-    assert agreement_needed(mechanism.plan(asked), epsilon=1.0, beta=0.05) <= 0.75
+    setting = problem(categories(8, missing=True), n=6400)
+    assert mechanism.guarantee(setting).delta <= 1e-6
+    assert agreement_needed(mechanism.plan(setting), epsilon=1.0, beta=0.05) <= 0.75
     # With the paper's m, slack and agreement: less than a nine-hundredth of its subsamples.
     paper = paper_plan(epsilon=1.0, n=6400, rows=100)
     same = agreement_needed(paper, epsilon=1.0, beta=0.05)
-    fewest = fewest_subsamples(epsilon=1.0, delta=paper.delta, n=6400, rows=100, agreement=same)
-    assert fewest is not None
-    assert paper.subsamples / fewest > 900
+    count = min_subsamples(epsilon=1.0, delta=paper.delta, n=6400, rows=100, agreement=same)
+    assert count is not None
+    assert paper.subsamples / count > 900
     # For delta = 10^-6 at agreement 3/4, subsamples of 50 rows need no more than 3,000; the paper would draw 2,097,152.
-    few = fewest_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=50)
+    few = min_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=50)
     assert few is not None
     assert few <= 3000
     assert paper_plan(epsilon=1.0, n=6400, rows=50).subsamples == 2_097_152
     # At 100 rows no number of subsamples is enough: each row is in one subsample of 65.
-    assert fewest_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=100) is None
+    assert min_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=100) is None
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
@@ -467,19 +467,19 @@ def test_what_runs_has_the_law_that_was_proved(epsilon: float) -> None:
     domain = categories(2)
     mechanism = CommonestCategory(epsilon=epsilon, delta=0.05, rows=1, subsamples=5)
     for ones in range(5):
-        asked = problem(domain, n=4)
-        plan = mechanism.plan(asked)
+        setting = problem(domain, n=4)
+        plan = mechanism.plan(setting)
         dataset = Dataset(domain, np.array([0] * (4 - ones) + [1] * ones), MADE)
-        outcomes, chances = Enumerate(window=(-8, 12)).law(mechanism, mechanism.prepare(dataset, asked))
-        seen = dict(zip(outcomes[:, 0].tolist(), chances.tolist(), strict=True))
+        outcomes, chances = Enumerate(window=(-8, 12)).law(mechanism, mechanism.prepare(dataset, setting))
+        law = dict(zip(outcomes[:, 0].tolist(), chances.tolist(), strict=True))
         expected = {0.0: 0.0, 1.0: 0.0}
         for votes in range(plan.subsamples + 1):
             chance = comb(plan.subsamples, votes) * (ones / 4) ** votes * (1 - ones / 4) ** (plan.subsamples - votes)
-            most = max(votes, plan.subsamples - votes)
+            largest = max(votes, plan.subsamples - votes)
             winner = 1.0 if votes > plan.subsamples - votes else 0.0
-            expected[winner] += chance * float(laplace_tail(plan.threshold - most, scale=plan.cap / epsilon))
+            expected[winner] += chance * float(laplace_tail(plan.threshold - largest, scale=plan.cap / epsilon))
         for answer, chance in expected.items():
-            assert seen.get(answer, 0.0) == pytest.approx(chance, abs=1e-12)
+            assert law.get(answer, 0.0) == pytest.approx(chance, abs=1e-12)
 
 
 # The rule of when to answer.
@@ -507,18 +507,18 @@ def older_rule(*, epsilon: float, delta: float, n: int, rows: int, subsamples: i
     j = np.arange(1, subsamples + 1)
     chances = binomial_chances(subsamples, 1 - (1 - 1 / n) ** rows)[1:]
     thresholds = np.arange(subsamples // 2 + 1, 2 * subsamples)
-    found = (math.inf, 0, 0)
+    worst = (math.inf, 0, 0)
     for cap in range(1, subsamples + 1):
         scale, p = cap / epsilon, math.exp(-epsilon / cap)
-        if thresholds[0] - scale * math.log(0.1) > found[0]:
+        if thresholds[0] - scale * math.log(0.1) > worst[0]:
             break  # wider noise needs more
         moved = np.where(j > cap, 1 - 2 * math.exp(epsilon / 2) * p ** ((j + 1) / 2) / (1 + p), 0.0)
         short = thresholds[:, None] - np.minimum(subsamples, subsamples // 2 + j)
         slack = np.maximum(laplace_tail(short, scale=scale), moved) @ chances
         if (slack <= delta).any():
             threshold = int(thresholds[np.argmax(slack <= delta)])
-            found = min(found, (threshold - scale * math.log(0.1), cap, threshold))
-    return found[1:]
+            worst = min(worst, (threshold - scale * math.log(0.1), cap, threshold))
+    return worst[1:]
 
 
 SETTINGS = (

@@ -61,8 +61,8 @@ def test_draws_are_told_what_the_worst_neighbour_moves(
     nearby = [np.concatenate([base if neighbours is ADD_REMOVE else base[1:], records[[cell]]]) for cell in range(8)]
     moved = np.array([values_of(mechanism, problem, rows) - start for rows in nearby])
     if noise == "gaussian":
-        told = sum(charge.squared_shift for charge in account.charges)
-        assert (moved**2).sum(axis=1).max() == told
+        shift = sum(charge.squared_shift for charge in account.charges)
+        assert (moved**2).sum(axis=1).max() == shift
         assert account.epsilon == 0
         # Below, where one table is released: the account knows the exact law of one or two cells.
         assert 0.5e-6 < account.delta(1.0) <= 1e-6
@@ -70,10 +70,10 @@ def test_draws_are_told_what_the_worst_neighbour_moves(
     assert account.epsilon == pytest.approx(1.0)
     assert len(account.charges) == 1
     if isinstance(mechanism, DirectTables):
-        told = mechanism.moves(problem)
+        shift = mechanism.moves(problem)
     else:
-        told = fourier_laplace(sizes=(2, 2, 2), ways=ways, neighbours=neighbours, epsilon=1.0)[1]
-    assert np.abs(moved).sum(axis=1).max() == told
+        shift = fourier_laplace(sizes=(2, 2, 2), ways=ways, neighbours=neighbours, epsilon=1.0)[1]
+    assert np.abs(moved).sum(axis=1).max() == shift
 
 
 @pytest.mark.slow
@@ -82,13 +82,13 @@ def test_draws_are_told_what_the_worst_neighbour_moves(
 @every_noise
 def test_exact_privacy_over_all_neighbours(kind: type[Either], neighbours: Neighbours, noise: str) -> None:
     mechanism = kind(epsilon=2.0, delta=0.05, noise=noise)
-    found = exact_delta(mechanism, tiny(neighbours), window=(-6, 8), universe=every_record((2, 2)))
-    assert found.delta <= mechanism.guarantee(tiny(neighbours)).delta + 1e-9
+    delta = exact_delta(mechanism, tiny(neighbours), window=(-6, 8), universe=every_record((2, 2)))
+    assert delta.delta <= mechanism.guarantee(tiny(neighbours)).delta + 1e-9
     if noise == "gaussian":
-        assert found.delta > 0.3 * mechanism.delta
+        assert delta.delta > 0.3 * mechanism.delta
     quiet = dataclasses.replace(mechanism, epsilon=1.3 * mechanism.epsilon)
     assert exact_delta(_claiming(quiet, 2.0), tiny(neighbours), window=(-6, 8), universe=every_record((2, 2))).delta > (
-        found.delta + 1e-3
+        delta.delta + 1e-3
     )
 
 
@@ -99,8 +99,8 @@ def _claiming(mechanism: Either, epsilon: float) -> Either:
     def guarantee(self: Either, problem: Problem) -> Guarantee:
         return dataclasses.replace(base.guarantee(self, problem), epsilon=epsilon)
 
-    told = {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism)}
-    liar: Either = type("Liar", (base,), {"guarantee": guarantee})(**told)
+    settings = {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism)}
+    liar: Either = type("Liar", (base,), {"guarantee": guarantee})(**settings)
     return liar
 
 
@@ -165,24 +165,24 @@ def test_the_planner_beats_both_where_tables_are_many() -> None:
 
 @pytest.mark.parametrize("key", ["residual-planner", "direct-tables", "fourier-tables"])
 def test_entries_explain_themselves(key: str) -> None:
-    found = entry(key)
-    assert found.mechanism.releases == "answers"
-    explanation = (inspect.getmodule(found.mechanism).__doc__ or "").casefold()
+    listed = entry(key)
+    assert listed.mechanism.releases == "answers"
+    explanation = (inspect.getmodule(listed.mechanism).__doc__ or "").casefold()
     assert all(part in explanation for part in ("private", "notation", "references"))
-    assert found.story.endswith(".")
-    made = found.make(**found.tiny)
-    assert found.make(**{name: getattr(made, name) for name in found.controls()}) == made
-    for name, parameter in found.controls().items():
+    assert listed.story.endswith(".")
+    mechanism = listed.make(**listed.tiny)
+    assert listed.make(**{name: getattr(mechanism, name) for name in listed.controls()}) == mechanism
+    for name, parameter in listed.controls().items():
         assert parameter.help
         for stop in parameter.stops:
             parameter.check(name=name, value=stop)
     for neighbours in Neighbours:
         problem = problem_of((2, 2, 2), ways=2, n=500, neighbours=neighbours)
-        bound = made.accuracy(problem, 0.05)
+        bound = mechanism.accuracy(problem, 0.05)
         assert 0 < bound.value * 500 <= (bound.rows_needed or 0)
-        assert found.serves(problem.queries)
-        assert made.guarantee(problem).delta <= 0.01
-        assert min(made.preview_seconds(problem)) >= 0
+        assert listed.serves(problem.queries)
+        assert mechanism.guarantee(problem).delta <= 0.01
+        assert min(mechanism.preview_seconds(problem)) >= 0
 
 
 def test_other_questions_are_refused() -> None:
@@ -197,8 +197,8 @@ def test_other_questions_are_refused() -> None:
 @both
 def test_laplace_noise_needs_no_delta_and_is_wider_where_one_row_is_in_many_numbers(kind: type[Either]) -> None:
     """Of 10 attributes one row is in 120 tables of three; of one attribute, in one table."""
-    told = "Laplace noise needs no slack δ, and is wider where one row is in many numbers."
-    assert kind.parameters()["noise"].help == told
+    sentence = "Laplace noise needs no δ, and is wider where one row is in many numbers."
+    assert kind.parameters()["noise"].help == sentence
     many, few = (problem_of((2,) * size, ways=ways, n=1_000, neighbours=REPLACE) for size, ways in ((10, 3), (1, 1)))
     laplace, gaussian = (kind(epsilon=1.0, delta=1e-9, noise=noise) for noise in ("laplace", "gaussian"))
     assert laplace.guarantee(many).delta == 0 < gaussian.guarantee(many).delta

@@ -12,8 +12,8 @@ import pytest
 
 from dpcore import Account, Enumerate, Neighbours, Preview, Secure
 from dpcore.core import Floats, Integers, Problem
-from dpcore.mechanisms.tables.kinds import Kinds
-from dpcore.mechanisms.tables.plan import Part, ResidualPlan, best_variances, residual_plan
+from dpcore.mechanisms.tables.cliques import CliqueTypes
+from dpcore.mechanisms.tables.plan import PlanPart, ResidualPlan, best_variances, residual_plan
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dplab.audit import exact_delta
 from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of, tiny
@@ -109,29 +109,29 @@ def test_spending_is_within_the_guarantee(sizes: tuple[int, ...], neighbours: Ne
 # How good the plan is.
 
 
-def squared_error(kinds: Kinds, parts: tuple[Part, ...]) -> float:
+def squared_error(cliques: CliqueTypes, parts: tuple[PlanPart, ...]) -> float:
     """Expected squared error of all cells of all tables, from each cell's own variance."""
-    plan = ResidualPlan(kinds=kinds, neighbours=ADD_REMOVE, parts=parts, delta=0.5)
-    tables = combinations(range(len(kinds.sizes)), kinds.ways)
-    return sum(math.prod(kinds.sizes[a] for a in t) * plan.cell_sigma(t) ** 2 for t in tables)
+    plan = ResidualPlan(cliques=cliques, neighbours=ADD_REMOVE, parts=parts, delta=0.5)
+    tables = combinations(range(len(cliques.sizes)), cliques.ways)
+    return sum(math.prod(cliques.sizes[a] for a in t) * plan.cell_sigma(t) ** 2 for t in tables)
 
 
 def test_worth_adds_up_to_the_squared_error() -> None:
-    kinds = Kinds(sizes=(2, 3, 2, 5), ways=3)
-    plan = residual_plan(sizes=kinds.sizes, ways=3, neighbours=ADD_REMOVE, epsilon=1.0, delta=1e-6)
+    cliques = CliqueTypes(sizes=(2, 3, 2, 5), ways=3)
+    plan = residual_plan(sizes=cliques.sizes, ways=3, neighbours=ADD_REMOVE, epsilon=1.0, delta=1e-6)
     variances = np.array([part.centred_variance for part in plan.parts])
-    assert squared_error(kinds, plan.parts) == pytest.approx(float((kinds.worth * kinds.counts) @ variances))
+    assert squared_error(cliques, plan.parts) == pytest.approx(float((cliques.weights * cliques.counts) @ variances))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pairs", [1, 5])
 def test_no_other_noise_of_the_same_cost_errs_less(pairs: int, seed: int) -> None:
     generator = np.random.Generator(np.random.SFC64(seed))
-    shifts, worth = generator.random((pairs, 4)) * 3, generator.random(4) * 5
-    best = best_variances(shifts, worth=worth)
+    shifts, weights = generator.random((pairs, 4)) * 3, generator.random(4) * 5
+    best = best_variances(shifts, weights=weights)
 
     def error(variances: Floats) -> float:
-        return float(worth @ variances) * float((shifts @ (1 / variances)).max())
+        return float(weights @ variances) * float((shifts @ (1 / variances)).max())
 
     others = best * np.exp(generator.normal(0, 1, (20_000, 1)) * generator.normal(0, 0.3, (20_000, 4)))
     assert error(best) <= min(error(other) for other in others) * 1.002
@@ -176,7 +176,7 @@ def test_the_promise_fails_no_more_often_than_told(seed: int) -> None:
 def test_plans_under_both_relations_for_product_sizes() -> None:
     """Replacing costs more than adding, and less than twice the noise: both rows move one set of contrasts."""
     for sizes in product((2, 3), repeat=3):
-        told: dict[str, Any] = {"sizes": sizes, "ways": 2, "epsilon": 1.0, "delta": 1e-6}
-        added, replaced = (residual_plan(neighbours=neighbours, **told) for neighbours in (ADD_REMOVE, REPLACE))
+        settings: dict[str, Any] = {"sizes": sizes, "ways": 2, "epsilon": 1.0, "delta": 1e-6}
+        added, replaced = (residual_plan(neighbours=neighbours, **settings) for neighbours in (ADD_REMOVE, REPLACE))
         for table in combinations(range(3), 2):
             assert added.cell_sigma(table) < replaced.cell_sigma(table) < 2 * added.cell_sigma(table)

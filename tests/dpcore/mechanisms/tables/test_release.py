@@ -13,14 +13,14 @@ import pytest
 from dpcore import Neighbours, ParameterError, Preview
 from dpcore.core import Floats, Integers, finish
 from dpcore.data.product import Product
-from dpcore.mechanisms.tables import agreeing, counting, fitting
+from dpcore.mechanisms.tables import consistency, counting, fitting
+from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.contrasts import contrasts
 from dpcore.mechanisms.tables.counting import count_contrasts, count_tables, smaller_tables
 from dpcore.mechanisms.tables.fitting import on_simplex
-from dpcore.mechanisms.tables.kinds import Kinds
-from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, asked
+from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, marginals_of
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from dpcore.mechanisms.tables.shelves import shelves_of, total_variation
+from dpcore.mechanisms.tables.shape_groups import shape_groups_of, total_variation
 from dpcore.mechanisms.tables.tree import answers_only, synthetic_rows, widest_tree
 from dpcore.queries.marginals import Marginals
 from tests.kit.attribute_tables import correlated, dataset_on, problem_of, table_of
@@ -39,13 +39,13 @@ def test_counts_by_brute_force(
     monkeypatch.setattr(counting, "BLOCK", 100)
     monkeypatch.setattr(counting, "WORDS", 3)
     records = correlated(sizes, n=n, seed=seed)
-    kinds = Kinds(sizes=sizes, ways=ways)
-    found = finish(count_contrasts(records, kinds))
-    for key in kinds.keys:
+    cliques = CliqueTypes(sizes=sizes, ways=ways)
+    contrasts_by_type = finish(count_contrasts(records, cliques))
+    for key in cliques.keys:
         expected = [
-            contrasts(table_of(records, sizes, chosen), tuple(sizes[a] for a in chosen)) for chosen in kinds.sets[key]
+            contrasts(table_of(records, sizes, chosen), tuple(sizes[a] for a in chosen)) for chosen in cliques.sets[key]
         ]
-        np.testing.assert_array_equal(found[key], np.concatenate(expected))
+        np.testing.assert_array_equal(contrasts_by_type[key], np.concatenate(expected))
     tables = finish(count_tables(records, sizes, ways=ways))
     for chosen, table in tables.items():
         np.testing.assert_array_equal(table, table_of(records, sizes, chosen))
@@ -57,7 +57,7 @@ def test_counts_by_brute_force(
 def test_counting_tells_its_progress(sizes: tuple[int, ...], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "BLOCK", 64)
     monkeypatch.setattr(counting, "WORDS", 1)
-    shares = list(count_contrasts(correlated(sizes, n=640, seed=seed), Kinds(sizes=sizes, ways=2)))
+    shares = list(count_contrasts(correlated(sizes, n=640, seed=seed), CliqueTypes(sizes=sizes, ways=2)))
     assert len(shares) == 10
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
@@ -79,8 +79,8 @@ def released(
 
 def without_noise(release: ContrastsRelease, records: Integers) -> ContrastsRelease:
     """The same release with true values."""
-    found = finish(count_contrasts(records, release.plan.kinds))
-    values = np.concatenate([found[part.key] for part in release.plan.parts])[None, :]
+    contrasts_by_type = finish(count_contrasts(records, release.plan.cliques))
+    values = np.concatenate([contrasts_by_type[part.key] for part in release.plan.parts])[None, :]
     return dataclasses.replace(release, values=values)
 
 
@@ -120,20 +120,20 @@ def test_fitted_tables_are_tables(sizes: tuple[int, ...], ways: int, neighbours:
             inside = chosen[:place] + chosen[place + 1 :]
             np.testing.assert_allclose(tables[chosen].sum(axis=place), tables[inside], atol=1.0)
     assert fitting.disagreement(release.plan, {
-        shape: np.stack([tables[chosen] for chosen in shelf.sets])
-        for shape, shelf in shelves_of(release.plan.kinds).shelves.items() if shape
-    } | {(): np.array([total])}) <= 2 * agreeing.ROWS_APART  # fmt: skip
+        shape: np.stack([tables[chosen] for chosen in group.sets])
+        for shape, group in shape_groups_of(release.plan.cliques).groups.items() if shape
+    } | {(): np.array([total])}) <= 2 * consistency.ROW_TOLERANCE  # fmt: skip
 
 
 @every_shape
 def test_fitting_brings_tables_closer_to_the_truth(sizes: tuple[int, ...], seed: int) -> None:
     """Where noise matters, each step of post-processing helps: 5 releases, mean total variation."""
-    found: dict[str, list[float]] = {"unbiased": [], "simplex": [], "consistent": []}
+    errors: dict[str, list[float]] = {"unbiased": [], "simplex": [], "consistent": []}
     for turn in range(5):
         release, truth = released(sizes, ways=3, n=2_000, seed=seed + turn, neighbours=Neighbours.REPLACE_ONE)
-        for fit, distances in found.items():
+        for fit, distances in errors.items():
             distances.append(mean_distance(release.tables(fit=fit), truth, list(truth)))
-    unbiased, simplex, consistent = (float(np.mean(distances)) for distances in found.values())
+    unbiased, simplex, consistent = (float(np.mean(distances)) for distances in errors.values())
     assert consistent < 0.99 * simplex <= 0.99 * unbiased
 
 
@@ -195,11 +195,11 @@ def test_rows_have_the_tables_of_the_tree(sizes: tuple[int, ...], ways: int, see
     tables: Tables = {c: t.astype(float) for c, t in finish(count_tables(records, sizes, ways=ways)).items()}
     tree = widest_tree(tables, attributes=len(sizes), ways=ways)
     assert sorted(attribute for attribute, _ in tree.steps) == list(range(len(sizes)))
-    seen: set[int] = set()
+    seeds: set[int] = set()
     for attribute, given in tree.steps:
-        assert set(given) <= seen, "a value is drawn from one that is not there yet"
+        assert set(given) <= seeds, "a value is drawn from one that is not there yet"
         assert any(set(given) <= set(table) for table in tables)
-        seen.add(attribute)
+        seeds.add(attribute)
     rows = synthetic_rows(tables, tree, rows=20_000, seed=seed)
     assert rows.shape == (20_000, len(sizes))
     followed = [table for table in tree.tables() if len(table) == ways]
@@ -238,8 +238,8 @@ def test_rows_never_seen_together_still_get_values() -> None:
 
 
 def test_what_is_said_where_rows_do_not_have_all_tables() -> None:
-    told = answers_only(attributes=8, ways=3)
-    assert "follow 6 of the 56 released tables" in told and "No synthetic table" not in told
+    sentence = answers_only(attributes=8, ways=3)
+    assert "follow 6 of the 56 released tables" in sentence and "No synthetic table" not in sentence
     assert "tables of one attribute do not say how attributes go together" in answers_only(attributes=8, ways=1)
     assert "all attributes" in answers_only(attributes=2, ways=2)
     singles: dict[Any, Floats] = {(0,): np.ones(2), (1,): np.ones(2)}
@@ -250,12 +250,12 @@ def test_what_is_said_where_rows_do_not_have_all_tables() -> None:
 def test_attributes_named_as_columns_of_numbers_keep_columns_of_their_own() -> None:
     names = ("rows", "column rows", "trial", "age")
     usual = problem_of((2, 2, 2, 2), ways=1, n=8, neighbours=Neighbours.ADD_REMOVE_ONE)
-    domain = Product(names=names, columns=asked(usual).domain.columns)
+    domain = Product(names=names, columns=marginals_of(usual).domain.columns)
     problem = dataclasses.replace(usual, domain=domain, queries=Marginals(domain=domain, ways=1))
     mechanism = ResidualPlanner(epsilon=1.0, delta=1e-6)
     rows = dataset_on(problem, np.zeros((8, 4), dtype=np.int64))
     release = mechanism.run(mechanism.prepare(rows, problem), Preview(0))
     assert isinstance(release, ContrastsRelease)
-    told = ["trial", "refused", "column column rows", "column rows", "column trial", "age", "rows"]
+    columns = ["trial", "refused", "column column rows", "column rows", "column trial", "age", "rows"]
     frame = release.frame()
-    assert list(frame) == told and (frame[told[2:6]] != "").sum().tolist() == [2, 2, 2, 2]
+    assert list(frame) == columns and (frame[columns[2:6]] != "").sum().tolist() == [2, 2, 2, 2]

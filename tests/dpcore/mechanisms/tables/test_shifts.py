@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpcore import Neighbours
-from dpcore.mechanisms.tables import kinds as kinds_module
+from dpcore.mechanisms.tables import cliques as cliques_module
+from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.contrasts import centred, contrast_rows, contrasts, kappa, record_contrasts
-from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.mechanisms.tables.plan import worst_shift
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from tests.kit.attribute_tables import dataset_on, every_record, problem_of
@@ -21,14 +21,14 @@ every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 some_sizes = pytest.mark.parametrize("sizes", [(2, 2), (2, 3), (3, 2, 4), (2, 2, 3, 2), (2, 2, 2, 2, 2)])
 
 
-def contrasts_of(record: np.ndarray[Any, Any], kinds: Kinds) -> dict[tuple[int, ...], np.ndarray[Any, Any]]:
+def contrasts_of(record: np.ndarray[Any, Any], cliques: CliqueTypes) -> dict[tuple[int, ...], np.ndarray[Any, Any]]:
     """Every set's contrasts of one record."""
-    found = {}
-    for sets in kinds.sets.values():
+    shifts = {}
+    for sets in cliques.sets.values():
         for chosen in sets:
-            own = tuple(kinds.sizes[a] for a in chosen)
-            found[chosen] = record_contrasts(tuple(int(record[a]) for a in chosen), own)
-    return found
+            own = tuple(cliques.sizes[a] for a in chosen)
+            shifts[chosen] = record_contrasts(tuple(int(record[a]) for a in chosen), own)
+    return shifts
 
 
 # Contrasts.
@@ -74,34 +74,34 @@ def test_contrasts_of_a_table_and_back(sizes: tuple[int, ...], seed: int) -> Non
 @some_sizes
 def test_what_a_neighbour_moves_by_brute_force(sizes: tuple[int, ...]) -> None:
     ways = min(3, len(sizes))
-    kinds = Kinds(sizes=sizes, ways=ways)
-    moved = [contrasts_of(record, kinds) for record in every_record(sizes)]
-    added = kinds.squared_shifts(ADD_REMOVE)
-    pairs = dict(zip(kinds.differing(), kinds.squared_shifts(REPLACE), strict=True))
+    cliques = CliqueTypes(sizes=sizes, ways=ways)
+    moved = [contrasts_of(record, cliques) for record in every_record(sizes)]
+    added = cliques.squared_shifts(ADD_REMOVE)
+    pairs = dict(zip(cliques.differing(), cliques.squared_shifts(REPLACE), strict=True))
     assert len(added) == 1
-    seen = set()
+    differing = set()
     for place, (record, one) in enumerate(zip(every_record(sizes), moved, strict=True)):
-        lengths = [sum(int((one[s] ** 2).sum()) for s in kinds.sets[key]) for key in kinds.keys]
+        lengths = [sum(int((one[s] ** 2).sum()) for s in cliques.sets[key]) for key in cliques.keys]
         np.testing.assert_allclose(added[0], lengths, rtol=1e-12)
         for other_record, other in zip(every_record(sizes)[:place], moved[:place], strict=True):
-            apart = [sum(int(((one[s] - other[s]) ** 2).sum()) for s in kinds.sets[key]) for key in kinds.keys]
+            distances = [sum(int(((one[s] - other[s]) ** 2).sum()) for s in cliques.sets[key]) for key in cliques.keys]
             differ = record != other_record
             key = tuple(
-                int(sum(d for d, s in zip(differ, sizes, strict=True) if s == size)) for size, _ in kinds.groups
+                int(sum(d for d, s in zip(differ, sizes, strict=True) if s == size)) for size, _ in cliques.groups
             )
-            np.testing.assert_allclose(pairs[key], apart, rtol=1e-9, atol=1e-9)
-            seen.add(key)
-    assert seen | {(0,) * len(kinds.groups)} == set(pairs), "a kind of pair was not met"
+            np.testing.assert_allclose(pairs[key], distances, rtol=1e-9, atol=1e-9)
+            differing.add(key)
+    assert differing | {(0,) * len(cliques.groups)} == set(pairs), "a kind of pair was not met"
 
 
 def test_too_many_kinds_of_pairs_are_bounded_one_set_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = Kinds(sizes=(2, 2, 3, 4), ways=3)
-    exact = kinds.squared_shifts(REPLACE)
-    monkeypatch.setattr(kinds_module, "MAX_PAIRS", 3)
-    bound = kinds.squared_shifts(REPLACE)
-    assert bound.shape == (1, len(kinds.keys))
+    cliques = CliqueTypes(sizes=(2, 2, 3, 4), ways=3)
+    exact = cliques.squared_shifts(REPLACE)
+    monkeypatch.setattr(cliques_module, "MAX_PAIRS", 3)
+    bound = cliques.squared_shifts(REPLACE)
+    assert bound.shape == (1, len(cliques.keys))
     assert (bound >= exact.max(axis=0) * (1 - 1e-12)).all()
-    assert (bound[0] <= 4 * kinds.squared_shifts(ADD_REMOVE)[0] * (1 + 1e-12)).all()
+    assert (bound[0] <= 4 * cliques.squared_shifts(ADD_REMOVE)[0] * (1 + 1e-12)).all()
 
 
 @every_relation
@@ -111,7 +111,7 @@ def test_every_draw_is_told_what_the_worst_neighbour_moves(sizes: tuple[int, ...
     problem = problem_of(sizes, ways=min(3, len(sizes)), n=3, neighbours=neighbours)
     mechanism = ResidualPlanner(epsilon=1.0, delta=1e-6)
     plan = mechanism.plan(problem)
-    told = sum(
+    expected = sum(
         sum(s * s for s in shift) / part.sigma**2 for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
     )
     records = every_record(sizes)
@@ -126,8 +126,8 @@ def test_every_draw_is_told_what_the_worst_neighbour_moves(sizes: tuple[int, ...
         rows = np.concatenate([base if neighbours is ADD_REMOVE else base[1:], records[[cell]]])
         near = values(rows)
         cost = sum(float(((near[p.key] - start[p.key]) ** 2).sum()) / p.sigma**2 for p in plan.parts)
-        assert cost <= told * (1 + 1e-9)
+        assert cost <= expected * (1 + 1e-9)
         reached.append(cost)
         drawn = {part.key for part in plan.parts}
         assert all(key in drawn or np.array_equal(near[key], start[key]) for key in near), "moved, but not drawn"
-    assert max(reached) == pytest.approx(told, rel=1e-9)
+    assert max(reached) == pytest.approx(expected, rel=1e-9)

@@ -15,7 +15,7 @@ from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Pr
 from dpcore.core import BoundKind, Floats, Integers, Problem, finish
 from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
-from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.plan import ResidualPlan
@@ -51,13 +51,13 @@ class Quiet(WholeTable):
 def test_exact_privacy_over_all_neighbours(neighbours: Neighbours, rule: bool) -> None:
     """With pairs, and with single columns alone, which the rule takes for two rows."""
     mechanism = dataclasses.replace(TINY, rule=rule)
-    assert mechanism.plan(tiny(neighbours)).kinds.ways == (1 if rule else 2)
-    told: dict[str, Any] = {"window": WINDOW, "universe": every_record((2, 2))}
-    finding = exact_delta(mechanism, tiny(neighbours), **told)
+    assert mechanism.plan(tiny(neighbours)).cliques.ways == (1 if rule else 2)
+    settings: dict[str, Any] = {"window": WINDOW, "universe": every_record((2, 2))}
+    finding = exact_delta(mechanism, tiny(neighbours), **settings)
     assert finding.pairs == (16 if neighbours is ADD_REMOVE else 24)
     assert 0.3 * TINY.delta < finding.delta <= TINY.delta
     faulty = Quiet(epsilon=TINY.epsilon, delta=TINY.delta, rule=rule)
-    assert exact_delta(faulty, tiny(neighbours), **told).delta > 1.2 * TINY.delta
+    assert exact_delta(faulty, tiny(neighbours), **settings).delta > 1.2 * TINY.delta
 
 
 @pytest.mark.slow
@@ -108,21 +108,21 @@ def test_the_rule_takes_what_noise_leaves_room_for(neighbours: Neighbours, seed:
     """Fewer columns at small epsilon or n; pairs are then not promised. Spending is the guarantee's either way."""
     problem, _, state = prepared(2_000, neighbours, seed=seed, ways=3)
     mechanisms = [WholeTable(epsilon=epsilon, delta=1e-6) for epsilon in (0.02, 0.6, 20.0)]
-    ways = [mechanism.plan(problem).kinds.ways for mechanism in mechanisms]
+    ways = [mechanism.plan(problem).cliques.ways for mechanism in mechanisms]
     assert ways == [1, 2, 3]
-    assert WholeTable(epsilon=0.02, rule=False).plan(problem).kinds.ways == 3
-    assert [m.plan(dataclasses.replace(problem, n=10**7)).kinds.ways for m in mechanisms] == [3, 3, 3]
+    assert WholeTable(epsilon=0.02, rule=False).plan(problem).cliques.ways == 3
+    assert [m.plan(dataclasses.replace(problem, n=10**7)).cliques.ways for m in mechanisms] == [3, 3, 3]
     for mechanism in mechanisms:
         account = Account(Preview(seed))
         mechanism.run(state, account, 2)
         assert 0.5e-6 < account.delta(mechanism.epsilon) <= 1e-6
-    kinds = [mechanism.accuracy(problem, 0.05).kind for mechanism in mechanisms]
-    assert kinds == [BoundKind.ORDER_ONLY, BoundKind.ORDER_ONLY, BoundKind.GUARANTEE]
+    cliques = [mechanism.accuracy(problem, 0.05).kind for mechanism in mechanisms]
+    assert cliques == [BoundKind.ORDER_ONLY, BoundKind.ORDER_ONLY, BoundKind.GUARANTEE]
 
 
 def test_too_many_cells_of_pairs_leave_single_columns() -> None:
     problem = problem_of((5_000, 5_000), ways=2, n=10**9, neighbours=REPLACE)
-    assert WholeTable(epsilon=5.0).plan(problem).kinds.ways == 1
+    assert WholeTable(epsilon=5.0).plan(problem).cliques.ways == 1
     with pytest.raises(ParameterError, match="numbers"):
         WholeTable(epsilon=5.0, rule=False).plan(problem)
 
@@ -151,8 +151,8 @@ def test_fitted_rows_come_closer_than_those_of_a_tree(seed: int) -> None:
     np.testing.assert_array_equal(start, before)
     assert apart(rows, records) < 0.1 * apart(start, records)
     # Columns of their own are the hardest start.
-    alone = np.stack([np.random.default_rng(seed + a).permutation(records[:, a]) for a in range(5)], axis=1)
-    assert apart(fitted_rows(alone, tables, seed=seed), records) < 0.1 * apart(alone, records)
+    shuffled = np.stack([np.random.default_rng(seed + a).permutation(records[:, a]) for a in range(5)], axis=1)
+    assert apart(fitted_rows(shuffled, tables, seed=seed), records) < 0.1 * apart(shuffled, records)
 
 
 @pytest.mark.slow
@@ -161,8 +161,8 @@ def test_fitted_rows_come_closer_than_those_of_a_tree(seed: int) -> None:
 def test_never_worse_than_single_columns(neighbours: Neighbours, epsilon: float, seed: int) -> None:
     """Mean over releases, beside rows of the same mechanism's single columns at the same privacy."""
     _, records, state = prepared(4_000, neighbours, seed=seed)
-    alone = problem_of(SIZES, ways=1, n=4_000, neighbours=neighbours)
-    single = WholeTable(epsilon=epsilon).prepare(dataset_on(alone, records), alone)
+    single_problem = problem_of(SIZES, ways=1, n=4_000, neighbours=neighbours)
+    single = WholeTable(epsilon=epsilon).prepare(dataset_on(single_problem, records), single_problem)
     mechanism = WholeTable(epsilon=epsilon)
     ours, theirs = (mechanism.run(found, Preview(seed), 5) for found in (state, single))
     found = [np.mean([apart(release.rows(trial=t), records) for t in range(5)]) for release in (ours, theirs)]
@@ -201,11 +201,11 @@ def test_what_the_rows_errors_stay_within_is_for_all_tables_that_were_measured(s
     data = dataset_on(problem, correlated((2, 2, 2), n=200, seed=seed))
     release = mechanism.run(mechanism.prepare(data, problem), Preview(seed), 1)
     rows = release.rows()
-    assert release.plan.kinds.ways == 2
+    assert release.plan.cliques.ways == 2
     counts = np.bincount(2 * rows[:, 0] + rows[:, 1], minlength=4)
-    apart = np.abs(counts - release.unbiased((0, 1)).reshape(-1)).max()
+    distances = np.abs(counts - release.unbiased((0, 1)).reshape(-1)).max()
     noise = release.plan.cell_sigma((0, 1)) * math.sqrt(2 * math.log(2 * 12 / beta))
-    np.testing.assert_allclose(release.off_by((0, 1), rows[None], beta=beta), apart + noise)
+    np.testing.assert_allclose(release.off_by((0, 1), rows[None], beta=beta), distances + noise)
 
 
 # A table of every kind of column.

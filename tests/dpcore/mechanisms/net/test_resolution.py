@@ -12,7 +12,7 @@ from dpcore import Cells, Intervals, Number, ParameterError, Preview, Problem, T
 from dpcore.data.generators import generate
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.databases import candidates
-from dpcore.mechanisms.net.sized import (
+from dpcore.mechanisms.net.resolution import (
     MAX_STEPS,
     NetOfResolution,
     by_dimension,
@@ -49,7 +49,7 @@ def test_sizes_follow_the_choice_as_far_as_they_are_quick() -> None:
     # What is left resolves α all the same.
     for alpha in (0.005, 0.02, 0.1, 1.0):
         mechanism = NetOfResolution(alpha=alpha, sizing="queries")
-        assert mechanism.asked(many) >= mechanism.size(many) >= by_structure(many.queries, alpha)
+        assert mechanism.requested_points(many) >= mechanism.size(many) >= by_structure(many.queries, alpha)
 
 
 @pytest.mark.parametrize("kind", [Thresholds, Intervals, Cells])

@@ -9,12 +9,12 @@ import pytest
 
 from dpcore import Neighbours, Preview
 from dpcore.core import Floats
-from dpcore.mechanisms.tables import agreeing, fitting
-from dpcore.mechanisms.tables.kinds import Kinds
+from dpcore.mechanisms.tables import consistency, fitting
+from dpcore.mechanisms.tables.cliques import CliqueTypes
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.release import ContrastsRelease
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from dpcore.mechanisms.tables.shelves import Stacks, shelves_of
+from dpcore.mechanisms.tables.shape_groups import Stacks, shape_groups_of
 from dpcore.queries.marginals import Set
 from tests.kit.attribute_tables import correlated, problem_of, release_of
 
@@ -22,18 +22,18 @@ SIZES = ((2, 3, 2, 4), (3, 3, 3, 3), (2, 2, 2, 2, 2))
 every_shape = pytest.mark.parametrize("sizes", SIZES, ids=str)
 
 
-def stacks(kinds: Kinds, *, seed: int) -> Stacks:
+def stacks(cliques: CliqueTypes, *, seed: int) -> Stacks:
     """Any numbers as tables."""
     generator = np.random.Generator(np.random.SFC64(seed))
-    shelves = shelves_of(kinds).shelves
-    return {shape: generator.normal(9, 3, (len(shelf.sets), *shape)) for shape, shelf in shelves.items()}
+    groups = shape_groups_of(cliques).groups
+    return {shape: generator.normal(9, 3, (len(group.sets), *shape)) for shape, group in groups.items()}
 
 
-def by_set(kinds: Kinds, tables: Stacks) -> dict[Set, Floats]:
+def by_set(cliques: CliqueTypes, tables: Stacks) -> dict[Set, Floats]:
     """Each table by its attributes."""
-    shelves = shelves_of(kinds).shelves
+    groups = shape_groups_of(cliques).groups
     return {
-        chosen: each for shape, found in tables.items() for chosen, each in zip(shelves[shape].sets, found, strict=True)
+        chosen: each for shape, found in tables.items() for chosen, each in zip(groups[shape].sets, found, strict=True)
     }
 
 
@@ -49,12 +49,12 @@ def noisy(sizes: tuple[int, ...], *, epsilon: float, seed: int) -> tuple[Residua
 @every_shape
 @pytest.mark.parametrize("ways", [2, 3])
 def test_means_by_brute_force(sizes: tuple[int, ...], ways: int, seed: int) -> None:
-    kinds = Kinds(sizes=sizes, ways=ways)
-    tables = stacks(kinds, seed=seed)
-    level = agreeing.levels_of(kinds)[ways]
+    cliques = CliqueTypes(sizes=sizes, ways=ways)
+    tables = stacks(cliques, seed=seed)
+    level = consistency.levels_of(cliques)[ways]
     assert level.below is not None
     means, apart = level.means(level.flat(tables), level.below.flat(tables))
-    found, each = by_set(kinds, level.below.stacked(means)), by_set(kinds, tables)
+    found, each = by_set(cliques, level.below.stacked(means)), by_set(cliques, tables)
     furthest = 0.0
     for small in combinations(range(len(sizes)), ways - 1):
         made = [
@@ -72,15 +72,15 @@ def test_means_by_brute_force(sizes: tuple[int, ...], ways: int, seed: int) -> N
 @every_shape
 def test_scaled_tables_have_the_margins_of_one_table(sizes: tuple[int, ...], seed: int) -> None:
     """Where margins are those of some tables, scaling others to them comes to them; one sweep as by axes."""
-    kinds = Kinds(sizes=sizes, ways=3)
-    level = agreeing.levels_of(kinds)[3]
+    cliques = CliqueTypes(sizes=sizes, ways=3)
+    level = consistency.levels_of(cliques)[3]
     assert level.below is not None
     whole = np.random.Generator(np.random.SFC64(seed)).uniform(0.001, 0.009, sizes)
     every = range(len(sizes))
     margins = {}
-    for shape, shelf in shelves_of(kinds).shelves.items():
-        margins[shape] = np.stack([whole.sum(axis=tuple(a for a in every if a not in s)) for s in shelf.sets])
-    tables = np.abs(level.flat(stacks(kinds, seed=seed))) + 1
+    for shape, group in shape_groups_of(cliques).groups.items():
+        margins[shape] = np.stack([whole.sum(axis=tuple(a for a in every if a not in s)) for s in group.sets])
+    tables = np.abs(level.flat(stacks(cliques, seed=seed))) + 1
     for _ in range(100):
         tables = level.scaled(tables, level.below.flat(margins))
     assert level.means(tables, level.below.flat(margins))[1] < 1e-6 * whole.sum()
@@ -90,27 +90,29 @@ def test_scaled_tables_have_the_margins_of_one_table(sizes: tuple[int, ...], see
 @pytest.mark.parametrize("order", [1, 2])
 def test_margins_made_to_agree(sizes: tuple[int, ...], order: int, seed: int) -> None:
     """All that two of them share is the same, and adds up to the total; those that agree stay as they are."""
-    kinds = Kinds(sizes=sizes, ways=3)
-    level = agreeing.levels_of(kinds)[order]
+    cliques = CliqueTypes(sizes=sizes, ways=3)
+    level = consistency.levels_of(cliques)[order]
     total = np.array([100.0])
-    moved = level.agreeing(level.flat(stacks(kinds, seed=seed)), total=total)
-    found = by_set(kinds, level.stacked(moved))
-    for one, other in product(found, repeat=2):
+    moved = level.reconciled(level.flat(stacks(cliques, seed=seed)), total=total)
+    tables_by_set = by_set(cliques, level.stacked(moved))
+    for one, other in product(tables_by_set, repeat=2):
         shared = set(one) & set(other)
-        here, there = (found[s].sum(axis=tuple(p for p, a in enumerate(s) if a not in shared)) for s in (one, other))
+        here, there = (
+            tables_by_set[s].sum(axis=tuple(p for p, a in enumerate(s) if a not in shared)) for s in (one, other)
+        )
         np.testing.assert_allclose(here, there, atol=1e-9)
-        assert found[one].sum() == pytest.approx(100.0)
-    np.testing.assert_allclose(level.agreeing(moved, total=total), moved, atol=1e-9)
+        assert tables_by_set[one].sum() == pytest.approx(100.0)
+    np.testing.assert_allclose(level.reconciled(moved, total=total), moved, atol=1e-9)
 
 
 def test_no_tables_that_agree_are_nearer(seed: int) -> None:
     """Attributes of one size: what moves is at right angles to every way of agreeing tables to differ."""
-    kinds = Kinds(sizes=(3, 3, 3, 3), ways=3)
-    level, total = agreeing.levels_of(kinds)[2], np.array([100.0])
-    start = level.flat(stacks(kinds, seed=seed))
-    moved = level.agreeing(start, total=total)
+    cliques = CliqueTypes(sizes=(3, 3, 3, 3), ways=3)
+    level, total = consistency.levels_of(cliques)[2], np.array([100.0])
+    start = level.flat(stacks(cliques, seed=seed))
+    moved = level.reconciled(start, total=total)
     for other in range(5):
-        elsewhere = level.agreeing(level.flat(stacks(kinds, seed=seed + other + 1)), total=total)
+        elsewhere = level.reconciled(level.flat(stacks(cliques, seed=seed + other + 1)), total=total)
         away = elsewhere - moved
         assert abs((moved - start) @ away) < 1e-9 * np.linalg.norm(moved - start) * np.linalg.norm(away)
 
@@ -123,23 +125,23 @@ def test_rounds_end_where_tables_agree(
     """Before the last round, at half a row or a hundredth of the noise; smaller tables are the means of larger ones."""
     plan, residuals = noisy(sizes, epsilon=epsilon, seed=seed)
     rounds: list[float] = []
-    means = agreeing.Level.means
+    means = consistency.Level.means
 
-    def counted(self: agreeing.Level, tables: Floats, margins: Floats) -> tuple[Floats, float]:
-        found = means(self, tables, margins)
+    def counted(self: consistency.Level, tables: Floats, margins: Floats) -> tuple[Floats, float]:
+        result = means(self, tables, margins)
         if len(self.axes) == 3:
-            rounds.append(found[1])
-        return found
+            rounds.append(result[1])
+        return result
 
-    monkeypatch.setattr(agreeing.Level, "means", counted)
+    monkeypatch.setattr(consistency.Level, "means", counted)
     fitted = fitting.consistent(plan, residuals)
     noise = min(plan.cell_sigma(pair) for pair in combinations(range(len(sizes)), 2))
-    enough = max(agreeing.ROWS_APART, agreeing.NOISE_APART * noise)
-    assert len(rounds) < agreeing.ROUNDS
+    enough = max(consistency.ROW_TOLERANCE, consistency.NOISE_TOLERANCE * noise)
+    assert len(rounds) < consistency.ROUNDS
     assert rounds[-2] <= enough < min(rounds[:-2], default=np.inf)
     assert fitting.disagreement(plan, fitted) <= 2 * enough
     assert all((tables >= 0).all() for tables in fitted.values())
-    for level in agreeing.levels_of(plan.kinds)[2:]:
+    for level in consistency.levels_of(plan.cliques)[2:]:
         assert level.below is not None
         smaller = level.below.flat(fitted)
         np.testing.assert_allclose(means(level, level.flat(fitted), smaller)[0], smaller)
@@ -149,18 +151,18 @@ def test_tables_are_scaled_to_margins_that_agree(seed: int, monkeypatch: pytest.
     """Margins moved to the mean of what tables make of them would not agree on what they share in turn."""
     plan, residuals = noisy((2, 3, 2, 4), epsilon=0.5, seed=seed)
     agreed: list[Floats] = []
-    agree, scaled = agreeing.Level.agreeing, agreeing.Level.scaled
+    agree, scaled = consistency.Level.reconciled, consistency.Level.scaled
 
-    def kept(self: agreeing.Level, tables: Floats, *, total: Floats) -> Floats:
+    def kept(self: consistency.Level, tables: Floats, *, total: Floats) -> Floats:
         agreed.append(agree(self, tables, total=total))
         return agreed[-1]
 
-    def checked(self: agreeing.Level, tables: Floats, margins: Floats) -> Floats:
+    def checked(self: consistency.Level, tables: Floats, margins: Floats) -> Floats:
         np.testing.assert_array_equal(margins, np.maximum(agreed[-1], 0))
         return scaled(self, tables, margins)
 
-    monkeypatch.setattr(agreeing.Level, "agreeing", kept)
-    monkeypatch.setattr(agreeing.Level, "scaled", checked)
+    monkeypatch.setattr(consistency.Level, "reconciled", kept)
+    monkeypatch.setattr(consistency.Level, "scaled", checked)
     fitting.consistent(plan, residuals)
     assert agreed
 
@@ -168,11 +170,11 @@ def test_tables_are_scaled_to_margins_that_agree(seed: int, monkeypatch: pytest.
 def test_where_tables_are_too_many_none_is_moved(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     plan, residuals = noisy((2, 2, 3, 2), epsilon=1.0, seed=seed)
     moved = fitting.consistent(plan, residuals)
-    monkeypatch.setattr(agreeing, "WORK", 0)
+    monkeypatch.setattr(consistency, "WORK", 0)
     fitted = fitting.consistent(plan, residuals)
     assert set(fitted) == set(moved)
     assert any(not np.array_equal(fitted[shape], moved[shape]) for shape in fitted)
     monkeypatch.undo()
-    monkeypatch.setattr(agreeing, "KEPT", 0)
+    monkeypatch.setattr(consistency, "MAX_CACHED", 0)
     again = fitting.consistent(plan, residuals)
     assert all(np.array_equal(again[shape], moved[shape]) for shape in moved)

@@ -1,10 +1,10 @@
-"""What a class's dimension is worth: errors that nobody can promise, and one that somebody can, against the rows.
+"""Bounds that follow from a class's dimension: a lower and an upper bound on the worst error, against the rows.
 
-From below: of d shattered points, hide a random half, r rows for each; then n = r d/2, and whoever answers the class
-within α gives the half away (vc.py, fat_shattering.py). From above: the net mechanism answers any class of |C|
-questions on U points. By Hoeffding's inequality some m rows, drawn from the data, answer every question within
-√(ln(2|C|)/(2m)) of the data's own answer; choosing among all C(U + m - 1, m) databases of m rows costs at most
-(2/(εn))·ln(C(U + m - 1, m)/β) more, except with chance β. Between the two the truth lies.
+From below: of d shattered points, hide a random half, r rows for each; then n = r d/2, and answers to the class within
+α reveal the half (vc.py, fat_shattering.py). From above: the net mechanism answers any class of |C| questions on U
+points. By Hoeffding's inequality some m rows, drawn from the data, answer every question within √(ln(2|C|)/(2m)) of the
+data's own answer; choosing among all C(U + m - 1, m) databases of m rows costs at most (2/(εn))·ln(C(U + m - 1, m)/β)
+more, except with chance β. Between the two the truth lies.
 
 The dimension bounds the number of questions: on U points at most C(U, 0) + C(U, 1) + … + C(U, d) of them differ (Sauer
 1972, Shelah 1972), and at least 2^d do. So ln|C| is at most about d·ln U, which is how a dimension makes a large class
@@ -34,15 +34,15 @@ MAX_SYNTHETIC = 10**7
 
 
 def different(matrix: ArrayLike) -> int:
-    """How many different questions a class asks, |C|."""
+    """Return the number of different queries in a class, |C|."""
     return len(np.unique(np.asarray(matrix, dtype=np.float64), axis=0))
 
 
-def most_questions(*, points: int, dimension: int) -> int:
-    """Largest number of different yes-or-no questions on the points that have the dimension (Sauer-Shelah)."""
+def max_questions(*, points: int, dimension: int) -> int:
+    """Return the largest number of different yes/no queries on the points with this dimension (Sauer-Shelah)."""
     if not 0 <= dimension <= points:
         raise ParameterError("The dimension must lie between 0 and the number of points.")
-    return sum(math.comb(points, taken) for taken in range(dimension + 1))
+    return sum(math.comb(points, size) for size in range(dimension + 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +59,9 @@ class NetPromise:
 
 
 def net_promise(*, questions: int, points: int, rows: int, epsilon: float, beta: float) -> NetPromise:
-    """The worst error the net mechanism promises for any class of so many questions, at the size m that is best."""
+    """Return the worst error that the net mechanism guarantees for any class of this size, at the best m."""
     if questions < 1 or points < 1 or rows < 1 or not (0 < epsilon < math.inf and 0 < beta < 1):
-        raise ParameterError("A promise needs a class, rows, a privacy loss above 0 and a failure chance in (0, 1).")
+        raise ParameterError("A guaranteed error needs a class, rows, an ε above 0 and a β in (0, 1).")
     sizes = np.unique(np.geomspace(1, MAX_SYNTHETIC, 400).round().astype(np.int64)).tolist()
     best = NetPromise(value=math.inf, synthetic=1)
     for size in sizes:
@@ -74,19 +74,19 @@ def net_promise(*, questions: int, points: int, rows: int, epsilon: float, beta:
 
 
 def hidden_half(
-    found: Shattering, *, scale: float | None, repeats: int, epsilon: float, neighbours: Neighbours, beta: float
+    shattering: Shattering, *, scale: float | None, repeats: int, epsilon: float, neighbours: Neighbours, beta: float
 ) -> Bound | None:
-    """The error nobody can promise for a class with this shattered set; None if it is too small to hide a half of.
+    """Return the lower bound on the error for a class with this shattered set; None if it is too small to hide a half.
 
     Args:
-        found: the shattered set, with levels.
+        shattering: the shattered set, with levels.
         scale: γ for questions with weights; None for yes-or-no questions.
         repeats: rows for each hidden point, so that n = repeats · points/2.
         epsilon: privacy loss.
         neighbours: the relation.
-        beta: failure chance of the promise.
+        beta: failure probability of the guaranteed error.
     """
-    points = hidden_points(found, scale=scale)
+    points = hidden_points(shattering, scale=scale)
     if points < 2:
         return None
     if scale is None:
@@ -94,7 +94,7 @@ def hidden_half(
     return fat_shattering.error_bound(
         points=points,
         scale=scale,
-        spread=_spread(found, scale=scale),
+        spread=_spread(shattering, scale=scale),
         epsilon=epsilon,
         neighbours=neighbours,
         beta=beta,
@@ -102,18 +102,20 @@ def hidden_half(
     )
 
 
-def hidden_points(found: Shattering, *, scale: float | None) -> int:
-    """Shattered points that can hide a half: an even number; with weights, those whose levels are alike."""
-    if scale is None or found.at_least < 2:
-        return found.at_least - found.at_least % 2
-    return len(fat_shattering.alike(levels=_levels(found), scale=scale))
+def hidden_points(shattering: Shattering, *, scale: float | None) -> int:
+    """Return the number of shattered points that can hide a half: even; with weights, those of like levels."""
+    if scale is None or shattering.lower_bound < 2:
+        return shattering.lower_bound - shattering.lower_bound % 2
+    return len(fat_shattering.alike(levels=_levels(shattering), scale=scale))
 
 
-def _levels(found: Shattering) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    return np.array([float(level) for level in found.levels])
+def _levels(shattering: Shattering) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.array([float(level) for level in shattering.levels])
 
 
-def _spread(found: Shattering, *, scale: float) -> float:
-    """How far the levels of the points that hide a half differ."""
-    chosen: list[Fraction] = [found.levels[place] for place in fat_shattering.alike(levels=_levels(found), scale=scale)]
+def _spread(shattering: Shattering, *, scale: float) -> float:
+    """Return the largest difference between levels of the points that hide a half."""
+    chosen: list[Fraction] = [
+        shattering.levels[place] for place in fat_shattering.alike(levels=_levels(shattering), scale=scale)
+    ]
     return float(max(chosen) - min(chosen))

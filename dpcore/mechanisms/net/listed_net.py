@@ -23,7 +23,7 @@ BITS = 64
 
 
 def listable_points(*, size: int, queries: int, points: int) -> int:
-    """The most points, up to ``points`` and at least 1, of which all databases can be listed and scored."""
+    """Return the most points, up to ``points`` and at least 1, of which all databases can be listed and scored."""
     while points > 1 and candidates(size=size, points=points) * queries * (points + 2) > MAX_EFFORT:
         points -= 1
     return points
@@ -55,7 +55,7 @@ class ListedNet:
         self.candidates = Candidates(listed, scores)
 
     def draw(self, generator: np.random.Generator, *, rate: float, trials: int) -> Integers:
-        """Databases with weights e^(rate * score), as points in order, (trials, m); exact up to rounding."""
+        """Return the databases with weights e^(rate * score), as points in order, (trials, m); exact up to rounding."""
         drawn = self.candidates.draw(generator, rate=rate, rule="exponential", trials=trials)
         return self.candidates.points[drawn].astype(np.int64)
 
@@ -79,9 +79,9 @@ class ListedNet:
 
             if flip(below, chance):
                 among = int(starts[level]) + below(int(starts[level + 1] - starts[level]))
-                found: Integers = self.candidates.points[order[among]].astype(np.int64)
-                return found
+                database: Integers = self.candidates.points[order[among]].astype(np.int64)
+                return database
 
     def _above(self, falls: Floats) -> list[int]:
-        """Whole numbers above 2^BITS * e^-fall, by more than doubles can be off."""
+        """Return whole numbers above 2^BITS * e^-fall, by more than the rounding error of doubles."""
         return [int(height) + 2 for height in np.exp(-falls) * (1 + 1e-9) * 2.0**BITS]

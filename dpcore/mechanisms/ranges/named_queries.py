@@ -31,7 +31,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    DomainKind,
+    DomainType,
     Entry,
     Floats,
     HistogramState,
@@ -47,7 +47,7 @@ from dpcore.randomness.laws import laplace_quantile
 
 MAX_NAMED = 1 << 16
 """Queries that may be named."""
-SUMS_APART = 1e-9
+SUM_TOLERANCE = 1e-9
 """Share of the largest number by which sums may differ from one computer to another: far more than they do."""
 
 
@@ -71,12 +71,12 @@ class NamedRelease(DataRelease):
 
     @override
     def may_show(self, numbers: Floats) -> bool:
-        """Whether each group has whole rows, spread evenly over its cells."""
+        """Return whether each group has whole rows, spread evenly over its cells."""
         starts = np.concatenate([[0], np.asarray(self.ends[:-1], dtype=np.int64) + 1])
         counts = np.rint(np.add.reduceat(numbers[: self.ends[-1] + 1], starts)).astype(np.int64)[None, :]
         answers = counts if isinstance(self.problem.queries, Cells) else np.cumsum(counts, axis=1)
         again = dataclasses.replace(self, answers=answers, refused=self.refused[:1])
-        return bool(np.allclose(again.histogram()[0], numbers, rtol=0, atol=SUMS_APART * np.abs(numbers).max()))
+        return bool(np.allclose(again.histogram()[0], numbers, rtol=0, atol=SUM_TOLERANCE * np.abs(numbers).max()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ class NamedQueries(PureMechanism):
     )  # fmt: skip
 
     def ends(self, problem: Problem) -> Integers:
-        """Last cells of the groups of cells, (k,): public."""
+        """Return the last cells of the groups of cells, (k,): public."""
         cells = problem.domain.ordered
         count = min(self.named, cells)
         return (np.arange(1, count + 1) * cells) // count - 1
@@ -106,7 +106,7 @@ class NamedQueries(PureMechanism):
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Each of {k:,} named queries has noise of scale {k / self.epsilon:,.4g} rows. No "
-            f"{problem.queries.one} is off by more than {rows:,} rows, except with chance {beta:g}.",
+            f"{problem.queries.one} has an error above {rows:,} rows, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{'2' if ends == 2 else ''}J}}{{n}},\quad k\cdot\Pr[|Z|>J]\le\beta,"
             r"\quad Z\sim\mathrm{DLap}(k/\varepsilon)",
             reference="exact tails, union bound over the named queries",
@@ -137,7 +137,7 @@ ENTRIES = (
         title="Laplace for k named queries",
         story="Name your questions first; each gets noise that grows with how many there are. What all else is held "
         "against.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Blum, Ligett and Roth (2013), section 1"),
     ),

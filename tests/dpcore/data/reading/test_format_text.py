@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dpcore.data.reading.described import format_sentence
 from dpcore.data.reading.format import DAY_FIRST, LOCAL, MONTH_FIRST, Format
+from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.reading.tables import read_table
 
 SWISS = Format(separator="\t", decimal=",", date_order=DAY_FIRST, encoding="cp1252")

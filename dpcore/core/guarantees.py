@@ -1,4 +1,4 @@
-"""What is promised: who is protected from whom, and how private."""
+"""Privacy guarantees: the neighbouring relation, ε, δ and γ."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Neighbours(enum.StrEnum):
 
     @property
     def histogram_shift(self) -> tuple[int, ...]:
-        """How far a histogram's cells move between neighbours, cell by moved cell."""
+        """Changes of the histogram's cells between neighbours, one for each changed cell."""
         return (1, 1) if self is Neighbours.REPLACE_ONE else (1,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A privacy promise: (epsilon, delta), failing with probability gamma over the draw of the data, for one relation.
+    """A guarantee: (epsilon, delta), failing with probability gamma over the draw of the data, for one relation.
 
     ``releasable`` is False for approximate samplers, asymptotic promises and previews; ``why_not`` then says why.
     ``person_rows`` is 0 where a row is protected; else a person is, of whom so many rows at most are read.
@@ -57,7 +57,7 @@ class Guarantee:
             raise ParameterError("A guarantee that cannot be released must say why.")
 
     def sentence(self) -> str:
-        """The guarantee in one line, its numbers rounded up: what is printed holds."""
+        """Return the guarantee in one line, its numbers rounded up: what is printed holds."""
         return self._line(rounded_up)
 
     def exact_sentence(self) -> str:
@@ -65,7 +65,7 @@ class Guarantee:
         return self._line(exactly)
 
     def _line(self, printed: Callable[[float], str]) -> str:
-        """The guarantee in one line, its numbers printed by a function."""
+        """Return the guarantee in one line, its numbers printed by a function."""
         parts = [f"ε = {printed(self.epsilon)}"]
         if self.delta:
             parts.append(f"δ = {printed(self.delta)}")
@@ -75,7 +75,7 @@ class Guarantee:
 
     @property
     def relation(self) -> str:
-        """Who is protected, in words."""
+        """The neighbouring relation in words."""
         if not self.person_rows:
             return self.neighbours.words
         rows = f"{self.person_rows:,} row{'s' * (self.person_rows > 1)}"
@@ -87,7 +87,7 @@ MAX_PRICED_ROWS = 1_000_000
 
 
 def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
-    """What a guarantee for one row more or less is for a person with so many at most; 0 rows leave it as it is.
+    """Return the guarantee for a person with up to ``rows`` rows; 0 rows leave it unchanged.
 
     Adding c rows one after the other gives (c epsilon, delta + e^epsilon delta + … + e^((c - 1) epsilon) delta) = (c
     epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1)): group privacy (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017,
@@ -119,12 +119,12 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
 
 
 def exactly(number: float) -> str:
-    """A number with all its digits and no more: 1, 0.1, 1e-6; zero has no sign."""
+    """Return a number with all its digits and no more: 1, 0.1, 1e-6; zero has no sign."""
     return repr(float(number) + 0.0).removesuffix(".0").replace("e-0", "e-")
 
 
 def rounded_up(number: float) -> str:
-    """A guarantee's number with three significant digits, never below itself: 0.0597 for 0.05963, 1 for 1."""
+    """Return a guarantee's number with three significant digits, never below itself: 0.0597 for 0.05963, 1 for 1."""
     if not math.isfinite(number) or number == 0:
         return exactly(number)
     # Of the number as it is written: 0.1 is not to become 0.101 for what binary adds to it.
@@ -138,5 +138,5 @@ def rounded_down(number: float) -> str:
 
 
 def rows_up(rows: float) -> str:
-    """A bound in rows, rounded up to a whole one: what is printed holds."""
+    """Return a bound in rows, rounded up to a whole one: what is printed holds."""
     return f"{math.ceil(rows):,}" if math.isfinite(rows) else "∞"

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore import Cells, Intervals, Neighbours, Number, Preview, Problem, Thresholds
 from dpcore.core import HistogramState, Queries
-from dpcore.mechanisms.ranges.named import NamedQueries, NamedRelease
+from dpcore.mechanisms.ranges.named_queries import NamedQueries, NamedRelease
 from dpcore.randomness import Sampler
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
@@ -51,14 +51,14 @@ def test_named_queries_err_by_noise_of_scale_k_and_the_others_lie_between(kind: 
     release = mechanism.run(mechanism.prepare(data, problem), Preview(2), 4000)
     counted = np.split(data.histogram[:16], ends[:-1] + 1)
     truth = np.array([group.sum() for group in counted])
-    seen = np.stack([group.sum(axis=1) for group in np.split(release.histogram()[:, :16], ends[:-1] + 1, axis=1)], 1)
+    sums = np.stack([group.sum(axis=1) for group in np.split(release.histogram()[:, :16], ends[:-1] + 1, axis=1)], 1)
     if kind is not Cells:
-        truth, seen = np.cumsum(truth), np.cumsum(seen, axis=1)
+        truth, sums = np.cumsum(truth), np.cumsum(sums, axis=1)
     p = math.exp(-2.0 / k)
     # 4,000 draws of kurtosis below 6.1: the variance strays by 4% typically.
-    assert (seen - truth).var(axis=0) == pytest.approx(np.full(k, 2 * p / (1 - p) ** 2), rel=0.2)
-    assert np.abs((seen - truth).mean(axis=0)).max() < 5 * math.sqrt(2 * p / (1 - p) ** 2 / 4000)
-    assert np.isclose(release.answers, seen).all() and not release.histogram()[:, 16].any()
+    assert (sums - truth).var(axis=0) == pytest.approx(np.full(k, 2 * p / (1 - p) ** 2), rel=0.2)
+    assert np.abs((sums - truth).mean(axis=0)).max() < 5 * math.sqrt(2 * p / (1 - p) ** 2 / 4000)
+    assert np.isclose(release.answers, sums).all() and not release.histogram()[:, 16].any()
 
 
 @EVERY_CLASS
@@ -79,10 +79,10 @@ def test_the_promise_is_kept_when_every_cell_is_an_end_and_not_made_else(kind: t
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_replacing_a_row_costs_no_more_than_adding_one(neighbours: Neighbours) -> None:
     domain = Number(bits=4)
-    told = {
+    expected = {
         each: NamedQueries().accuracy(
             Problem(domain=domain, queries=Thresholds(domain=domain), n=100, neighbours=each), 0.1
         )
         for each in (neighbours, Neighbours.REPLACE_ONE)
     }
-    assert len({bound.value for bound in told.values()}) == 1
+    assert len({bound.value for bound in expected.values()}) == 1

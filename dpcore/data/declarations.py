@@ -1,7 +1,7 @@
-"""A whole table declared: what each column can be, and who is protected. Public, and the same for neighbouring tables.
+"""Declarations of whole tables: domain of each column, and column of persons. Public, the same for neighbouring tables.
 
 >>> import pandas as pd
->>> from dpcore.data.declared import DeclaredColumn, DeclaredTable
+>>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 >>> from dpcore.data.columns import Labels, Number
 >>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Number(high=120, bins=12, missing=True)),
 ...                                DeclaredColumn(name="smoker", on=Labels(yes_no=True))))
@@ -95,14 +95,14 @@ class Capped(Reading):
 
     @override
     def records(self, table: Table) -> NDArray[Any]:
-        """The reading's, of the rows that are kept."""
-        kept = table.present(self.person) & (earlier(table.codes(self.person)) < self.rows)
-        found: NDArray[Any] = self.reading.records(table)[kept]
-        return found
+        """Return the reading's records of the rows within the cap."""
+        counted = table.present(self.person) & (count_earlier(table.codes(self.person)) < self.rows)
+        records: NDArray[Any] = self.reading.records(table)[counted]
+        return records
 
 
-def earlier(codes: Integers) -> Integers:
-    """How many rows before each have its code, (n,)."""
+def count_earlier(codes: Integers) -> Integers:
+    """Return, for each row, the number of earlier rows with its code, (n,)."""
     order = np.argsort(codes, kind="stable")
     among = codes[order]
     first = np.append(True, among[1:] != among[:-1])
@@ -134,7 +134,7 @@ class DeclaredColumn:
 
     @property
     def kind(self) -> str:
-        """What a value is: "number", "category", "date" or "yes/no"."""
+        """Type of the values: "number", "category", "date" or "yes/no"."""
         if is_labels(self.on):
             return "yes/no" if self.on.yes_no else "category"
         return "date" if is_dates(self.on) else "number"
@@ -164,7 +164,7 @@ class DeclaredTable:
         return tuple(column for column in self.columns if column.used)
 
     def on(self, name: str) -> Number | Labels:
-        """What a column can be.
+        """Return the domain of a column.
 
         Raises:
             ParameterError: it is not declared, or not to be used.
@@ -175,16 +175,16 @@ class DeclaredTable:
         raise ParameterError("A column is read that is not declared to be used.")
 
     def reading(self, *names: str) -> Reading:
-        """How these columns are read: one as declared, two numbers as pairs, a group and a number, or attributes.
+        """Return the reading of these columns: one as declared, two numbers as pairs, group and number, or attributes.
 
         Numbers and dates among attributes are the categories of their cells. Of a pair with too many cells the numbers
         have at most MAP_SIDE cells a side.
         """
-        kinds = [self.on(name) for name in names]
-        return self._capped(Columns(names=names, on=_together(names, kinds)))
+        domains = [self.on(name) for name in names]
+        return self._capped(Columns(names=names, on=_together(names, domains)))
 
     def plane(self, first: str, second: str) -> Reading:
-        """A map of two columns: numbers, dates, or labels side by side.
+        """Return a map of two columns: numbers, dates, or labels side by side.
 
         Raises:
             ParameterError: a column of labels has one alone.
@@ -195,23 +195,23 @@ class DeclaredTable:
         return self._capped(Columns(names=(first, second), on=_map((first, second), *sides)))
 
     def whole(self, *names: str, bins: int = MAX_BINS) -> Reading:
-        """Rows of these columns, of all that may be read where none is named, as attributes; see ``ranged``."""
+        """Rows of these columns, of all that may be read where none is named, as attributes; see ``bin_ranges``."""
         names = names or tuple(column.name for column in self.used)
-        kinds = [self.on(name) for name in names]
-        columns = tuple(ranged(kind, bins=bins) if is_number(kind) else kind for kind in kinds)
+        domains = [self.on(name) for name in names]
+        columns = tuple(bin_ranges(on, bins=bins) if is_number(on) else on for on in domains)
         return self._capped(Columns(names=names, on=Product(names=names, columns=columns)))
 
     def cut(self, cuts: Mapping[str, tuple[float, ...]]) -> Reading:
         """Rows of these columns as attributes, numbers and dates cut at these places alone; labels as they are."""
-        kinds = [(self.on(name), places) for name, places in cuts.items()]
-        columns = tuple(replace(kind, cuts=places) if is_number(kind) else kind for kind, places in kinds)
+        domains = [(self.on(name), places) for name, places in cuts.items()]
+        columns = tuple(replace(on, cuts=places) if is_number(on) else on for on, places in domains)
         return self._capped(Columns(names=tuple(cuts), on=Product(names=tuple(cuts), columns=columns)))
 
     def _capped(self, reading: Reading) -> Reading:
         return Capped(reading=reading, person=self.person, rows=self.person_rows) if self.person else reading
 
     def from_frame(self, frame: pd.DataFrame, *names: str, private: bool = True) -> Dataset:
-        """These columns of a DataFrame; a file of the same rows gives the same records."""
+        """Return these columns of a DataFrame; a file of the same rows gives the same records."""
         return self.reading(*names).from_frame(frame, private=private)
 
 
@@ -234,8 +234,8 @@ class Unfit:
 
 def unfit_cells(readings: Iterable[Reading], table: Table) -> list[Unfit]:
     """Count the cells of each declared column that do not fit, once for each column and declaration."""
-    kinds = [each for reading in readings for each in columns_read(reading)]
-    return [_unfit(name, kind, table) for name, kind in dict.fromkeys(kinds)]
+    columns = [each for reading in readings for each in columns_read(reading)]
+    return [_unfit(name, on, table) for name, on in dict.fromkeys(columns)]
 
 
 def columns_read(reading: Reading) -> list[tuple[str, Number | Labels]]:
@@ -245,66 +245,66 @@ def columns_read(reading: Reading) -> list[tuple[str, Number | Labels]]:
     return list(zip(reading.names, reading.on.columns, strict=True)) if isinstance(reading, Columns) else []
 
 
-def _unfit(name: str, kind: Number | Labels, table: Table) -> Unfit:
-    """Of one column: one that has no cell for missing values is given it."""
-    reads = replace(kind, missing=True)
+def _unfit(name: str, on: Number | Labels, table: Table) -> Unfit:
+    """Count one column's cells; a column without a cell for missing values is given one."""
+    reads = replace(on, missing=True)
     reading = Columns(names=(name,), on=reads)
     present, cells = table.present(name), reading.records(table)
     wrong = present & (cells >= reads.ordered)
     return Unfit(column=name, cells=len(cells), empty=int((~present).sum()), wrong=int(wrong.sum()))
 
 
-def coarser(line: Number, cells: int = MAP_SIDE) -> Number:
-    """A number's line with so many cells at most; dates keep theirs, which are their units."""
+def coarsen(line: Number, cells: int = MAP_SIDE) -> Number:
+    """Return a number's line with so many cells at most; dates keep theirs, which are their units."""
     if is_dates(line) or line.ordered <= cells:
         return line
     return replace(line, bins=cells)
 
 
-def ranged(line: Number, *, bins: int = MAX_BINS) -> Number:
-    """A line's numbers in so many ranges at most, by a public rule: its bounds alone say which.
+def bin_ranges(line: Number, *, bins: int = MAX_BINS) -> Number:
+    """Return a line's numbers in so many ranges at most, by a public rule: its bounds alone say which.
 
     Numbers that may be 0 and may reach thousands are cut logarithmically, and have one range of all below the first
     cut. Others, and dates, get ranges of as many of the line's own cells each.
 
-    >>> [ranged(Number(high=100_000)).describe(cell) for cell in range(4)]
+    >>> [bin_ranges(Number(high=100_000)).describe(cell) for cell in range(4)]
     ['0 to 1', '1 to 100', '100 to 150', '150 to 200']
-    >>> ranged(Number(high=120, bins=120), bins=30).describe(1)
+    >>> bin_ranges(Number(high=120, bins=120), bins=30).describe(1)
     '4 to 8'
     """
     start = max(line.low, 1.0)
     if not is_dates(line) and line.low >= 0 and line.high >= SKEWED * start:
-        found: list[float] = []
+        cuts: list[float] = []
         for series in SERIES:
-            found = _logarithmic(line, series=series)
-            if len(found) < bins:
+            cuts = _logarithmic(line, series=series)
+            if len(cuts) < bins:
                 break
-        return replace(line, cuts=tuple(found))
+        return replace(line, cuts=tuple(cuts))
     cells = -(-line.ordered // bins)
     cuts = line.edges[cells:-1:cells].tolist() if cells > 1 else []
     return replace(line, cuts=tuple(cuts))
 
 
 def _logarithmic(line: Number, *, series: tuple[float, ...]) -> list[float]:
-    """Cuts at these places of each decade, above 10 whole numbers, inside the line's bounds."""
+    """Return the cuts at these places of each decade, above 10 whole numbers, inside the line's bounds."""
     last = math.floor(math.log10(line.high))
     first = max(last - DECADES, math.floor(math.log10(max(line.low, 1.0))))
     places = {1.0, *(step * 10.0**decade for decade in range(first, last + 1) for step in series)}
     return [place for place in sorted(places) if line.low < place < line.high and (place >= 10 or place % 1 == 0)]
 
 
-def _together(names: tuple[str, ...], kinds: list[Number | Labels]) -> Number | Labels | Product:
+def _together(names: tuple[str, ...], domains: list[Number | Labels]) -> Number | Labels | Product:
     """The domain of these columns: one alone, two numbers or a group and a number as a map, others as attributes."""
-    match kinds:
+    match domains:
         case [alone]:
             return alone
         case [first, second] if is_number(second) and not (is_labels(first) and first.yes_no):
             return _map((names[0], names[1]), first, second)
-    return Product(names=names, columns=tuple(kinds))
+    return Product(names=names, columns=tuple(domains))
 
 
 def _map(names: tuple[str, str], first: Number | Labels, second: Number | Labels) -> Product:
-    """Two columns, each as finely cut as both together may be."""
+    """Return two columns, each as finely cut as both together may be."""
     if first.ordered * second.ordered > 2**MAX_BITS:
-        first, second = (coarser(side) if is_number(side) else side for side in (first, second))
+        first, second = (coarsen(side) if is_number(side) else side for side in (first, second))
     return Product.map(first, second, names=names)

@@ -1,4 +1,4 @@
-"""The settings with which a file is read, in a sentence: for a screen or a terminal, before anything is charged."""
+"""The settings of a file in a sentence: for a screen or a terminal, before anything is charged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Sets of attributes sorted into kinds: all sets with as many attributes of each size are alike.
+"""Sets of attributes (cliques) sorted into types: two sets with as many attributes of each size are alike.
 
-There are thousands of sets but few kinds. What a set costs, what it is worth and how many there are follows from its
-kind; and so does what a pair of records costs, from how many attributes of each size they differ in.
+There are thousands of sets but few types. Cost and weight of a set follow from its type, and so does the number of sets
+of that type. The cost of a pair of records follows from how many attributes of each size differ.
 
 Under ADD_REMOVE_ONE a record's contrasts on a set T have squared length kappa p, p the product of 1 - 1/s, whatever the
 record. Under REPLACE_ONE two records that differ exactly in the attributes D are apart on T by
@@ -26,15 +26,15 @@ from dpcore.queries.marginals import Set
 
 MAX_NUMBERS = 1 << 24
 """Noisy numbers of one release: 128 MB."""
-KEPT_PLANS = 8
-"""Plans of one server that are kept at once: each holds its sets of attributes."""
+MAX_CACHED_PLANS = 8
+"""Plans that one server caches: each holds its sets of attributes."""
 MAX_PAIRS = 1 << 14
-"""Kinds of differing records compared one by one; beyond, each set is taken at its own worst."""
+"""Types of differing pairs that are compared one by one; beyond, each set is taken at its own worst pair."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kinds:
-    """The kinds of sets of at most ``ways`` of these attributes.
+class CliqueTypes:
+    """The types of sets of at most ``ways`` of these attributes.
 
     Attributes:
         sizes: cells of each attribute.
@@ -59,39 +59,39 @@ class Kinds:
             )
         sets = sum(math.comb(len(self.sizes), ways) for ways in range(self.ways + 1))
         what, smaller = f"The {sets:,} sets of up to {self.ways} attributes", "take smaller tables or fewer columns"
-        check_memory(sets, what=what, smaller=smaller, each=KEPT_PLANS * (128 + 16 * self.ways))
+        check_memory(sets, what=what, smaller=smaller, each=MAX_CACHED_PLANS * (128 + 16 * self.ways))
 
     @cached_property
     def groups(self) -> tuple[tuple[int, int], ...]:
-        """The different sizes, each with how many attributes have it."""
+        """Pairs (size, number of attributes of that size)."""
         return tuple(sorted(Counter(self.sizes).items()))
 
     @cached_property
     def keys(self) -> tuple[Set, ...]:
-        """Attributes of each size, for every kind; the empty set first, small sets before large ones."""
+        """Numbers of attributes of each size, for every type; the empty set first, small sets before large ones."""
         ranges = [range(min(many, self.ways) + 1) for _, many in self.groups]
         return tuple(sorted((key for key in product(*ranges) if sum(key) <= self.ways), key=lambda k: (sum(k), k)))
 
     @cached_property
     def sets(self) -> dict[Set, tuple[Set, ...]]:
-        """The sets of each kind."""
-        found: dict[Set, list[Set]] = {key: [] for key in self.keys}
+        """Sets of attributes by their type."""
+        members: dict[Set, list[Set]] = {key: [] for key in self.keys}
         place = {size: position for position, (size, _) in enumerate(self.groups)}
         for size in range(self.ways + 1):
             for chosen in combinations(range(len(self.sizes)), size):
                 key = [0] * len(self.groups)
                 for attribute in chosen:
                     key[place[self.sizes[attribute]]] += 1
-                found[tuple(key)].append(chosen)
-        return {key: tuple(chosen) for key, chosen in found.items()}
+                members[tuple(key)].append(chosen)
+        return {key: tuple(chosen) for key, chosen in members.items()}
 
-    def own_sizes(self, key: Set) -> tuple[int, ...]:
-        """Sizes of the attributes of a set of this kind."""
+    def sizes_of(self, key: Set) -> tuple[int, ...]:
+        """Return the sizes of the attributes of a set of this type."""
         return tuple(size for (size, _), many in zip(self.groups, key, strict=True) for _ in range(many))
 
     @cached_property
     def counts(self) -> Floats:
-        """Sets of each kind, (kinds,)."""
+        """Number of sets of each type, (types,)."""
         return np.array(
             [math.prod(math.comb(g[1], a) for g, a in zip(self.groups, k, strict=True)) for k in self.keys],
             dtype=np.float64,
@@ -99,43 +99,43 @@ class Kinds:
 
     @cached_property
     def orders(self) -> Floats:
-        """Attributes of a set of each kind, (kinds,)."""
+        """Number of attributes of a set of each type, (types,)."""
         return np.array([sum(key) for key in self.keys], dtype=np.float64)
 
     @cached_property
     def kappas(self) -> Floats:
-        """kappa of each kind, (kinds,)."""
-        return np.array([kappa(self.own_sizes(key)) for key in self.keys], dtype=np.float64)
+        """kappa of each type, (types,)."""
+        return np.array([kappa(self.sizes_of(key)) for key in self.keys], dtype=np.float64)
 
     @cached_property
     def rows(self) -> Floats:
-        """Contrasts of one set of each kind, (kinds,)."""
-        return np.array([contrast_rows(self.own_sizes(key)) for key in self.keys], dtype=np.float64)
+        """Number of contrasts of one set of each type, (types,)."""
+        return np.array([contrast_rows(self.sizes_of(key)) for key in self.keys], dtype=np.float64)
 
     @cached_property
     def lengths(self) -> Floats:
-        """p of each kind, (kinds,)."""
-        return np.array([math.prod(1 - 1 / s for s in self.own_sizes(key)) for key in self.keys], dtype=np.float64)
+        """p of each type, (types,)."""
+        return np.array([math.prod(1 - 1 / s for s in self.sizes_of(key)) for key in self.keys], dtype=np.float64)
 
     @cached_property
-    def worth(self) -> Floats:
-        """v of one set of each kind, (kinds,): how much of sigma_T^2 the squared errors of all tables' cells add up to.
+    def weights(self) -> Floats:
+        """Weight v of one set of each type, (types,): factor of sigma_T^2 in the squared errors of all tables' cells.
 
         A centred table on T enters every table of the attributes S around it, divided by the sizes of the others.
         """
-        found = []
+        weights = []
         for key in self.keys:
-            # Choose the other attributes among those left, each worth 1/size: an elementary symmetric polynomial.
+            # Choose the other attributes among those left, each with factor 1/size: an elementary symmetric polynomial.
             sums = [1.0] + [0.0] * self.ways
-            for (size, many), taken in zip(self.groups, key, strict=True):
-                for _ in range(many - taken):
+            for (size, many), own in zip(self.groups, key, strict=True):
+                for _ in range(many - own):
                     for place in range(self.ways, 0, -1):
                         sums[place] += sums[place - 1] / size
-            found.append(math.prod(size - 1 for size in self.own_sizes(key)) * sums[self.ways - sum(key)])
-        return np.array(found, dtype=np.float64)
+            weights.append(math.prod(size - 1 for size in self.sizes_of(key)) * sums[self.ways - sum(key)])
+        return np.array(weights, dtype=np.float64)
 
     def squared_shifts(self, neighbours: Neighbours) -> Floats:
-        """Squared length by which each kind of neighbour moves the contrasts of all sets of a kind, (pairs, kinds)."""
+        """Return the squared shift of all contrasts of a type of set under each type of neighbour, (pairs, types)."""
         if neighbours is Neighbours.ADD_REMOVE_ONE:
             return (self.kappas * self.counts * self.lengths)[None, :]
         if self._pairs > MAX_PAIRS:
@@ -143,7 +143,7 @@ class Kinds:
         inner = np.ones((self._pairs, len(self.keys)))
         differing = np.array(list(self.differing()))
         for place, (size, many) in enumerate(self.groups):
-            table = _products(size=size, many=many, most=self.ways)
+            table = _products(size=size, many=many, ways=self.ways)
             inner *= table[differing[:, place]][:, [key[place] for key in self.keys]]
         return self.kappas * 2 * np.maximum(self.counts * self.lengths - inner, 0.0)
 
@@ -152,21 +152,21 @@ class Kinds:
         return math.prod(many + 1 for _, many in self.groups)
 
     def differing(self) -> Iterator[Set]:
-        """In how many attributes of each size two records may differ, in the order of squared_shifts."""
+        """Yield the numbers of differing attributes of each size of two records, in the order of squared_shifts."""
         return product(*(range(many + 1) for _, many in self.groups))
 
     @property
     def _furthest(self) -> Floats:
-        """The largest of -(product over T of 1 - 1/s - [differs]): one attribute differs, the smallest, or 0."""
-        smallest = [min(self.own_sizes(key), default=0) for key in self.keys]
+        """Largest value of -(product over T of 1 - 1/s - [differs]): one attribute differs, the smallest, or 0."""
+        smallest = [min(self.sizes_of(key), default=0) for key in self.keys]
         return np.array([p / (s - 1) if s else -1.0 for p, s in zip(self.lengths, smallest, strict=True)])
 
 
-def _products(*, size: int, many: int, most: int) -> Floats:
-    """Sum over sets of a of ``many`` attributes, b of which differ, of the product of 1 - 1/s - [differs]: (b, a)."""
-    table = np.zeros((many + 1, most + 1))
+def _products(*, size: int, many: int, ways: int) -> Floats:
+    """Sum the product of 1 - 1/s - [differs] over sets of a of ``many`` attributes, b of which differ, (b, a)."""
+    table = np.zeros((many + 1, ways + 1))
     for differ in range(many + 1):
-        for chosen in range(min(many, most) + 1):
+        for chosen in range(min(many, ways) + 1):
             table[differ, chosen] = sum(
                 math.comb(differ, j)
                 * (-1 / size) ** j

@@ -1,6 +1,6 @@
-"""A class of questions that somebody wrote down: text, one line for each question, one number for each point.
+"""A query class as text of the user: one line for each query, one number for each point.
 
-No sentence about what is wrong with it repeats what stands in it.
+No error message repeats any of the text.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
 def read_class(
     content: str | bytes,
     *,
-    most_questions: int = MAX_QUESTIONS,
-    most_points: int = MAX_POINTS,
-    most_bytes: int = MAX_BYTES,
+    max_questions: int = MAX_QUESTIONS,
+    max_points: int = MAX_POINTS,
+    max_bytes: int = MAX_BYTES,
 ) -> Floats:
-    """The matrix (questions, points) that a text holds; numbers stand between commas, semicolons, tabs or blanks.
+    """Return the matrix (queries, points) that a text holds; commas, semicolons, tabs or blanks separate numbers.
 
     Raises:
         DataError: no text, no numbers, rows of different lengths, a weight outside [0, 1], or too many of them.
     """
-    if len(content) > most_bytes:
-        raise DataError(f"This is more than {most_bytes // 1000:,} thousand letters, and there is no room for more.")
+    if len(content) > max_bytes:
+        raise DataError(f"This is more than {max_bytes // 1000:,} thousand letters, and there is no room for more.")
     if isinstance(content, bytes):
         try:
             content = content.decode("utf-8-sig")
@@ -42,9 +42,9 @@ def read_class(
     rows = [row for row in rows if row]
     if not rows:
         raise DataError("Write at least one line of numbers: a line for each question, a number for each point.")
-    if len(rows) > most_questions or len(rows[0]) > most_points:
+    if len(rows) > max_questions or len(rows[0]) > max_points:
         raise DataError(
-            f"There is room for {most_questions:,} questions on {most_points:,} points; these are {len(rows):,} on "
+            f"There is room for {max_questions:,} questions on {max_points:,} points; these are {len(rows):,} on "
             f"{len(rows[0]):,}."
         )
     for number, row in enumerate(rows, start=1):

@@ -1,10 +1,10 @@
-"""Strategies that take long to find are kept on disk for the next process, by public sizes and nothing else.
+"""Cache on disk of strategies with a long search, keyed by public sizes and nothing else.
 
 The folder is ``strategies`` in the one that DPSCOPE_CACHE names, else in ``dpscope`` of the XDG cache directory;
-DPSCOPE_CACHE=0 switches it off. It is this user's alone: links, and folders and files that anybody else owns or may
-enter, are passed over. A file is a digest and what was kept, under a name that is a digest of what it was kept for; one
-that is damaged, cut short or renamed says nothing. What was kept is not believed either: whoever reads it checks it
-(``strategy.py``). Nothing that goes wrong here is an error, and on Windows nothing is kept.
+DPSCOPE_CACHE=0 switches it off. It belongs to this user alone: links, and folders and files that other users own or may
+enter, are ignored. A file is a digest and the content, under a name that is a digest of its inputs; a file that is
+damaged, cut short or renamed is ignored. The reader validates the content as well (``strategy.py``). Failures here are
+no errors, and on Windows nothing is cached.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ VARIABLE = "DPSCOPE_CACHE"
 OFF = "0"
 ENDING, UNFINISHED = ".strategy", ".part"
 MAX_BYTES = 8 << 20
-"""Of a file; on 65,536 cells one takes 3 MB."""
+"""Maximal bytes of a file; on 65,536 cells one takes 3 MB."""
 MAX_FILES, MAX_IN_ALL = 256, 64 << 20
-"""Files, and bytes of all: the oldest go."""
+"""Maximal number of files, and bytes of all: the oldest are removed."""
 SEAL = hashlib.sha256().digest_size
 
 
 def name_of(*what: object) -> str:
-    """What a result is kept under: a digest of all that it follows from."""
+    """Return the cache key of a result: a digest of all its inputs."""
     return hashlib.sha256(repr(what).encode()).hexdigest()
 
 
 def read(name: str) -> bytes | None:
-    """What was written under a name; None if there is nothing that this user wrote whole."""
+    """Return the content under a name; None unless this user's process wrote it completely."""
     with suppress(OSError, RuntimeError), _folder() as folder:
-        # Without waiting: a pipe in its place would hold everything up.
+        # Non-blocking: a pipe in its place would block the process.
         with open(name + ENDING, "rb", opener=_within(folder, os.O_NONBLOCK)) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or not _is_mine(status):
                 return None
-            told = file.read(MAX_BYTES)
-        return told[SEAL:] if told == _sealed(name, told[SEAL:]) else None
+            content = file.read(MAX_BYTES)
+        return content[SEAL:] if content == _sealed(name, content[SEAL:]) else None
     return None
 
 
 def write(name: str, content: bytes) -> None:
-    """Keep something under a name, whole or not at all."""
+    """Write content under a name, completely or not at all."""
     sealed, part = _sealed(name, content), secrets.token_hex(8) + UNFINISHED
     with suppress(OSError, RuntimeError), _folder(make=True) as folder:
         try:
@@ -61,22 +61,22 @@ def write(name: str, content: bytes) -> None:
 
 
 def _sealed(name: str, content: bytes) -> bytes:
-    """What a file holds."""
+    """Return the content of a file: digest and content."""
     return hashlib.sha256(name.encode() + content).digest() + content
 
 
 @contextmanager
 def _folder(*, make: bool = False) -> Iterator[int]:
-    """The folder, open.
+    """Open the cache folder.
 
     Raises:
         OSError: there is none, or it is not this user's alone.
-        RuntimeError: nobody knows where the user's home is.
+        RuntimeError: the user's home folder is unknown.
     """
-    named = os.environ.get(VARIABLE)
-    if named == OFF or sys.platform == "win32":
+    setting = os.environ.get(VARIABLE)
+    if setting == OFF or sys.platform == "win32":
         raise FileNotFoundError
-    place = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpscope"
+    place = Path(setting) if setting else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpscope"
     if make:
         place.mkdir(parents=True, exist_ok=True)
         (place / "strategies").mkdir(mode=0o700, exist_ok=True)
@@ -90,24 +90,24 @@ def _folder(*, make: bool = False) -> Iterator[int]:
 
 
 def _is_mine(status: os.stat_result) -> bool:
-    """Whether a file or folder is this user's, and nobody else may do anything with it."""
+    """Return whether a file or folder is this user's, without permissions for others."""
     return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
 
 
 def _within(folder: int, more: int = 0) -> Callable[[str, int], int]:
-    """How to open files of a folder, and no link."""
+    """Return an opener of files of a folder that follows no links."""
     return lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | more, 0o600, dir_fd=folder)
 
 
 def _remove_oldest(folder: int) -> None:
-    """All but the newest files, as many and as large as may stay; what others put there stays."""
-    found = []
+    """Remove all but the newest files within the limits; other programs' files stay."""
+    files = []
     for name in os.listdir(folder):
         if name.endswith((ENDING, UNFINISHED)):
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            found.append((status.st_mtime_ns, status.st_size, name))
-    held = 0
-    for place, (_, size, name) in enumerate(sorted(found, reverse=True)):
-        held += size
-        if place >= MAX_FILES or held > MAX_IN_ALL:
+            files.append((status.st_mtime_ns, status.st_size, name))
+    total = 0
+    for place, (_, size, name) in enumerate(sorted(files, reverse=True)):
+        total += size
+        if place >= MAX_FILES or total > MAX_IN_ALL:
             os.unlink(name, dir_fd=folder)

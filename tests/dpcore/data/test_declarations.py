@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpcore import Labels, Number, ParameterError, Product, Provenance, ProvenanceKind
 from dpcore.data.dates import Dates
-from dpcore.data.declared import MAP_SIDE, Capped, DeclaredColumn, DeclaredTable, earlier
+from dpcore.data.declarations import MAP_SIDE, Capped, DeclaredColumn, DeclaredTable, count_earlier
 from dpcore.data.frames import read_frame
 from dpcore.data.product import is_map, is_table
 from dpcore.data.reading.tables import Table, read_table
@@ -69,11 +69,11 @@ def tables() -> list[Table]:
 @pytest.mark.parametrize("cap", [pytest.param(0, marks=pytest.mark.full), pytest.param(1, marks=pytest.mark.full), 2])
 def test_frames_and_files_give_the_same_records_of_any_columns(names: tuple[str, ...], cap: int) -> None:
     declared = DeclaredTable(columns=DECLARED.columns, person="who" if cap else "", person_rows=cap or 1)
-    kept = {0: list(range(len(FRAME))), 1: [0, 1], 2: [0, 1, 2, 5]}[cap]
+    rows_kept_by_cap = {0: list(range(len(FRAME))), 1: [0, 1], 2: [0, 1, 2, 5]}[cap]
     read = [declared.reading(*names).dataset(table, PROVENANCE) for table in tables()]
     for dataset in (*read, declared.from_frame(FRAME, *names)):
         assert dataset.domain == declared.reading(*names).domain
-        columns = np.array([RECORDS[(name,)] for name in names])[:, kept]
+        columns = np.array([RECORDS[(name,)] for name in names])[:, rows_kept_by_cap]
         domain = dataset.domain
         if is_map(domain):
             (a, b), (wide, high) = columns, domain.shape
@@ -92,9 +92,9 @@ def test_kinds_of_columns_are_told_apart() -> None:
 
 def test_what_is_not_declared_is_not_read() -> None:
     for name in ("who", "pay"):
-        with pytest.raises(ParameterError, match="not declared to be used") as told:
+        with pytest.raises(ParameterError, match="not declared to be used") as caught:
             DECLARED.reading(name)
-        assert name not in str(told.value)
+        assert name not in str(caught.value)
     with pytest.raises(ParameterError, match="once"):
         DeclaredTable(columns=(DECLARED.columns[0],) * 2)
 
@@ -116,11 +116,11 @@ def test_the_code_of_a_capped_source_makes_its_rows_again() -> None:
     capped = type(source)(
         origin=Uploaded(table=table, private=False, digest="d"), reading=declared.reading("seen", "smoker")
     )
-    found: dict[str, Any] = {}
+    by_column: dict[str, Any] = {}
     code = "\n".join(capped.code()).replace("pd.read_parquet('frame.parquet'", "FRAME.filter(")
     lines = code.replace("FRAME.filter(, columns=", "FRAME.filter(items=")
-    exec(lines, {"FRAME": FRAME}, found)
-    assert found["dataset"].records.tolist() == capped.dataset().records.tolist()
+    exec(lines, {"FRAME": FRAME}, by_column)
+    assert by_column["dataset"].records.tolist() == capped.dataset().records.tolist()
     assert (source.person_rows, capped.person_rows) == (0, 2)
     assert (source.public_rows, capped.public_rows) == (7, NOMINAL_ROWS)
     assert capped.columns == ("seen", "smoker", "who") and "seen × smoker" in capped.provenance.title
@@ -130,7 +130,7 @@ def test_the_code_of_a_capped_source_makes_its_rows_again() -> None:
 @given(st.lists(st.integers(0, 4)))
 def test_rows_are_counted_person_by_person_in_file_order(codes: list[int]) -> None:
     expected = [codes[:place].count(code) for place, code in enumerate(codes)]
-    assert earlier(np.array(codes, dtype=np.int64)).tolist() == expected
+    assert count_earlier(np.array(codes, dtype=np.int64)).tolist() == expected
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1001, True])

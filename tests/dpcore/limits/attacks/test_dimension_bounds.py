@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpcore.core import DataError, Neighbours, ParameterError
-from dpcore.limits.attacks import fat_shattering, vc, worth
-from dpcore.limits.attacks.given_class import MAX_POINTS, MAX_QUESTIONS, read_class
+from dpcore.limits.attacks import dimension_bounds, fat_shattering, vc
+from dpcore.limits.attacks.class_text import MAX_POINTS, MAX_QUESTIONS, read_class
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import fat_shattering_dimension, vc_dimension
 
@@ -25,11 +25,11 @@ def test_most_questions_is_what_no_class_exceeds() -> None:
         patterns = [[pattern >> x & 1 for x in range(points)] for pattern in range(1 << points)]
         for size in range(1, len(patterns) + 1):
             for rows in combinations(patterns, size):
-                dimension = vc_dimension(rows).at_least
+                dimension = vc_dimension(rows).lower_bound
                 largest[dimension] = max(largest[dimension], size)
-        assert largest == {d: worth.most_questions(points=points, dimension=d) for d in largest}
+        assert largest == {d: dimension_bounds.max_questions(points=points, dimension=d) for d in largest}
     with pytest.raises(ParameterError):
-        worth.most_questions(points=3, dimension=4)
+        dimension_bounds.max_questions(points=3, dimension=4)
 
 
 @pytest.mark.parametrize("key", ["thresholds", "intervals", "subsets", "parities"])
@@ -38,7 +38,7 @@ def test_so_many_synthetic_rows_resolve_every_data_set(key: str) -> None:
     named = next(each for each in NAMED if each.key == key)
     matrix = named.example(2 if key == "parities" else 4)
     points = matrix.shape[1]
-    questions = worth.different(matrix)
+    questions = dimension_bounds.different(matrix)
     for size in (1, 2, 3, 8):
         resolution = math.sqrt(math.log(2 * questions) / (2 * size))
         small = np.array(
@@ -51,16 +51,16 @@ def test_so_many_synthetic_rows_resolve_every_data_set(key: str) -> None:
 
 
 def test_the_best_size_is_the_best_and_counts_all_databases() -> None:
-    told = worth.net_promise(questions=8, points=3, rows=10**6, epsilon=1.0, beta=0.05)
+    promise = dimension_bounds.net_promise(questions=8, points=3, rows=10**6, epsilon=1.0, beta=0.05)
 
     def promised(size: int) -> float:
         databases = math.comb(3 + size - 1, size)
         return math.sqrt(math.log(16) / (2 * size)) + 2e-6 * math.log(databases / 0.05)
 
-    assert told.value == pytest.approx(promised(told.synthetic), rel=1e-9)
-    assert told.value <= 1.001 * min(promised(size) for size in (10, 100, 1_000, 10_000, 10**5, 10**6))
+    assert promise.value == pytest.approx(promised(promise.synthetic), rel=1e-9)
+    assert promise.value <= 1.001 * min(promised(size) for size in (10, 100, 1_000, 10_000, 10**5, 10**6))
     with pytest.raises(ParameterError):
-        worth.net_promise(questions=8, points=3, rows=0, epsilon=1.0, beta=0.05)
+        dimension_bounds.net_promise(questions=8, points=3, rows=0, epsilon=1.0, beta=0.05)
 
 
 @pytest.mark.slow
@@ -69,17 +69,21 @@ def test_the_best_size_is_the_best_and_counts_all_databases() -> None:
 def test_nobody_is_promised_what_nobody_can_keep(key: str, neighbours: Neighbours) -> None:
     named = next(each for each in NAMED if each.key == key)
     matrix = named.example(min(4, named.largest))
-    found = vc_dimension(matrix)
+    shattering = vc_dimension(matrix)
     for repeats in (1, 10, 1_000):
         for epsilon in (0.1, 1.0, 5.0):
             settings: dict[str, Any] = {"repeats": repeats, "epsilon": epsilon, "neighbours": neighbours, "beta": 0.05}
-            bound = worth.hidden_half(found, scale=None, **settings)
-            assert (bound is None) == (found.at_least < 2)
+            bound = dimension_bounds.hidden_half(shattering, scale=None, **settings)
+            assert (bound is None) == (shattering.lower_bound < 2)
             if bound is None:
                 continue
-            rows = repeats * worth.hidden_points(found, scale=None) // 2
-            promise = worth.net_promise(
-                questions=worth.different(matrix), points=matrix.shape[1], rows=rows, epsilon=epsilon, beta=0.05
+            rows = repeats * dimension_bounds.hidden_points(shattering, scale=None) // 2
+            promise = dimension_bounds.net_promise(
+                questions=dimension_bounds.different(matrix),
+                points=matrix.shape[1],
+                rows=rows,
+                epsilon=epsilon,
+                beta=0.05,
             )
             assert bound.value <= promise.value
 
@@ -91,7 +95,7 @@ def test_weights_of_scale_one_half_are_yes_or_no_questions(neighbours: Neighbour
         weighed = fat_shattering.error_bound(points=6, scale=0.5, spread=0.0, **settings)
         assert weighed.value == pytest.approx(vc.error_bound(**settings).value)
         # Somebody may do better by luck: only a promise is impossible.
-        assert ("cannot promise all of them within" in weighed.statement) == (weighed.value > 0)
+        assert ("cannot guarantee all of them within" in weighed.statement) == (weighed.value > 0)
     one = fat_shattering.constants(points=6, scale=0.2, spread=0.1, epsilon=0.6, neighbours=neighbours)
     two = fat_shattering.constants(points=6, scale=0.2, spread=0.1, epsilon=0.3, neighbours=neighbours, repeats=2)
     assert two.corrected == pytest.approx(2 * one.corrected) and two.paper == pytest.approx(2 * one.paper)
@@ -102,14 +106,16 @@ def test_only_points_of_like_levels_hide_a_half() -> None:
     levels = np.array([0.1, 0.1, 0.9, 0.9])
     halves = np.array([[pattern >> x & 1 for x in range(4)] for pattern in range(16)])
     matrix = (levels + 0.05 * (2 * halves - 1)).round(2)
-    found = fat_shattering_dimension(matrix, scale=0.05)
-    assert found.at_least == 4
-    assert worth.hidden_points(found, scale=0.05) == 2
+    shattering = fat_shattering_dimension(matrix, scale=0.05)
+    assert shattering.lower_bound == 4
+    assert dimension_bounds.hidden_points(shattering, scale=0.05) == 2
     settings: dict[str, Any] = {"repeats": 1, "epsilon": 1.0, "neighbours": Neighbours.REPLACE_ONE, "beta": 0.0}
-    bound = worth.hidden_half(found, scale=0.05, **settings)
+    bound = dimension_bounds.hidden_half(shattering, scale=0.05, **settings)
     alone = fat_shattering.error_bound(points=2, scale=0.05, spread=0.0, epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     assert bound is not None and bound.value == pytest.approx(alone.value) and bound.value > 0
-    assert worth.hidden_half(fat_shattering_dimension([[0.1], [0.3]], scale=0.1), scale=0.1, **settings) is None
+    assert (
+        dimension_bounds.hidden_half(fat_shattering_dimension([[0.1], [0.3]], scale=0.1), scale=0.1, **settings) is None
+    )
 
 
 @pytest.mark.parametrize(

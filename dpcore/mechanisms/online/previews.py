@@ -1,4 +1,4 @@
-"""Previewed conversations, begun or played to their end, and what came of them. Not private: compared with the data."""
+"""Preview conversations, opened or run to their end, and their errors. Not private: compared with the data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK = 10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conversations:
-    """What T whole conversations of k questions came to.
+    """Errors and refusals of T conversations of k queries.
 
     Attributes:
         worst: largest error of the answers given in each, a fraction of n, (T,); the first question is always answered.
@@ -32,31 +32,35 @@ class Conversations:
     broken: int
 
 
-def begun(mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int, trials: int = 1) -> Conversation:
-    """T conversations that await their first question."""
+def open_conversation(
+    mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int, trials: int = 1
+) -> Conversation:
+    """Return T conversations that await their first question."""
     return mechanism.open(mechanism.prepare(dataset, problem), Preview(seed), trials)
 
 
-def played(mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int) -> Transcript:
-    """One conversation with the mechanism's analyst."""
+def preview_conversation(mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int) -> Transcript:
+    """Return one conversation with the mechanism's analyst."""
     return mechanism.run(mechanism.prepare(dataset, problem), Preview(seed))
 
 
-def whole_conversations(
+def preview_conversations(
     mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int, trials: int
 ) -> Generator[float, None, Conversations]:
-    """``Interactive.run`` with signs of progress: yields the share of the questions that were asked."""
-    conversation = begun(mechanism, dataset, problem, seed=seed, trials=trials)
-    asks = analyst(mechanism.analyst, problem.queries, rows=problem.n, questions=mechanism.questions, trials=trials)
+    """Run the mechanism as ``Interactive.run`` does; yields the share of the queries that were asked."""
+    conversation = open_conversation(mechanism, dataset, problem, seed=seed, trials=trials)
+    questioner = analyst(
+        mechanism.analyst, problem.queries, rows=problem.n, questions=mechanism.questions, trials=trials
+    )
     for turn in range(mechanism.questions):
         if turn % BLOCK == 0:
             yield turn / mechanism.questions
-        asks.hear(conversation.ask(asks.question()))
-    return summed_up(conversation.close(), dataset)
+        questioner.hear(conversation.ask(questioner.question()))
+    return summarise_transcript(conversation.close(), dataset)
 
 
-def summed_up(transcript: Transcript, dataset: Dataset) -> Conversations:
-    """The worst error of the answers given, and the refusals."""
+def summarise_transcript(transcript: Transcript, dataset: Dataset) -> Conversations:
+    """Return the worst error of the answers given, and the refusals."""
     return Conversations(
         worst=np.nanmax(np.abs(transcript.errors(dataset.histogram)), axis=1),
         refused=transcript.declined.sum(axis=0),

@@ -1,4 +1,4 @@
-"""The net mechanism at a resolution α: how many points a net needs, by the paper and by the order of the line.
+"""The net mechanism at a resolution α: number of points by the paper and by the order of the line.
 
 An α-net is a set of databases of which one answers every query within α, whatever the data. Three sizes are known. For
 any class of |C| queries, ln|C|/α² points (the paper's; Hoeffding's constant would halve it). For a class of VC
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from dpcore.core import Bound, DomainKind, Entry, Problem, Queries, alpha_param, param
+from dpcore.core import Bound, DomainType, Entry, Problem, Queries, alpha_param, param
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
@@ -37,12 +37,12 @@ MAX_SQUARES = 1 << 18
 
 
 def by_structure(queries: Queries, alpha: float) -> int:
-    """Points that resolve α on a line or on single cells, whatever the data: ⌈1/(2α)⌉ or ⌈1/α⌉."""
+    """Return the points that resolve α on a line or on single cells, whatever the data: ⌈1/(2α)⌉ or ⌈1/α⌉."""
     return math.ceil(round((0.5 if isinstance(queries, Thresholds) else 1) / alpha, 9))
 
 
 def by_queries(count: int, alpha: float) -> int:
-    """Points for any class of so many queries, ⌈ln|C|/α²⌉ (Lemma 3.7).
+    """Return the points for any class of so many queries, ⌈ln|C|/α²⌉ (Lemma 3.7).
 
     >>> by_queries(1024 * 1025 // 2, 0.1)
     1318
@@ -51,12 +51,12 @@ def by_queries(count: int, alpha: float) -> int:
 
 
 def by_dimension(dimension: int, alpha: float) -> int:
-    """Points by the VC dimension, ⌈v·ln(1/α)/α²⌉ (Lemma 3.8): an order of magnitude."""
+    """Return the points by the VC dimension, ⌈v·ln(1/α)/α²⌉ (Lemma 3.8): an order of magnitude."""
     return max(1, math.ceil(dimension * math.log(1 / alpha) / alpha**2))
 
 
 def log_candidates(size: int, points: int) -> float:
-    """Natural logarithm of the number of databases of so many points."""
+    """Return the natural logarithm of the number of databases of so many points."""
     return math.lgamma(size + points) - math.lgamma(points + 1) - math.lgamma(size)
 
 
@@ -74,7 +74,7 @@ class NetOfResolution(NetMechanism):
     )
 
     @override
-    def asked(self, problem: Problem) -> int:
+    def requested_points(self, problem: Problem) -> int:
         """Points of the chosen size of net."""
         if self.sizing == "structure":
             return by_structure(problem.queries, self.alpha)
@@ -87,20 +87,20 @@ class NetOfResolution(NetMechanism):
         """Points of a database, m: those of the chosen size, as far as they are drawn in a few seconds."""
         cells = problem.domain.size
         quick = math.isqrt(MAX_SQUARES // cells) if isinstance(problem.queries, Cells) else MAX_STEPS // cells
-        return max(by_structure(problem.queries, self.alpha), min(self.asked(problem), quick))
+        return max(by_structure(problem.queries, self.alpha), min(self.requested_points(problem), quick))
 
     @override
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The net mechanism's, with what either size costs."""
-        told = []
+        notes = []
         for name, points in (
             ("the order of the line", by_structure(problem.queries, self.alpha)),
             ("the number of queries", by_queries(problem.queries.count, self.alpha)),
         ):
             rows = 2 / self.epsilon * (log_candidates(problem.domain.size, points) - math.log(beta))
-            told.append(f"by {name} α takes {points:,} point{'s' if points > 1 else ''} and {rows:,.0f} rows")
-        said = "; ".join(told)
-        return dataclasses.replace(super().accuracy(problem, beta), note=f"{said[0].upper()}{said[1:]}.")
+            notes.append(f"by {name} α takes {points:,} point{'s' if points > 1 else ''} and {rows:,.0f} rows")
+        note = "; ".join(notes)
+        return dataclasses.replace(super().accuracy(problem, beta), note=f"{note[0].upper()}{note[1:]}.")
 
 
 ENTRIES = (
@@ -111,7 +111,7 @@ ENTRIES = (
         title="Net mechanism at a resolution",
         story="Say how finely the net must resolve. Its size follows, by the paper's lemma for any class or by the "
         "order of the line, which needs far fewer points.",
-        domains=(DomainKind.NUMBER, DomainKind.LABELS),
+        domains=(DomainType.NUMBER, DomainType.LABELS),
         queries=(Thresholds, Intervals, Cells),
         references=("Blum, Ligett and Roth (2013), Theorem 3.6 and Lemma 3.8",),
         tiny={"alpha": 1.0},

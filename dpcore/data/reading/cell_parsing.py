@@ -1,4 +1,4 @@
-"""How a cell's text is read as a yes, a no or a date: public rules, written in DuckDB's SQL."""
+"""Public rules, in DuckDB's SQL, that parse a cell's text as a yes, a no or a date."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import dpcore.mechanisms.ranges.strategy as searched
 from dpcore import Intervals, Neighbours, Number, Preview, Problem, Thresholds
 from dpcore.core import ParameterError
-from dpcore.mechanisms.ranges import kept
-from dpcore.mechanisms.ranges.strategy import Strategy, read_back, strategy
+from dpcore.mechanisms.ranges import strategy_cache
+from dpcore.mechanisms.ranges.strategy import Strategy, deserialise, strategy
 from dpcore.mechanisms.ranges.tree_windows import TreeWindows
 from dpcore.mechanisms.ranges.windows import Windows
 from tests import ROOT
@@ -29,8 +29,8 @@ CELLS, STEPS = 64, 4096
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where strategies of 16 cells and more are kept, during the test."""
-    monkeypatch.setenv(kept.VARIABLE, str(tmp_path))
-    monkeypatch.setattr(searched, "LEAST_KEPT", 16)
+    monkeypatch.setenv(strategy_cache.VARIABLE, str(tmp_path))
+    monkeypatch.setattr(searched, "MIN_CACHED_CELLS", 16)
     strategy.cache_clear()
     yield tmp_path / "strategies"
     strategy.cache_clear()
@@ -39,15 +39,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Cells for which a strategy was searched for, one after the other."""
-    made: list[int] = []
-    search = searched._found
+    calls: list[int] = []
+    search = searched._build_strategy
 
     def counted(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
-        made.append(cells)
+        calls.append(cells)
         return search(cells, prefixes=prefixes, known=known, steps=steps)
 
-    monkeypatch.setattr(searched, "_found", counted)
-    return made
+    monkeypatch.setattr(searched, "_build_strategy", counted)
+    return calls
 
 
 def anew(cells: int = CELLS, *, prefixes: bool = False, known: bool = False, steps: int = STEPS) -> Strategy:
@@ -73,7 +73,7 @@ def only_file(folder: Path) -> Path:
 
 def put(folder: Path, content: bytes) -> None:
     """Something else in the only file, under a right seal: as whoever can write there would."""
-    kept.write(only_file(folder).stem, content)
+    strategy_cache.write(only_file(folder).stem, content)
 
 
 def numbers(*told: int) -> bytes:
@@ -81,21 +81,21 @@ def numbers(*told: int) -> bytes:
 
 
 def test_tests_keep_nothing(tmp_path: Path) -> None:
-    kept.write("a", b"b")
-    assert os.environ[kept.VARIABLE] == kept.OFF and kept.read("a") is None
+    strategy_cache.write("a", b"b")
+    assert os.environ[strategy_cache.VARIABLE] == strategy_cache.OFF and strategy_cache.read("a") is None
 
 
 @pytest.mark.slow
 def test_the_next_process_finds_it(tmp_path: Path) -> None:
     script = (
         "import sys, hashlib, dpcore.mechanisms.ranges.strategy as s\n"
-        "if 'blind' in sys.argv: s._found = None\n"
+        "if 'blind' in sys.argv: s._build_strategy = None\n"
         "plan = s.strategy(256, prefixes=True, known=True, steps=4096)\n"
         "print(hashlib.sha256(plan.windows.tobytes() + plan.own.tobytes()).hexdigest())"
     )
 
     def told(*arguments: str) -> subprocess.CompletedProcess[str]:
-        variables = os.environ | {"PYTHONPATH": str(ROOT), kept.VARIABLE: str(tmp_path)}
+        variables = os.environ | {"PYTHONPATH": str(ROOT), strategy_cache.VARIABLE: str(tmp_path)}
         return subprocess.run(
             [sys.executable, "-c", script, *arguments], env=variables, capture_output=True, text=True, check=False
         )
@@ -129,7 +129,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "longer": lambda told: told + b"\0",
     "a byte of the seal": lambda told: bytes([told[0] ^ 1]) + told[1:],
     "a byte of a weight": lambda told: told[:-4] + bytes([told[-4] ^ 1]) + told[-3:],
-    "unsealed": lambda told: told[kept.SEAL :],
+    "unsealed": lambda told: told[strategy_cache.SEAL :],
 }
 
 
@@ -179,7 +179,7 @@ def test_a_file_that_holds_no_windows_of_these_sizes_is_refused(what: str, folde
     plan = anew()
     whole = only_file(folder).read_bytes()
     put(folder, REFUSED[what])
-    assert kept.read(only_file(folder).stem) == REFUSED[what]  # its seal is right
+    assert strategy_cache.read(only_file(folder).stem) == REFUSED[what]  # its seal is right
     assert same(anew(), plan) and searches == [CELLS] * 2
     assert only_file(folder).read_bytes() == whole
 
@@ -188,7 +188,7 @@ def test_a_file_that_holds_no_windows_of_these_sizes_is_refused(what: str, folde
 @given(st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), max_size=12))
 def test_whatever_a_file_says_every_column_adds_up_to_the_steps(told: list[int]) -> None:
     try:
-        plan = read_back(numbers(*told), cells=3, steps=4)
+        plan = deserialise(numbers(*told), cells=3, steps=4)
     except ParameterError:
         return
     for own, *weights in np.vstack([plan.own, plan.windows]).T.tolist():
@@ -226,8 +226,8 @@ def test_another_sound_strategy_has_its_own_errors_and_the_same_noise(folder: Pa
 
 
 def is_kept(name: str = "name") -> bool:
-    kept.write(name, b"content")
-    return kept.read(name) == b"content"
+    strategy_cache.write(name, b"content")
+    return strategy_cache.read(name) == b"content"
 
 
 def test_folder_and_files_are_this_users_alone(folder: Path) -> None:
@@ -238,14 +238,16 @@ def test_folder_and_files_are_this_users_alone(folder: Path) -> None:
 def test_what_anybody_else_may_enter_or_owns_is_passed_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_kept()
     folder.chmod(0o750)
-    assert kept.read("name") is None and not is_kept("other")
+    assert strategy_cache.read("name") is None and not is_kept("other")
     folder.chmod(0o700)
     only_file(folder).chmod(0o604)
-    assert kept.read("name") is None and is_kept()  # another takes its place
+    assert strategy_cache.read("name") is None and is_kept()  # another takes its place
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
-        assert kept.read("name") is None and not is_kept("other")
-    assert [each.name for each in folder.iterdir()] == ["name" + kept.ENDING] and kept.read("name") == b"content"
+        assert strategy_cache.read("name") is None and not is_kept("other")
+    assert [each.name for each in folder.iterdir()] == ["name" + strategy_cache.ENDING] and strategy_cache.read(
+        "name"
+    ) == b"content"
 
 
 def test_a_file_that_somebody_else_owns_is_passed_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,12 +255,19 @@ def test_a_file_that_somebody_else_owns_is_passed_over(folder: Path, monkeypatch
     status = os.fstat
 
     def given_away(file: int) -> os.stat_result:
-        found = status(file)
-        place = (found.st_mode, found.st_ino, found.st_dev, found.st_nlink, found.st_uid + 1, *found[5:])
-        return found if os.path.samestat(found, folder.stat()) else os.stat_result(place)
+        status_of_file = status(file)
+        place = (
+            status_of_file.st_mode,
+            status_of_file.st_ino,
+            status_of_file.st_dev,
+            status_of_file.st_nlink,
+            status_of_file.st_uid + 1,
+            *status_of_file[5:],
+        )
+        return status_of_file if os.path.samestat(status_of_file, folder.stat()) else os.stat_result(place)
 
     monkeypatch.setattr(os, "fstat", given_away)
-    assert kept.read("name") is None
+    assert strategy_cache.read("name") is None
 
 
 def test_links_and_what_is_no_file_are_passed_over(folder: Path) -> None:
@@ -270,11 +279,11 @@ def test_links_and_what_is_no_file_are_passed_over(folder: Path) -> None:
     elsewhere.write_bytes(content)
     elsewhere.chmod(0o600)
     file.symlink_to(elsewhere)
-    assert kept.read("name") is None
+    assert strategy_cache.read("name") is None
     assert is_kept() and elsewhere.read_bytes() == content and not file.is_symlink()
     file.unlink()
     os.mkfifo(file, 0o600)
-    assert kept.read("name") is None  # and nobody waits for a writer
+    assert strategy_cache.read("name") is None  # and nobody waits for a writer
     file.unlink()
     file.mkdir(0o700)
     assert not is_kept() and list(file.iterdir()) == [] and only_file(folder) == file
@@ -290,7 +299,7 @@ def test_where_nothing_can_be_written_all_goes_on(
 ) -> None:
     (tmp_path / "a file").touch()
     plan = anew()
-    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / place))
+    monkeypatch.setenv(strategy_cache.VARIABLE, str(tmp_path / place))
     assert same(anew(), plan) and searches == [CELLS] * 2
 
 
@@ -310,18 +319,18 @@ def test_a_disk_that_is_full_or_read_only_leaves_nothing_half_done(
         return real(path, flags, mode, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, step, read_only if step == "open" else refused)
-    kept.write("name", b"another")
-    assert kept.read("name") == b"content" and len(list(folder.iterdir())) == 1
+    strategy_cache.write("name", b"another")
+    assert strategy_cache.read("name") == b"content" and len(list(folder.iterdir())) == 1
 
 
 @pytest.mark.slow
 def test_several_processes_write_at_once_and_each_reads_one_whole_file(folder: Path) -> None:
     script = (
-        "import sys\nfrom dpcore.mechanisms.ranges import kept\n"
+        "import sys\nfrom dpcore.mechanisms.ranges import strategy_cache\n"
         "content = sys.argv[1].encode() * 50_000\n"
         "for turn in range(200):\n"
-        "    kept.write('name', content)\n"
-        "    told = kept.read('name')\n"
+        "    strategy_cache.write('name', content)\n"
+        "    told = strategy_cache.read('name')\n"
         "    assert told and len(told) == 50_000 and len(set(told)) == 1, told"
     )
     writers = [
@@ -329,7 +338,7 @@ def test_several_processes_write_at_once_and_each_reads_one_whole_file(folder: P
         for letter in "abc"
     ]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
-    assert only_file(folder).name == "name" + kept.ENDING
+    assert only_file(folder).name == "name" + strategy_cache.ENDING
 
 
 def test_each_public_number_and_each_program_has_a_file_of_its_own(
@@ -352,32 +361,36 @@ def test_each_public_number_and_each_program_has_a_file_of_its_own(
 
 
 def test_only_the_newest_stay_and_what_others_put_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MAX_FILES", 3)
+    monkeypatch.setattr(strategy_cache, "MAX_FILES", 3)
     for turn, name in enumerate("abcde"):
         if turn:
             (folder / "notes").touch()
             for file in folder.iterdir():
                 os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 100))
         assert is_kept(name)
-    names = {"notes", *(name + kept.ENDING for name in "cde")}
+    names = {"notes", *(name + strategy_cache.ENDING for name in "cde")}
     assert {file.name for file in folder.iterdir()} == names
-    monkeypatch.setattr(kept, "MAX_IN_ALL", 2 * (kept.SEAL + len(b"content")))
+    monkeypatch.setattr(strategy_cache, "MAX_IN_ALL", 2 * (strategy_cache.SEAL + len(b"content")))
     assert is_kept("f")
-    assert {file.name for file in folder.iterdir()} == {"notes", "e" + kept.ENDING, "f" + kept.ENDING}
+    assert {file.name for file in folder.iterdir()} == {
+        "notes",
+        "e" + strategy_cache.ENDING,
+        "f" + strategy_cache.ENDING,
+    }
 
 
 def test_the_folder_is_the_users_own_unless_it_is_named_or_switched_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for variable in (kept.VARIABLE, "XDG_CACHE_HOME"):
+    for variable in (strategy_cache.VARIABLE, "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert is_kept() and (tmp_path / "home/.cache/dpscope/strategies").is_dir()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert kept.read("name") is None and is_kept() and (tmp_path / "xdg/dpscope/strategies").is_dir()
-    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / "own"))
-    assert kept.read("name") is None and is_kept() and (tmp_path / "own/strategies").is_dir()
-    monkeypatch.setenv(kept.VARIABLE, "0")
+    assert strategy_cache.read("name") is None and is_kept() and (tmp_path / "xdg/dpscope/strategies").is_dir()
+    monkeypatch.setenv(strategy_cache.VARIABLE, str(tmp_path / "own"))
+    assert strategy_cache.read("name") is None and is_kept() and (tmp_path / "own/strategies").is_dir()
+    monkeypatch.setenv(strategy_cache.VARIABLE, "0")
     assert not is_kept() and not Path("0").exists()
 
 
