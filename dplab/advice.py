@@ -33,7 +33,7 @@ SHOWN = 200
 """Queries over which two errors are compared."""
 
 
-def usual(problem: Problem, *, epsilon: float) -> str:
+def recommended_entry(problem: Problem, *, epsilon: float) -> str:
     """The key of the entry to take, of those with a guarantee of ε alone.
 
     >>> from dpcore import Neighbours, Number
@@ -52,7 +52,7 @@ def usual(problem: Problem, *, epsilon: float) -> str:
     return IDENTITY if IDENTITY in keys else keys[0]
 
 
-def for_target(problem: Problem, needs: Sequence[Need], *, epsilon: float) -> str:
+def recommended_for_target(problem: Problem, needs: Sequence[Need], *, epsilon: float) -> str:
     """The rule at the loss that a target takes: the least that one of its choices with one law on all data needs.
 
     Args:
@@ -62,7 +62,7 @@ def for_target(problem: Problem, needs: Sequence[Need], *, epsilon: float) -> st
     """
     known = [need.least for need in needs if need.key in (WINDOWS, HIERARCHY, IDENTITY)]
     least = min(known, default=math.inf)
-    return usual(problem, epsilon=least if math.isfinite(least) else epsilon)
+    return recommended_entry(problem, epsilon=least if math.isfinite(least) else epsilon)
 
 
 def _least_variance(problem: Problem, epsilon: float) -> str:

@@ -32,7 +32,7 @@ NINETY = 1.645
 """Deviations on either side that hold 90 in 100 of a normal law; of a Laplace law, 1.628 do."""
 
 
-def around(degrees: Floats, plane: Floats) -> Floats:
+def directions_at(degrees: Floats, plane: Floats) -> Floats:
     """Directions (Q, d) at angles (Q,) in a plane (2, d)."""
     turn = np.radians(degrees)
     towards: Floats = np.stack([np.cos(turn), np.sin(turn)], axis=1) @ plane
@@ -68,12 +68,14 @@ def sides(dataset: Dataset, direction: Floats, *, margin: float) -> Sides:
     )
 
 
-def released(mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int) -> HalfspaceRelease:
+def preview_releases(mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int) -> HalfspaceRelease:
     """Previews from a seed."""
     return mechanism.run(state, Preview(seed), trials)
 
 
-def counting(mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int) -> Generator[float, None, bool]:
+def count_sides(
+    mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int
+) -> Generator[float, None, bool]:
     """Count the rows on the sides that such releases measure, ahead of them: yields the share that is done."""
     yield from state.counting(mechanism.signs(state.problem, Preview(seed), trials), mechanism.net(state.problem))
     return True
@@ -173,7 +175,7 @@ def predicted(
     return {"noise": (-spread, spread), "projection": (0.0, 0.0), "net": (-lost, gained)}
 
 
-def here(bound: Bound, *, margin: float, kept: int, lost: int) -> Bound:
+def with_unmet_conditions(bound: Bound, *, margin: float, kept: int, lost: int) -> Bound:
     """A promise with the conditions that rows and directions at hand may break, so that both are told and drawn.
 
     Args:
@@ -240,7 +242,7 @@ def circle_of_errors(
         alpha: the allowed error the interval releases aim at.
         seed: of their draws.
     """
-    towards = around(CIRCLE, np.eye(2))
+    towards = directions_at(CIRCLE, np.eye(2))
     queries = release.problem.queries
     assert isinstance(queries, Halfspaces)
     truth = queries.truth(dataset.records, towards)

@@ -67,13 +67,13 @@ class MarginalAnswers:
         return self.directly if self.plan.polynomial is None else self.by_polynomial
 
     @property
-    def looked_at(self) -> Integers:
+    def evaluated_places(self) -> Integers:
         """Places of the queries that the worst errors of many releases are about."""
         return queries_read(self.plan, self.indices)
 
     def worst(self) -> Generator[float, None, Floats]:
         """Largest error of each of many releases by the chosen method, (T,), shares of n; yields the share done."""
-        kept = self.looked_at
+        kept = self.evaluated_places
         truth, read = self.truth[kept], readings(self.plan, self.queries, self.indices[kept])
         middle = noiseless(self.plan, read, self.state, truth)
         return (
@@ -89,7 +89,7 @@ class MarginalAnswers:
         )
 
 
-def answered(
+def answer_queries(
     mechanism: PolynomialMarginals, state: MarginalState, *, indices: Integers, truth: Floats, seed: int
 ) -> MarginalAnswers:
     """Answer these queries in one release of each kind.

@@ -19,7 +19,7 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import places, ranks
 from dpcore.randomness import Preview
 
-FEWEST, MOST = 50, 100
+MIN_TRIALS, MAX_TRIALS = 50, 100
 """Releases previewed: a picture has 50 dots, and from 72 kept promises on a broken one is less likely than 5%."""
 DRAWS, SUMS = 2_000_000, 15_000_000
 """Draws and additions that still repaint quickly; with more of them there are fewer releases."""
@@ -96,7 +96,7 @@ def _reading(which: Integers, factors: Floats, *, entries: int) -> ReadCounts:
 def trials_for(read: list[ReadCounts]) -> int:
     """How many releases are previewed: as many as repaint quickly, within limits."""
     draws, sums = sum(len(each.counts) for each in read), sum(each.matrix.nnz for each in read)
-    return int(np.clip(min(DRAWS // max(1, draws), SUMS // max(1, sums)), FEWEST, MOST))
+    return int(np.clip(min(DRAWS // max(1, draws), SUMS // max(1, sums)), MIN_TRIALS, MAX_TRIALS))
 
 
 def noiseless(plan: MarginalsPlan, read: list[ReadCounts], state: MarginalState, truth: Floats) -> Floats:

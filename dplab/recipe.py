@@ -66,9 +66,9 @@ class Recipe:
             if self.nominal is None:
                 raise ParameterError("Where rows are added or removed, a public n must be named.")
             n = self.nominal
-        return self.asked(n)
+        return self.problem_for_n(n)
 
-    def asked(self, n: int) -> Problem:
+    def problem_for_n(self, n: int) -> Problem:
         """What is asked of any data on the source's domain, with a public n."""
         domain = self.source.domain
         if self.weights is not None:
@@ -163,8 +163,8 @@ def snippet(
     return "\n".join(lines)
 
 
-OPENING_DATA = generated_rows("bimodal", n=10_000, bits=10)
-OPENING = Recipe(
-    source=OPENING_DATA, queries="intervals", entry_key="identity", values=(("epsilon", IdentityHistogram.epsilon),)
+DEFAULT_DATA = generated_rows("bimodal", n=10_000, bits=10)
+DEFAULT_RECIPE = Recipe(
+    source=DEFAULT_DATA, queries="intervals", entry_key="identity", values=(("epsilon", IdentityHistogram.epsilon),)
 )
 """What every page opens with for whoever has chosen nothing yet: the same settings have one number everywhere."""

@@ -38,18 +38,18 @@ class Chances:
     Attributes:
         x: places, (P,).
         answer: chance of an answer there, (P,).
-        silent: largest chance of whoever never gives a wrong answer, (P,); empty where nothing is known.
-        anybody: largest chance of the right answer for whoever may be wrong, (P,), NaN where nothing is known.
+        never_wrong_bound: largest chance of whoever never gives a wrong answer, (P,); empty where nothing is known.
+        may_err_bound: largest chance of the right answer for whoever may be wrong, (P,), NaN where nothing is known.
     """
 
     x: Floats
     answer: Floats
-    silent: Floats
-    anybody: Floats
+    never_wrong_bound: Floats
+    may_err_bound: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class ObservedAnswers:
     """Previews that got an answer, of how many, as a share with its 95% interval."""
 
     answered: int
@@ -67,22 +67,22 @@ class StableRuns:
         cell: the exact quantile's.
         stable: rows that must change before it is another cell.
         chance: of an answer, at that stability and at one row less and more (NaN below 1).
-        most: the largest chance there for whoever never gives a wrong answer.
+        max_chance: the largest chance there for whoever never gives a wrong answer.
         edge: chance of an answer at stability 1, which is delta.
         curve: over stabilities.
-        seen: what previews did.
+        observed: what previews did.
     """
 
     cell: int
     stable: int
     chance: dict[int, float]
-    most: float
+    max_chance: float
     edge: float
     curve: Chances
-    seen: Seen
+    observed: ObservedAnswers
 
 
-def places(*, stable: int, threshold: int) -> Floats:
+def stability_grid(*, stable: int, threshold: int) -> Floats:
     """Whole stabilities for a curve: from 1 to beyond the threshold and the data, by equal factors if these are far."""
     right = max(2 * threshold, math.ceil(1.15 * stable))
     spaced = np.geomspace if right > FAR * threshold else np.linspace
@@ -95,13 +95,13 @@ def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) ->
     # Two data sets with different answers are both so stable: where rows are replaced, only if there are enough.
     place = rank(problem.n, quantile=mechanism.quantile)
     reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
-    x = places(stable=stable, threshold=mechanism.threshold)
+    x = stability_grid(stable=stable, threshold=mechanism.threshold)
     anybody = [most_right(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
     return Chances(
         x=x,
         answer=mechanism.chance(x.astype(np.int64)),
-        silent=most_answers(x, epsilon=epsilon, delta=delta),
-        anybody=np.array(anybody),
+        never_wrong_bound=most_answers(x, epsilon=epsilon, delta=delta),
+        may_err_bound=np.array(anybody),
     )
 
 
@@ -122,10 +122,10 @@ def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, 
         cell=cell,
         stable=stable,
         chance={rows: chance(rows) for rows in (stable - 1, stable, stable + 1) if rows >= 1},
-        most=float(most_answers(stable, epsilon=epsilon, delta=delta)),
+        max_chance=float(most_answers(stable, epsilon=epsilon, delta=delta)),
         edge=chance(1),
         curve=stable_chances(mechanism, problem, stable=stable),
-        seen=Seen(answered=answered, trials=TRIALS, share=answered / TRIALS, low=low, high=high),
+        observed=ObservedAnswers(answered=answered, trials=TRIALS, share=answered / TRIALS, low=low, high=high),
     )
 
 
@@ -137,7 +137,7 @@ def always_answering(dataset: Dataset, problem: Problem, *, epsilon: float, quan
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Voters:
+class SubsampleVotes:
     """What subsamples of one data set answer: free of privacy parameters.
 
     Attributes:
@@ -158,7 +158,9 @@ class Voters:
         return float(self.law[self.truth])
 
 
-def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> Generator[float, None, Voters]:
+def subsample_votes(
+    mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem
+) -> Generator[float, None, SubsampleVotes]:
     """The exact law of a subsample's answer here and with one person changed; yields the share done."""
     yield 0.0
     state, rows = mechanism.prepare(dataset, problem), mechanism.rows
@@ -171,10 +173,10 @@ def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) ->
         steps = state.question.vote.steps(changed, rows=rows)
         found = yield from scaled(steps, len(near) + place, 2 * len(near))
         after = min(after, float(found[truth]))
-    return Voters(state=state, law=law, truth=truth, after=after)
+    return SubsampleVotes(state=state, law=law, truth=truth, after=after)
 
 
-def vote_runs(mechanism: SubsampleAggregate, found: Voters, *, seed: int) -> tuple[int, float, float]:
+def vote_runs(mechanism: SubsampleAggregate, found: SubsampleVotes, *, seed: int) -> tuple[int, float, float]:
     """How many runs were previewed, and the shares of them without an answer and with a wrong one."""
     names, values = found.state.question.names, found.state.question.values
     trials = max(20, min(TRIALS, MAX_VOTES // len(names)))
@@ -201,7 +203,7 @@ def chances_by_agreement(plan: SubsamplingPlan, *, epsilon: float) -> Chances:
             middle = (low + high) // 2
             work_out(middle)
             stretches += [(low, middle), (middle, high)]
-    return Chances(x=AGREEMENTS, answer=chances, silent=np.array([]), anybody=np.array([]))
+    return Chances(x=AGREEMENTS, answer=chances, never_wrong_bound=np.array([]), may_err_bound=np.array([]))
 
 
 def present_rows(dataset: Dataset) -> Dataset:

@@ -54,23 +54,23 @@ class Comparison:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AgainstEpsilon:
+class EpsilonCurves:
     """What was seen at each of EPSILONS, and what is promised and impossible along CURVE.
 
     Attributes:
-        seen: observed, (E,).
+        observed: observed, (E,).
         low: lower end of its 95% interval, (E,).
         high: upper end, (E,).
         promise: what the theorem gives, (CURVE,).
-        wall: what nobody can promise to stay below, (CURVE,).
+        lower_bound: what nobody can promise to stay below, (CURVE,).
         hard: exactly what happens on the hardest data known, (E,); empty where that is the promise itself.
     """
 
-    seen: Floats
+    observed: Floats
     low: Floats
     high: Floats
     promise: Floats
-    wall: Floats
+    lower_bound: Floats
     hard: Floats
 
 
@@ -140,7 +140,7 @@ def nearest(epsilon: float) -> int:
     return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
 
 
-def refusals(found: Comparison) -> AgainstEpsilon:
+def refusals(found: Comparison) -> EpsilonCurves:
     """The stable median's chance of a refusal: observed, exact, and the least of whoever is never wrong."""
     exact, least = np.empty_like(CURVE), np.empty_like(CURVE)
     for place, epsilon in enumerate(CURVE.tolist()):
@@ -148,20 +148,20 @@ def refusals(found: Comparison) -> AgainstEpsilon:
         least[place] = 1 - float(most_answers(found.stable, epsilon=epsilon, delta=found.delta))
     seen = found.refused[0]
     low, high = binomial_interval(np.rint(seen * found.trials), found.trials)
-    return AgainstEpsilon(seen=seen, low=low, high=high, promise=exact, wall=least, hard=np.array([]))
+    return EpsilonCurves(observed=seen, low=low, high=high, promise=exact, lower_bound=least, hard=np.array([]))
 
 
-def ranks(found: Comparison) -> AgainstEpsilon:
+def ranks(found: Comparison) -> EpsilonCurves:
     """Share of rows between the exponential median and the true one, for 95 in 100 runs."""
     problem, promised, impossible = _rank_theorems(found)
     seen, low, high = found.rank
-    return AgainstEpsilon(
-        seen=seen,
+    return EpsilonCurves(
+        observed=seen,
         low=low,
         high=high,
         promise=np.array([promised(epsilon) for epsilon in CURVE.tolist()]),
-        wall=np.array([impossible(epsilon) for epsilon in CURVE.tolist()]),
-        hard=np.array([hardest(problem, epsilon=each, wall=impossible(each)) for each in EPSILONS]),
+        lower_bound=np.array([impossible(epsilon) for epsilon in CURVE.tolist()]),
+        hard=np.array([hardest(problem, epsilon=each, lower_bound=impossible(each)) for each in EPSILONS]),
     )
 
 
@@ -185,11 +185,11 @@ def _rank_theorems(found: Comparison) -> tuple[Problem, Callable[[float], float]
     return problem, promised, impossible
 
 
-def hardest(problem: Problem, *, epsilon: float, wall: float) -> float:
+def hardest(problem: Problem, *, epsilon: float, lower_bound: float) -> float:
     """Share of the rows that 95 in 100 exponential medians are off by on the wall's own data: exact."""
     mechanism, cells, off = ExponentialMedian(epsilon=epsilon), problem.domain.ordered, []
     for place in (0, cells // 2):
-        histogram = hard_data(place=place, moved=round(2 * problem.n * wall), n=problem.n, cells=cells)
+        histogram = hard_data(place=place, moved=round(2 * problem.n * lower_bound), n=problem.n, cells=cells)
         score = scores(histogram, domain=problem.domain, share=mechanism.share)
         law = np.exp(epsilon * (score - score.max()) / (2 * mechanism.sensitivity(problem.neighbours)))
         missed = rank_errors(histogram, np.arange(cells), domain=problem.domain)

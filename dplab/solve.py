@@ -34,7 +34,7 @@ from dpcore.core import (
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.limits.chance import binomial_interval
 from dpcore.randomness import Preview
-from dplab.limits.outlook import promised_error
+from dplab.limits.data_independent_summary import promised_error
 from dplab.measure import measure
 
 LOWEST, HIGHEST = 0.001, 20.0
@@ -59,7 +59,7 @@ PILOT_FAILURES, CONFIRMING_FAILURES = 20, 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Confirmed:
+class ConfirmedEpsilon:
     """An ε that fresh coins confirmed: so many of so many releases erred by more than the target, or refused."""
 
     epsilon: float
@@ -80,7 +80,7 @@ class Need:
 
     key: str
     promised: float | None
-    simulated: Confirmed | None
+    simulated: ConfirmedEpsilon | None
     slow: bool = False
 
     @property
@@ -103,11 +103,11 @@ def least_epsilon(is_enough: Callable[[float], bool]) -> float | None:
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(math.exp(middle)) else (middle, high)
-    found = min(HIGHEST, up(math.exp(high)))
+    found = min(HIGHEST, round_up(math.exp(high)))
     return found if is_enough(found) else HIGHEST
 
 
-def up(epsilon: float) -> float:
+def round_up(epsilon: float) -> float:
     """Rounded up to three digits.
 
     >>> up(0.28701), up(0.5)
@@ -116,7 +116,7 @@ def up(epsilon: float) -> float:
     return float(rounded_up(epsilon))
 
 
-def down(epsilon: float) -> float:
+def round_down(epsilon: float) -> float:
     """Rounded down to three digits.
 
     >>> down(0.28799), down(0.5)
@@ -125,7 +125,7 @@ def down(epsilon: float) -> float:
     return -float(Decimal(repr(-epsilon)).normalize(Context(prec=3, rounding=ROUND_CEILING)))
 
 
-def made(entry: Entry, *, target: float, values: Mapping[str, Any], epsilon: float) -> Mechanism:
+def make_mechanism(entry: Entry, *, target: float, values: Mapping[str, Any], epsilon: float) -> Mechanism:
     """The mechanism at an ε, with the values it has controls for; the allowed error, if it has one, is the target."""
     controls = entry.controls()
     given = {name: value for name, value in values.items() if name in controls}
@@ -140,13 +140,13 @@ def promised_epsilon(
     """The least ε at which the entry's theorem promises the target; None where it promises it at no ε."""
 
     def is_enough(epsilon: float) -> bool:
-        bound = made(entry, target=target, values=values, epsilon=epsilon).accuracy(problem, beta)
+        bound = make_mechanism(entry, target=target, values=values, epsilon=epsilon).accuracy(problem, beta)
         return bound.guaranteed and bound.unit is not ErrorUnit.TABLES and bound.value <= target
 
     return least_epsilon(is_enough)
 
 
-def promising(
+def entries_by_promised_epsilon(
     entries: Sequence[Entry], problem: Problem, *, target: float, beta: float, values: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, float]]:
     """Entries that promise the target whatever the data are, with the ε each needs, the least first.
@@ -158,7 +158,7 @@ def promising(
         given = values.get(entry.key, {})
 
         def is_enough(epsilon: float, entry: Entry = entry, given: Mapping[str, Any] = given) -> bool:
-            mechanism = made(entry, target=target, values=given, epsilon=epsilon)
+            mechanism = make_mechanism(entry, target=target, values=given, epsilon=epsilon)
             return promised_error(mechanism, problem, beta=beta) <= target
 
         epsilon = least_epsilon(is_enough)
@@ -181,7 +181,7 @@ def impossible_below(problem: Problem, *, target: float, beta: float, delta: flo
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if is_allowed(math.exp(middle)) else (middle, high)
-    return down(math.exp(low))
+    return round_down(math.exp(low))
 
 
 def simulated_epsilon(
@@ -193,7 +193,7 @@ def simulated_epsilon(
     beta: float,
     seed: int,
     kappa: float = KAPPA,
-) -> Generator[float, None, Confirmed | None]:
+) -> Generator[float, None, ConfirmedEpsilon | None]:
     """An ε at which at most a share β of releases of these data err by more than the target, or refuse.
 
     Yields the fraction done, roughly. None where no ε up to HIGHEST is confirmed.
@@ -212,7 +212,7 @@ def simulated_epsilon(
         return None
     releases, state = math.ceil(CONFIRMING_FAILURES / beta), make(epsilon).prepare(dataset, problem)
     for attempt in range(1, ATTEMPTS + 1):
-        epsilon = min(HIGHEST, up(epsilon))
+        epsilon = min(HIGHEST, round_up(epsilon))
         coins = int(np.random.SeedSequence([seed, attempt]).generate_state(1, np.uint64)[0]) >> 1
         _, most = binomial_interval(np.arange(releases), releases, confidence=1 - 2 * kappa / 2**attempt)
         allowed = int((most <= beta).sum()) - 1  # the limit grows with the failures
@@ -221,7 +221,7 @@ def simulated_epsilon(
         )
         failures = yield from work
         if failures <= allowed:
-            return Confirmed(epsilon=epsilon, failures=failures, releases=releases)
+            return ConfirmedEpsilon(epsilon=epsilon, failures=failures, releases=releases)
         if epsilon == HIGHEST:
             return None
         epsilon *= STEP
@@ -299,7 +299,7 @@ def _failures(
     return failed(blocks.result.worst)
 
 
-def needs(
+def needed_epsilons(
     entries: Sequence[Entry],
     dataset: Dataset,
     problem: Problem,
@@ -331,11 +331,11 @@ def needs(
         yield place / len(entries)
 
         def make(epsilon: float, entry: Entry = entry, given: Mapping[str, Any] = given) -> Mechanism:
-            return made(entry, target=target, values=given, epsilon=epsilon)
+            return make_mechanism(entry, target=target, values=given, epsilon=epsilon)
 
         before, each = make(1.0).preview_seconds(problem)
         slow = RUNS * (before + each * PILOT_FAILURES / beta) > MAX_SECONDS
-        simulated: Confirmed | None = None
+        simulated: ConfirmedEpsilon | None = None
         if not slow and (entry.mechanism.data_independent or not on_all_data):
             work = simulated_epsilon(make, dataset, problem, target=target, beta=beta, seed=seed)
             simulated = yield from scaled(work, place, len(entries))

@@ -66,18 +66,18 @@ class Growth:
         by_k: over all cells k, as many of them filled as now.
         by_r: over the filled ones r, of all cells as now.
         last: the largest k at which empty cells may stay empty; beyond it both histograms are one.
-        most: the largest k shown.
-        wall_cells: numbers of cells with a wall, (W,).
-        wall: what no private histogram stays below on all data there, (W,); empty after the projection.
+        max_cells: the largest k shown.
+        lower_bound_cells: numbers of cells with a wall, (W,).
+        lower_bound: what no private histogram stays below on all data there, (W,); empty after the projection.
         projected: whether the losses are those after the projection.
     """
 
     by_k: Losses
     by_r: Losses
     last: int
-    most: int
-    wall_cells: Integers
-    wall: Floats
+    max_cells: int
+    lower_bound_cells: Integers
+    lower_bound: Floats
     projected: bool
 
 
@@ -213,9 +213,9 @@ def growth(
         by_k=_losses(all_cells, [losses(k, full) for k in all_cells.tolist()]),
         by_r=_losses(full_cells, [losses(cells, r) for r in full_cells.tolist()]),
         last=last,
-        most=most,
-        wall_cells=wall_cells,
-        wall=np.array([best_pairs(cells=k, rows=n, epsilon=epsilon).risk for k in wall_cells.tolist()]),
+        max_cells=most,
+        lower_bound_cells=wall_cells,
+        lower_bound=np.array([best_pairs(cells=k, rows=n, epsilon=epsilon).risk for k in wall_cells.tolist()]),
         projected=noise is not None,
     )
 

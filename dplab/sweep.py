@@ -40,7 +40,7 @@ class Sweep:
     promised: Floats
     left_out: tuple[str, ...] = ()
 
-    def told_by(self, report: ErrorReport, *, key: str, epsilon: float) -> Sweep:
+    def with_report(self, report: ErrorReport, *, key: str, epsilon: float) -> Sweep:
         """The same with one mechanism's point, where the grid has it, as a report of its own has measured it.
 
         A report has more trials: beside it, the sweep would give the same setting another number.
@@ -83,7 +83,7 @@ class Sweep:
         return pd.DataFrame({**named, "promised": self.promised[rows, columns]})
 
 
-def side_by_side(sweeps: Sequence[Sweep]) -> Sweep:
+def concatenate_sweeps(sweeps: Sequence[Sweep]) -> Sweep:
     """Sweeps of one problem on one grid as one: a sweep of several mechanisms is those of each."""
     first = sweeps[0]
     return dataclasses.replace(

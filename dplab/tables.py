@@ -117,7 +117,7 @@ class Closeness:
 
     Attributes:
         mean: over all tables.
-        most: of the furthest table.
+        max_distance: of the furthest table.
         furthest: that table.
         inside: mean over tables that the rows follow.
         outside: mean over the others; None where there are none.
@@ -125,7 +125,7 @@ class Closeness:
     """
 
     mean: float
-    most: float
+    max_distance: float
     furthest: Set
     inside: float
     outside: float | None
@@ -152,7 +152,7 @@ def closeness(
     inside = np.array([set(s) in followed for s in sets])
     return Closeness(
         mean=float(away.mean()),
-        most=float(away.max()),
+        max_distance=float(away.max()),
         furthest=sets[int(away.argmax())],
         inside=float(away[inside].mean()),
         outside=None if inside.all() else float(away[~inside].mean()),

@@ -2,9 +2,9 @@
 
 from dplab.audit.exact import (
     ROUNDING,
-    Finding,
+    ExactDelta,
+    ExactEpsilon,
     Law,
-    Loss,
     Pair,
     aligned,
     datasets,
@@ -13,11 +13,23 @@ from dplab.audit.exact import (
     exact_epsilon,
     exact_gamma,
     hockey_stick,
-    least_epsilon,
     neighbouring_pairs,
+    smallest_epsilon,
 )
 
 __all__ = [
-    "ROUNDING", "Finding", "Law", "Loss", "Pair", "aligned", "datasets", "divergences", "exact_delta", "exact_epsilon",
-    "exact_gamma", "hockey_stick", "least_epsilon", "neighbouring_pairs",
+    "ROUNDING",
+    "ExactDelta",
+    "ExactEpsilon",
+    "Law",
+    "Pair",
+    "aligned",
+    "datasets",
+    "divergences",
+    "exact_delta",
+    "exact_epsilon",
+    "exact_gamma",
+    "hockey_stick",
+    "neighbouring_pairs",
+    "smallest_epsilon",
 ]  # fmt: skip

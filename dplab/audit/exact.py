@@ -35,7 +35,7 @@ def hockey_stick(one: Law, other: Law, *, epsilon: float) -> float:
     return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
 
 
-def least_epsilon(one: Law, other: Law, *, delta: float = 0.0) -> float:
+def smallest_epsilon(one: Law, other: Law, *, delta: float = 0.0) -> float:
     """The least epsilon that holds at this delta, in this direction; infinite where no epsilon does.
 
     Args:
@@ -115,7 +115,7 @@ def neighbouring_pairs(*, size: int, rows: int, neighbours: Neighbours) -> Itera
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class ExactDelta:
     """The largest exact delta over all neighbouring pairs, and the pair that shows it."""
 
     delta: float
@@ -174,15 +174,15 @@ def divergences(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerate
         yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
 
 
-def exact_delta(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]) -> Finding:
+def exact_delta(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]) -> ExactDelta:
     """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions."""
     found = list(divergences(mechanism, problem, **what))
     pair, delta = max(found, key=lambda each: each[1])
-    return Finding(delta=delta, pair=pair, pairs=len(found))
+    return ExactDelta(delta=delta, pair=pair, pairs=len(found))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss:
+class ExactEpsilon:
     """The least epsilon that holds at a delta for all neighbouring pairs, and the pair that needs it."""
 
     epsilon: float
@@ -192,7 +192,7 @@ class Loss:
 
 def exact_epsilon(
     mechanism: Mechanism, problem: Problem, *, delta: float | None = None, **what: Unpack[Enumerated]
-) -> Loss:
+) -> ExactEpsilon:
     """The least epsilon that holds at this delta, by default the guarantee's, over all neighbours and directions."""
     allowed = mechanism.guarantee(problem).delta if delta is None else delta
     found = [
@@ -200,7 +200,7 @@ def exact_epsilon(
         for pair, p, q in paired_laws(mechanism, problem, **what)
     ]
     epsilon, pair = max(found, key=lambda each: each[0])
-    return Loss(epsilon=epsilon, pair=pair, pairs=len(found))
+    return ExactEpsilon(epsilon=epsilon, pair=pair, pairs=len(found))
 
 
 def exact_gamma(mechanism: Mechanism, problem: Problem, *, masses: list[Floats], **what: Unpack[Enumerated]) -> Floats:

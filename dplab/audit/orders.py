@@ -38,7 +38,7 @@ class Ratios:
     starts: NDArray[Any]
     scores: Floats
     whole: bool
-    apart: float
+    total_variation: float
 
     def __call__(self, values: NDArray[Any]) -> Floats:
         """Scores of values (T,)."""
@@ -120,7 +120,7 @@ def orders(one: Outcomes, other: Outcomes) -> tuple[Order, ...]:
     """
     codes, width = (joint(one), joint(other)), one.shape[1]
     tables = [table(first(), second()) for first, second in zip(_features(one), _features(other), strict=True)]
-    ways: list[tuple[int, ...]] = [(int(np.argmax([told.apart for told in tables])),)]
+    ways: list[tuple[int, ...]] = [(int(np.argmax([told.total_variation for told in tables])),)]
     if width > 1:
         ways += [tuple(range(width)), tuple(range(width, len(tables)))]
     whole = Order((), (_tallied(*codes, np.unique(np.concatenate(codes)), whole=True),))

@@ -36,13 +36,13 @@ from dpcore.limits.chance import binomial_interval, check_loss
 from dpcore.randomness import Preview
 from dplab.audit.orders import Order, Outcomes, orders
 
-LOOKS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+ROUND_SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 """Runs a side of each look."""
 FAILURE = 0.001
 """Chance that any look refutes a claim that is true."""
-BLOCK, FEWEST = 1 << 20, 256
+BLOCK, MIN_RUNS = 1 << 20, 256
 """Numbers drawn at once, and runs."""
-KEPT = 1 << 23
+MAX_STORED_NUMBERS = 1 << 23
 """Numbers of each data set that are kept to order or to cut: where outcomes are wide, fewer than a quarter's."""
 CUTS = 200
 """Places of a cut that are tried."""
@@ -73,7 +73,7 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Look:
+class AuditRound:
     """What one look found.
 
     Attributes:
@@ -109,28 +109,28 @@ class Audit:
         epsilon: claimed.
         delta: claimed.
         failure: chance that a true claim is refuted.
-        looks: in turn; the largest bound of all holds with the others.
+        rounds: in turn; the largest bound of all holds with the others.
     """
 
     epsilon: float
     delta: float
     failure: float
-    looks: tuple[Look, ...]
+    rounds: tuple[AuditRound, ...]
 
     @property
     def refuted(self) -> bool:
         """Whether some look refuted the claim."""
-        return any(look.refuted for look in self.looks)
+        return any(look.refuted for look in self.rounds)
 
     @property
     def runs(self) -> int:
         """Runs on each data set, of all looks."""
-        return sum(look.runs for look in self.looks)
+        return sum(look.runs for look in self.rounds)
 
     @property
     def least(self) -> float:
         """The loss, at least, at the claimed delta."""
-        return max(look.epsilon for look in self.looks)
+        return max(look.epsilon for look in self.rounds)
 
     @property
     def sentence(self) -> str:
@@ -157,7 +157,7 @@ def audit(
     epsilon: float,
     delta: float = 0.0,
     seed: int,
-    looks: Sequence[int] = LOOKS,
+    rounds: Sequence[int] = ROUND_SIZES,
     failure: float = FAILURE,
     at_least: int = 1,
     seconds: float = math.inf,
@@ -171,39 +171,39 @@ def audit(
         epsilon: claimed.
         delta: claimed.
         seed: of the runs.
-        looks: runs a side of each, at least 8; they share the chance of failure evenly.
+        rounds: runs a side of each, at least 8; they share the chance of failure evenly.
         failure: chance that a claim that is true is refuted.
         at_least: looks that are taken all the same, if there is time.
         seconds: no look begins that would take longer than what is left of them, but for the first.
     """
     check_loss(epsilon=epsilon, delta=delta)
-    if not looks or min(looks) < 8 or not 0 < failure < 1:
+    if not rounds or min(rounds) < 8 or not 0 < failure < 1:
         raise ParameterError("An audit needs looks of at least 8 runs, and a chance of failure between 0 and 1.")
-    preview, found, start = Preview(seed), list[Look](), time.monotonic()
-    total, done = 2 * sum(looks), 0
-    most = KEPT // draw(0, Preview(seed), 1).shape[1]
+    preview, found, start = Preview(seed), list[AuditRound](), time.monotonic()
+    total, done = 2 * sum(rounds), 0
+    most = MAX_STORED_NUMBERS // draw(0, Preview(seed), 1).shape[1]
 
     def both(runs: int, kept: Callable[[Outcomes], NDArray[Any]]) -> Generator[float, None, list[NDArray[Any]]]:
         """What is kept of so many runs on each data set."""
         nonlocal done, start
         sides = []
         for side in (0, 1):
-            parts, left, size = list[NDArray[Any]](), runs, FEWEST
+            parts, left, size = list[NDArray[Any]](), runs, MIN_RUNS
             while left:
                 outcomes = draw(side, preview, min(left, size))
                 parts.append(kept(outcomes))
                 left, done = left - len(outcomes), done + len(outcomes)
-                size = max(FEWEST, BLOCK // outcomes.shape[1])
+                size = max(MIN_RUNS, BLOCK // outcomes.shape[1])
                 spent = time.monotonic() - start
                 start += yield from paused(max(done / total, min(1.0, spent / max(seconds, 1e-9))))
             sides.append(np.concatenate(parts))
         return sides
 
-    for runs in looks:
+    for runs in rounds:
         spent = time.monotonic() - start
         if found and spent * (1 + runs / sum(look.runs for look in found)) > seconds:
             break
-        quarter, tail = min(runs // 4, most), failure / len(looks) / 2
+        quarter, tail = min(runs // 4, most), failure / len(rounds) / 2
         # Three sets of runs of their own: whoever orders, whoever cuts and whoever counts must not meet.
         ways = orders(*(yield from both(quarter, np.asarray)))
         cutting = yield from both(quarter, np.asarray)
@@ -212,7 +212,7 @@ def audit(
         found.append(_look(event, scores, reach, runs=runs, epsilon=epsilon, delta=delta, tail=tail))
         if found[-1].refuted and len(found) >= at_least:
             break
-    return Audit(epsilon=epsilon, delta=delta, failure=failure, looks=tuple(found))
+    return Audit(epsilon=epsilon, delta=delta, failure=failure, rounds=tuple(found))
 
 
 def bound(more: ArrayLike, fewer: ArrayLike, counted: int, *, tail: float) -> tuple[Floats, Floats]:
@@ -280,14 +280,14 @@ def _look(
     epsilon: float,
     delta: float,
     tail: float,
-) -> Look:
+) -> AuditRound:
     """The counted runs' scores of data sets 0 and 1, (C,) each, and what they show of the claim."""
     counted = len(scores[0])
     first, second = (event.holds(each) for each in (scores if event.upward else scores[::-1]))
     low, high = (float(each) for each in bound(first, second, counted, tail=tail))
     edges = np.linspace(reach[0] - 0.25, reach[1] + 0.25, BINS + 1)
     bars = [np.histogram(np.clip(each, edges[0], edges[-1]), edges)[0] / counted for each in scores]
-    return Look(
+    return AuditRound(
         runs=runs,
         counted=counted,
         hits=(first, second),

@@ -44,7 +44,7 @@ from dplab.audit.exact import exact_epsilon
 from dplab.audit.orders import Outcomes
 
 ROWS = 40
-QUESTIONS = 6
+MAX_QUESTIONS = 6
 """Of a conversation: its first ones. How many follow changes nothing of what is said before."""
 REFUSED = -(2.0**40)
 """What stands in every place of an outcome that was refused."""
@@ -52,15 +52,15 @@ QUICK_PATHS = 1 << 12
 """Paths of coins that are walked at once."""
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="forty rows of an audit")
 
-Kinds = NDArray[Any]
+RecordKinds = NDArray[Any]
 """Records of four kinds, on the first axis: the many, the other many, the lone one, and what it becomes."""
 
 
-def _small(kind: DomainKind) -> tuple[Domain, Kinds]:
+def _small(kind: DomainKind) -> tuple[Domain, RecordKinds]:
     """A small domain of this kind with four kinds of records."""
     cells, yes_no = np.array([0, 3, 1, 2]), np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
     halves = Number(bits=1)
-    small: dict[DomainKind, tuple[Domain, Kinds]] = {
+    small: dict[DomainKind, tuple[Domain, RecordKinds]] = {
         DomainKind.NUMBER: (Number(bits=2), cells),
         DomainKind.LABELS: (Labels(labels=("a", "b", "c", "d")), cells),
         DomainKind.MAP: (Product.map(halves, halves), cells),
@@ -93,7 +93,7 @@ def _asked(entry: Entry, domain: Domain) -> Queries:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Setting:
+class AuditSetting:
     """A mechanism, what it claims, and two states of it to draw from.
 
     Attributes:
@@ -117,11 +117,11 @@ class Setting:
 def _begun(mechanism: Mechanism) -> Mechanism:
     """The mechanism; of a conversation its first questions."""
     if isinstance(mechanism, Interactive):
-        return dataclasses.replace(mechanism, questions=min(mechanism.questions, QUESTIONS))
+        return dataclasses.replace(mechanism, questions=min(mechanism.questions, MAX_QUESTIONS))
     return mechanism
 
 
-def setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> Setting:
+def audit_setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> AuditSetting:
     """The mechanism on its small data.
 
     Raises:
@@ -134,7 +134,7 @@ def setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> Setti
     pair = ([*many, 2], [*many, 3] if neighbours is Neighbours.REPLACE_ONE else many)
     guarantee = mechanism.guarantee(problem)
     one, other = (mechanism.prepare(Dataset(domain, kinds[rows], PROVENANCE), problem) for rows in pair)
-    return Setting(mechanism=mechanism, problem=problem, guarantee=guarantee, states=(one, other))
+    return AuditSetting(mechanism=mechanism, problem=problem, guarantee=guarantee, states=(one, other))
 
 
 def exactly_on_two_rows(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> float | None:

@@ -16,7 +16,7 @@ from dpcore.data.sources import generated_vectors
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
-from dplab.halfspace_parts import around, released
+from dplab.halfspace_parts import directions_at, preview_releases
 
 BETA, TRIALS = 0.05, 200
 DEGREES = np.arange(0.0, 360.0, 2.0)
@@ -57,10 +57,10 @@ def every_direction(*, n: int, gap: float, directions: int, epsilon: float, seed
     mechanism = entry("halfspaces").make(epsilon=epsilon, directions=directions)
     assert isinstance(mechanism, HalfspaceCounts)
     problem = Problem(domain=domain, queries=Halfspaces(domain=domain, margin=0.0), n=n)
-    towards = around(DEGREES, np.eye(2))
+    towards = directions_at(DEGREES, np.eye(2))
     queries = problem.queries
     assert isinstance(queries, Halfspaces)
-    release = released(mechanism, mechanism.prepare(dataset, problem), seed=seed, trials=TRIALS)
+    release = preview_releases(mechanism, mechanism.prepare(dataset, problem), seed=seed, trials=TRIALS)
     errors = np.abs(release.answer(towards) - queries.truth(dataset.records, towards))
     needed = math.sin(min(mechanism.reach(problem), math.pi / 2))
     promised = queries.margins(dataset.records, towards) > needed + 1e-5

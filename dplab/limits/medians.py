@@ -23,7 +23,7 @@ MEASURED_BITS = (1, 2, 4, 6, 8, 10)
 WALK_BITS = 6
 """Of the grid on which the walk is taken by real releases: a histogram has a count for every cell."""
 TRIALS, STOPS_ON_THE_WALK = 200, 21
-SEARCHED: Mapping[str, Mapping[str, float]] = {"identity": {}, "intervals-anchored": {"alpha": 0.5}}
+SEARCHED_ENTRIES: Mapping[str, Mapping[str, float]] = {"identity": {}, "intervals-anchored": {"alpha": 0.5}}
 """Entries whose releases are searched, with what is set besides epsilon. A median needs no smaller alpha than 1/2."""
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="all rows at one point")
 
@@ -34,12 +34,12 @@ class MedianChances:
 
     Attributes:
         bits: of the grid.
-        most: no ε-private method has a larger one.
+        max_chance: no ε-private method has a larger one.
         mechanisms: of each mechanism, by its key.
     """
 
     bits: Floats
-    most: Floats
+    max_chance: Floats
     mechanisms: Mapping[str, Floats]
 
 
@@ -48,7 +48,7 @@ def chances(bits: ArrayLike, *, n: int, epsilon: float, delta: float) -> MedianC
     grid = np.asarray(bits, dtype=np.float64)
     return MedianChances(
         bits=grid,
-        most=median.any_private_stepwise(bits=grid, n=n, epsilon=epsilon),
+        max_chance=median.any_private_stepwise(bits=grid, n=n, epsilon=epsilon),
         mechanisms={
             "exponential": median.exponential(bits=grid, n=n, epsilon=epsilon),
             "permute-and-flip": median.permute_and_flip(bits=grid, n=n, epsilon=epsilon),
@@ -107,7 +107,7 @@ def _medians(*, bits: int, n: int, moved: Integers, target: int, epsilon: float,
     """Medians that binary search finds where so many rows have moved to the target: (len(moved), TRIALS)."""
     domain = Number(bits=bits)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=n)
-    mechanism, sampler = entry(key).make(epsilon=epsilon, **SEARCHED[key]), Preview(seed)
+    mechanism, sampler = entry(key).make(epsilon=epsilon, **SEARCHED_ENTRIES[key]), Preview(seed)
     found = []
     for count in moved:
         records = np.where(np.arange(n) < count, target, 0)

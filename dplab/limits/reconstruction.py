@@ -47,7 +47,7 @@ def universe(points: int) -> Domain:
     return Number(bits=bits) if points == 1 << bits else Labels(labels=tuple(map(str, range(points))), missing=False)
 
 
-def fitting(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dict[str, Entry]:
+def attackable_entries(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dict[str, Entry]:
     """Subset sums, and what in the catalogue releases data on these points under a promise the theorem is about."""
     found = {}
     for entry in (*catalogue(), SUBSET_SUMS):
@@ -141,7 +141,7 @@ def recovery(
 ) -> Generator[float, None, Recovery]:
     """Attack every entry at every ε; yields the fraction done."""
     yield 0.0
-    entries, sampler = fitting(points, neighbours), Preview(seed)
+    entries, sampler = attackable_entries(points, neighbours), Preview(seed)
     shape = (len(keys), len(EPSILONS), SECRETS * TRIALS)
     shares, errors, delta = np.empty(shape), np.empty(shape), 0.0
     truths = halves.random_half(sampler, points=points, trials=SECRETS)
@@ -230,7 +230,7 @@ def swap_worlds(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Walls:
+class RecoveryBounds:
     """What privacy forbids every mechanism, (E,) each.
 
     Attributes:
@@ -249,7 +249,9 @@ class Walls:
         return float(self.share[place]), float(self.error[place])
 
 
-def walls(epsilons: Floats, *, points: int, repeats: int, neighbours: Neighbours, delta: float) -> Walls:
+def recovery_bounds(
+    epsilons: Floats, *, points: int, repeats: int, neighbours: Neighbours, delta: float
+) -> RecoveryBounds:
     """Both bounds along a grid of ε (E,)."""
     share, error = np.empty(len(epsilons)), np.empty(len(epsilons))
     for place, epsilon in enumerate(epsilons.tolist()):
@@ -257,4 +259,4 @@ def walls(epsilons: Floats, *, points: int, repeats: int, neighbours: Neighbours
         error[place] = vc.error_bound(
             epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=BETA, delta=delta, points=points
         ).value
-    return Walls(epsilon=epsilons, share=share, error=error)
+    return RecoveryBounds(epsilon=epsilons, share=share, error=error)

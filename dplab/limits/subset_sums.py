@@ -15,7 +15,7 @@ from dpcore.randomness import Preview
 
 MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """Largest noises, in units of √n."""
-ASKED = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+QUESTION_SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 """Shares of the questions."""
 RUNS, LEVELS = 6, 200
 
@@ -34,7 +34,7 @@ def attack(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SharesFound:
+class RecoveredShares:
     """Shares that least squares finds.
 
     Attributes:
@@ -54,7 +54,7 @@ class SharesFound:
     by_questions: Floats
 
 
-def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generator[float, None, SharesFound]:
+def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generator[float, None, RecoveredShares]:
     """All noises in one fit, ``error`` among them, then fewer and more questions; yields the fraction done."""
     yield 0.0
     groups, people = masks.shape
@@ -70,13 +70,13 @@ def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generat
     levels = np.linspace(0, errors[-1], LEVELS)
     proved = 1 - subset_sum.wrong_at_most(masks, error=levels) / people
     yield 0.5
-    questions = sorted({max(5, round(groups * share)) for share in ASKED})
+    questions = sorted({max(5, round(groups * share)) for share in QUESTION_SHARES})
     shares = []
     for number, each in enumerate(questions, start=1):
         guess = subset_sum.least_squares(masks[:each], noisy(masks[:each], error))
         shares.append(subset_sum.recovered(guess, truth))
         yield 0.5 + 0.5 * number / len(questions)
-    return SharesFound(
+    return RecoveredShares(
         errors=np.array(errors, dtype=np.float64),
         by_noise=by_noise,
         levels=levels,

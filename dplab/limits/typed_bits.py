@@ -19,7 +19,7 @@ RUNS = 400
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AnswersFound:
+class BitsAttack:
     """What one attack saw and found.
 
     Attributes:
@@ -35,7 +35,7 @@ class AnswersFound:
     share: float
 
 
-def attack(bits: Booleans, *, epsilon: float | None, seed: int) -> AnswersFound:
+def attack(bits: Booleans, *, epsilon: float | None, seed: int) -> BitsAttack:
     """Publish counts of random groups, exact or with noise that makes all of them ε-private together, and fit.
 
     Args:
@@ -50,7 +50,7 @@ def attack(bits: Booleans, *, epsilon: float | None, seed: int) -> AnswersFound:
     else:
         answers = PrivateNoise(bits=bits, epsilon=epsilon, sampler=sampler)(groups)
     guess = least_squares(groups, answers)
-    return AnswersFound(groups=groups, answers=answers[0], guess=guess, share=float(recovered(guess, bits)[0]))
+    return BitsAttack(groups=groups, answers=answers[0], guess=guess, share=float(recovered(guess, bits)[0]))
 
 
 def sweep(bits: Booleans, *, seed: int) -> Generator[float, None, Floats]:
@@ -71,6 +71,6 @@ def best_possible(epsilons: Floats) -> Floats:
     return best
 
 
-def told(attacked: AnswersFound, place: int) -> Integers:
+def group_members(attacked: BitsAttack, place: int) -> Integers:
     """People of a published group, counted from 1."""
     return np.flatnonzero(attacked.groups[place]) + 1

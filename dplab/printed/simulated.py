@@ -36,22 +36,22 @@ SMALL = (1, 2, 3, 4)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Simulated:
+class SimulatedErrors:
     """Errors that LEVEL of the answers or releases stay within, shares of n, against rows or dimensions.
 
     Attributes:
         at: places, (K,).
         errors: by what erred, (K,) each; "printed" and "ours" among them.
-        marked: places to be pointed out, by their words.
+        marked_places: places to be pointed out, by their words.
         claimed: the epsilon that the paper claims for what it prints.
-        has: the exact epsilon of what is not private, by what erred.
+        exact_epsilons: the exact epsilon of what is not private, by what erred.
     """
 
     at: Floats
     errors: Mapping[str, Floats]
-    marked: Mapping[str, float]
+    marked_places: Mapping[str, float]
     claimed: float
-    has: Mapping[str, float]
+    exact_epsilons: Mapping[str, float]
 
 
 def _laplace_sums(generator: np.random.Generator, terms: int) -> Floats:
@@ -60,7 +60,7 @@ def _laplace_sums(generator: np.random.Generator, terms: int) -> Floats:
     return found
 
 
-def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed: int) -> Simulated:
+def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed: int) -> SimulatedErrors:
     """One answer about any of k attributes, against rows n: bias γ at most, and noise of the coefficients it adds up.
 
     Printed: noise 2T/(εn) each, T = d^t. Largest: T = max |a_i|. Private: the noise that ε takes for all coefficients
@@ -84,22 +84,22 @@ def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed
         for level, weight, part in zip(plan.noise, plan.weights, plan.parts, strict=True):
             total += weight * level.scale * _laplace_sums(generator, part)
         ours.append(plan.gamma + np.quantile(np.abs(total), LEVEL) / rows)
-    return Simulated(
+    return SimulatedErrors(
         at=rows,
         errors={
             **{key: made.gamma + 2 * norm * noise / (epsilon * rows) for key, norm in norms.items()},
             "private": made.gamma + far * noise / (epsilon * rows),
             "ours": np.min(ours, axis=0),
         },
-        marked={},
+        marked_places={},
         claimed=epsilon,
-        has={
+        exact_epsilons={
             key: literal_epsilon(made, norm=norm, attributes=attributes, epsilon=epsilon) for key, norm in norms.items()
         },
     )
 
 
-def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int) -> Simulated:
+def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int) -> SimulatedErrors:
     """The worst interval of releases of even data, against rows n, by Algorithm 2 (repaired) and by ours."""
     asked, needed = (
         rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
@@ -124,16 +124,18 @@ def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int
             assert isinstance(release, DataRelease)
             worst = problem.queries.max_error(release.histogram() - histogram) / n
             errors[key].append(float(np.quantile(worst, LEVEL)))
-    return Simulated(
+    return SimulatedErrors(
         at=sizes.astype(np.float64),
         errors={key: np.array(each) for key, each in errors.items()},
-        marked={"rows printed": float(asked), "rows that the proof needs": float(needed)},
+        marked_places={"rows printed": float(asked), "rows that the proof needs": float(needed)},
         claimed=epsilon,
-        has={},
+        exact_epsilons={},
     )
 
 
-def halfspaces(*, dimensions: int, margin: float, alpha: float, epsilon: float, beta: float, seed: int) -> Simulated:
+def halfspaces(
+    *, dimensions: int, margin: float, alpha: float, epsilon: float, beta: float, seed: int
+) -> SimulatedErrors:
     """A direction with the margin, asked of HALFSPACE_ROWS rows, at T = 1 to 4.
 
     Printed: ReleaseHalfspaces with its m and its net, but for T; its noise is the mean of m draws of scale m·|U|/(εn).
@@ -160,12 +162,12 @@ def halfspaces(*, dimensions: int, margin: float, alpha: float, epsilon: float, 
         release = ours.run(ours.prepare(dataset, problem), Preview(seed), RELEASES)
         assert isinstance(release, HalfspaceRelease)
         errors["ours"].append(float(np.quantile(np.abs(release.answer(y)[:, 0] - share), LEVEL)))
-    return Simulated(
+    return SimulatedErrors(
         at=np.array(SMALL, dtype=np.float64),
         errors={key: np.array(each) for key, each in errors.items()},
-        marked={"T as printed": float(told.dimensions)},
+        marked_places={"T as printed": float(told.dimensions)},
         claimed=epsilon,
-        has={},
+        exact_epsilons={},
     )
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dpcore.core import ParameterError
 
-MOST = 1000
+MAX_WIDTH = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +71,8 @@ def threshold(*, width: int, least: int, gamma: float) -> Threshold:
     Raises:
         ParameterError: unless 1 ≤ r ≤ k ≤ MOST and 0 < gamma < 1.
     """
-    if not 1 <= least <= width <= MOST or not 0 < gamma < 1:
-        raise ParameterError(f"At least r of k needs 1 ≤ r ≤ k ≤ {MOST} and a γ between 0 and 1.")
+    if not 1 <= least <= width <= MAX_WIDTH or not 0 < gamma < 1:
+        raise ParameterError(f"At least r of k needs 1 ≤ r ≤ k ≤ {MAX_WIDTH} and a γ between 0 and 1.")
     best = Threshold(width=width, least=least, cut=width + 1, damping=0)
     for cut in range(least, width):
         # ln |w_j(k)| and arccosh x(j), for each j < r.

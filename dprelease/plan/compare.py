@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpcore.core import Dataset, Entry, Floats
-from dplab.limits.outlook import depends_on_n
+from dplab.limits.data_independent_summary import depends_on_n
 from dplab.measure import BLOCK_SECONDS
 from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.answers import MAX_MADE

@@ -18,7 +18,7 @@ from dpcore.data.declared import Capped
 from dpcore.data.twin import twin
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.randomness import Preview
-from dplab.limits.outlook import depends_on_n, promised_error
+from dplab.limits.data_independent_summary import depends_on_n, promised_error
 from dplab.measure import FRAMES, finish, measure
 from dprelease.plan.answers import MAX_MADE, Errors, answer_errors, most_summed, told_of_lines
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion

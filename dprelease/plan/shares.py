@@ -20,7 +20,7 @@ import numpy as np
 
 from dpcore.core import Floats, ParameterError, scaled
 from dpcore.mechanisms import entry as entry_of
-from dplab.solve import KAPPA, Need, needs, promising
+from dplab.solve import KAPPA, Need, entries_by_promised_epsilon, needed_epsilons
 from dprelease.plan.answers import most_summed
 from dprelease.plan.errors import GRID, Losses, about, curve, twin_of
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
@@ -117,12 +117,14 @@ def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> G
     entries = [entry_of(key) for key, guarantee in made.items() if not (pure and guarantee.delta)]
     if counts:
         rows = twin_of(plan, question, seed=seed)
-        work = needs(entries, rows, problem, target=target, beta=plan.beta, values=values, seed=seed, on_all_data=True)
+        work = needed_epsilons(
+            entries, rows, problem, target=target, beta=plan.beta, values=values, seed=seed, on_all_data=True
+        )
         return (yield from work)
     yield 0.0
     target /= most_summed(plan, question)
     entries = [entry for entry in entries if entry.key != WHOLE]  # of rows made of tables nothing is promised
-    least = promising(entries, problem, target=target, beta=plan.beta, values=values)
+    least = entries_by_promised_epsilon(entries, problem, target=target, beta=plan.beta, values=values)
     return [Need(key=key, promised=epsilon, simulated=None, slow=True) for key, epsilon in least]
 
 

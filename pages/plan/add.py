@@ -35,7 +35,7 @@ def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, 
         domain = declared.table.reading(*names).domain
         for kind in classes_for(domain):
             problem = Problem(domain=domain, queries=kind(domain=domain), n=declared.n, neighbours=declared.neighbours)
-            key = advice.usual(problem, epsilon=EPSILON)
+            key = advice.recommended_entry(problem, epsilon=EPSILON)
             found[kind.key] = kind.title, replace(usual, queries=kind.key, entry_key=key)
         if is_number(domain):
             values = replace(usual, queries=Thresholds.key)

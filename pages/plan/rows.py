@@ -120,7 +120,7 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
     keys = list(entries)
     moved = SessionKey(f"plan_epsilon_{about}", question.epsilon).value  # the control below, as it is now
     mean = question.quantity == "mean"
-    advised = advice.usual(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
+    advised = advice.recommended_entry(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
     chosen = st.selectbox(
         f"{place + 1}. {title(declared.table, question)}",
         keys,

@@ -18,16 +18,16 @@ from dplab.halfspace_parts import (
     CIRCLE,
     angle_to_net,
     angles,
-    around,
     circle_of_errors,
-    counting,
+    count_sides,
+    directions_at,
     expected_after_projection,
     half_circles,
-    here,
     parts,
     predicted,
-    released,
+    preview_releases,
     sides,
+    with_unmet_conditions,
 )
 from tests.kit.halfspaces import dataset_of, problem_of
 
@@ -98,9 +98,9 @@ def test_dense_rows_show_the_expected_projection_error(seed: int) -> None:
 def test_conditions_that_the_rows_break_take_the_promise_away() -> None:
     problem = problem_of(2, 1000, margin=0.5)
     bound = HalfspaceCounts(directions=16).accuracy(problem, 0.05)
-    assert bound.applies and here(bound, margin=0.5, kept=3, lost=0) == bound
+    assert bound.applies and with_unmet_conditions(bound, margin=0.5, kept=3, lost=0) == bound
     for kept, lost, said in ((0, 0, ["directions of margin 0.5 are drawn"]), (3, 2, ["every row has a direction (2"])):
-        found = here(bound, margin=0.5, kept=kept, lost=lost)
+        found = with_unmet_conditions(bound, margin=0.5, kept=kept, lost=lost)
         assert not found.applies and found.value == bound.value
         added = found.assumptions[len(bound.assumptions) :]
         assert all(words in each.text and not each.met for words, each in zip(said, added, strict=True))
@@ -173,7 +173,7 @@ def test_sides_of_a_direction_leave_out_rows_without_one() -> None:
     assert found.inside.tolist() == [True, True, False, False]
     assert (found.share, found.near) == (0.5, 0.5), "the row without a direction lies on the line"
     assert found.nearest == pytest.approx(0.6, abs=1e-5)
-    np.testing.assert_allclose(around(np.array([0.0, 90.0]), np.eye(2)), np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(directions_at(np.array([0.0, 90.0]), np.eye(2)), np.eye(2), atol=1e-12)
 
 
 @pytest.mark.parametrize("projected", [1, 3])
@@ -184,9 +184,9 @@ def test_what_is_predicted_of_the_parts_holds_of_most_releases(projected: int, s
     mechanism = HalfspaceCounts(epsilon=1.0, projected=projected, directions=8, projections=4)
     state = mechanism.prepare(dataset_of(problem, records), problem)
     direction = np.array([0.6, 0.0, 0.8])
-    signs = [*counting(mechanism, state, seed=seed, trials=100)]
+    signs = [*count_sides(mechanism, state, seed=seed, trials=100)]
     assert all(0 <= share <= 1 for share in signs)
-    release = released(mechanism, state, seed=seed, trials=100)
+    release = preview_releases(mechanism, state, seed=seed, trials=100)
     np.testing.assert_array_equal(release.outcomes(), mechanism.run(state, Preview(seed), 100).outcomes())
     found = parts(state, release, direction)
     theory, errors = predicted(mechanism, state, direction, truth=found.truth), found.errors()

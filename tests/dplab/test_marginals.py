@@ -11,7 +11,7 @@ from dpcore.data.product import Product
 from dpcore.mechanisms.marginals.plans import Budget, plan_for
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
-from dplab.marginals_worst import FEWEST, MOST, queries_read, readings, trials_for, worst_errors
+from dplab.marginals_worst import MAX_TRIALS, MIN_TRIALS, queries_read, readings, trials_for, worst_errors
 from dplab.measure import finish
 from tests.kit.attribute_tables import GENERATED
 
@@ -48,4 +48,4 @@ def test_few_releases_and_few_queries_where_much_is_added_up() -> None:
     assert len(kept) == worst.MAX_READ // sum(plan.parts) < 10_000 and len(np.unique(kept)) == len(kept)
     read = readings(plan, queries, indices[kept])
     assert sum(each.matrix.nnz for each in read) <= worst.MAX_READ
-    assert trials_for(read) == FEWEST and trials_for(readings(plan, queries, indices[:20])) <= MOST
+    assert trials_for(read) == MIN_TRIALS and trials_for(readings(plan, queries, indices[:20])) <= MAX_TRIALS

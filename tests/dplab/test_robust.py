@@ -26,11 +26,11 @@ from dplab.robust import (
     always_answering,
     chances_by_agreement,
     mean_errors,
-    places,
     present_rows,
+    stability_grid,
     stable_runs,
+    subsample_votes,
     vote_runs,
-    voters,
 )
 from tests.kit import in_blocks
 
@@ -53,7 +53,7 @@ def runs(dataset: Dataset, *, epsilon: float, relation: Neighbours = Neighbours.
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 def test_a_curve_reaches_beyond_the_threshold_and_the_data(stable: int, epsilon: float) -> None:
     threshold = StableMedian(epsilon=epsilon).threshold
-    x = places(stable=stable, threshold=threshold)
+    x = stability_grid(stable=stable, threshold=threshold)
     assert x[0] == 1 and threshold < x[-1] and stable <= x[-1]
     assert (np.diff(x) > 0).all() and len(x) <= STEPS and (x == x.round()).all()
     near = x[(x > threshold / 2) & (x < 2 * threshold)]
@@ -70,11 +70,13 @@ def test_chances_are_exact_and_what_nobody_can_do_stands_above_them(epsilon: flo
     for rows, chance in found.chance.items():
         assert chance == float(StableMedian(epsilon=epsilon).chance(rows))
     assert found.edge == float(StableMedian(epsilon=epsilon).chance(1))
-    assert found.most == float(most_answers(found.stable, epsilon=epsilon, delta=found.edge))
+    assert found.max_chance == float(most_answers(found.stable, epsilon=epsilon, delta=found.edge))
     curve = found.curve
-    assert (curve.answer <= curve.silent * (1 + 1e-9)).all() and (np.diff(curve.silent) >= 0).all()
-    known = ~np.isnan(curve.anybody)
-    assert (curve.answer[known] <= curve.anybody[known] + 1e-12).all() and known[0]
+    assert (curve.answer <= curve.never_wrong_bound * (1 + 1e-9)).all() and (
+        np.diff(curve.never_wrong_bound) >= 0
+    ).all()
+    known = ~np.isnan(curve.may_err_bound)
+    assert (curve.answer[known] <= curve.may_err_bound[known] + 1e-12).all() and known[0]
     if relation is Neighbours.REPLACE_ONE:
         assert known.sum() == (curve.x <= 100).sum(), "no two data sets of 200 rows are more stable than their halves"
     else:
@@ -84,9 +86,9 @@ def test_chances_are_exact_and_what_nobody_can_do_stands_above_them(epsilon: flo
 def test_previews_are_as_often_answered_as_the_exact_chance_says() -> None:
     found = runs(heap(rows=200, in_the_middle=28), epsilon=1.0)
     chance = found.chance[found.stable]
-    assert 0.1 < chance < 0.9 and found.seen.trials == TRIALS
-    assert abs(found.seen.share - chance) < 5 * math.sqrt(chance * (1 - chance) / TRIALS)
-    assert found.seen.low < found.seen.share == found.seen.answered / TRIALS < found.seen.high
+    assert 0.1 < chance < 0.9 and found.observed.trials == TRIALS
+    assert abs(found.observed.share - chance) < 5 * math.sqrt(chance * (1 - chance) / TRIALS)
+    assert found.observed.low < found.observed.share == found.observed.answered / TRIALS < found.observed.high
 
 
 def test_one_that_always_answers_errs_where_the_stable_one_is_silent() -> None:
@@ -103,10 +105,10 @@ def test_laws_are_worked_out_in_steps_that_can_be_stopped() -> None:
     mechanism = entry("subsample_commonest").make(rows=1000)
     assert isinstance(mechanism, SubsampleAggregate)
     problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)
-    found, shares = in_blocks(voters(mechanism, dataset, problem))
+    found, shares = in_blocks(subsample_votes(mechanism, dataset, problem))
     assert len(shares) > 20 and shares == sorted(shares) and shares[0] == 0 and shares[-1] < 1
     assert found.after < found.agreement == found.law.max()
-    stopped = voters(mechanism, dataset, problem)
+    stopped = subsample_votes(mechanism, dataset, problem)
     assert [next(stopped) for _ in range(5)] == shares[:5]
     stopped.close()
 
@@ -116,7 +118,7 @@ def test_votes_answer_as_often_as_their_exact_chance_says() -> None:
     mechanism = entry("subsample_commonest").make(epsilon=0.5, rows=10)
     assert isinstance(mechanism, SubsampleAggregate)
     problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)
-    found = finish(voters(mechanism, dataset, problem))
+    found = finish(subsample_votes(mechanism, dataset, problem))
     trials, refused, wrong = vote_runs(mechanism, found, seed=1)
     plan = mechanism.plan(problem)
     chance = vote_chance(plan, epsilon=0.5, agreement=found.agreement)

@@ -87,10 +87,10 @@ def test_the_interval_of_a_quantile_holds_it_as_often_as_told(trials: int) -> No
 @pytest.mark.parametrize("stable", [1, 33])
 def test_refusals_are_exact_and_nobody_s_are_fewer_than_the_wall(stable: int) -> None:
     found = refusals(compared(n=1000, stable=stable))
-    assert (found.promise >= found.wall - 1e-12).all() and (np.diff(found.wall) <= 1e-12).all()
+    assert (found.promise >= found.lower_bound - 1e-12).all() and (np.diff(found.lower_bound) <= 1e-12).all()
     for epsilon, exact in zip(CURVE.tolist()[::20], found.promise[::20], strict=True):
         assert exact == 1 - float(StableMedian(epsilon=epsilon, delta=1e-6).chance(stable))
-    assert found.seen.tolist() == [1, 1, 1, 1, 1, 0, 0, 0, 0]
+    assert found.observed.tolist() == [1, 1, 1, 1, 1, 0, 0, 0, 0]
     assert found.high[-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
     assert not len(found.hard)
 
@@ -99,7 +99,7 @@ def test_refusals_are_exact_and_nobody_s_are_fewer_than_the_wall(stable: int) ->
 def test_on_the_data_of_the_proof_the_mechanism_is_hardly_above_the_wall(n: int) -> None:
     comparison = compared(n=n, stable=9)
     found = ranks(comparison)
-    assert (found.promise > found.wall).all()
+    assert (found.promise > found.lower_bound).all()
     for epsilon, share in zip(EPSILONS, found.hard, strict=True):
         promised, wall = promised_rank(comparison, epsilon)
         assert wall <= share + 1 / n and share <= 1.1 * wall + 2 / n and share <= promised
@@ -108,8 +108,8 @@ def test_on_the_data_of_the_proof_the_mechanism_is_hardly_above_the_wall(n: int)
 def test_hard_data_are_exact() -> None:
     line = Number(bits=3)
     problem = Problem(domain=line, queries=Thresholds(domain=line), n=50)
-    assert hardest(problem, epsilon=20.0, wall=0.4) == 0
-    found = hardest(problem, epsilon=0.01, wall=0.1)
+    assert hardest(problem, epsilon=20.0, lower_bound=0.4) == 0
+    found = hardest(problem, epsilon=0.01, lower_bound=0.1)
     assert found == pytest.approx(0.12), "5 or 6 of the 50 rows, as 10 of them are in one cell, and it nearly always is"
 
 

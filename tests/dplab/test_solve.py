@@ -23,16 +23,16 @@ from dplab.solve import (
     HIGHEST,
     KAPPA,
     LOWEST,
-    down,
+    entries_by_promised_epsilon,
     impossible_below,
     least_epsilon,
     likely_epsilon,
-    made,
-    needs,
+    make_mechanism,
+    needed_epsilons,
     promised_epsilon,
-    promising,
+    round_down,
+    round_up,
     simulated_epsilon,
-    up,
 )
 
 BETA = 0.05
@@ -62,8 +62,12 @@ def test_the_ends_of_what_is_tried() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.28701, 0.5, 0.001, 19.95, 1.0])
 def test_rounding_keeps_to_its_side(epsilon: float) -> None:
-    assert down(epsilon) <= epsilon <= up(epsilon) and digits(down(epsilon)) and digits(up(epsilon))
-    assert up(epsilon) <= epsilon * 1.011 and down(epsilon) >= epsilon / 1.011
+    assert (
+        round_down(epsilon) <= epsilon <= round_up(epsilon)
+        and digits(round_down(epsilon))
+        and digits(round_up(epsilon))
+    )
+    assert round_up(epsilon) <= epsilon * 1.011 and round_down(epsilon) >= epsilon / 1.011
 
 
 @pytest.mark.slow
@@ -84,7 +88,7 @@ def test_a_promise_is_kept_at_its_epsilon_and_not_much_below(key: str, targets: 
         last = found
 
         def promise(epsilon: float, target: float = target) -> float:
-            return made(entry(key), target=target, values={}, epsilon=epsilon).accuracy(problem, BETA).value
+            return make_mechanism(entry(key), target=target, values={}, epsilon=epsilon).accuracy(problem, BETA).value
 
         assert promise(found) <= target < promise(found / 1.02)
 
@@ -97,7 +101,7 @@ def test_what_no_epsilon_promises_has_none() -> None:
 def test_who_promises_whatever_the_data_are_is_ranked() -> None:
     problem = Problem(domain=LINE, queries=Intervals(domain=LINE), n=10_000)
     keys = ("net", "intervals-anchored", "identity", "gaussian")
-    found = promising([entry(key) for key in keys], problem, target=0.2, beta=BETA, values={})
+    found = entries_by_promised_epsilon([entry(key) for key in keys], problem, target=0.2, beta=BETA, values={})
     assert [epsilon for _, epsilon in found] == sorted(epsilon for _, epsilon in found)
     assert dict(found) == {
         key: epsilon
@@ -106,8 +110,10 @@ def test_who_promises_whatever_the_data_are_is_ranked() -> None:
     }
     assert {"identity", "gaussian", "intervals-anchored"} <= set(dict(found))
     named = dataclasses.replace(problem, neighbours=Neighbours.ADD_REMOVE_ONE)
-    assert promising([entry("identity")], named, target=0.02, beta=BETA, values={}), "n is taken to be as it is named"
-    assert not promising([entry("net")], INTERVALS, target=0.01, beta=BETA, values={})
+    assert entries_by_promised_epsilon([entry("identity")], named, target=0.02, beta=BETA, values={}), (
+        "n is taken to be as it is named"
+    )
+    assert not entries_by_promised_epsilon([entry("net")], INTERVALS, target=0.01, beta=BETA, values={})
 
 
 def test_nobody_promises_it_below_the_wall() -> None:
@@ -118,7 +124,7 @@ def test_nobody_promises_it_below_the_wall() -> None:
         assert impossible_below(CELLS, target=target, beta=BETA, delta=1e-3) <= wall, "a slack helps"
         last = wall
         bound = lower_bound(
-            CELLS, made(entry("identity"), target=target, values={}, epsilon=wall).guarantee(CELLS), beta=BETA
+            CELLS, make_mechanism(entry("identity"), target=target, values={}, epsilon=wall).guarantee(CELLS), beta=BETA
         )
         assert bound is not None and bound.value > target
         promised = promised_epsilon(entry("identity"), CELLS, target=target, beta=BETA, values={})
@@ -219,7 +225,7 @@ def test_what_cannot_reach_the_target_is_given_up() -> None:
 @pytest.mark.slow
 def test_all_mechanisms_are_ranked_and_the_slow_are_told() -> None:
     entries = serving(INTERVALS.queries)
-    found = finish(needs(entries, DATASET, INTERVALS, target=0.1, beta=BETA, values={}, seed=1))
+    found = finish(needed_epsilons(entries, DATASET, INTERVALS, target=0.1, beta=BETA, values={}, seed=1))
     assert {need.key for need in found} == {each.key for each in entries}
     ranked = [need.least for need in found]
     assert ranked == sorted(ranked) and ranked[0] < 1
@@ -227,9 +233,9 @@ def test_all_mechanisms_are_ranked_and_the_slow_are_told() -> None:
         if need.simulated and need.promised:
             assert need.simulated.epsilon <= need.promised * 1.05, "a promise holds for all data"
     with pytest.raises(ParameterError, match="between 0 and 1"):
-        finish(needs(entries, DATASET, INTERVALS, target=1.0, beta=BETA, values={}, seed=1))
+        finish(needed_epsilons(entries, DATASET, INTERVALS, target=1.0, beta=BETA, values={}, seed=1))
     large = Number(bits=14)
     data = Dataset(large, np.zeros(1000, dtype=np.int64), DATASET.provenance)
     problem = Problem(domain=large, queries=Intervals(domain=large), n=1000)
-    (net,) = finish(needs([entry("net")], data, problem, target=0.1, beta=BETA, values={}, seed=1))
+    (net,) = finish(needed_epsilons([entry("net")], data, problem, target=0.1, beta=BETA, values={}, seed=1))
     assert net.slow and net.simulated is None

@@ -41,15 +41,15 @@ def test_the_exact_mean_before_projection_is_the_simulated_one(epsilon: float) -
 def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
     found = growth(**TOLD, condition="paper")
     by_k, by_r = found.by_k, found.by_r
-    assert found.last == 25 and found.most == MAX_CELLS == by_k.cells[-1] and not found.projected
+    assert found.last == 25 and found.max_cells == MAX_CELLS == by_k.cells[-1] and not found.projected
     met = by_k.cells <= 25
     assert {25, 26} <= set(by_k.cells.tolist()), "both sides of the edge"
     assert len(set(by_k.random[met])) == 1 and (by_k.random[~met] == by_k.private[~met]).all()
     assert len(set(by_r.private)) == 1 and (np.diff(by_r.random) > 0).all()
     assert by_k.private == pytest.approx(expected_noise(cells=1, n=500, epsilon=1.0) * by_k.cells)
-    at = np.isin(by_k.cells, found.wall_cells)
-    assert (by_k.private[at] >= found.wall).all() and len(found.wall) > 20
-    assert found.wall[-1] == best_pairs(cells=MAX_CELLS, rows=500, epsilon=1.0).risk
+    at = np.isin(by_k.cells, found.lower_bound_cells)
+    assert (by_k.private[at] >= found.lower_bound).all() and len(found.lower_bound) > 20
+    assert found.lower_bound[-1] == best_pairs(cells=MAX_CELLS, rows=500, epsilon=1.0).risk
     never = growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper")
     assert never.last == 0 and (never.by_k.private == never.by_k.random).all()
     noise = simulated_noise(25, epsilon=1.0, seed=1, simulations=20)
@@ -66,7 +66,7 @@ def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -
         dict(zip(found.by_k.cells.tolist(), losses.tolist(), strict=True))
         for losses in (found.by_k.private, found.by_k.random)
     )
-    assert found.projected and not len(found.wall) and found.last == 69
+    assert found.projected and not len(found.lower_bound) and found.last == 69
     assert max(private) == 1024 and private[1024] == random[1024]
     assert 69 in random and random[70] == private[70] > random[69]
     small = [k for k in random if k <= 69]

@@ -97,7 +97,7 @@ def test_rows_are_close_to_the_tables_they_follow_and_pairs_are_parted() -> None
     assert 0 < len(kept) < len(away)
     found = closeness(rows, tables, tree, sizes=SIZES, ways=2, n=2_000)
     assert found.mean == pytest.approx(np.mean(list(away.values())))
-    assert found.most == pytest.approx(max(away.values()))
+    assert found.max_distance == pytest.approx(max(away.values()))
     assert away[found.furthest[0], found.furthest[1]] == max(away.values())
     assert found.inside == pytest.approx(np.mean([away[pair] for pair in away if pair in kept]))
     assert found.outside == pytest.approx(np.mean([away[pair] for pair in away if pair not in kept]))

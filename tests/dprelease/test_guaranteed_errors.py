@@ -39,7 +39,7 @@ from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import Preview
-from dplab.limits.outlook import promised_error
+from dplab.limits.data_independent_summary import promised_error
 from dprelease.certificate import certificate, unreleasable, verify
 from dprelease.downloads import PROGRAM, downloads_of, zipped
 from dprelease.downloads.report import report

@@ -16,14 +16,14 @@ from dpcore.core import Booleans, Integers
 from dpcore.randomness import Preview
 
 EPSILON = 1.0
-Said = NDArray[np.int8]
+Answers = NDArray[np.int8]
 
 
 def _noise(preview: Preview, *, scale: float, runs: int, each: int = 1) -> Integers:
     return preview.laplace(np.zeros((1, each), dtype=np.int64), scale=scale, trials=runs)
 
 
-def stopped(above: Booleans, positives: int) -> Said:
+def stopped(above: Booleans, positives: int) -> Answers:
     """Answers (T, m) up to and with the last positive one that is allowed, and -1 after it."""
     before: Integers = np.cumsum(above, axis=1) - above
     return np.where(before < positives, above, -1).astype(np.int8)
@@ -42,23 +42,23 @@ def third(answers: Integers, preview: Preview, runs: int) -> Integers:
     return np.stack([np.where(some, place, len(answers)), value], axis=1)
 
 
-def fourth(answers: Integers, preview: Preview, runs: int, *, positives: int = 25) -> Said:
+def fourth(answers: Integers, preview: Preview, runs: int, *, positives: int = 25) -> Answers:
     """Algorithm 4 (Lee and Clifton 2014): the noise on a comparison does not grow with the positive answers."""
     threshold = _noise(preview, scale=4 / EPSILON, runs=runs)
     noisy = answers + _noise(preview, scale=4 / (3 * EPSILON), runs=runs, each=len(answers))
     return stopped(noisy >= threshold, positives)
 
 
-def fifth(answers: Integers, preview: Preview, runs: int) -> Said:
+def fifth(answers: Integers, preview: Preview, runs: int) -> Answers:
     """Algorithm 5 (Stoddard, Chen and Machanavajjhala 2014): comparisons have no noise, and never stop."""
     threshold = _noise(preview, scale=2 / EPSILON, runs=runs)
-    said: Said = (answers >= threshold).astype(np.int8)
+    said: Answers = (answers >= threshold).astype(np.int8)
     return said
 
 
-def sixth(answers: Integers, preview: Preview, runs: int) -> Said:
+def sixth(answers: Integers, preview: Preview, runs: int) -> Answers:
     """Algorithm 6 (Chen, Xiao, Zhang and Xu 2015): as many positive answers as there are, for the noise of one."""
     threshold = _noise(preview, scale=2 / EPSILON, runs=runs)
     noisy = answers + _noise(preview, scale=2 / EPSILON, runs=runs, each=len(answers))
-    said: Said = (noisy >= threshold).astype(np.int8)
+    said: Answers = (noisy >= threshold).astype(np.int8)
     return said

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import exactly
-from dplab.limits.outlook import Outlook
+from dplab.limits.data_independent_summary import DataIndependentSummary
 from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import confidence, drawable, percent, percent_up, rows, shortened
 
@@ -20,7 +20,7 @@ TOP = 2.0
 
 
 def known_before(
-    found: Outlook,
+    found: DataIndependentSummary,
     *,
     titles: Mapping[str, str],
     chosen: str,
@@ -50,9 +50,11 @@ def known_before(
     names = dict(zip(order, drawable(titles[found.keys[row]] for row in order), strict=True))
     bottom = _bottom(found, promised)
     marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right")]
-    if found.wall is not None:
-        low = np.maximum(found.wall[1], bottom)
-        marks.append(Wall(x=found.wall[0], y=low, end=bottom, label="impossible to promise", corner="bottom left"))
+    if found.lower_bound is not None:
+        low = np.maximum(found.lower_bound[1], bottom)
+        marks.append(
+            Wall(x=found.lower_bound[0], y=low, end=bottom, label="impossible to promise", corner="bottom left")
+        )
     for row, name in names.items():  # the chosen one leads the legend
         marks += _mechanism(found, row, name, chosen=found.keys[row] == chosen)
     side: Anchor = "left" if epsilon > 0.3 else "right"
@@ -87,14 +89,14 @@ def known_before(
     )  # fmt: skip
 
 
-def _bottom(found: Outlook, promised: float) -> float:
+def _bottom(found: DataIndependentSummary, promised: float) -> float:
     """Where the picture ends below."""
     every = [*found.promised.ravel(), *found.predicted.ravel(), promised]
     seen = [each for each in every if np.isfinite(each) and each > 0]
     return float(min([*seen, 0.5])) / 1.6
 
 
-def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mark]:
+def _mechanism(found: DataIndependentSummary, row: int, name: str, *, chosen: bool) -> list[Mark]:
     """What one promises, and its prediction where there is one."""
     role = f"mechanism:{found.keys[row]}"
     at = found.epsilons
@@ -129,7 +131,7 @@ def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mar
 
 
 def _sentence(
-    found: Outlook, title: str, *, chosen: str, epsilon: float, promised: float, beta: float, what: str
+    found: DataIndependentSummary, title: str, *, chosen: str, epsilon: float, promised: float, beta: float, what: str
 ) -> str:
     """The promise and the prediction at the page's loss."""
     at = f"At ε = {exactly(epsilon)}"
@@ -147,21 +149,21 @@ def _sentence(
     return text
 
 
-def _wall(found: Outlook, *, epsilon: float, nobody: str) -> str:
+def _wall(found: DataIndependentSummary, *, epsilon: float, nobody: str) -> str:
     """What is impossible there."""
-    if found.wall is None:
+    if found.lower_bound is None:
         return ""
-    place = int(np.argmin(np.abs(np.log(found.wall[0] / epsilon))))
-    return f"; {nobody} can promise less than about {percent(float(found.wall[1][place]))} (hatched)"
+    place = int(np.argmin(np.abs(np.log(found.lower_bound[0] / epsilon))))
+    return f"; {nobody} can promise less than about {percent(float(found.lower_bound[1][place]))} (hatched)"
 
 
-def _conditional(found: Outlook, names: Mapping[int, str], *, chosen: str) -> str:
+def _conditional(found: DataIndependentSummary, names: Mapping[int, str], *, chosen: str) -> str:
     """Which of the other curves are promises only if n is right."""
     others = [name for row, name in names.items() if found.keys[row] in found.if_n and found.keys[row] != chosen]
     return f" Promised only {IF_N}: {', '.join(others)}." if others else ""
 
 
-def _table(found: Outlook, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:
+def _table(found: DataIndependentSummary, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:
     """Promise and prediction of each, and the wall, at every loss of the grid."""
     table: dict[str, Sequence[Any]] = {"epsilon": found.epsilons.tolist()}
     for row, name in names.items():
@@ -169,7 +171,7 @@ def _table(found: Outlook, names: Mapping[int, str]) -> dict[str, Sequence[Any]]
             table[f"{name}: promised"] = shortened(found.promised[row])
         if np.isfinite(found.predicted[row]).any():
             table[f"{name}: predicted"] = shortened(found.predicted[row])
-    if found.wall is not None:
-        known = dict(zip(found.wall[0].tolist(), found.wall[1].tolist(), strict=True))
+    if found.lower_bound is not None:
+        known = dict(zip(found.lower_bound[0].tolist(), found.lower_bound[1].tolist(), strict=True))
         table["impossible below"] = shortened([known.get(at, np.nan) for at in found.epsilons.tolist()])
     return table

@@ -12,7 +12,14 @@ from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError,
 from dpcore.data.sources import Source
 from dpcore.data.twin import MAX_ROWS
 from dpcore.limits.bounds.applicable import lower_bound
-from dplab.limits.outlook import Outlook, depends_on_n, outlook, predicted_error, promised_error, rows_needed
+from dplab.limits.data_independent_summary import (
+    DataIndependentSummary,
+    data_independent_summary,
+    depends_on_n,
+    predicted_error,
+    promised_error,
+    rows_needed,
+)
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import confidence, percent, percent_up, rows
@@ -101,11 +108,13 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     return n
 
 
-def known(offer: Offer) -> Outlook:
+def known(offer: Offer) -> DataIndependentSummary:
     """Errors at every epsilon; worked out once for a problem, and seen to be under way."""
     return with_progress(
-        f"outlook|{offer.about}|{offer.problem.n}|{offer.chosen}|{offer.beta}|{offer.questions}",
-        lambda: outlook(offer.makers, offer.problem, chosen=offer.chosen, beta=offer.beta, questions=offer.questions),
+        f"data_independent_summary|{offer.about}|{offer.problem.n}|{offer.chosen}|{offer.beta}|{offer.questions}",
+        lambda: data_independent_summary(
+            offer.makers, offer.problem, chosen=offer.chosen, beta=offer.beta, questions=offer.questions
+        ),
         label="Working out what can be promised.",
     )
 
@@ -123,7 +132,7 @@ def headline(offer: Offer, epsilon: float) -> str:
     return f"{at}, in {confidence(offer.beta)} of releases the worst {offer.of} {within}"
 
 
-def picture_at(offer: Offer, found: Outlook, epsilon: float, *, tabled: bool = True) -> Picture:
+def picture_at(offer: Offer, found: DataIndependentSummary, epsilon: float, *, tabled: bool = True) -> Picture:
     """The picture at an epsilon, with its table or without."""
     promised = promised_error(offer.makers[offer.chosen](epsilon), offer.problem, beta=offer.beta)
     return known_before(

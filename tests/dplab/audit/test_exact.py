@@ -34,8 +34,8 @@ from dplab.audit import (
     exact_epsilon,
     exact_gamma,
     hockey_stick,
-    least_epsilon,
     neighbouring_pairs,
+    smallest_epsilon,
 )
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
@@ -190,20 +190,20 @@ def test_the_least_epsilon_is_where_the_divergence_meets_delta(seed: int) -> Non
     random = np.random.default_rng(seed)
     p, q = random.dirichlet(np.full(6, 0.5), size=2)
     for delta in (0.0, 0.01, 0.2):
-        found = least_epsilon(chances_of(*p), chances_of(*q), delta=delta)
+        found = smallest_epsilon(chances_of(*p), chances_of(*q), delta=delta)
         assert hockey_stick(chances_of(*p), chances_of(*q), epsilon=found) <= delta + 1e-12
         if found > 0:
             assert hockey_stick(chances_of(*p), chances_of(*q), epsilon=found - 1e-6) > delta
 
 
 def test_the_least_epsilon_by_hand() -> None:
-    assert least_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75)) == pytest.approx(math.log(3))
-    assert least_epsilon(chances_of(0.5, 0.5), chances_of(0.5, 0.5)) == 0
-    assert least_epsilon(chances_of(0.5, 0.5, 0.0), chances_of(0.4, 0.4, 0.2)) == pytest.approx(math.log(1.25))
-    assert least_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0)) == math.inf
-    assert least_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0), delta=0.2) == 0
+    assert smallest_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75)) == pytest.approx(math.log(3))
+    assert smallest_epsilon(chances_of(0.5, 0.5), chances_of(0.5, 0.5)) == 0
+    assert smallest_epsilon(chances_of(0.5, 0.5, 0.0), chances_of(0.4, 0.4, 0.2)) == pytest.approx(math.log(1.25))
+    assert smallest_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0)) == math.inf
+    assert smallest_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0), delta=0.2) == 0
     # Half of the mass at ratio 3 is let through by delta.
-    assert least_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75), delta=0.25) == pytest.approx(math.log(2))
+    assert smallest_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75), delta=0.25) == pytest.approx(math.log(2))
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))

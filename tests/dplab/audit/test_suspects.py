@@ -24,8 +24,8 @@ RIGHT = [suspect for suspect in SUSPECTS if not suspect.fault]
 SEEDS, MAX_SECONDS = 20, 2.0
 
 
-def verdict(draw: Draw, *, seed: int, looks: Sequence[int], failure: float = 0.001, epsilon: float = EPSILON) -> Audit:
-    return finish(audit(draw, epsilon=epsilon, seed=seed, looks=looks, failure=failure))
+def verdict(draw: Draw, *, seed: int, rounds: Sequence[int], failure: float = 0.001, epsilon: float = EPSILON) -> Audit:
+    return finish(audit(draw, epsilon=epsilon, seed=seed, rounds=rounds, failure=failure))
 
 
 def named(suspects: list[Suspect]) -> pytest.MarkDecorator:
@@ -41,26 +41,26 @@ def test_twelve_are_broken_and_two_are_right() -> None:
 @pytest.mark.slow
 @named(BROKEN)
 def test_a_cheat_is_caught_within_its_runs_whatever_the_seed(suspect: Suspect) -> None:
-    verdict(suspect.draw, seed=0, looks=(50,))  # loads what is loaded once
+    verdict(suspect.draw, seed=0, rounds=(50,))  # loads what is loaded once
     for seed in range(SEEDS):
         start = time.process_time()
-        found = verdict(suspect.draw, seed=seed, looks=(suspect.runs,))
+        found = verdict(suspect.draw, seed=seed, rounds=(suspect.runs,))
         assert found.refuted and found.least > EPSILON, f"seed {seed}: {found.sentence}"
         assert time.process_time() - start <= MAX_SECONDS
 
 
 @named(BROKEN)
 def test_it_costs_nothing_but_runs_not_to_know_how_many(suspect: Suspect, seed: int) -> None:
-    # The looks of the page: 1,000 runs and more, which share the failures.
+    # The rounds of the page: 1,000 runs and more, which share the failures.
     found = finish(audit(suspect.draw, epsilon=EPSILON, seed=seed))
-    assert found.refuted and found.looks[-1].refuted and found.runs <= 5 * max(1_000, suspect.runs)
+    assert found.refuted and found.rounds[-1].refuted and found.runs <= 5 * max(1_000, suspect.runs)
 
 
 @pytest.mark.full
 @pytest.mark.slow
 @named(RIGHT)
 def test_the_right_ones_are_refuted_at_most_as_often_as_promised(suspect: Suspect) -> None:
-    refuted = sum(verdict(suspect.draw, seed=seed, looks=(60, 200), failure=0.05).refuted for seed in range(1_000))
+    refuted = sum(verdict(suspect.draw, seed=seed, rounds=(60, 200), failure=0.05).refuted for seed in range(1_000))
     assert_chance_at_most(refuted, trials=1_000, chance=0.05)
 
 
@@ -77,7 +77,7 @@ def biased(side: int, preview: Preview, runs: int) -> Integers:
 
 
 def refusals(draw: Draw) -> int:
-    return sum(verdict(draw, seed=seed, looks=(200, 600), failure=0.3).refuted for seed in range(1_000))
+    return sum(verdict(draw, seed=seed, rounds=(200, 600), failure=0.3).refuted for seed in range(1_000))
 
 
 @pytest.mark.full
@@ -96,14 +96,14 @@ def wide(side: int, preview: Preview, runs: int) -> Integers:
 
 @pytest.mark.full
 def test_runs_that_picked_the_event_are_not_counted() -> None:
-    refuted = sum(verdict(wide, seed=seed, looks=(400,), failure=0.2, epsilon=0.05).refuted for seed in range(200))
+    refuted = sum(verdict(wide, seed=seed, rounds=(400,), failure=0.2, epsilon=0.05).refuted for seed in range(200))
     assert_chance_at_most(refuted, trials=200, chance=0.2)
 
 
 @pytest.mark.slow
 def test_the_best_right_program_is_nearly_as_bad_as_it_may_be(seed: int) -> None:
     """The audit is not blind: of a loss of 1 it sees 0.9."""
-    found = verdict(RIGHT[0].draw, seed=seed, looks=(300_000,))
+    found = verdict(RIGHT[0].draw, seed=seed, rounds=(300_000,))
     assert not found.refuted and 0.85 < found.least <= 1
     assert found.sentence == "Not refuted in 300,000 runs. That is no proof."
 

@@ -90,11 +90,11 @@ def test_each_mechanisms_epsilon_keeps_the_target_and_four_fifths_of_it_do_not(k
     of = plan(asked)
     problem, rows = of.problem(asked), twin_of(of, asked)
     told: dict[str, Any] = {"target": 0.03, "beta": of.beta, "values": {}, "seed": seed}
-    [need] = finish(solve.needs([entry(key)], rows, problem, **told))
+    [need] = finish(solve.needed_epsilons([entry(key)], rows, problem, **told))
     assert need.simulated is not None
     failures = []
     for epsilon in (need.simulated.epsilon, 0.8 * need.simulated.epsilon):
-        mechanism = solve.made(entry(key), target=0.03, values={}, epsilon=epsilon)
+        mechanism = solve.make_mechanism(entry(key), target=0.03, values={}, epsilon=epsilon)
         state = mechanism.prepare(rows, problem)
         report = finish(measure(mechanism, rows, state, Preview(seed + 1), trials=200))
         failures.append(int((~(report.worst <= 0.03)).sum()))

@@ -15,7 +15,7 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.samples import sample
 from dpcore.mechanisms import entry
-from dplab.limits.outlook import promised_error
+from dplab.limits.data_independent_summary import promised_error
 from dprelease.ledger.checks import check
 from dprelease.plan import errors
 from dprelease.plan.answers import Errors

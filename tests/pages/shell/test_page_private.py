@@ -18,7 +18,7 @@ from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue
-from dplab.solve import promising
+from dplab.solve import entries_by_promised_epsilon
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
 from pages.shell.session import with_progress
@@ -102,7 +102,7 @@ def test_what_takes_long_is_seen_to_be_under_way_and_comes_first(monkeypatch: py
 
     def ranked(*entries: Any, **settings: Any) -> Any:
         order.append("ranking")
-        return promising(*entries, **settings)
+        return entries_by_promised_epsilon(*entries, **settings)
 
     monkeypatch.setattr("pages.shell.private.promises.with_progress", progress)
     monkeypatch.setattr("pages.play.known.promising", ranked)

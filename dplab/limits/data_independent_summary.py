@@ -43,7 +43,7 @@ Maker = Callable[[float], Mechanism]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outlook:
+class DataIndependentSummary:
     """Errors against epsilon, as shares of n, that hold whatever the data are.
 
     Attributes:
@@ -52,7 +52,7 @@ class Outlook:
         epsilons: the grid, (E,).
         promised: the promised worst error, (K, E); inf where nothing is promised.
         predicted: a worst error that half of all releases keep to, (K, E); NaN where it depends on the data.
-        wall: losses (I,) and the worst errors (I,) below which nobody can promise to stay; None where nothing is known.
+        lower_bound: values of ε (I,) and errors (I,) that no mechanism beats on all data; None where none is known.
         if_n: keys of the mechanisms that promise something only if n is the number of rows, which nothing checks.
     """
 
@@ -61,7 +61,7 @@ class Outlook:
     epsilons: Floats
     promised: Floats
     predicted: Floats
-    wall: tuple[Floats, Floats] | None
+    lower_bound: tuple[Floats, Floats] | None
     if_n: frozenset[str] = frozenset()
 
 
@@ -97,7 +97,7 @@ def predicted_error(mechanism: Mechanism, problem: Problem, *, seed: int = 0) ->
     return float(np.median(finish(work).worst)) / problem.n
 
 
-def outlook(
+def data_independent_summary(
     makers: Mapping[str, Maker],
     problem: Problem,
     *,
@@ -106,7 +106,7 @@ def outlook(
     epsilons: Sequence[float] = EPSILON_GRID,
     seed: int = 0,
     questions: int | None = None,
-) -> Generator[float, None, Outlook]:
+) -> Generator[float, None, DataIndependentSummary]:
     """Work it out for every mechanism at every loss; yields the fraction done.
 
     A mechanism that has no guarantee for this problem has nothing in its row.
@@ -149,13 +149,13 @@ def outlook(
         for row, (key, make) in enumerate(makers.items())
         if np.isfinite(promised[row]).any() and depends_on_n(make(epsilons[0]), problem, beta=beta)
     )
-    return Outlook(
+    return DataIndependentSummary(
         n=problem.n,
         keys=tuple(makers),
         epsilons=np.array(epsilons),
         promised=promised,
         predicted=predicted,
-        wall=wall,
+        lower_bound=wall,
         if_n=if_n,
     )
 

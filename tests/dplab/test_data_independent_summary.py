@@ -18,7 +18,7 @@ from dpcore.mechanisms import serving
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.ranges import Intervals, Rectangles
 from dpcore.randomness import Preview
-from dplab.limits.outlook import outlook, predicted_error, promised_error, rows_needed
+from dplab.limits.data_independent_summary import data_independent_summary, predicted_error, promised_error, rows_needed
 from dplab.measure import finish, measure
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -84,17 +84,17 @@ def test_marginals_are_predicted_by_their_own_bound() -> None:
 
 def test_promises_are_the_theorems_and_none_is_below_the_wall() -> None:
     makers = {each.key: (lambda epsilon, each=each: each.make(epsilon=epsilon)) for each in serving(PROBLEM.queries)}
-    found = finish(outlook(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
-    assert found.wall is not None and found.wall[0].tolist() == [0.1, 1.0]
+    found = finish(data_independent_summary(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
+    assert found.lower_bound is not None and found.lower_bound[0].tolist() == [0.1, 1.0]
     for row, key in enumerate(found.keys):
         for column, epsilon in enumerate((0.1, 1.0)):
             mechanism = makers[key](epsilon)
             bound, guarantee = mechanism.accuracy(PROBLEM, BETA), mechanism.guarantee(PROBLEM)
             assert found.promised[row, column] == (bound.value if bound.applies else np.inf)
             if not guarantee.delta and not guarantee.gamma:
-                assert found.promised[row, column] >= found.wall[1][column]
+                assert found.promised[row, column] >= found.lower_bound[1][column]
     lower = lower_bound(PROBLEM, makers["identity"](1.0).guarantee(PROBLEM), beta=BETA)
-    assert lower is not None and found.wall[1][1] == lower.value
+    assert lower is not None and found.lower_bound[1][1] == lower.value
 
 
 def test_it_is_under_way_before_the_first_promise_of_each_mechanism() -> None:
@@ -107,7 +107,9 @@ def test_it_is_under_way_before_the_first_promise_of_each_mechanism() -> None:
 
         return make
 
-    work = outlook({key: maker(key) for key in ("identity", "gaussian")}, PROBLEM, chosen="identity", beta=BETA)
+    work = data_independent_summary(
+        {key: maker(key) for key in ("identity", "gaussian")}, PROBLEM, chosen="identity", beta=BETA
+    )
     seen = [(share, "identity" in made, "gaussian" in made) for share in work]
     assert (0.0, False, False) in seen and (0.25, True, False) in seen
     shares = [share for share, *_ in seen]
@@ -125,9 +127,9 @@ def test_promises_whose_steps_are_long_come_before_anything_is_drawn(monkeypatch
         return note
 
     for name in ("promised_error", "predicted_error"):
-        monkeypatch.setattr(f"dplab.limits.outlook.{name}", noted(name))
+        monkeypatch.setattr(f"dplab.limits.data_independent_summary.{name}", noted(name))
     makers = {key: (lambda epsilon, key=key: entry(key).make(epsilon=epsilon)) for key in ("identity", "gaussian")}
-    finish(outlook(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
+    finish(data_independent_summary(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
     assert told == ["promised_error"] * 4 + ["predicted_error"] * 4
 
 

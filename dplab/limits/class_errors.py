@@ -16,7 +16,7 @@ REPEATS = np.unique(np.geomspace(1, MAX_ROWS, 80).round().astype(np.int64))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Worth:
+class ClassErrors:
     """Worst errors, fractions of n, (K,) each.
 
     Attributes:
@@ -34,7 +34,7 @@ class Worth:
     forbidden: Floats | None
 
 
-def worth_by_rows(
+def errors_by_rows(
     *,
     weights: Floats,
     found: Shattering,
@@ -42,7 +42,7 @@ def worth_by_rows(
     epsilon: float,
     neighbours: Neighbours,
     beta: float,
-) -> Worth:
+) -> ClassErrors:
     """Both sides along a grid of rows.
 
     Args:
@@ -71,7 +71,7 @@ def worth_by_rows(
         worth.hidden_half(found, scale=scale, repeats=each, epsilon=epsilon, neighbours=neighbours, beta=beta)
         for each in REPEATS[: len(rows)].tolist()
     ]
-    return Worth(
+    return ClassErrors(
         rows=rows,
         questions=questions,
         promised=promised(questions),
