@@ -20,13 +20,13 @@ from typing import Any
 from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printable
 from dpcore.data.declared import Capped
 from dpcore.mechanisms.online.interactive import Interactive
-from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parsed
-from dprelease.ledger.chain import ACCESS, RESTORED, STORED, VERSION, details_of, folded
+from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parse_document
+from dprelease.ledger.chain import ACCESS, RESTORED, STORED, VERSION, details_of, fold_chain
 from dprelease.ledger.records import Registration, Spent, Stored
-from dprelease.ledger.units import ROOM, Price, Tally
+from dprelease.ledger.units import ROOM, BudgetMeasure, Price
 from dprelease.requests.coverage import coverage
 from dprelease.requests.file_checks import table_faults
-from dprelease.requests.parts import AskedQuestion, Request, other_unit
+from dprelease.requests.parts import Request, RequestPart, other_unit
 from dprelease.requests.tables import BETA
 from dprelease.requests.vector import total
 from dprelease.requests.work import too_much_work
@@ -44,8 +44,8 @@ from dprelease.verification import (
 )
 
 RULES = {
-    Tally.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
-    Tally.RHO: "sums of rho and of delta over all entries, within a budget fixed in advance (approximate "
+    BudgetMeasure.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
+    BudgetMeasure.RHO: "sums of rho and of delta over all entries, within a budget fixed in advance (approximate "
     "zero-concentrated privacy; Whitehouse, Ramdas, Rogers and Wu 2023)",
 }
 SCOPE = "within this ledger only"
@@ -69,10 +69,12 @@ def unreleasable(asked: Request) -> str:
     return ""
 
 
-def prices(asked: Request, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> list[Price]:
+def prices(
+    asked: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
+) -> list[Price]:
     """What each question costs alone. Raises ParameterError where there is no guarantee."""
     each = [(part.mechanism.guarantee(part.problem), part) for part in asked.parts]
-    if measure is Tally.SUMS:
+    if measure is BudgetMeasure.SUMS:
         return [_price(part, guarantee, rows_a_person=rows_a_person) for guarantee, part in each]
     return [
         Price.concentrated(
@@ -82,7 +84,7 @@ def prices(asked: Request, *, rows_a_person: int, measure: Tally = Tally.SUMS, r
     ]
 
 
-def _price(part: AskedQuestion, guarantee: Guarantee, *, rows_a_person: int) -> Price:
+def _price(part: RequestPart, guarantee: Guarantee, *, rows_a_person: int) -> Price:
     """The price by group privacy, or what Gaussian noise proves of so many rows added at once where that is less."""
     price = Price.of(guarantee, rows_a_person=rows_a_person)
     added = rows_a_person > 1 and part.neighbours is Neighbours.ADD_REMOVE_ONE
@@ -92,10 +94,12 @@ def _price(part: AskedQuestion, guarantee: Guarantee, *, rows_a_person: int) -> 
     return by_shift if by_shift.within(price) else price
 
 
-def price_of(asked: Request, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> Price:
+def price_of(
+    asked: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
+) -> Price:
     """What all questions cost together: the sum; in epsilon less where all noise is Gaussian, which is one vector."""
-    sums = sum(prices(asked, rows_a_person=rows_a_person, measure=measure, room=room), Price(first=0))
-    if measure is Tally.RHO:  # adds up as one vector does
+    sums = sum(prices(asked, rows_a_person=rows_a_person, measure=measure, room=room), Price(epsilon_or_rho=0))
+    if measure is BudgetMeasure.RHO:  # adds up as one vector does
         return sums
     added = asked.neighbours is Neighbours.ADD_REMOVE_ONE
     if len(asked.parts) < 2 or not (added or rows_a_person == 1):
@@ -110,7 +114,7 @@ def file_prefix(asked: Request, place: int) -> str:
     return f"{place:02d}-" if len(asked.parts) > 1 else ""
 
 
-def _unreleasable(question: AskedQuestion) -> str:
+def _unreleasable(question: RequestPart) -> str:
     if question.entry_key in WITHHELD:
         return WITHHELD[question.entry_key]
     if isinstance(question.mechanism, Interactive) and question.mechanism.adaptive:
@@ -215,7 +219,7 @@ def _each(asked: Request, rows_a_person: int, files: Iterable[str]) -> list[dict
     ]
 
 
-def _mechanism(question: AskedQuestion) -> dict[str, Any]:
+def _mechanism(question: RequestPart) -> dict[str, Any]:
     return {
         "key": question.entry_key,
         "title": question.entry.title,
@@ -226,7 +230,7 @@ def _mechanism(question: AskedQuestion) -> dict[str, Any]:
     }
 
 
-def _accuracy(question: AskedQuestion) -> dict[str, Any]:
+def _accuracy(question: RequestPart) -> dict[str, Any]:
     """The guaranteed worst error over the question's class, as a number in its unit and as a sentence."""
     bound = question.mechanism.accuracy(question.problem, BETA)
     # The theorem's words state its number as a fact: they stand only where that number is guaranteed.
@@ -253,7 +257,7 @@ def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored
     body = {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
     ledger = document["ledger"]
     chain = tuple(ledger["chain"])
-    return Stored(entry=len(folded(chain).outcomes), body=body, salt=ledger["salt"], chain=chain, files=dict(files))
+    return Stored(entry=len(fold_chain(chain).outcomes), body=body, salt=ledger["salt"], chain=chain, files=dict(files))
 
 
 def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> list[str]:
@@ -267,7 +271,7 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
         files: name to contents of what was released.
     """
     try:
-        document = parsed(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
+        document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         if isinstance(certified, bytes) and canonical(document) != certified:
             return ["The certificate is not in canonical form: it was written or changed by another program."]
         for faults_found in (frame_faults, _content_faults, _table_faults):
@@ -284,8 +288,8 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
     """Sentences about everything that can be computed again, and about the files' digests."""
     body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
     lines, data = document["ledger"]["chain"], document["data"]
-    last, account = lines[-1], folded(lines)
-    budget = account.budget or Price(first=0)
+    last, account = lines[-1], fold_chain(lines)
+    budget = account.budget or Price(epsilon_or_rho=0)
     if last["details"] != details_of(body, salt=document["ledger"]["salt"]) or last["kind"] != STORED:
         yield "The ledger's entry is about another release."
     if lines[0]["details"] != details_of(data, salt=data["salt"]):
@@ -328,14 +332,14 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
     yield from claim_faults(body, proved, each, exact=rows == 1)
     claimed = claim_of(body["guarantee"])
     due, most = claimed, claimed
-    if budget.measure is Tally.RHO:
+    if budget.measure is BudgetMeasure.RHO:
         rooms = (Fraction(1), ROOM)
-        due, most = (price_of(asked, rows_a_person=rows, measure=Tally.RHO, room=room) for room in rooms)
+        due, most = (price_of(asked, rows_a_person=rows, measure=BudgetMeasure.RHO, room=room) for room in rooms)
         if not budget_implies_claim(budget, body["guarantee"]["whole_data_set"]["private"]):
             yield "The budget is not as private as is said."
     if not due.within(charged):
         yield "Less was charged than is claimed."
-    elif not charged.within(with_rounding(most) if budget.measure is Tally.RHO else most):
+    elif not charged.within(with_rounding(most) if budget.measure is BudgetMeasure.RHO else most):
         yield "More was charged than is claimed."
     yield from file_faults(body["files"], files)
 
@@ -361,7 +365,7 @@ def _rounded(asked: Request) -> Callable[[str], list[str]]:
     return texts
 
 
-def _beside(part: AskedQuestion) -> Iterator[AskedQuestion]:
+def _beside(part: RequestPart) -> Iterator[RequestPart]:
     """The question at an epsilon slightly above and below: sigma falls with its root at least."""
     for factor in (1 - 2 * ROUNDING, 1 + 2 * ROUNDING):
         values = {**part.values, "epsilon": factor * float(part.parameters["epsilon"])}
@@ -377,10 +381,10 @@ def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Itera
         yield from table_faults(part, own, prefix=file_prefix(asked, place))
 
 
-def against(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
+def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
     """What is wrong with a ledger, by its chain of lines, that a certificate of the same data set tells."""
     try:
-        document = parsed(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
+        document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         chain = document["ledger"]["chain"]
         entries, body = len(chain), {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
         sealed = digest({name: told for name, told in document.items() if name != "digest"}) == document["digest"]

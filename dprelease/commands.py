@@ -25,9 +25,9 @@ from dpcore.data.reading.described import format_sentence
 from dpcore.data.reading.format import USUAL, Format, read_format
 from dpcore.data.reading.scratch import remove_all_when_ended
 from dpcore.data.reading.tables import FirstRowUnclear, Table, read_table
-from dprelease.certificate import against, stored_of, verify
-from dprelease.downloads import MADE, downloads_of, zipped
-from dprelease.ledger.canonical import MAX_CHARACTERS, parsed
+from dprelease.certificate import faults_against_ledger, stored_of, verify
+from dprelease.downloads import DERIVED_FILES, downloads_of, zip_files
+from dprelease.ledger.canonical import MAX_CHARACTERS, parse_document
 from dprelease.ledger.checks import check
 from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.records import (
@@ -42,10 +42,10 @@ from dprelease.ledger.records import (
     restored_sentence,
 )
 from dprelease.ledger.store import Ledger
-from dprelease.ledger.units import Price, Tally
+from dprelease.ledger.units import BudgetMeasure, Price
 from dprelease.plan.questions import FORMAT as PLAN
 from dprelease.plan.questions import Plan
-from dprelease.release import known_outcome, rehearse, release
+from dprelease.release import existing_outcome, rehearse, release
 from dprelease.requests.coverage import coverage
 from dprelease.requests.file_checks import check_file_sizes
 from dprelease.requests.parts import Request
@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("--person", default="", help="the column that tells whose a row is")
     each.add_argument("--rows", type=int, default=1, help="rows of one person that count")
     each.add_argument(
-        "--measure", type=Tally, choices=list(Tally), default=Tally.SUMS,
+        "--measure", type=BudgetMeasure, choices=list(BudgetMeasure), default=BudgetMeasure.SUMS,
         help="rho: for many Gaussian releases; the budget is then within epsilon and delta, and fixed",
     )  # fmt: skip
     parts.add_parser("version", parents=[shared, rows], help="another file of the same people")
@@ -174,7 +174,7 @@ def _read_document(path: Path, *, what: str) -> bytes:
 def _asked(options: argparse.Namespace) -> Request:
     """The request of a file, or that of all questions of a plan."""
     text = _read_document(options.request, what="request")
-    if str(parsed(text, what="request").get("format")).startswith(PLAN.partition("/")[0] + "/"):
+    if str(parse_document(text, what="request").get("format")).startswith(PLAN.partition("/")[0] + "/"):
         return Plan.read(text).request(draw=options.draw)
     if options.draw != 1:
         raise ParameterError("The number of a request's draw stands in its file: --draw is for plans.")
@@ -192,7 +192,7 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
         return
     ledger = _opened(options)
     dataset_id = _chosen(ledger, options.dataset)
-    known = known_outcome(ledger, dataset_id, request, by)
+    known = existing_outcome(ledger, dataset_id, request, by)
     came: Stored | Failed | Refused | Busy
     if known:
         table, came = None, known
@@ -205,7 +205,7 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
         yield f"Entry {came.entry} was drawn before; this file was not read. Nothing is charged again."
     files = downloads_of(came)
     if options.zip:
-        files = {f"release-{came.entry}.zip": zipped(files)}
+        files = {f"release-{came.entry}.zip": zip_files(files)}
     if taken := [
         name for name in files if (options.out / name).exists() and (options.out / name).read_bytes() != files[name]
     ]:
@@ -238,10 +238,10 @@ def _verify(options: argparse.Namespace) -> Iterator[str]:
     check_file_sizes(path.stat().st_size for path in options.files)
     files = {path.name: path.read_bytes() for path in options.files}
     # What is made of a certificate is not named in it: it is made once more.
-    others = {name: files.pop(name) for name in MADE if name in files}
+    others = {name: files.pop(name) for name in DERIVED_FILES if name in files}
     if wrong := verify(certified, files):
         raise LedgerError("\n".join(wrong))
-    made = downloads_of(stored_of(parsed(certified, what="certificate"), files)) if others else {}
+    made = downloads_of(stored_of(parse_document(certified, what="certificate"), files)) if others else {}
     if wrong := [
         f"The file {name} is not the one made of this certificate." for name in others if others[name] != made.get(name)
     ]:
@@ -280,7 +280,7 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
         n = table.row_count
     if options.person and options.person not in table.columns:
         raise LedgerError("The file has no such person column.")
-    allowed = Price.allowed if options.measure is Tally.SUMS else Price.allowed_in_rho
+    allowed = Price.allowed if options.measure is BudgetMeasure.SUMS else Price.allowed_in_rho
     made = ledger.register(
         Registration(
             name=options.name,
@@ -301,7 +301,7 @@ def _shown(ledger: Ledger, dataset_id: str) -> Iterator[str]:
     registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
     yield f"{dataset_id}: {registration.name}, {registration.neighbours.words}."
     yield f"  Spent {account.spent} of {account.budget}, left {account.left}."
-    if registration.measure is Tally.RHO:
+    if registration.measure is BudgetMeasure.RHO:
         yield f"  All of it is together within {account.budget.private}."
     if account.copies_put_back:
         yield f"  {restored_sentence(account.copies_put_back)}"
@@ -318,7 +318,7 @@ def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Acto
     if options.part == "check":
         wrong = check(ledger, dataset_id)
         if not wrong and options.against:
-            wrong = against(_read_document(options.against, what="certificate"), ledger.lines(dataset_id))
+            wrong = faults_against_ledger(_read_document(options.against, what="certificate"), ledger.lines(dataset_id))
         if wrong:
             raise LedgerError("\n".join(wrong))
         yield f"{dataset_id}: the ledger adds up."

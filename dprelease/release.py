@@ -30,8 +30,7 @@ from dprelease.ledger.chain import FAILED, STORED
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import PATIENCE
 from dprelease.ledger.fingerprint import fingerprint, key_of
-from dprelease.ledger.looks import print_of_name
-from dprelease.ledger.reading import account_in, seen_in, unpublished_in
+from dprelease.ledger.reading import account_in, has_access_entry, unpublished_in
 from dprelease.ledger.records import (
     DIED,
     RAISED,
@@ -51,15 +50,16 @@ from dprelease.ledger.records import (
     Stored,
 )
 from dprelease.ledger.store import Ledger
+from dprelease.ledger.true_value_access import name_fingerprint
 from dprelease.ledger.units import Price
 from dprelease.ledger.writing import book, today
 from dprelease.requests.coverage import coverage
-from dprelease.requests.parts import AskedQuestion, Request, other_unit
+from dprelease.requests.parts import Request, RequestPart, other_unit
 from dprelease.requests.tables import BETA, csv_files
 
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
-MAX_MADE_UP = 1_000_000
+MAX_REHEARSAL_ROWS = 1_000_000
 FEW = 100_000
 """Rows that a file opened to analysts may have, however few are registered."""
 TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
@@ -69,7 +69,7 @@ OTHER_FORMAT = (
 )
 CLOCK = "This computer's clock shows a day before the data were registered: set it right. Nothing was charged."
 """A certificate with such a day is refused by ``verify``."""
-STRANGE = "These rows are not registered. If they are the same people, register them as a new version."
+UNREGISTERED_ROWS = "These rows are not registered. If they are the same people, register them as a new version."
 
 
 def cost(request: Request, registration: Registration) -> Price:
@@ -129,10 +129,10 @@ class Rehearsal:
 
 def rehearse(request: Request) -> Rehearsal:
     """The secure sampler on made-up rows of the same public problem; free. Raises as ``rehearsing`` does."""
-    return finish(rehearsing(request))
+    return finish(rehearse_in_steps(request))
 
 
-def rehearsing(request: Request) -> Generator[float, None, Rehearsal]:
+def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
     """The same in blocks, one for each question: yields the share that is done.
 
     Raises:
@@ -143,7 +143,7 @@ def rehearsing(request: Request) -> Generator[float, None, Rehearsal]:
     seconds, numbers = 0.0, 0
     for place, part in enumerate(request.parts):
         yield place / len(request.parts)
-        problem = replace(part.problem, n=min(part.problem.n, MAX_MADE_UP, rows_that_fit(part.problem.domain)))
+        problem = replace(part.problem, n=min(part.problem.n, MAX_REHEARSAL_ROWS, rows_that_fit(part.problem.domain)))
         dataset = twin(part.reading, n=problem.n).dataset()
         start = time.perf_counter()
         drawn = draw(part, problem, dataset)
@@ -154,7 +154,7 @@ def rehearsing(request: Request) -> Generator[float, None, Rehearsal]:
     return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=told)
 
 
-def known_outcome(ledger: Ledger, dataset_id: str, request: Request, by: Actor) -> Stored | Failed | Refused | None:
+def existing_outcome(ledger: Ledger, dataset_id: str, request: Request, by: Actor) -> Stored | Failed | Refused | None:
     """Return what came of a request that was drawn before, or why the ledger gives nothing out; None if it is new.
 
     It reads no rows. Raises LedgerError for a caller without a role.
@@ -182,7 +182,7 @@ def release(
     """
     lost = ""  # what is said where the ledger is lost from here on, once something is charged
     try:
-        if known := known_outcome(ledger, dataset_id, request, by):
+        if known := existing_outcome(ledger, dataset_id, request, by):
             return known
         if sentence := missing_column(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
@@ -192,24 +192,24 @@ def release(
             return Refused(sentence=sentence)
         if sentence := _other_cells(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
-        print_of_rows = fingerprint(table, key=key_of(ledger.folder))
-        version = ledger.version_of(dataset_id, print_of_rows)
+        rows_fingerprint = fingerprint(table, key=key_of(ledger.folder))
+        version = ledger.version_of(dataset_id, rows_fingerprint)
         if not version:
-            return Refused(sentence=STRANGE)
+            return Refused(sentence=UNREGISTERED_ROWS)
         if sentence := _wrong_number(ledger.registration(dataset_id), table):
             return Refused(sentence=sentence)
         with ledger.turn(dataset_id, patience=patience):
             if wrong := check(ledger, dataset_id):
                 return Refused(sentence=wrong[0])
-            ledger.book_dead(dataset_id)
+            ledger.book_dead_attempts(dataset_id)
             if known := ledger.find(dataset_id, request.digest):
                 return known
             registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
             if sentence := refusal(request, registration, account):
                 return Refused(sentence=sentence)
             price = cost(request, registration)
-            if ledger.version_of(dataset_id, print_of_rows) != version:  # a copy was put back since
-                return Refused(sentence=STRANGE)
+            if ledger.version_of(dataset_id, rows_fingerprint) != version:  # a copy was put back since
+                return Refused(sentence=UNREGISTERED_ROWS)
             looks = {*ledger.fingerprints(dataset_id), *_also(ledger, table)}
             lost = UNSURE  # until it is known whether it is begun
             try:
@@ -228,7 +228,7 @@ def release(
                         before=_before(account_in(connection), attempt),
                         files=files,
                         unpublished=unpublished_in(connection),
-                        steward_saw=seen_in(connection),
+                        steward_saw=has_access_entry(connection),
                         by=attempt.by,
                         at=attempt.at,
                     )
@@ -261,14 +261,14 @@ def release(
 
 def _before(account: Spent, attempt: Attempt) -> Spent:
     """The account with what this attempt holds; what others begun, whose turn was lost, is charged to none yet."""
-    others = sum((each.price for each in account.begun if each.number != attempt.number), Price(first=0))
+    others = sum((each.price for each in account.begun if each.number != attempt.number), Price(epsilon_or_rho=0))
     return replace(account, spent=account.spent - others)
 
 
 def _also(ledger: Ledger, table: Table) -> list[str]:
     """What a look at other counts of the same table was noted under."""
     kept = isinstance(table, CountedTable)
-    return [print_of_name(table.name, key=key_of(ledger.folder))] if kept else []
+    return [name_fingerprint(table.name, key=key_of(ledger.folder))] if kept else []
 
 
 def missing_column(registration: Registration, request: Request, table: Table) -> str:
@@ -302,7 +302,7 @@ def other_format(request: Request, table: Table) -> str:
     return ""
 
 
-def most_rows(registration: Registration) -> int:
+def max_rows(registration: Registration) -> int:
     """Rows that a data set has at most where analysts may draw from it: a public number."""
     replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
     return min(registration.public_n if replaced else max(2 * registration.public_n, FEW), LIMITS.rows)
@@ -316,7 +316,7 @@ def too_wide(registration: Registration, request: Request, table: Table) -> str:
     try:
         for part in () if isinstance(table, CountedTable) else request.parts:
             each = BYTES_TO_READ + _reading(part, registration).room
-            LIMITS.afford(rows=most_rows(registration), each=each)
+            LIMITS.afford(rows=max_rows(registration), each=each)
     except TooLarge:
         return TOO_WIDE
     return ""
@@ -327,7 +327,7 @@ def _other_cells(registration: Registration, request: Request, table: Table) -> 
     if isinstance(table, Snapshot):
         try:
             for part in request.parts:
-                _dataset(part, registration, table.of_nobody())
+                _dataset(part, registration, table.without_rows())
         except (DataError, ParameterError) as error:
             return str(error)
     return ""
@@ -350,20 +350,20 @@ def _drawn(request: Request, registration: Registration, table: Table) -> dict[s
     return files
 
 
-def _dataset(question: AskedQuestion, registration: Registration, table: Table) -> Dataset:
+def _dataset(question: RequestPart, registration: Registration, table: Table) -> Dataset:
     """The rows; of each person only so many, the first in the file."""
     provenance = Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name)
     return _reading(question, registration).dataset(table, provenance)
 
 
-def _reading(question: AskedQuestion, registration: Registration) -> Reading:
+def _reading(question: RequestPart, registration: Registration) -> Reading:
     reading = question.reading
     if registration.person_column:
         return Capped(reading=reading, person=registration.person_column, rows=registration.rows_a_person)
     return reading
 
 
-def draw(question: AskedQuestion, problem: Problem, dataset: Dataset) -> Drawn:
+def draw(question: RequestPart, problem: Problem, dataset: Dataset) -> Drawn:
     """One draw by the secure sampler; raises ParameterError if it spends more than its guarantee says."""
     sampler = Account(Secure())
     drawn = question.mechanism.run(question.mechanism.prepare(dataset, problem), sampler, 1)

@@ -1,6 +1,6 @@
 """What is checked of a certificate against the one that this program would write, field by field.
 
-What files cannot tell is named in ``CANNOT_TELL``, with the form it must have. Everything else is recomputed.
+What files cannot tell is named in ``UNVERIFIABLE_FIELDS``, with the form it must have. Everything else is recomputed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from dpcore.core import Neighbours, exactly
 from dpcore.privacy.composition import zcdp_delta
 from dprelease.ledger.canonical import digest, digest_of_bytes
-from dprelease.ledger.chain import folded
+from dprelease.ledger.chain import fold_chain
 from dprelease.ledger.records import is_words
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
@@ -70,7 +70,7 @@ def is_count(value: Any, *, least: int = 0) -> bool:
     return type(value) is int and least <= value <= MAX_COUNT
 
 
-CANNOT_TELL: dict[str, tuple[Check, str, str]] = {
+UNVERIFIABLE_FIELDS: dict[str, tuple[Check, str, str]] = {
     "release_id": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
     "data.dataset_id": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
     "data.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
@@ -120,7 +120,7 @@ OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and
 
 def unverifiable() -> list[str]:
     """What no file tells, in sentences: only the ledger does (``ledger check --against``), or a signature."""
-    fields = "; ".join(f"{name} ({what})" for name, (_, _, what) in CANNOT_TELL.items())
+    fields = "; ".join(f"{name} ({what})" for name, (_, _, what) in UNVERIFIABLE_FIELDS.items())
     return [
         f"Files alone cannot tell: {fields}.",
         f"Of the request they cannot tell {OF_THE_REQUEST}.",
@@ -140,7 +140,7 @@ def field_of(document: Any, name: str) -> Any:
 
 def form_faults(document: Mapping[str, Any]) -> Iterator[str]:
     """Sentences about fields that are missing or of another form, of those that are not compared one by one."""
-    forms = FORMS | {name: (check, form) for name, (check, form, _) in CANNOT_TELL.items()}
+    forms = FORMS | {name: (check, form) for name, (check, form, _) in UNVERIFIABLE_FIELDS.items()}
     for name, (check, form) in forms.items():
         try:
             value = field_of(document, name)
@@ -250,7 +250,7 @@ def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterat
     if set(ledger) != {"salt", "chain"} or not _is_chain(ledger["chain"]):
         yield "A certificate's ledger is a salt and a chain of entries."
         return
-    for place, why in folded(ledger["chain"]).faults:
+    for place, why in fold_chain(ledger["chain"]).faults:
         yield f"The chain breaks at line {place}: {why}."
 
 
@@ -265,7 +265,7 @@ def _is_chain(value: Any) -> bool:
 
 def compared_elsewhere(body: Mapping[str, Any], *, parts: int) -> Callable[[str], bool]:
     """Which fields are not compared one by one: what files cannot tell, and amounts that are rounded."""
-    skipped = {*CANNOT_TELL, "files", "guarantee.epsilon", "guarantee.delta"}
+    skipped = {*UNVERIFIABLE_FIELDS, "files", "guarantee.epsilon", "guarantee.delta"}
     prefixes = [f"parts.{place}." for place in range(1, parts + 1)]
     skipped |= {f"{prefix}guarantee.{name}" for prefix in prefixes for name in ("epsilon", "delta")}
     whole = body["guarantee"]["whole_data_set"]
@@ -286,7 +286,7 @@ def claim_faults(body: Mapping[str, Any], proved: Price, parts: Sequence[Price],
     claimed = claim_of(body["guarantee"])
     if not proved.within(claimed):
         yield f"The mechanism's guarantee is {proved}, not {claimed}."
-    added = sum(parts, Price(first=0))
+    added = sum(parts, Price(epsilon_or_rho=0))
     if not claimed.within(proved if exact and proved == added else with_rounding(proved)):
         yield f"The mechanism's guarantee is {proved}, and the certificate claims {claimed}."
     for place, (told, price) in enumerate(zip(body["parts"], parts, strict=False), 1):
@@ -297,15 +297,15 @@ def claim_faults(body: Mapping[str, Any], proved: Price, parts: Sequence[Price],
 
 def with_rounding(price: Price) -> Price:
     """An amount with room for another computer's arithmetic."""
-    first, delta = (math.ceil((1 + ROUNDING) * each) for each in (price.first, price.delta))
-    return replace(price, first=first, delta=delta)
+    first, delta = (math.ceil((1 + ROUNDING) * each) for each in (price.epsilon_or_rho, price.delta))
+    return replace(price, epsilon_or_rho=first, delta=delta)
 
 
 def budget_implies_claim(budget: Price, told: Mapping[str, str]) -> bool:
     """Whether all that a budget in rho allows is together as private as is told, and no more is told."""
     whole, private = Price.read(dict(told)), budget.private
     left = (whole.delta - budget.delta) / 10**ATTO_DIGITS
-    implied = zcdp_delta(whole.first / 10**NANO_DIGITS, rho=budget.first / 10**NANO_DIGITS) <= left
+    implied = zcdp_delta(whole.epsilon_or_rho / 10**NANO_DIGITS, rho=budget.epsilon_or_rho / 10**NANO_DIGITS) <= left
     return bool(implied) and whole.within(replace(with_rounding(private), delta=private.delta))
 
 

@@ -15,7 +15,7 @@ from dprelease.ledger.records import Stored
 
 CERTIFICATE, REPORT = "certificate.json", "report.html"
 PROGRAM, NOTEBOOK, OPENDP = "analysis.py", "analysis.ipynb", "with_opendp.py"
-MADE = (CERTIFICATE, REPORT, PROGRAM, NOTEBOOK, OPENDP)
+DERIVED_FILES = (CERTIFICATE, REPORT, PROGRAM, NOTEBOOK, OPENDP)
 """Files that are not drawn, but made of what was."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """Of every file: the time of a download is nobody's business, and equal releases have equal bytes."""
@@ -34,7 +34,7 @@ def downloads_of(stored: Stored) -> dict[str, bytes]:
     }
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def zip_files(files: Mapping[str, bytes]) -> bytes:
     """One zip; the same bytes for the same files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -25,7 +25,7 @@ from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.queries.ranges import Cells
 from dpcore.randomness.secure import rounded_up
 from dprelease.ledger.records import Stored
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 
 Noise = dict[str, str | float | int]
 
@@ -39,7 +39,7 @@ def with_opendp(stored: Stored) -> bytes:
     return PROGRAM.replace("NOISES", json.dumps(noises, indent=4)).replace("SAFE_CSV", program_source()).encode()
 
 
-def noise_of(question: AskedQuestion) -> Noise:
+def noise_of(question: RequestPart) -> Noise:
     """Which noise of which scale OpenDP has to draw; empty where it has no equivalent."""
     reading, mechanism = question.reading, question.mechanism
     if not isinstance(reading, Columns) or not all(map(_is_written, reading.on.columns)) or is_table(reading.on):

@@ -78,8 +78,8 @@ class Engine(ABC):
 
     def columns(self) -> list[TableColumn]:
         """Those that hold numbers, text, dates or truth values; raises DataError if there is no such table."""
-        questions = driver("dprelease.engines.questions", extra="engines")
-        found: list[TableColumn] = self.answered(lambda: questions.columns_of(self.compiler, self.described()))
+        queries = driver("dprelease.engines.queries", extra="engines")
+        found: list[TableColumn] = self.answered(lambda: queries.columns_of(self.compiler, self.described()))
         return found[:MAX_COLUMNS]
 
     def counted(self, parts: Sequence[Encoding], columns: Sequence[TableColumn]) -> tuple[Integers, Integers]:
@@ -88,9 +88,9 @@ class Engine(ABC):
         Raises:
             DataError: one sentence that shows nothing of what the engine said.
         """
-        questions = driver("dprelease.engines.questions", extra="engines")
-        expression, texts = questions.question(self.table, parts, columns, most=self.allowance.answers)
-        query = questions.written(expression, compiler=self.compiler, place=self.place)
+        queries = driver("dprelease.engines.queries", extra="engines")
+        expression, texts = queries.build_query(self.table, parts, columns, most=self.allowance.answers)
+        query = queries.render_sql(expression, compiler=self.compiler, place=self.place)
         found = self.answered(lambda: self.ask(query, texts, width=len(parts) + 1))
         if not isinstance(found, list | np.ndarray):
             raise DataError(NOT_COUNTS)

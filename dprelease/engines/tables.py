@@ -149,7 +149,7 @@ class Snapshot(CountedTable):
     counts: Integers
     sealed: bool = False
 
-    def of_nobody(self) -> Snapshot:
+    def without_rows(self) -> Snapshot:
         """The same columns and cells, and no row: what it cannot answer is public."""
         return replace(self, cells=self.cells[:0], counts=self.counts[:0], row_count=0)
 

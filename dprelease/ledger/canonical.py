@@ -61,7 +61,7 @@ def fresh_salt() -> str:
     return secrets.token_hex(16)
 
 
-def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
+def parse_document(text: str | bytes, *, what: str) -> dict[str, Any]:
     """The mapping that a JSON text holds.
 
     Args:

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpcore.core import ParameterError
 from dprelease.ledger.canonical import digest
-from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, Price, Tally
+from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, BudgetMeasure, Price
 
 REGISTERED, VERSION, BUDGET, ATTEMPT = "registered", "version", "budget", "attempt"
 STORED, FAILED, MACHINE_FAILED = "stored", "failed", "machine failed"
@@ -64,9 +64,9 @@ class Balance:
     """
 
     budget: Price | None = None
-    measure: Tally | None = None
-    charged: Price = field(default_factory=lambda: Price(first=0))
-    held: Price = field(default_factory=lambda: Price(first=0))
+    measure: BudgetMeasure | None = None
+    charged: Price = field(default_factory=lambda: Price(epsilon_or_rho=0))
+    held: Price = field(default_factory=lambda: Price(epsilon_or_rho=0))
     begun: dict[int, Price] = field(default_factory=dict)
     outcomes: list[int] = field(default_factory=list)
     kinds: dict[str, int] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Balance:
         return self.count(MACHINE_FAILED) + self.forgotten
 
 
-def folded(lines: Iterable[Line]) -> Balance:
+def fold_chain(lines: Iterable[Line]) -> Balance:
     """Work out an account of lines that begin with the registration; ``faults`` says what is wrong with them."""
     account, previous, seen = Balance(), FIRST, set[str]()
     for place, line in enumerate(lines, 1):
@@ -132,21 +132,23 @@ def _booked(account: Balance, line: Line) -> list[str]:
     """Book a line; returns what is wrong with what it says."""
     kind, about, found = line["kind"], line["about"], list[str]()
     account.kinds[kind] = account.count(kind) + 1
-    amount = Price.read(dict(line["amount"])) if kind in AMOUNTS else Price(first=0)
+    amount = Price.read(dict(line["amount"])) if kind in AMOUNTS else Price(epsilon_or_rho=0)
     if kind == BUDGET:
-        if account.measure not in (None, amount.measure) or (account.budget and amount.measure is Tally.RHO):
+        if account.measure not in (None, amount.measure) or (account.budget and amount.measure is BudgetMeasure.RHO):
             found.append("a budget in rho is fixed when it is opened")
-        if not 0 < amount.first <= MAX_EPSILON * 10**NANO_DIGITS or amount.delta >= 10**ATTO_DIGITS:
+        if not 0 < amount.epsilon_or_rho <= MAX_EPSILON * 10**NANO_DIGITS or amount.delta >= 10**ATTO_DIGITS:
             found.append("no budget is so large")
         account.budget, account.measure = amount, account.measure or amount.measure
     elif kind == ATTEMPT:
-        if not amount.first:
+        if not amount.epsilon_or_rho:
             found.append("nothing is drawn for nothing")
         account.begun[line["seq"]] = amount
         account.held = account.held + amount
     elif kind in OUTCOMES:
         held = account.begun.pop(about, None)
-        if held is None or amount != (Price(first=0, measure=held.measure) if kind == MACHINE_FAILED else held):
+        if held is None or amount != (
+            Price(epsilon_or_rho=0, measure=held.measure) if kind == MACHINE_FAILED else held
+        ):
             found.append("it is not the outcome of its attempt")
         else:
             account.held = account.held - held + amount

@@ -18,12 +18,12 @@ from dprelease.ledger.chain import (
     RESTORED,
     STORED,
     VERSION,
-    folded,
+    fold_chain,
 )
-from dprelease.ledger.connection import DAMAGED_FILE, connected
+from dprelease.ledger.connection import DAMAGED_FILE, open_connection
 from dprelease.ledger.reading import document_in, files_in, lines_in, registration_in
 from dprelease.ledger.records import DAMAGED, LedgerDamaged, LedgerError
-from dprelease.ledger.stores.opened import Opened
+from dprelease.ledger.stores.protocols import LedgerConnection
 
 if TYPE_CHECKING:
     from dprelease.ledger.store import Ledger
@@ -46,36 +46,36 @@ BODIES = {
 def check(ledger: Ledger, dataset_id: str) -> list[str]:
     """Everything that is wrong with a data set, one sentence each; it reads all of it."""
     try:
-        with ledger.store.connected(dataset_id) as connection:
-            connection.look()
-            return wrong_inside(connection, dataset_id)
+        with ledger.store.open_connection(dataset_id) as connection:
+            connection.begin_snapshot()
+            return faults_in_connection(connection, dataset_id)
     except LedgerError as error:
         return [str(error)]
 
 
-def wrong_in(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
+def faults_in_file(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
     """Everything that is wrong with a file that should hold a data set, one sentence each; or with a copy of one."""
     try:
-        return damage_in(path, dataset_id, copy=copy)
+        return damage_in_file(path, dataset_id, copy=copy)
     except LedgerError as error:
         return [str(error)]
 
 
-def damage_in(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
+def damage_in_file(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
     """What is wrong with what stands in a file, one sentence each: what a backup is for.
 
     Raises:
         LedgerError: nobody knows: the file is not there, is a link or of another schema, or cannot be read now.
     """
     try:
-        with connected(path, copy=copy) as connection:
-            connection.look()
-            return wrong_inside(connection, dataset_id)
+        with open_connection(path, copy=copy) as connection:
+            connection.begin_snapshot()
+            return faults_in_connection(connection, dataset_id)
     except LedgerDamaged as error:
         return [str(error)]
 
 
-def wrong_inside(connection: Opened, dataset_id: str) -> list[str]:
+def faults_in_connection(connection: LedgerConnection, dataset_id: str) -> list[str]:
     """The same of an open data set, inside a transaction of whoever writes."""
     try:
         return list(_wrong(connection, dataset_id))
@@ -85,7 +85,7 @@ def wrong_inside(connection: Opened, dataset_id: str) -> list[str]:
         return [DAMAGED]
 
 
-def _wrong(connection: Opened, dataset_id: str) -> Iterator[str]:
+def _wrong(connection: LedgerConnection, dataset_id: str) -> Iterator[str]:
     damage = list(connection.damage())
     yield from damage
     if DAMAGED_FILE in damage:
@@ -93,7 +93,7 @@ def _wrong(connection: Opened, dataset_id: str) -> Iterator[str]:
     if registration_in(connection).dataset_id != dataset_id:
         yield "The ledger's file is another data set's. Restore a backup."
     lines = lines_in(connection)
-    for number, why in folded(lines).faults:
+    for number, why in fold_chain(lines).faults:
         yield WRONG.format(number=number, why=why)
     rows = connection.execute("SELECT seq, kind, about, body, digest FROM entries ORDER BY seq").fetchall()
     requests, drawn, named = dict[int, str](), set[tuple[str, bool]](), set[str]()

@@ -16,7 +16,7 @@ from pathlib import Path
 from dprelease.ledger.reading import last_in
 from dprelease.ledger.records import (
     DAMAGED,
-    TAKEN,
+    TURN_HELD,
     UNFIT,
     UNSURE,
     UNWRITABLE,
@@ -51,7 +51,7 @@ RESTORES = "restores"
 class FileConnection(sqlite3.Connection):
     """An open file of a ledger."""
 
-    def look(self) -> None:
+    def begin_snapshot(self) -> None:
         """One picture of the file from here on, whoever writes meanwhile."""
         self.execute("BEGIN")
 
@@ -65,7 +65,7 @@ class FileConnection(sqlite3.Connection):
         if _shape(self) != _expected():
             yield "The ledger's tables or triggers were changed. Restore a backup."
 
-    def registered_elsewhere(self) -> list[str]:
+    def other_fingerprints(self) -> list[str]:
         """None: whoever registers in a folder holds a lock that no other can take away."""
         return []
 
@@ -75,10 +75,10 @@ class FileConnection(sqlite3.Connection):
         [place] = self.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
         return Path(place)
 
-    def copies_noted(self) -> int:
+    def count_restore_notes(self) -> int:
         """How many notes beside the file say that a copy took its place."""
         path = self.path
-        with sentences():
+        with translate_errors():
             return len(list((path.parent / RESTORES).glob(f"{path.stem}-*")))
 
 
@@ -101,14 +101,14 @@ def _expected() -> list[tuple[str, str]]:
 
 
 @contextmanager
-def sentences() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Every error of SQLite becomes a LedgerError; its own messages are not passed on."""
     try:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in LOCKED:
-            raise LedgerBusy(TAKEN) from None
+            raise LedgerBusy(TURN_HELD) from None
         if isinstance(error, sqlite3.IntegrityError):
             raise LedgerError(UNFIT) from None
         if isinstance(error, sqlite3.OperationalError) and code not in (0, sqlite3.SQLITE_ERROR):  # 0: no UTF-8
@@ -120,7 +120,7 @@ def sentences() -> Iterator[None]:
         raise LedgerError(UNFIT) from None
 
 
-def made_private(path: Path, content: bytes = b"") -> None:
+def create_private_file(path: Path, content: bytes = b"") -> None:
     """Make a file that only its user may read, if there is none; nobody ever reads half of it.
 
     A file that is there is not opened: closing it again would drop the locks that this process holds on it (POSIX).
@@ -143,13 +143,13 @@ def made_private(path: Path, content: bytes = b"") -> None:
 def require_private(path: Path, sentence: str) -> None:
     """Raise LedgerError with this sentence if another account may use a file or folder; only POSIX has such modes."""
     if os.name == "posix":
-        with sentences():
+        with translate_errors():
             status = path.stat()
         if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
             raise LedgerError(sentence)
 
 
-def on_the_disk(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Have the names in a folder be on the disk; only POSIX opens folders."""
     if os.name == "posix":
         number = os.open(folder, os.O_RDONLY)
@@ -160,7 +160,7 @@ def on_the_disk(folder: Path) -> None:
 
 
 @contextmanager
-def connected(
+def open_connection(
     path: Path, *, patience: float = PATIENCE, fresh: bool = False, copy: bool = False
 ) -> Iterator[FileConnection]:
     """A connection in autocommit mode; transactions are begun by ``transaction``.
@@ -179,7 +179,7 @@ def connected(
         raise LedgerError("The ledger's file is a link to another: put the file itself there.")
     if not path.is_file():
         raise LedgerError("This ledger holds no such data set.")
-    with sentences():
+    with translate_errors():
         if not copy and _named_elsewhere(path):
             raise LedgerError(LINKED)
         connection = sqlite3.connect(
@@ -236,7 +236,7 @@ def transaction(connection: FileConnection) -> Iterator[None]:
         if connection.in_transaction or not connection.execute(query, (last,)).fetchone():
             raise
         try:
-            on_the_disk(connection.path.parent)
+            sync_folder(connection.path.parent)
         except OSError:
             raise LedgerUnsure(UNSURE) from None
 
@@ -248,8 +248,8 @@ def turn(path: Path, *, patience: float) -> Iterator[None]:
     Raises:
         LedgerBusy: somebody else holds it.
     """
-    with sentences():
-        made_private(path)
+    with translate_errors():
+        create_private_file(path)
         connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("BEGIN EXCLUSIVE")

@@ -10,16 +10,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from dprelease.ledger.chain import DIGEST, RESTORED
-from dprelease.ledger.checks import damage_in, wrong_in
+from dprelease.ledger.checks import damage_in_file, faults_in_file
 from dprelease.ledger.connection import (
     PATIENCE,
     RESTORES,
     FileConnection,
-    connected,
-    made_private,
-    on_the_disk,
-    sentences,
+    create_private_file,
+    open_connection,
+    sync_folder,
     transaction,
+    translate_errors,
     turn,
 )
 from dprelease.ledger.fingerprint import SUFFIX
@@ -27,7 +27,7 @@ from dprelease.ledger.reading import count_in, declared_in, document_in
 from dprelease.ledger.records import Actor, LedgerBusy, LedgerError
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.files import Files
-from dprelease.ledger.writing import tell_access, tell_copies
+from dprelease.ledger.writing import record_access_entry, record_restored_copies
 
 OF_A_DATABASE = (
     "These commands are for ledgers of files. One in a database is copied by Postgres' own means, also while it is "
@@ -44,18 +44,18 @@ def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
     """
     _of_files(ledger)
     path = Ledger(folder).path(dataset_id)
-    with sentences():
+    with translate_errors():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.exists():
         raise LedgerError("There is a copy in this folder already: name another.")
     made = _unfinished(path)
-    with connected(ledger.path(dataset_id)) as source:
+    with open_connection(ledger.path(dataset_id)) as source:
         _copied(source, made)
-    if wrong := wrong_in(made, dataset_id):
+    if wrong := faults_in_file(made, dataset_id):
         raise LedgerError(wrong[0])
-    with sentences():
+    with translate_errors():
         made.rename(path)
-        on_the_disk(folder)
+        sync_folder(folder)
     return path
 
 
@@ -65,8 +65,8 @@ def _of_files(ledger: Ledger) -> None:
 
 
 def _copied(source: sqlite3.Connection, path: Path) -> None:
-    with sentences():
-        made_private(path)
+    with translate_errors():
+        create_private_file(path)
         target = sqlite3.connect(path)
         try:
             source.backup(target)
@@ -92,18 +92,18 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
     dataset_id = copy.stem if copy.suffix == SUFFIX else ""
     path = ledger.path(dataset_id)
     with turn(path.with_suffix(".turn"), patience=PATIENCE), _held_if_legible(path) as old:
-        if _there(path) and not damage_in(path, dataset_id):
+        if _there(path) and not damage_in_file(path, dataset_id):
             raise LedgerError("The ledger adds up as it is: nothing was put back.")
-        if wrong := wrong_in(copy, dataset_id, copy=True):
+        if wrong := faults_in_file(copy, dataset_id, copy=True):
             raise LedgerError(wrong[0])
         made = _unfinished(path)
-        with connected(copy, copy=True) as source:
+        with open_connection(copy, copy=True) as source:
             _copied(source, made)
-        with connected(made) as connection, transaction(connection):
+        with open_connection(made) as connection, transaction(connection):
             for what, who in _more_seen(old, connection):
-                tell_access(connection, what, who)
+                record_access_entry(connection, what, who)
             forgotten = _forgotten(old, connection)
-            times = tell_copies(connection, by.name, more=1, least=_copies_told(old), forgotten=forgotten)
+            times = record_restored_copies(connection, by.name, more=1, least=_copies_told(old), forgotten=forgotten)
         _note(path, times)
         return _exchanged(path, made, dataset_id, kept="replaced")
 
@@ -113,7 +113,7 @@ def _more_seen(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iter
     query = "SELECT body FROM entries WHERE kind = 'access' ORDER BY seq"
     known = Counter(copy.execute(query).fetchall())
     try:
-        with sentences():
+        with translate_errors():
             told = old.execute(query).fetchall() if old else []
     except LedgerError:
         return
@@ -130,7 +130,7 @@ def _more_seen(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iter
 def _forgotten(old: FileConnection | None, copy: FileConnection) -> list[str]:
     """Requests of which the old file, where it can be read, has a machine's failure that a copy has not."""
     try:
-        with sentences():
+        with translate_errors():
             told = Counter(declared_in(old)) if old else Counter[str]()
     except (LedgerError, TypeError, LookupError, sqlite3.Error):
         return []
@@ -148,18 +148,18 @@ def _copies_told(old: FileConnection | None) -> int:
 def _note(path: Path, times: int) -> None:
     """Write down beside a file how often a copy took its place: what was put back knows of no later time."""
     folder = path.parent / RESTORES
-    with sentences():
+    with translate_errors():
         folder.mkdir(mode=0o700, exist_ok=True)
         for number in range(1, times + 1):
-            made_private(folder / f"{path.stem}-{number}")
-        on_the_disk(folder)
-        on_the_disk(path.parent)
+            create_private_file(folder / f"{path.stem}-{number}")
+        sync_folder(folder)
+        sync_folder(path.parent)
 
 
 @contextmanager
 def _held(connection: sqlite3.Connection) -> Iterator[None]:
     """Nobody else writes meanwhile, and nothing is written."""
-    with sentences():
+    with translate_errors():
         connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -173,7 +173,7 @@ def _held_if_legible(path: Path) -> Iterator[FileConnection | None]:
     with ExitStack() as stack:
         connection = None
         try:
-            connection = stack.enter_context(connected(path))
+            connection = stack.enter_context(open_connection(path))
             stack.enter_context(_held(connection))
         except LedgerBusy:
             raise
@@ -184,7 +184,7 @@ def _held_if_legible(path: Path) -> Iterator[FileConnection | None]:
 
 def _there(path: Path) -> bool:
     """Whether there is anything of this name, be it a link to nothing."""
-    with sentences():
+    with translate_errors():
         try:
             path.lstat()
         except FileNotFoundError:
@@ -195,7 +195,7 @@ def _there(path: Path) -> bool:
 def _unfinished(path: Path) -> Path:
     """Where the file that shall take this one's place is made; what somebody left there who died is removed."""
     made = path.with_suffix(".made")
-    with sentences():
+    with translate_errors():
         for left in (made, _journal(made)):
             left.unlink(missing_ok=True)
     return made
@@ -208,10 +208,10 @@ def _journal(path: Path) -> Path:
 
 def _exchanged(path: Path, made: Path, dataset_id: str, *, kept: str) -> Path | None:
     """Put a finished file in the place of another, at once; returns where the other is, None if there was none."""
-    if wrong := wrong_in(made, dataset_id):
+    if wrong := faults_in_file(made, dataset_id):
         raise LedgerError(wrong[0])
     beside = path.with_suffix(f".{kept}")
-    with sentences():
+    with translate_errors():
         number = 1
         while beside.exists() and not (path.exists() and beside.samefile(path)):
             number += 1
@@ -222,5 +222,5 @@ def _exchanged(path: Path, made: Path, dataset_id: str, *, kept: str) -> Path | 
         if _journal(path).exists():  # of a file that cannot be read: it must not meet the new one
             _journal(path).rename(_journal(beside))
         made.replace(path)
-        on_the_disk(path.parent)
+        sync_folder(path.parent)
     return beside if there else None

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from dpcore.data.reading.tables import packed_row
-from dprelease.ledger.connection import OPEN_FOLDER, made_private, require_private, sentences
-from dprelease.ledger.looks import print_of_name
+from dprelease.ledger.connection import OPEN_FOLDER, create_private_file, require_private, translate_errors
 from dprelease.ledger.records import LedgerError
+from dprelease.ledger.true_value_access import name_fingerprint
 
 KEY_BYTES = 32
 KEY_FILE = "fingerprint.key"
@@ -51,7 +51,7 @@ class Rows(Protocol):
 
 def datasets_in(folder: Path) -> list[str]:
     """Every data set of a folder; one whose registration was cut short is none."""
-    with sentences():
+    with translate_errors():
         found = (path.stem for path in folder.glob(f"*{SUFFIX}"))
         return sorted(stem for stem in found if re.fullmatch(NAME, stem))
 
@@ -65,13 +65,13 @@ def key_of(folder: Path) -> bytes:
     """
     path = folder / KEY_FILE
     require_private(folder, OPEN_FOLDER)
-    with sentences():
+    with translate_errors():
         if not path.exists():
             if datasets_in(folder) or any(folder.glob(f"{NOTE}*")):
                 raise LedgerError("The key beside the ledger is missing. Restore a copy of it.")
-            made_private(path, secrets.token_bytes(KEY_BYTES))
+            create_private_file(path, secrets.token_bytes(KEY_BYTES))
     require_private(path, OPEN_KEY)
-    with sentences():
+    with translate_errors():
         key = path.read_bytes()
     if len(key) != KEY_BYTES:
         raise LedgerError("The key beside the ledger is damaged. Restore a copy of it.")
@@ -92,7 +92,7 @@ def fingerprint(rows: Rows, *, key: bytes) -> str:
     sha = hashlib.sha256
     total = sum(int.from_bytes(sha(outer + sha(inner + row).digest()).digest()) for row in rows.packed(columns))
     whole = (total % 2**256).to_bytes(32)
-    kept = print_of_name(rows.kept_as, key=key) if rows.kept_as else ""
+    kept = name_fingerprint(rows.kept_as, key=key) if rows.kept_as else ""
     return kept + hmac.digest(key, b"rows" + whole + packed_row(columns), hashlib.sha256).hex()
 
 

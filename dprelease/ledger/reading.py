@@ -10,14 +10,14 @@ from dpcore.core import Neighbours
 from dprelease.ledger.canonical import digest
 from dprelease.ledger.chain import ACCESS, BUDGET, FIRST, MACHINE_FAILED, OUTCOMES, RESTORED, STORED, line_of
 from dprelease.ledger.records import DAMAGED, DIED, RAISED, Attempt, Failed, LedgerDamaged, Registration, Spent, Stored
-from dprelease.ledger.stores.opened import Opened
-from dprelease.ledger.units import Price, Tally
+from dprelease.ledger.stores.protocols import LedgerConnection
+from dprelease.ledger.units import BudgetMeasure, Price
 
-Member = TypeVar("Member", Neighbours, Tally)
+Member = TypeVar("Member", Neighbours, BudgetMeasure)
 OUTCOME = "kind IN ('stored', 'failed', 'machine failed')"
 
 
-def registration_in(connection: Opened) -> Registration:
+def registration_in(connection: LedgerConnection) -> Registration:
     """What is fixed for the data set of an open file."""
     row = connection.execute("SELECT body FROM entries WHERE seq = 1").fetchone()
     if row is None:
@@ -28,11 +28,11 @@ def registration_in(connection: Opened) -> Registration:
         raise LedgerDamaged(DAMAGED) from None
 
 
-def measure_in(connection: Opened) -> Tally:
+def measure_in(connection: LedgerConnection) -> BudgetMeasure:
     """What an open file adds up."""
     row = connection.execute(f"SELECT body FROM entries WHERE kind = '{BUDGET}' ORDER BY seq LIMIT 1").fetchone()
     try:
-        return Tally(document_in(row[0])["measure"]) if row else Tally.SUMS
+        return BudgetMeasure(document_in(row[0])["measure"]) if row else BudgetMeasure.SUMS
     except (ValueError, TypeError, LookupError):
         raise LedgerDamaged(DAMAGED) from None
 
@@ -45,38 +45,38 @@ def document_in(text: str) -> Any:
         raise LedgerDamaged(DAMAGED) from None
 
 
-def account_in(connection: Opened) -> Spent:
+def account_in(connection: LedgerConnection) -> Spent:
     """The budget of an open file."""
     measure = measure_in(connection)
     spent = connection.execute("SELECT first_nano, delta_atto FROM spent").fetchone()
     allowed = connection.execute("SELECT first_nano, delta_atto FROM allowed").fetchone()
     return Spent(
-        budget=Price(first=allowed[0], delta=allowed[1], measure=measure),
-        spent=Price(first=spent[0], delta=spent[1], measure=measure),
+        budget=Price(epsilon_or_rho=allowed[0], delta=allowed[1], measure=measure),
+        spent=Price(epsilon_or_rho=spent[0], delta=spent[1], measure=measure),
         begun=tuple(begun_in(connection)),
         machine_failures=count_in(connection, MACHINE_FAILED) + forgotten_in(connection),
         copies_put_back=copies_put_back_in(connection),
     )
 
 
-def count_in(connection: Opened, kind: str) -> int:
+def count_in(connection: LedgerConnection, kind: str) -> int:
     """How many entries of a kind stand in an open file."""
     [count] = connection.execute("SELECT count(*) FROM entries WHERE kind = ?", (kind,)).fetchone()
     return int(count)
 
 
-def copies_put_back_in(connection: Opened) -> int:
+def copies_put_back_in(connection: LedgerConnection) -> int:
     """How many copies took the place of an open file: by its entries, or by the notes beside it if they are more."""
-    return max(count_in(connection, RESTORED), connection.copies_noted())
+    return max(count_in(connection, RESTORED), connection.count_restore_notes())
 
 
-def forgotten_in(connection: Opened) -> int:
+def forgotten_in(connection: LedgerConnection) -> int:
     """How many failures of a machine were declared before copies were put back that have no such entry."""
     row = connection.execute("SELECT coalesce(sum(about), 0) FROM entries WHERE kind = ?", (RESTORED,)).fetchone()
     return int(row[0])
 
 
-def declared_in(connection: Opened) -> list[str]:
+def declared_in(connection: LedgerConnection) -> list[str]:
     """Digests of the requests of which a machine's failure was declared, also before a copy was put back."""
     rows = connection.execute(
         "SELECT kind, body FROM entries WHERE kind IN (?, ?) ORDER BY seq", (MACHINE_FAILED, RESTORED)
@@ -88,12 +88,12 @@ def declared_in(connection: Opened) -> list[str]:
     return found
 
 
-def seen_in(connection: Opened) -> bool:
+def has_access_entry(connection: LedgerConnection) -> bool:
     """Whether somebody saw true values."""
     return count_in(connection, ACCESS) > 0
 
 
-def lines_in(connection: Opened) -> list[dict[str, Any]]:
+def lines_in(connection: LedgerConnection) -> list[dict[str, Any]]:
     """The chain of an open file, worked out again from what stands in it."""
     measure = measure_in(connection)
     rows = connection.execute(
@@ -104,7 +104,7 @@ def lines_in(connection: Opened) -> list[dict[str, Any]]:
             seq=seq,
             kind=kind,
             about=about,
-            amount=Price(first=first, delta=delta, measure=measure),
+            amount=Price(epsilon_or_rho=first, delta=delta, measure=measure),
             body=document_in(body),
             salt=salt,
             previous=previous,
@@ -113,20 +113,20 @@ def lines_in(connection: Opened) -> list[dict[str, Any]]:
     ]
 
 
-def last_in(connection: Opened) -> tuple[int, str]:
+def last_in(connection: LedgerConnection) -> tuple[int, str]:
     """Number and digest of the last entry of an open file; before the first, what that one names."""
     row = connection.execute("SELECT seq, digest FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
     return (row[0], row[1]) if row else (0, FIRST)
 
 
-def outcomes_in(connection: Opened) -> list[tuple[int, str]]:
+def outcomes_in(connection: LedgerConnection) -> list[tuple[int, str]]:
     """Number and kind of every outcome of an open file, in order: the first is entry 1 of the releases."""
     return [
         (row[0], row[1]) for row in connection.execute(f"SELECT seq, kind FROM entries WHERE {OUTCOME} ORDER BY seq")
     ]
 
 
-def outcome_in(connection: Opened, request_digest: str) -> Stored | Failed | None:
+def outcome_in(connection: LedgerConnection, request_digest: str) -> Stored | Failed | None:
     """What became of a request in an open file; None if nothing was charged for it yet."""
     rows = connection.execute("SELECT seq, kind, body FROM entries WHERE kind IN ('stored', 'failed') ORDER BY seq")
     for seq, kind, body in rows.fetchall():
@@ -141,7 +141,7 @@ def failed_of(body: Any) -> Failed:
     return Failed(sentence=DIED if body.get("reason") == DIED else RAISED)
 
 
-def stored_in(connection: Opened, seq: int, lines: Sequence[Mapping[str, Any]] = ()) -> Stored:
+def stored_in(connection: LedgerConnection, seq: int, lines: Sequence[Mapping[str, Any]] = ()) -> Stored:
     """A stored release of an open file, whose lines are read if they are not at hand."""
     chain = tuple(lines or lines_in(connection))[:seq]
     text, salt = connection.execute("SELECT body, salt FROM entries WHERE seq = ?", (seq,)).fetchone()
@@ -157,7 +157,7 @@ def stored_in(connection: Opened, seq: int, lines: Sequence[Mapping[str, Any]] =
     )
 
 
-def files_in(connection: Opened, body: Any) -> dict[str, bytes]:
+def files_in(connection: LedgerConnection, body: Any) -> dict[str, bytes]:
     """The files that an entry's body names, of those that are there."""
     found = {}
     for name, told in sorted(body["files"].items()):
@@ -167,16 +167,19 @@ def files_in(connection: Opened, body: Any) -> dict[str, bytes]:
     return found
 
 
-def unpublished_in(connection: Opened) -> int:
+def unpublished_in(connection: LedgerConnection) -> int:
     """Stored releases of an open file that nobody published: what somebody may have chosen among."""
     return count_in(connection, STORED) - count_in(connection, "published")
 
 
-def begun_in(connection: Opened) -> list[Attempt]:
+def begun_in(connection: LedgerConnection) -> list[Attempt]:
     """Attempts of an open file without an outcome."""
     measure = measure_in(connection)
     rows = connection.execute("SELECT seq, first_nano, delta_atto, body FROM begun ORDER BY seq").fetchall()
-    return [attempt_of(seq, Price(first=first, delta=delta, measure=measure), body) for seq, first, delta, body in rows]
+    return [
+        attempt_of(seq, Price(epsilon_or_rho=first, delta=delta, measure=measure), body)
+        for seq, first, delta, body in rows
+    ]
 
 
 def attempt_of(seq: int, price: Price, text: str) -> Attempt:

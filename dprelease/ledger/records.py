@@ -10,12 +10,12 @@ from typing import Any, Self
 from dpcore.core import Neighbours, is_visible
 from dpcore.core.problem import MAX_ROWS
 from dpcore.data.declared import MAX_PERSON_ROWS
-from dprelease.ledger.units import Price, Tally
+from dprelease.ledger.units import BudgetMeasure, Price
 
 OVER = "Needs {need}; {left} is left. Nothing was drawn."
 RAISED = "The draw failed. As that may depend on the rows, the charge stays. Nothing was shown."
 DIED = "The draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
-TAKEN = "Another release is being drawn. Nothing was charged."
+TURN_HELD = "Another release is being drawn. Nothing was charged."
 UNWRITABLE = "The ledger cannot be read or written now, and this charged and showed nothing."
 UNSURE = "The ledger did not say whether this was stored, and nothing was shown: ask for the same again."
 UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
@@ -107,7 +107,7 @@ class Registration:
     public_n: int
     person_column: str = ""
     rows_a_person: int = 1
-    measure: Tally = Tally.SUMS
+    measure: BudgetMeasure = BudgetMeasure.SUMS
     dataset_id: str = ""
     salt: str = ""
     by: str = ""
@@ -134,7 +134,7 @@ class Registration:
         return {"kind": kind, "rows_a_person": self.rows_a_person, "stated_by": self.by}
 
     @classmethod
-    def of(cls, document: Mapping[str, Any], *, measure: Tally = Tally.SUMS) -> Self:
+    def of(cls, document: Mapping[str, Any], *, measure: BudgetMeasure = BudgetMeasure.SUMS) -> Self:
         """The registration that a document tells of; raises LookupError, TypeError or ValueError for another."""
         return cls(
             name=document["name"],
@@ -204,7 +204,7 @@ class Spent:
         left = self.left
         if price.within(left):
             return ""
-        if price.first > left.first or not price.delta:
+        if price.epsilon_or_rho > left.epsilon_or_rho or not price.delta:
             price, left = replace(price, delta=0), replace(left, delta=0)
         return OVER.format(need=price, left=left)
 
@@ -248,4 +248,4 @@ class Refused:
 class Busy:
     """Nothing was charged or drawn: somebody else draws."""
 
-    sentence: str = TAKEN
+    sentence: str = TURN_HELD

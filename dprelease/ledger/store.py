@@ -16,27 +16,26 @@ from typing import Any
 
 from dprelease.ledger.canonical import digest, fresh_salt
 from dprelease.ledger.chain import ATTEMPT, FAILED, MACHINE_FAILED, OUTCOMES, PUBLISHED, REGISTERED, STORED, VERSION
-from dprelease.ledger.checks import wrong_inside
-from dprelease.ledger.connection import PATIENCE, sentences
+from dprelease.ledger.checks import faults_in_connection
+from dprelease.ledger.connection import PATIENCE, translate_errors
 from dprelease.ledger.fingerprint import Rows, fingerprint, key_of, same_table
-from dprelease.ledger.looks import looked_at
 from dprelease.ledger.reading import (
     account_in,
     begun_in,
     declared_in,
     document_in,
+    has_access_entry,
     lines_in,
     outcome_in,
     outcomes_in,
     registration_in,
-    seen_in,
     stored_in,
 )
 from dprelease.ledger.records import (
     DIED,
     MAX_WORDS,
     RELEASE,
-    TAKEN,
+    TURN_HELD,
     Actor,
     Attempt,
     Failed,
@@ -47,14 +46,23 @@ from dprelease.ledger.records import (
     Stored,
     is_words,
 )
-from dprelease.ledger.stores.chosen import note_store, store_of
 from dprelease.ledger.stores.files import file_of
-from dprelease.ledger.stores.opened import Opened, Store
-from dprelease.ledger.units import Price, Tally
-from dprelease.ledger.writing import append, book, set_budget, signed, tell_access, tell_copies, today
+from dprelease.ledger.stores.protocols import LedgerConnection, Store
+from dprelease.ledger.stores.selection import note_store, store_of
+from dprelease.ledger.true_value_access import was_accessed
+from dprelease.ledger.units import BudgetMeasure, Price
+from dprelease.ledger.writing import (
+    append,
+    book,
+    record_access_entry,
+    record_restored_copies,
+    set_budget,
+    signed,
+    today,
+)
 
-SEEN_BEFORE = "true values may have been seen before"
-COUNTED = "Counts of this engine's table are registered already: register these as a new version of them."
+ACCESSED_BEFORE = "true values may have been seen before"
+COUNTS_REGISTERED = "Counts of this engine's table are registered already: register these as a new version of them."
 
 
 def _words(text: str, what: str) -> str:
@@ -63,12 +71,12 @@ def _words(text: str, what: str) -> str:
     return text.strip()
 
 
-def _must_be_new(print_of_rows: str, known: Collection[str]) -> None:
+def _must_be_new(rows_fingerprint: str, known: Collection[str]) -> None:
     """Raises LedgerError if another data set, whose prints these are, holds the rows."""
-    if print_of_rows in known:
+    if rows_fingerprint in known:
         raise LedgerError("These rows are registered already, under the budget they have.")
-    if any(same_table(print_of_rows, each) for each in known):
-        raise LedgerError(COUNTED)
+    if any(same_table(rows_fingerprint, each) for each in known):
+        raise LedgerError(COUNTS_REGISTERED)
 
 
 class Ledger:
@@ -89,7 +97,7 @@ class Ledger:
         Raises:
             LedgerError: the folder cannot be made.
         """
-        with sentences():
+        with translate_errors():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         ledger = cls(folder)
         if not ledger.dataset_ids():  # a copy is looked at without its key
@@ -116,23 +124,23 @@ class Ledger:
         by.must_be_steward("register data")
         if registration.refusal:
             raise LedgerError(registration.refusal)
-        if budget.measure is Tally.RHO and not (budget.first > 0 and budget.delta > 0):
+        if budget.measure is BudgetMeasure.RHO and not (budget.epsilon_or_rho > 0 and budget.delta > 0):
             raise LedgerError("A budget in ρ has a ρ and a δ above 0.")
-        print_of_rows = fingerprint(rows, key=key_of(self.folder))
-        with self._registering(print_of_rows):
-            return self._registered(registration, print_of_rows, budget, by)
+        rows_fingerprint = fingerprint(rows, key=key_of(self.folder))
+        with self._registering(rows_fingerprint):
+            return self._registered(registration, rows_fingerprint, budget, by)
 
     @contextmanager
-    def _registering(self, print_of_rows: str, *, under: str = "") -> Iterator[None]:
+    def _registering(self, rows_fingerprint: str, *, under: str = "") -> Iterator[None]:
         """One at a time says which rows these are; raises LedgerError if another data set holds them."""
         with self.store.registering(key_of(self.folder)):
             for dataset_id in self.dataset_ids():
                 if dataset_id == under:
                     continue
-                _must_be_new(print_of_rows, self.fingerprints(dataset_id))
+                _must_be_new(rows_fingerprint, self.fingerprints(dataset_id))
             yield
 
-    def _registered(self, registration: Registration, print_of_rows: str, budget: Price, by: Actor) -> Registration:
+    def _registered(self, registration: Registration, rows_fingerprint: str, budget: Price, by: Actor) -> Registration:
         """A new data set, there once it is whole."""
         made = Registration(
             name=_words(registration.name, "name of the data"),
@@ -147,38 +155,38 @@ class Ledger:
             at=today(),
         )
         with self.store.beginning(made.dataset_id) as connection:
-            _must_be_new(print_of_rows, connection.registered_elsewhere())
+            _must_be_new(rows_fingerprint, connection.other_fingerprints())
             append(connection, REGISTERED, made.document, salt=made.salt)
-            append(connection, VERSION, {"fingerprint": print_of_rows} | signed(made.by))
+            append(connection, VERSION, {"fingerprint": rows_fingerprint} | signed(made.by))
             set_budget(connection, budget, "registered", made.by)
         return made
 
     def add_version(self, dataset_id: str, rows: Rows, by: Actor) -> None:
         """Rows of the same people (one edited, a year added) under the same budget."""
         by.must_be_steward("register data")
-        print_of_rows = fingerprint(rows, key=key_of(self.folder))
-        with self._registering(print_of_rows, under=dataset_id):
-            if print_of_rows not in self.fingerprints(dataset_id):
+        rows_fingerprint = fingerprint(rows, key=key_of(self.folder))
+        with self._registering(rows_fingerprint, under=dataset_id):
+            if rows_fingerprint not in self.fingerprints(dataset_id):
                 with self._writing(dataset_id) as connection:
-                    _must_be_new(print_of_rows, connection.registered_elsewhere())
+                    _must_be_new(rows_fingerprint, connection.other_fingerprints())
                     name = _words(by.name, "name of the steward")
-                    append(connection, VERSION, {"fingerprint": print_of_rows} | signed(name))
+                    append(connection, VERSION, {"fingerprint": rows_fingerprint} | signed(name))
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
         """Another budget from now on; never below what is spent. Plain sums stay valid when a budget is raised."""
         by.must_be_steward("set a budget")
-        if Tally.RHO in (budget.measure, self.account(dataset_id).budget.measure):
+        if BudgetMeasure.RHO in (budget.measure, self.account(dataset_id).budget.measure):
             raise LedgerError("A budget in ρ is fixed when it is opened: that it may be chosen later is not proved.")
-        if not budget.first > 0 or not self.account(dataset_id).spent.within(budget):
+        if not budget.epsilon_or_rho > 0 or not self.account(dataset_id).spent.within(budget):
             raise LedgerError("A budget is above 0 and covers what is spent.")
         with self._writing(dataset_id) as connection:
             set_budget(connection, budget, _words(reason, "reason"), _words(by.name, "name of the steward"))
 
-    def tell(self, dataset_id: str, what: str, by: Actor) -> None:
+    def record_access(self, dataset_id: str, what: str, by: Actor) -> None:
         """Write down that somebody saw, or may have seen, true values."""
         by.must_have_a_role("write in a ledger")
         with self._writing(dataset_id) as connection:
-            tell_access(connection, _words(what, "event"), _words(by.name, "name"))
+            record_access_entry(connection, _words(what, "event"), _words(by.name, "name"))
 
     def publish(self, dataset_id: str, entry: int, by: Actor) -> None:
         """A stored release may be given to others; free, and there is no way back."""
@@ -210,12 +218,12 @@ class Ledger:
 
     def registration(self, dataset_id: str) -> Registration:
         """What is fixed for a data set."""
-        with self.store.connected(dataset_id) as connection:
+        with self.store.open_connection(dataset_id) as connection:
             return registration_in(connection)
 
     def fingerprints(self, dataset_id: str) -> list[str]:
         """Of all versions of the rows, in order."""
-        with self.store.connected(dataset_id) as connection:
+        with self.store.open_connection(dataset_id) as connection:
             rows = connection.execute(f"SELECT body FROM entries WHERE kind = '{VERSION}' ORDER BY seq")
             return [str(document_in(text)["fingerprint"]) for (text,) in rows]
 
@@ -223,10 +231,10 @@ class Ledger:
         """Which version of the data set these rows are, counted from 1; 0 if they were not registered for it."""
         return self.version_of(dataset_id, fingerprint(rows, key=key_of(self.folder)))
 
-    def version_of(self, dataset_id: str, print_of_rows: str) -> int:
+    def version_of(self, dataset_id: str, rows_fingerprint: str) -> int:
         """The same of rows whose fingerprint is at hand."""
         known = self.fingerprints(dataset_id)
-        return known.index(print_of_rows) + 1 if print_of_rows in known else 0
+        return known.index(rows_fingerprint) + 1 if rows_fingerprint in known else 0
 
     def holds(self, dataset_id: str, rows: Rows) -> bool:
         """Whether these are rows that were registered for the data set."""
@@ -234,23 +242,23 @@ class Ledger:
 
     def account(self, dataset_id: str) -> Spent:
         """What is spent, and what is left."""
-        with self.store.connected(dataset_id) as connection:
+        with self.store.open_connection(dataset_id) as connection:
             return account_in(connection)
 
     def find(self, dataset_id: str, request_digest: str) -> Stored | Failed | None:
         """What became of a request; None if nothing was charged for it yet."""
-        with self.store.connected(dataset_id) as connection:
+        with self.store.open_connection(dataset_id) as connection:
             return outcome_in(connection, request_digest)
 
     def stored(self, dataset_id: str) -> list[Stored]:
         """Every stored release, in order."""
-        with self.store.connected(dataset_id) as connection:
+        with self.store.open_connection(dataset_id) as connection:
             lines = lines_in(connection)
             return [stored_in(connection, line["seq"], lines) for line in lines if line["kind"] == STORED]
 
     def lines(self, dataset_id: str) -> list[dict[str, Any]]:
         """The chain."""
-        with self.store.connected(dataset_id) as connection:
+        with self.store.open_connection(dataset_id) as connection:
             return lines_in(connection)
 
     def outcomes(self, dataset_id: str) -> list[dict[str, Any]]:
@@ -265,7 +273,7 @@ class Ledger:
         with self.store.turn(dataset_id, patience=patience):
             yield
 
-    def book_dead(self, dataset_id: str) -> None:
+    def book_dead_attempts(self, dataset_id: str) -> None:
         """Charge every attempt without an outcome as failed. Only for whoever holds the turn: nobody else draws."""
         with self._writing(dataset_id, checked=True) as connection:
             for attempt in begun_in(connection):
@@ -287,16 +295,16 @@ class Ledger:
         asked, name = digest(request), _words(by.name, "name of who asks")
         with self._writing(dataset_id, checked=True) as connection:
             if outcome_in(connection, asked) or asked in {each.request_digest for each in begun_in(connection)}:
-                raise LedgerBusy(TAKEN)
-            if not seen_in(connection) and looked_at(self.folder, looks):
-                tell_access(connection, SEEN_BEFORE, name)
-            tell_copies(connection, name)
+                raise LedgerBusy(TURN_HELD)
+            if not has_access_entry(connection) and was_accessed(self.folder, looks):
+                record_access_entry(connection, ACCESSED_BEFORE, name)
+            record_restored_copies(connection, name)
             told = signed(name)
             number = append(connection, ATTEMPT, {"request": request, **told}, amount=price)
         return Attempt(number=number, request_digest=asked, request=request, price=price, by=name, at=told["at"])
 
     @contextmanager
-    def drawing(self, dataset_id: str, attempt: Attempt | None = None) -> Iterator[Opened]:
+    def drawing(self, dataset_id: str, attempt: Attempt | None = None) -> Iterator[LedgerConnection]:
         """The transaction around a draw; ``book`` takes the connection.
 
         Raises:
@@ -308,9 +316,9 @@ class Ledger:
             yield connection
 
     @contextmanager
-    def _writing(self, dataset_id: str, *, checked: bool = False) -> Iterator[Opened]:
+    def _writing(self, dataset_id: str, *, checked: bool = False) -> Iterator[LedgerConnection]:
         """A transaction in a data set that adds up; ``checked`` by whoever has held its turn since."""
         with self.store.writing(dataset_id) as connection:
-            if not checked and (wrong := wrong_inside(connection, dataset_id)):
+            if not checked and (wrong := faults_in_connection(connection, dataset_id)):
                 raise LedgerError(wrong[0])
             yield connection

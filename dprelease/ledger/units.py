@@ -25,7 +25,7 @@ ROUNDING = 1 + 1e-9
 """Room for the rounding of exponentials."""
 
 
-def units(value: float, digits: int, *, rounding: str = ROUND_CEILING) -> int:
+def to_units(value: float, digits: int, *, rounding: str = ROUND_CEILING) -> int:
     """The number as it is written, in units of 10^-digits, rounded up.
 
     >>> units(0.1, NANO_DIGITS), units(1e-10, NANO_DIGITS)
@@ -34,7 +34,7 @@ def units(value: float, digits: int, *, rounding: str = ROUND_CEILING) -> int:
     return int(Decimal(repr(float(value))).scaleb(digits).to_integral_value(rounding))
 
 
-def written(amount: int, digits: int) -> str:
+def format_units(amount: int, digits: int) -> str:
     """An amount of units as a decimal.
 
     >>> written(500_000_000, NANO_DIGITS), written(10**12, ATTO_DIGITS), written(0, ATTO_DIGITS)
@@ -44,7 +44,7 @@ def written(amount: int, digits: int) -> str:
     return f"{text[:-digits]}.{text[-digits:]}".rstrip("0").rstrip(".")
 
 
-def amount_of(text: str, digits: int) -> int:
+def parse_units(text: str, digits: int) -> int:
     """The units of a decimal as ``written`` spells it.
 
     Raises:
@@ -53,12 +53,12 @@ def amount_of(text: str, digits: int) -> int:
     whole, _, rest = text.partition(".")
     if len(text) < 40 and len(rest) <= digits and f"{whole}{rest}".isascii() and f"{whole}{rest}".isdigit():
         amount = int(whole + rest.ljust(digits, "0"))
-        if written(amount, digits) == text:
+        if format_units(amount, digits) == text:
             return amount
     raise ParameterError("A decimal is not written as a ledger writes it.")
 
 
-class Tally(enum.StrEnum):
+class BudgetMeasure(enum.StrEnum):
     """What is added up; fixed when a budget is opened."""
 
     SUMS = "sums"
@@ -67,14 +67,14 @@ class Tally(enum.StrEnum):
     """rho and delta (``privacy.concentrated``): far less for many Gaussian releases; the budget is never changed."""
 
     @property
-    def first(self) -> str:
+    def quantity(self) -> str:
         """What is added up beside delta."""
-        return "epsilon" if self is Tally.SUMS else "rho"
+        return "epsilon" if self is BudgetMeasure.SUMS else "rho"
 
     @property
     def letter(self) -> str:
         """Its letter."""
-        return "ε" if self is Tally.SUMS else "ρ"
+        return "ε" if self is BudgetMeasure.SUMS else "ρ"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,14 +82,14 @@ class Price:
     """What is charged, spent or allowed.
 
     Attributes:
-        first: epsilon or rho, in units of 10^-9.
+        epsilon_or_rho: in units of 10^-9.
         delta: in units of 10^-18.
         measure: which of the two.
     """
 
-    first: int
+    epsilon_or_rho: int
     delta: int = 0
-    measure: Tally = Tally.SUMS
+    measure: BudgetMeasure = BudgetMeasure.SUMS
 
     @classmethod
     def of(cls, guarantee: Guarantee, *, rows_a_person: int = 1) -> Self:
@@ -102,7 +102,7 @@ class Price:
         """
         if not 1 <= rows_a_person <= MAX_PRICED_ROWS:
             raise ParameterError(f"A person has between 1 and {MAX_PRICED_ROWS:,} rows.")
-        first = rows_a_person * units(guarantee.epsilon, NANO_DIGITS)
+        first = rows_a_person * to_units(guarantee.epsilon, NANO_DIGITS)
         delta = guarantee.delta
         if delta and rows_a_person > 1:
             # The sum of e^(i epsilon) below c: no division by an epsilon near 0, and no overflow beyond the check.
@@ -111,7 +111,7 @@ class Price:
             delta *= math.fsum(math.exp(i * guarantee.epsilon) for i in range(rows_a_person)) * ROUNDING
         if delta >= 1:
             raise ParameterError("The delta of a person with so many rows would be 1 or more.")
-        return cls(first=first, delta=units(delta, ATTO_DIGITS))
+        return cls(epsilon_or_rho=first, delta=to_units(delta, ATTO_DIGITS))
 
     @classmethod
     def allowed(cls, *, epsilon: float, delta: float = 0.0) -> Self:
@@ -122,10 +122,10 @@ class Price:
         """
         if not (0 < epsilon <= MAX_EPSILON and 0 <= delta < 1):
             raise ParameterError("A budget needs epsilon above 0 and finite, and delta of at least 0 and below 1.")
-        first, atto = (units(x, d, rounding=ROUND_FLOOR) for x, d in ((epsilon, NANO_DIGITS), (delta, ATTO_DIGITS)))
+        first, atto = (to_units(x, d, rounding=ROUND_FLOOR) for x, d in ((epsilon, NANO_DIGITS), (delta, ATTO_DIGITS)))
         if not first:
             raise ParameterError("A budget has an epsilon of at least 10^-9.")
-        return cls(first=first, delta=atto)
+        return cls(epsilon_or_rho=first, delta=atto)
 
     @classmethod
     def concentrated(
@@ -145,9 +145,13 @@ class Price:
         """
         if gaussians:
             rho = rho_of_gaussians(gaussians) * rows_a_person**2 * room * 10**NANO_DIGITS
-            return cls(first=math.ceil(rho), measure=Tally.RHO)
+            return cls(epsilon_or_rho=math.ceil(rho), measure=BudgetMeasure.RHO)
         one = cls.of(guarantee, rows_a_person=rows_a_person)
-        return cls(first=math.ceil(Fraction(one.first**2, 2 * 10**NANO_DIGITS)), delta=one.delta, measure=Tally.RHO)
+        return cls(
+            epsilon_or_rho=math.ceil(Fraction(one.epsilon_or_rho**2, 2 * 10**NANO_DIGITS)),
+            delta=one.delta,
+            measure=BudgetMeasure.RHO,
+        )
 
     @classmethod
     def allowed_in_rho(cls, *, epsilon: float, delta: float) -> Self:
@@ -160,60 +164,71 @@ class Price:
         half = whole.delta // 2
         if not half:
             raise ParameterError("A budget in rho needs a delta of at least 2·10^-18.")
-        rho = largest_rho(epsilon=whole.first / 10**NANO_DIGITS, delta=half / 10**ATTO_DIGITS)
-        first = units(rho, NANO_DIGITS, rounding=ROUND_FLOOR)
+        rho = largest_rho(epsilon=whole.epsilon_or_rho / 10**NANO_DIGITS, delta=half / 10**ATTO_DIGITS)
+        first = to_units(rho, NANO_DIGITS, rounding=ROUND_FLOOR)
         if not first:
             raise ParameterError("A budget in rho of less than 10^-9 allows nothing: take a larger epsilon or delta.")
-        return cls(first=first, delta=half, measure=Tally.RHO)
+        return cls(epsilon_or_rho=first, delta=half, measure=BudgetMeasure.RHO)
 
     @property
     def private(self) -> Price:
         """The epsilon and delta that spending all of this is: itself, or of rho at a delta as large as its own."""
-        if self.measure is Tally.SUMS:
+        if self.measure is BudgetMeasure.SUMS:
             return self
-        epsilon = epsilon_of(rho=self.first / 10**NANO_DIGITS, delta=self.delta / 10**ATTO_DIGITS)
-        return Price(first=units(epsilon, NANO_DIGITS), delta=2 * self.delta)
+        epsilon = epsilon_of(rho=self.epsilon_or_rho / 10**NANO_DIGITS, delta=self.delta / 10**ATTO_DIGITS)
+        return Price(epsilon_or_rho=to_units(epsilon, NANO_DIGITS), delta=2 * self.delta)
 
     def __add__(self, other: Price) -> Price:
         """Sequential composition: both add up. Nothing at all is of either measure."""
-        return Price(first=self.first + other.first, delta=self.delta + other.delta, measure=self._shared(other))
+        return Price(
+            epsilon_or_rho=self.epsilon_or_rho + other.epsilon_or_rho,
+            delta=self.delta + other.delta,
+            measure=self._shared(other),
+        )
 
     def __sub__(self, other: Price) -> Price:
         """What is left."""
-        return Price(first=self.first - other.first, delta=self.delta - other.delta, measure=self._shared(other))
+        return Price(
+            epsilon_or_rho=self.epsilon_or_rho - other.epsilon_or_rho,
+            delta=self.delta - other.delta,
+            measure=self._shared(other),
+        )
 
     def within(self, other: Price) -> bool:
         """Whether both parts are at most the other's."""
         self._shared(other)
-        return self.first <= other.first and self.delta <= other.delta
+        return self.epsilon_or_rho <= other.epsilon_or_rho and self.delta <= other.delta
 
-    def _shared(self, other: Price) -> Tally:
+    def _shared(self, other: Price) -> BudgetMeasure:
         if self.measure is not other.measure and self and other:
             raise ParameterError("Amounts in epsilon and in rho do not add up.")
         return self.measure if self else other.measure
 
     def __bool__(self) -> bool:
         """Whether it is more than nothing."""
-        return bool(self.first or self.delta)
+        return bool(self.epsilon_or_rho or self.delta)
 
     @property
     def document(self) -> dict[str, str]:
         """As decimals."""
-        return {self.measure.first: self.amount, "delta": written(self.delta, ATTO_DIGITS)}
+        return {self.measure.quantity: self.amount, "delta": format_units(self.delta, ATTO_DIGITS)}
 
     @property
     def amount(self) -> str:
         """The first part, as a decimal."""
-        return written(self.first, NANO_DIGITS)
+        return format_units(self.epsilon_or_rho, NANO_DIGITS)
 
     @classmethod
     def read(cls, document: dict[str, str]) -> Self:
         """From decimals; raises ParameterError where they are spelled otherwise."""
-        found = next((each for each in Tally if set(document) == {each.first, "delta"}), None)
+        found = next((each for each in BudgetMeasure if set(document) == {each.quantity, "delta"}), None)
         if found is None or not all(isinstance(each, str) for each in document.values()):
             raise ParameterError("An amount has an epsilon or a rho, and a delta, written as decimals.")
-        first, delta = amount_of(document[found.first], NANO_DIGITS), amount_of(document["delta"], ATTO_DIGITS)
-        return cls(first=first, delta=delta, measure=found)
+        first, delta = (
+            parse_units(document[found.quantity], NANO_DIGITS),
+            parse_units(document["delta"], ATTO_DIGITS),
+        )
+        return cls(epsilon_or_rho=first, delta=delta, measure=found)
 
     @override
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, fresh
 from dprelease.ledger.chain import ACCESS, BUDGET, MACHINE_FAILED, RESTORED, line_of
 from dprelease.ledger.reading import copies_put_back_in, count_in, last_in, outcomes_in
 from dprelease.ledger.records import Attempt
-from dprelease.ledger.stores.opened import Opened
+from dprelease.ledger.stores.protocols import LedgerConnection
 from dprelease.ledger.units import Price
 
 
@@ -20,7 +20,7 @@ def today() -> str:
 
 
 def append(
-    connection: Opened,
+    connection: LedgerConnection,
     kind: str,
     body: Mapping[str, Any],
     *,
@@ -30,17 +30,17 @@ def append(
 ) -> int:
     """Write the next entry; returns its number."""
     last, previous = last_in(connection)
-    amount = Price(first=0) if amount is None else amount  # one of zero has its measure
+    amount = Price(epsilon_or_rho=0) if amount is None else amount  # one of zero has its measure
     salt, seq = salt or fresh_salt(), last + 1
     line = line_of(seq=seq, kind=kind, about=about, amount=amount, body=body, salt=salt, previous=previous)
     connection.execute(
         "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (seq, kind, about, amount.first, amount.delta, canonical(body).decode(), salt, previous, digest(line)),
+        (seq, kind, about, amount.epsilon_or_rho, amount.delta, canonical(body).decode(), salt, previous, digest(line)),
     )
     return seq
 
 
-def set_budget(connection: Opened, budget: Price, reason: str, by: str) -> None:
+def set_budget(connection: LedgerConnection, budget: Price, reason: str, by: str) -> None:
     """Another budget from now on."""
     append(connection, BUDGET, {"measure": budget.measure.value, "reason": reason} | signed(by), amount=budget)
 
@@ -50,12 +50,14 @@ def signed(by: str) -> dict[str, str]:
     return {"by": by, "at": today()}
 
 
-def tell_access(connection: Opened, what: str, by: str) -> None:
+def record_access_entry(connection: LedgerConnection, what: str, by: str) -> None:
     """Somebody saw, or may have seen, true values."""
     append(connection, ACCESS, {"what": what} | signed(by))
 
 
-def tell_copies(connection: Opened, by: str, *, more: int = 0, least: int = 0, forgotten: Sequence[str] = ()) -> int:
+def record_restored_copies(
+    connection: LedgerConnection, by: str, *, more: int = 0, least: int = 0, forgotten: Sequence[str] = ()
+) -> int:
     """Entries for all copies that took the place of this ledger and are told by notes alone, and for so many more.
 
     ``least`` says how many there were as another file tells, and ``forgotten`` of which requests that file has a
@@ -73,7 +75,7 @@ def tell_copies(connection: Opened, by: str, *, more: int = 0, least: int = 0, f
 
 
 def book(
-    connection: Opened,
+    connection: LedgerConnection,
     attempt: Attempt,
     outcome: str,
     body: Mapping[str, Any],
@@ -84,5 +86,5 @@ def book(
         told = digest_of_bytes(contents)
         if not connection.execute("SELECT 1 FROM payloads WHERE digest = ?", (told,)).fetchone():
             connection.execute("INSERT INTO payloads VALUES (?, ?)", (told, contents))
-    charge = Price(first=0, measure=attempt.price.measure) if outcome == MACHINE_FAILED else attempt.price
+    charge = Price(epsilon_or_rho=0, measure=attempt.price.measure) if outcome == MACHINE_FAILED else attempt.price
     return append(connection, outcome, body, about=attempt.number, amount=charge)

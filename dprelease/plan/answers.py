@@ -26,16 +26,16 @@ from dpcore.mechanisms.tables.whole_table import RowsRelease
 from dpcore.queries.marginals import Set
 from dpcore.randomness import Preview
 from dprelease.plan.predicates import cells_of
-from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
+from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 20
+MIN_TRIALS = 20
 """Releases at least, of however many cells."""
 MAX_NUMBERS = 1 << 25
 """Of all releases together."""
-MAX_MADE = 50_000
+MAX_SIMULATED_ROWS = 50_000
 """Rows of a release that are made for a forecast; of more rows the errors are smaller."""
 ROWS_TRIALS = 2
 """Releases of which rows are made, which takes a while."""
@@ -73,9 +73,9 @@ def answer_errors(
         else:
             off = value_errors(mechanism, release.values[kept], rows)
         return Errors(worst=off, typical=off)
-    if question.entry_key == WHOLE:
+    if question.entry_key == WHOLE_TABLE:
         trials = min(trials, ROWS_TRIALS)
-    trials = min(trials, max(FEWEST, MAX_NUMBERS // asked(problem).count))
+    trials = min(trials, max(MIN_TRIALS, MAX_NUMBERS // asked(problem).count))
     found = mechanism.run(state, Preview(seed), trials)
     assert isinstance(found, TablesRelease)
     parts = list(_off(found, rows, _sums(plan, question)))
@@ -84,7 +84,7 @@ def answer_errors(
     return Errors(worst=worst / rows.n, typical=total / sum(part.shape[1] for part in parts) / rows.n)
 
 
-def told_of_lines(plan: Plan, question: PlannedQuestion, release: Release, rows: Dataset) -> pd.DataFrame:
+def lines_frame(plan: Plan, question: PlannedQuestion, release: Release, rows: Dataset) -> pd.DataFrame:
     """A row for each line: what it says, how many of these rows it counts, and how many were released."""
     import pandas as pd
 
@@ -92,12 +92,12 @@ def told_of_lines(plan: Plan, question: PlannedQuestion, release: Release, rows:
     [(counts, tables)], sums = _tables(release, _truth(release, rows)), _sums(plan, question)
     assert sums is not None
     true, released = sums @ counts.reshape(-1), sums @ tables[0].reshape(-1)
-    return pd.DataFrame({"line": question.asks, "made-up rows": true, "released rows": released})
+    return pd.DataFrame({"line": question.lines, "made-up rows": true, "released rows": released})
 
 
-def most_summed(plan: Plan, question: PlannedQuestion) -> int:
+def max_summed_cells(plan: Plan, question: PlannedQuestion) -> int:
     """Cells that a line sums at most; 1 where there are no lines."""
-    sums = _sums(plan, question) if question.asks else None
+    sums = _sums(plan, question) if question.lines else None
     return 1 if sums is None else int(sums.sum(axis=1).max())
 
 
@@ -105,7 +105,7 @@ def _sums(plan: Plan, question: PlannedQuestion) -> Booleans | None:
     """Which cells each line sums, if there are lines."""
     domain = plan.reading(question).domain
     assert is_table(domain)
-    return cells_of(question.asks, plan.table, domain) if question.asks else None
+    return cells_of(question.lines, plan.table, domain) if question.lines else None
 
 
 def _off(release: TablesRelease, rows: Dataset, sums: Booleans | None) -> Iterator[Floats]:

@@ -16,14 +16,14 @@ from dpcore.core import Dataset, Entry, Floats
 from dplab.limits.data_independent_summary import depends_on_n
 from dplab.measure import BLOCK_SECONDS
 from dplab.sweep import EPSILON_GRID, Sweep
-from dprelease.plan.answers import MAX_MADE
-from dprelease.plan.errors import promised, simulated, twin_of
-from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
+from dprelease.plan.answers import MAX_SIMULATED_ROWS
+from dprelease.plan.errors import guaranteed_question_error, simulate_errors, twin_of
+from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 
 N_GRID = tuple(round(10 ** (power / 2)) for power in range(4, 13))
 """Rows: 100 to a million, two to a factor of ten."""
 LEVELS = (0.05, 0.5, 0.95)
-FEWEST, MOST = 20, 60
+MIN_TRIALS, MAX_TRIALS = 20, 60
 """Releases of a cell."""
 MAX_CELLS = 1 << 20
 """Releases times cells of the domain."""
@@ -42,7 +42,7 @@ Cells = MutableMapping[tuple[str, float], Cell]
 """What is known, by a mechanism's key and its place on the axis."""
 
 
-def compared(
+def compare_mechanisms(
     plan: Plan, question: PlannedQuestion, *, cells: Cells, by_rows: bool = False, seed: int = 1
 ) -> Generator[float, None, Sweep]:
     """Errors of every mechanism at every privacy loss, or at every n; yields the fraction done after each cell.
@@ -61,10 +61,10 @@ def compared(
             if (entry.key, place) not in cells:
                 cells[entry.key, place] = _cell(plan, question, entry, place, by_rows=by_rows, seed=seed, twins=twins)
             yield (row * len(places) + column + 1) / (len(kept) * len(places))
-    return so_far(plan, question, cells=cells, by_rows=by_rows)
+    return partial_frontier(plan, question, cells=cells, by_rows=by_rows)
 
 
-def so_far(plan: Plan, question: PlannedQuestion, *, cells: Cells, by_rows: bool = False) -> Sweep:
+def partial_frontier(plan: Plan, question: PlannedQuestion, *, cells: Cells, by_rows: bool = False) -> Sweep:
     """What is known of the frontier; NaN where a cell is not done, and nothing is promised there."""
     kept, left_out, places = _grid(plan, question, by_rows=by_rows)
     unknown = Cell(worst=np.full(3, math.nan), typical=np.full(3, math.nan), promised=math.inf)
@@ -87,8 +87,8 @@ def _grid(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> tuple[list
     left_out: list[Entry] = []
     for key, entry in plan.proved(question).items():
         before, each = entry.make(**question.values_for(key)).preview_seconds(plan.problem(question))
-        (kept if before + MOST * each <= BLOCK_SECONDS else left_out).append(entry)
-    most = MAX_MADE if question.entry_key == WHOLE else N_GRID[-1]
+        (kept if before + MAX_TRIALS * each <= BLOCK_SECONDS else left_out).append(entry)
+    most = MAX_SIMULATED_ROWS if question.entry_key == WHOLE_TABLE else N_GRID[-1]
     return kept, left_out, [float(n) for n in N_GRID if n <= most] if by_rows else list(EPSILON_GRID)
 
 
@@ -108,9 +108,9 @@ def _cell(
     if there.n not in twins:
         twins[there.n] = twin_of(there, question, seed=seed)
     mechanism = entry.make(**asked.values, epsilon=question.epsilon if by_rows else place)
-    trials = max(FEWEST, min(MOST, MAX_CELLS // there.problem(question).domain.size))
-    errors = simulated(there, asked, mechanism, twins[there.n], seed=seed, trials=trials)
-    nothing, promise = np.full(3, math.nan), promised(there, asked, mechanism)
+    trials = max(MIN_TRIALS, min(MAX_TRIALS, MAX_CELLS // there.problem(question).domain.size))
+    errors = simulate_errors(there, asked, mechanism, twins[there.n], seed=seed, trials=trials)
+    nothing, promise = np.full(3, math.nan), guaranteed_question_error(there, asked, mechanism)
     if promise < math.inf and depends_on_n(mechanism, there.problem(asked), beta=there.beta):
         promise = math.inf  # a curve has no room for the condition that n is right
     return Cell(

@@ -20,8 +20,8 @@ from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.randomness import Preview
 from dplab.limits.data_independent_summary import depends_on_n, promised_error
 from dplab.measure import FRAMES, finish, measure
-from dprelease.plan.answers import MAX_MADE, Errors, answer_errors, most_summed, told_of_lines
-from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
+from dprelease.plan.answers import MAX_SIMULATED_ROWS, Errors, answer_errors, lines_frame, max_summed_cells
+from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ MAX_SECONDS = 2.0
 """Of releases of one question at one privacy loss; fewer of them are made of a slow mechanism."""
 COARSE = 3
 """Of these losses, which are tried for rows made of tables."""
-LEAST = 1e-12
+MIN_ERROR = 1e-12
 """Of an error whose logarithm is taken."""
 GRID = tuple(float(loss) for loss in np.geomspace(0.01, 20, 12))
 """Privacy losses between which errors are interpolated."""
@@ -66,7 +66,7 @@ Losses = MutableMapping[tuple[str, float], float]
 """Predicted worst errors, by what is asked and the privacy loss."""
 
 
-def about(plan: Plan, question: PlannedQuestion, *, seed: int) -> str:
+def question_key(plan: Plan, question: PlannedQuestion, *, seed: int) -> str:
     """All that a question's errors depend on; its target and what else the plan asks are not in it."""
     asked = replace(question, target=None, pinned=False)
     return repr((plan.table, plan.n, plan.neighbours, plan.beta, asked, seed))
@@ -77,7 +77,7 @@ def twin_of(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Dataset:
 
     They are nobody's: where persons are protected, errors are of the rows that are left of them.
     """
-    n = min(plan.n, MAX_MADE) if question.entry_key == WHOLE else plan.n
+    n = min(plan.n, MAX_SIMULATED_ROWS) if question.entry_key == WHOLE_TABLE else plan.n
     reading = plan.reading(question)
     return twin(reading.reading if isinstance(reading, Capped) else reading, n=n, seed=seed).dataset()
 
@@ -92,28 +92,28 @@ def predict(plan: Plan, *, seed: int = 1, known: Predictions | None = None) -> G
     """
     known = {} if known is None else known
     for place, question in enumerate(plan.questions):
-        asked = about(plan, question, seed=seed)
+        asked = question_key(plan, question, seed=seed)
         if asked not in known:
             known[asked] = _predicted(plan, question, seed=seed)
         yield (place + 1) / len(plan.questions)
-    return predicted_so_far(plan, known=known, seed=seed)
+    return known_predictions(plan, known=known, seed=seed)
 
 
-def predicted_so_far(plan: Plan, *, known: Predictions, seed: int = 1) -> list[Prediction]:
+def known_predictions(plan: Plan, *, known: Predictions, seed: int = 1) -> list[Prediction]:
     """What is known of each question: NaN where it is not yet, and nothing promised."""
     nothing = Prediction(
         worst=math.nan, mean_square=math.nan, typical=math.nan, promised=math.nan, impossible=0.0, on_all_data=True
     )
-    return [known.get(about(plan, question, seed=seed), nothing) for question in plan.questions]
+    return [known.get(question_key(plan, question, seed=seed), nothing) for question in plan.questions]
 
 
 def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Prediction:
     """Of one question."""
     problem, mechanism = plan.problem(question), plan.mechanism(question)
-    errors = simulated(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
-    counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE
+    errors = simulate_errors(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
+    counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE_TABLE
     wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta) if counts else None
-    promise = promised(plan, question, mechanism)
+    promise = guaranteed_question_error(plan, question, mechanism)
     return Prediction(
         worst=_middle(errors.worst),
         mean_square=_root_mean_square(errors.worst),
@@ -126,7 +126,7 @@ def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Predictio
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rehearsed:
+class QuestionRehearsal:
     """Releases of made-up rows.
 
     Attributes:
@@ -138,19 +138,19 @@ class Rehearsed:
     frames: Floats
 
 
-def rehearsed(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Rehearsed | pd.DataFrame:
+def rehearse_question(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> QuestionRehearsal | pd.DataFrame:
     """A few releases of the question on its twin, or one as a table; free, and nothing of anybody."""
     problem, mechanism, rows = plan.problem(question), plan.mechanism(question), twin_of(plan, question, seed=seed)
     if question.releases != "data":
         problem = replace(problem, n=rows.n)
         release = mechanism.run(mechanism.prepare(rows, problem), Preview(seed))
-        return told_of_lines(plan, question, release, rows) if question.asks else release.frame()
+        return lines_frame(plan, question, release, rows) if question.lines else release.frame()
     state = mechanism.prepare(rows, problem)
     report = finish(measure(mechanism, rows, state, Preview(seed), trials=FRAMES, queries_shown=1))
-    return Rehearsed(rows=rows, frames=report.frames)
+    return QuestionRehearsal(rows=rows, frames=report.frames)
 
 
-def simulated(
+def simulate_errors(
     plan: Plan, question: PlannedQuestion, mechanism: Mechanism, rows: Dataset, *, seed: int, trials: int = TRIALS
 ) -> Errors:
     """Releases of rows that are made up, and the errors of those that answered."""
@@ -161,16 +161,16 @@ def simulated(
     return Errors(worst=report.answered, typical=report.typical[~report.refused])
 
 
-def promised(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:
+def guaranteed_question_error(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:
     """What the theorem promises of the worst error if n is right, except with chance beta; infinity for nothing.
 
     Of a line every cell that it sums may be off by as much as any; of rows made of tables nothing is promised
     before, and a bound of the whole or more promises nothing.
     """
-    if question.entry_key == WHOLE:
+    if question.entry_key == WHOLE_TABLE:
         return math.inf
     problem = plan.problem(question)
-    error = promised_error(mechanism, problem, beta=plan.beta) * most_summed(plan, question)
+    error = promised_error(mechanism, problem, beta=plan.beta) * max_summed_cells(plan, question)
     return error if error < 1 else math.inf
 
 
@@ -197,19 +197,19 @@ def curve(
     Yields the fraction done; what is in ``known`` is not worked out again, and what is found is put there.
     """
     known = {} if known is None else known
-    asked = about(plan, replace(question, epsilon=1.0), seed=seed)
-    whole = question.entry_key == WHOLE  # rows take a while: of fewer releases, at fewer losses
+    asked = question_key(plan, replace(question, epsilon=1.0), seed=seed)
+    whole = question.entry_key == WHOLE_TABLE  # rows take a while: of fewer releases, at fewer losses
     rows, trials, places = None, 1 if whole else TRIALS, list(grid)
     places = sorted({*places[::COARSE], places[-1]}) if whole else places
     for done, loss in enumerate(places, 1):
         if (asked, loss) not in known:
             rows = rows or twin_of(plan, question, seed=seed)
             mechanism = question.entry.make(**question.values, epsilon=loss)
-            worst = _middle(simulated(plan, question, mechanism, rows, seed=seed, trials=trials).worst)
+            worst = _middle(simulate_errors(plan, question, mechanism, rows, seed=seed, trials=trials).worst)
             known[asked, loss] = math.inf if math.isnan(worst) else worst
         yield done / len(places)
     found = [known[asked, loss] for loss in places]
     if whole:
-        found = np.exp(np.interp(np.log(grid), np.log(places), np.log(np.maximum(found, LEAST)))).tolist()
+        found = np.exp(np.interp(np.log(grid), np.log(places), np.log(np.maximum(found, MIN_ERROR)))).tolist()
     falling: Floats = np.minimum.accumulate(np.array(found))
     return falling

@@ -50,20 +50,20 @@ from dpcore.mechanisms import entry as entry_of
 from dpcore.mechanisms import serving
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import classes_for
-from dprelease.ledger.canonical import canonical, parsed
+from dprelease.ledger.canonical import canonical, parse_document
 from dprelease.plan.predicates import cut_at
 from dprelease.requests.codec import (
     canonical_format,
+    check_fields,
     check_format,
-    decoded,
-    decoded_format,
-    encoded,
-    encoded_format,
-    known,
-    number,
-    relation,
+    decode,
+    decode_format,
+    decode_number,
+    decode_relation,
+    encode,
+    encode_format,
 )
-from dprelease.requests.parts import MAX_PARTS, AskedQuestion, Request, parameters_read, parameters_told
+from dprelease.requests.parts import MAX_PARTS, Request, RequestPart, decode_parameters, encode_parameters
 from dprelease.requests.vector import total
 
 FORMAT = "dpscope-plan/2"
@@ -76,9 +76,9 @@ QUANTITIES = {
     "commonest": ("subsample_commonest",),
 }
 """Values of a column, and the mechanisms that release each; the first one suits every column."""
-KEPT = {"quantile", "delta"}
+SHARED_PARAMETERS = {"quantile", "delta"}
 """Parameters that say what is asked, and how privately: they stay when another mechanism is taken."""
-WHOLE = "whole-table"
+WHOLE_TABLE = "whole-table"
 """The mechanism whose tables become rows."""
 
 
@@ -95,7 +95,7 @@ class PlannedQuestion:
         target: largest error that is wanted, a share of n; None where none is named.
         pinned: whether its privacy loss stays when others are changed.
         ways: columns to a table, where all tables of so many of the columns are asked; else 0.
-        asks: lines of text about these columns, as ``predicates`` reads them; their answers are what matters.
+        lines: lines of text about these columns, as ``predicates`` reads them; their answers are what matters.
     """
 
     columns: tuple[str, ...]
@@ -106,7 +106,7 @@ class PlannedQuestion:
     target: float | None = None
     pinned: bool = False
     ways: int = 0
-    asks: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", dict(self.values))
@@ -114,7 +114,7 @@ class PlannedQuestion:
             raise ParameterError("A question is about one column or several different ones.")
         if self.target is not None and not 0 < self.target < 1:
             raise ParameterError(f"A target error must lie between 0 and 1, got {self.target!r}.")
-        if (self.queries == Marginals.key) != bool(self.ways or self.asks) or (self.ways and self.asks):
+        if (self.queries == Marginals.key) != bool(self.ways or self.lines) or (self.ways and self.lines):
             raise ParameterError("Tables are asked by their number of columns, or by lines about all of them.")
 
     @property
@@ -136,7 +136,11 @@ class PlannedQuestion:
         """Parameters for a mechanism: its own for its own; for another which quantile is asked, and the slack."""
         if key == self.entry_key:
             return dict(self.values)
-        return {name: value for name, value in self.values.items() if name in KEPT & set(entry_of(key).controls())}
+        return {
+            name: value
+            for name, value in self.values.items()
+            if name in SHARED_PARAMETERS & set(entry_of(key).controls())
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,8 +190,8 @@ class Plan:
 
     def reading(self, question: PlannedQuestion) -> Reading:
         """How the question's columns are read."""
-        if question.asks:
-            return cut_at(question.asks, question.columns, self.table)
+        if question.lines:
+            return cut_at(question.lines, question.columns, self.table)
         return (self.table.whole if question.ways else self.table.reading)(*question.columns)
 
     def problem(self, question: PlannedQuestion) -> Problem:
@@ -216,7 +220,7 @@ class Plan:
         """What can be released and answers the same, by key: counts, the same value, tables, or rows made of tables."""
         problem, keys, found = self.problem(question), QUANTITIES.get(question.quantity, ()), {}
         for entry in serving(problem.queries, releases=question.releases):
-            if (keys and entry.key not in keys) or (entry.key == WHOLE) != (question.entry_key == WHOLE):
+            if (keys and entry.key not in keys) or (entry.key == WHOLE_TABLE) != (question.entry_key == WHOLE_TABLE):
                 continue
             try:
                 mechanism = entry.make(**question.values_for(entry.key))
@@ -237,13 +241,13 @@ class Plan:
         parts = [(self.mechanism(question), self.problem(question)) for question in self.questions]
         return total(parts, person_rows=self.table.person_rows if self.table.person else 0)
 
-    def part(self, question: PlannedQuestion) -> AskedQuestion:
+    def part(self, question: PlannedQuestion) -> RequestPart:
         """The question as a part of a request.
 
         Of a person's rows so many count as the data's registration says; the request reads the columns alone.
         """
         problem, reading = self.problem(question), self.reading(question)
-        return AskedQuestion(
+        return RequestPart(
             reading=reading.reading if isinstance(reading, Capped) else reading,
             queries=problem.queries,
             n=self.n,
@@ -272,12 +276,12 @@ class Plan:
         """As a file holds it; parameters at their usual values are left out."""
         return {
             "format": FORMAT,
-            "table": encoded(self.table),
+            "table": encode(self.table),
             "relation": self.neighbours.value,
             "n": self.n,
             "beta": exactly(self.beta),
             "questions": [_told(self, question) for question in self.questions],
-        } | encoded_format(self.file_format)
+        } | encode_format(self.file_format)
 
     @property
     def text(self) -> bytes:
@@ -287,24 +291,26 @@ class Plan:
     @classmethod
     def read(cls, text: str | bytes) -> Self:
         """From a file; raises ParameterError, in one sentence, for whatever is not known or out of range."""
-        document = parsed(text, what="plan")
+        document = parse_document(text, what="plan")
         check_format(document, "plan", FORMAT)
-        known(document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"})
+        check_fields(
+            document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"}
+        )
         if not isinstance(document["questions"], list):
             raise ParameterError("The plan's questions must be a list.")
         return cls(
-            table=decoded(document["table"], DeclaredTable),
+            table=decode(document["table"], DeclaredTable),
             n=document["n"],
             questions=tuple(_read(each) for each in document["questions"]),
-            neighbours=relation(document["relation"]),
-            beta=number(document.get("beta", "0.05"), "The plan's beta"),
-            file_format=decoded_format(document),
+            neighbours=decode_relation(document["relation"]),
+            beta=decode_number(document.get("beta", "0.05"), "The plan's beta"),
+            file_format=decode_format(document),
         )
 
 
 def _told(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
     """A question as a file holds it."""
-    parameters = parameters_told(question.entry, plan.mechanism(question))
+    parameters = encode_parameters(question.entry, plan.mechanism(question))
     told: dict[str, Any] = {
         "columns": list(question.columns),
         "queries": question.queries,
@@ -316,15 +322,15 @@ def _told(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
     }
     if question.target is not None:
         told["target"] = exactly(question.target)
-    more = {"pinned": question.pinned, "ways": question.ways, "asks": list(question.asks)}
+    more = {"pinned": question.pinned, "ways": question.ways, "asks": list(question.lines)}
     return told | {name: value for name, value in more.items() if value}
 
 
 def _read(document: Any) -> PlannedQuestion:
     """A question from a file."""
     optional = {"target", "pinned", "ways", "asks"}
-    known(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
-    known(document["mechanism"], "question's mechanism", {"key"}, optional={"parameters"})
+    check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
+    check_fields(document["mechanism"], "question's mechanism", {"key"}, optional={"parameters"})
     columns, queries, asked = document["columns"], document["queries"], document["mechanism"]
     if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
         raise ParameterError("A question's columns are a list of texts, and its queries a text.")
@@ -334,7 +340,7 @@ def _read(document: Any) -> PlannedQuestion:
     if type(ways) is not int or not isinstance(asks, list) or not all(isinstance(each, str) for each in asks):
         raise ParameterError("A question's ways are a whole number, and its asks a list of texts.")
     entry = entry_of(asked["key"] if isinstance(asked["key"], str) else "")
-    epsilon, target = number(document["epsilon"], "A question's epsilon"), document.get("target")
+    epsilon, target = decode_number(document["epsilon"], "A question's epsilon"), document.get("target")
     if not 0 < epsilon < math.inf:
         raise ParameterError("A question's epsilon must be above 0.")
     return PlannedQuestion(
@@ -342,9 +348,9 @@ def _read(document: Any) -> PlannedQuestion:
         queries=queries,
         entry_key=entry.key,
         epsilon=epsilon,
-        values=parameters_read(entry, asked.get("parameters", {})),
-        target=None if target is None else number(target, "A question's target"),
+        values=decode_parameters(entry, asked.get("parameters", {})),
+        target=None if target is None else decode_number(target, "A question's target"),
         pinned=document.get("pinned", False),
         ways=ways,
-        asks=tuple(asks),
+        lines=tuple(asks),
     )

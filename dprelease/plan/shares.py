@@ -21,9 +21,9 @@ import numpy as np
 from dpcore.core import Floats, ParameterError, scaled
 from dpcore.mechanisms import entry as entry_of
 from dplab.solve import KAPPA, Need, entries_by_promised_epsilon, needed_epsilons
-from dprelease.plan.answers import most_summed
-from dprelease.plan.errors import GRID, Losses, about, curve, twin_of
-from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
+from dprelease.plan.answers import max_summed_cells
+from dprelease.plan.errors import GRID, Losses, curve, question_key, twin_of
+from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 
 HALVINGS = 60
 LEAST_SHARE = GRID[0]
@@ -35,7 +35,7 @@ GROWTHS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solved:
+class SolvedPlan:
     """A plan that meets its targets at the least total.
 
     Attributes:
@@ -55,7 +55,7 @@ Ranked = MutableMapping[str, list[Need]]
 """What mechanisms need for a question's target, by what it depends on."""
 
 
-def sure(need: Need) -> float:
+def sure_epsilon(need: Need) -> float:
     """The loss at which a mechanism keeps the target whatever the rows are; infinity where none is known.
 
     Errors of one law on all data are those of the twin; else only the theorem says something of all data.
@@ -67,7 +67,7 @@ def sure(need: Need) -> float:
 
 def for_targets(
     plan: Plan, *, seed: int = 1, pure: bool = True, known: Ranked | None = None
-) -> Generator[float, None, Solved]:
+) -> Generator[float, None, SolvedPlan]:
     """Choose mechanism and loss of each question with a target that is not pinned; yields the fraction done.
 
     Args:
@@ -84,25 +84,25 @@ def for_targets(
         if question.target is None or question.pinned:
             ranked.append(())
             continue
-        asked = f"{pure}|{question.target!r}|{about(plan, replace(question, epsilon=1.0), seed=seed + place)}"
+        asked = f"{pure}|{question.target!r}|{question_key(plan, replace(question, epsilon=1.0), seed=seed + place)}"
         if asked not in known:
             work = _needs(plan, question, seed=seed + place, pure=pure)
             known[asked] = yield from scaled(work, place, len(plan.questions))
-        found = sorted(known[asked], key=sure)
+        found = sorted(known[asked], key=sure_epsilon)
         ranked.append(tuple(found))
-        if not found or not math.isfinite(sure(found[0])):
+        if not found or not math.isfinite(sure_epsilon(found[0])):
             unmet.append(place)
             continue
         best = found[0]
-        simulated += best.simulated is not None and sure(best) != best.promised
+        simulated += best.simulated is not None and sure_epsilon(best) != best.promised
         questions[place] = replace(
             question,
             entry_key=best.key,
-            epsilon=sure(best),
+            epsilon=sure_epsilon(best),
             values=question.values_for(best.key),
         )
     solved = replace(plan, questions=tuple(questions))
-    return Solved(plan=solved, ranked=tuple(ranked), unmet=tuple(unmet), confidence=max(0.0, 1 - KAPPA * simulated))
+    return SolvedPlan(plan=solved, ranked=tuple(ranked), unmet=tuple(unmet), confidence=max(0.0, 1 - KAPPA * simulated))
 
 
 def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> Generator[float, None, list[Need]]:
@@ -122,8 +122,8 @@ def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> G
         )
         return (yield from work)
     yield 0.0
-    target /= most_summed(plan, question)
-    entries = [entry for entry in entries if entry.key != WHOLE]  # of rows made of tables nothing is promised
+    target /= max_summed_cells(plan, question)
+    entries = [entry for entry in entries if entry.key != WHOLE_TABLE]  # of rows made of tables nothing is promised
     least = entries_by_promised_epsilon(entries, problem, target=target, beta=plan.beta, values=values)
     return [Need(key=key, promised=epsilon, simulated=None, slow=True) for key, epsilon in least]
 

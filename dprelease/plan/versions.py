@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 
 
 def changes(before: Stored, after: Request) -> tuple[str, ...]:
@@ -33,15 +33,15 @@ def changes(before: Stored, after: Request) -> tuple[str, ...]:
     return (*found, *(f"Left out: {_said(part)}, ε = {_epsilon(part)}." for part in left))
 
 
-def _about(part: AskedQuestion) -> tuple[object, ...]:
+def _about(part: RequestPart) -> tuple[object, ...]:
     """What a question is, but for its mechanism."""
     return part.reading, part.queries, part.mechanism.releases, part.values.get("quantile")
 
 
-def _said(part: AskedQuestion) -> str:
+def _said(part: RequestPart) -> str:
     """A question in words."""
     return f"{part.entry.title} for {part.queries.title.partition(':')[0].lower()} of {part.reading.title}"
 
 
-def _epsilon(part: AskedQuestion) -> str:
+def _epsilon(part: RequestPart) -> str:
     return str(part.parameters["epsilon"])

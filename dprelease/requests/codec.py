@@ -31,7 +31,7 @@ from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dprelease.ledger.records import MAX_WORDS, is_words
 
-KINDS: Mapping[str, type] = {
+CODEC_TYPES: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Number, Dates, Labels, Product),
@@ -45,7 +45,7 @@ FREE_TEXTS = {"code"}
 """Fields that say nothing about what is released."""
 
 
-NAMES = {"column", "name", "names", "otherwise", "person", "rules", "unit", "variables"}
+NAME_FIELDS = {"column", "name", "names", "otherwise", "person", "rules", "unit", "variables"}
 """Fields with what somebody called something, which no file may repeat; labels are values of the data, as they are."""
 
 
@@ -56,7 +56,7 @@ def _fields(kind: type) -> tuple[tuple[dataclasses.Field[Any], Any], ...]:
     return tuple((f, hints[f.name]) for f in dataclasses.fields(kind) if f.init and f.name not in left_out)
 
 
-def encoded(value: Any) -> dict[str, Any]:
+def encode(value: Any) -> dict[str, Any]:
     """A value of one of the KINDS as a document.
 
     Raises:
@@ -65,7 +65,7 @@ def encoded(value: Any) -> dict[str, Any]:
     >>> encoded(Columns(names=("age",), on=Number(high=128, bits=7)))
     {'type': 'Columns', 'names': ['age'], 'on': {'type': 'Number', 'high': '128', 'bits': 7}}
     """
-    if KINDS.get(type(value).__name__) is not type(value):
+    if CODEC_TYPES.get(type(value).__name__) is not type(value):
         raise ParameterError(f"{type(value).__name__} cannot be written in a request.")
     told = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
     return {"type": type(value).__name__} | {f.name: _told(v, hint) for f, hint, v in told if v != _usual(f)}
@@ -79,7 +79,7 @@ def _usual(field: dataclasses.Field[Any]) -> Any:
 
 def _told(value: Any, hint: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        return encoded(value)
+        return encode(value)
     if isinstance(value, tuple | list):
         return [_told(each, each_hint) for each, each_hint in zip(value, _items(hint, len(value)), strict=True)]
     if isinstance(value, bytes):
@@ -91,7 +91,7 @@ def _told(value: Any, hint: Any) -> Any:
     return exactly(value) if hint is float else int(value)
 
 
-def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
+def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
     """A value of a kind, or of one below it, from its document.
 
     Args:
@@ -105,9 +105,9 @@ def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
     if not isinstance(document, Mapping):
         raise ParameterError(f"A {kind.__name__} is written as a mapping with a type.")
     named = document.get("type")
-    found = KINDS.get(named) if isinstance(named, str) else None
+    found = CODEC_TYPES.get(named) if isinstance(named, str) else None
     if found is None or not issubclass(found, kind):
-        known = ", ".join(name for name, each in KINDS.items() if issubclass(each, kind))
+        known = ", ".join(name for name, each in CODEC_TYPES.items() if issubclass(each, kind))
         raise ParameterError(f"The type of a {kind.__name__} must be one of {known}.")
     fields = {f.name: (f, hint) for f, hint in _fields(found)}
     unknown = set(document) - set(fields) - {"type"}
@@ -125,7 +125,7 @@ def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
         values["domain"] = domain
     made = found(**values)
     of_its_value = isinstance(made, Predicate) and made == dataclasses.replace(made, name="")
-    for name in NAMES & set(values):
+    for name in NAME_FIELDS & set(values):
         if not of_its_value and not all(each == "" or is_words(each) for each in _texts(values[name])):
             raise ParameterError(f"{named}'s {name} must be at most {MAX_WORDS} printable characters.")
     return made
@@ -142,7 +142,7 @@ def _read(value: Any, hint: Any, what: str) -> Any:
             raise ParameterError(f"{what} must be a list of {len(items)}.")
         return tuple(_read(each, each_hint, what) for each, each_hint in zip(value, items, strict=True))
     if hint is float:
-        return number(value, what)
+        return decode_number(value, what)
     if hint is bytes:
         return _bytes(value, what)
     if hint in (int, bool, str):
@@ -150,7 +150,7 @@ def _read(value: Any, hint: Any, what: str) -> Any:
             words = {int: "a whole number", bool: "true or false", str: "a text"}
             raise ParameterError(f"{what} must be {words[hint]}.")
         return value
-    return decoded(value, hint)
+    return decode(value, hint)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -166,27 +166,27 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
     if float in hints and isinstance(value, Mapping):
         if set(value) != {"number"}:
             raise ParameterError(f"{what} must be a text or a number.")
-        return number(value["number"], what)
+        return decode_number(value["number"], what)
     if float in hints and isinstance(value, int | float):
-        return number(value, what)
+        return decode_number(value, what)
     for plain in {str, int, bool} & {*hints}:  # beside None, which is the usual value and is left out
         return _read(value, plain, what)
     named = value.get("type") if isinstance(value, Mapping) else None
-    found = KINDS.get(named) if isinstance(named, str) else None
+    found = CODEC_TYPES.get(named) if isinstance(named, str) else None
     for hint in hints:
         if found is not None and isinstance(hint, type) and issubclass(found, hint):
-            return decoded(value, hint)
+            return decode(value, hint)
     raise ParameterError(f"{what} must be one of {', '.join(hint.__name__ for hint in hints)}.")
 
 
-def encoded_format(settings: Format) -> dict[str, Any]:
+def encode_format(settings: Format) -> dict[str, Any]:
     """Return the entry of a document that says how its file is read; none where that is the usual way."""
-    return {} if settings == USUAL else {"file_format": encoded(settings)}
+    return {} if settings == USUAL else {"file_format": encode(settings)}
 
 
-def decoded_format(document: Mapping[str, Any]) -> Format:
+def decode_format(document: Mapping[str, Any]) -> Format:
     """Return the settings that a document with such an entry says; raises ParameterError for any others."""
-    settings: Format = decoded(document["file_format"], Format) if "file_format" in document else USUAL
+    settings: Format = decode(document["file_format"], Format) if "file_format" in document else USUAL
     return settings
 
 
@@ -212,7 +212,9 @@ def check_format(document: Mapping[str, Any], what: str, expected: str) -> None:
         raise ParameterError(f"A {what}'s format must be “{expected}”.")
 
 
-def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()) -> None:
+def check_fields(
+    document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()
+) -> None:
     """Check a mapping's fields; raises ParameterError for one that is missing or unknown."""
     if not isinstance(document, Mapping):
         raise ParameterError(f"The {what} must be a mapping.")
@@ -222,14 +224,14 @@ def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str
         raise ParameterError(f"The {what} needs the field “{name}”.")
 
 
-def relation(value: Any) -> Neighbours:
+def decode_relation(value: Any) -> Neighbours:
     """A relation by its name; raises ParameterError for another."""
     if value not in list(Neighbours):
         raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
     return Neighbours(value)
 
 
-def number(value: Any, what: str) -> float:
+def decode_number(value: Any, what: str) -> float:
     """A finite number, written as a JSON number or as a decimal in text; raises ParameterError for anything else."""
     if (isinstance(value, str) and len(value) <= 40 and "_" not in value) or type(value) in (int, float):
         try:

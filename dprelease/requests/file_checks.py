@@ -29,7 +29,7 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import DISTANCES, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
-from dprelease.requests.parts import AskedQuestion
+from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import BETA, csv_files, preview_of
 
 DRAWN = {"rows", "share", "outcome"}
@@ -46,7 +46,7 @@ CELL_BYTES = 24
 Rows = list[list[str]]
 
 
-def table_faults(question: AskedQuestion, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
+def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
     """Sentences about the files of a question that cannot be of its request.
 
     Args:
@@ -100,7 +100,7 @@ def read_rows(contents: bytes) -> Rows:
     return rows if again == text else []
 
 
-def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
+def _fits(question: RequestPart, found: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
     """Whether a table has the columns, lines and labels of a preview's, and numbers that such a release can have."""
     if found[0] != expected[0] or any(len(row) != len(found[0]) for row in found):
         return False
@@ -198,7 +198,7 @@ def _drawn_places(names: Sequence[str]) -> list[int]:
     return [place for place, name in enumerate(names) if name in drawn]
 
 
-def _numbers_fit(question: AskedQuestion, found: Rows, drawn: Release) -> bool:
+def _numbers_fit(question: RequestPart, found: Rows, drawn: Release) -> bool:
     """Whether what was drawn is numbers, whole ones where such a release has only these, and within its range."""
     of_n = isinstance(drawn, RoundsRelease | RectanglesRelease)
     for place in _drawn_places(found[0]):
@@ -237,7 +237,7 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
     return checks
 
 
-def _distances_fit(question: AskedQuestion, found: Rows, expected: Rows, drawn: RowsRelease) -> bool:
+def _distances_fit(question: RequestPart, found: Rows, expected: Rows, drawn: RowsRelease) -> bool:
     """Whether a file of distances has the measured tables, and what noise may add to each distance, rounded up."""
     assert isinstance(question.mechanism, WholeTable)
     released = replace(drawn, plan=question.mechanism.plan(question.problem), problem=question.problem)
@@ -261,7 +261,7 @@ def _distances_fit(question: AskedQuestion, found: Rows, expected: Rows, drawn: 
     return True
 
 
-def _synthetic_fits(question: AskedQuestion, found: Rows, drawn: RowsRelease) -> bool:
+def _synthetic_fits(question: RequestPart, found: Rows, drawn: RowsRelease) -> bool:
     """Whether n synthetic rows have in every column one of its labels, or a number or date within its ends."""
     domain = drawn.problem.domain
     if not is_table(domain) or len(found) - 1 != question.n:

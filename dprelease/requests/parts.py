@@ -26,17 +26,17 @@ from dpcore.data.declared import MAX_PERSON_ROWS
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading
 from dpcore.mechanisms import entry as entry_of
-from dprelease.ledger.canonical import canonical, digest, parsed
+from dprelease.ledger.canonical import canonical, digest, parse_document
 from dprelease.requests.codec import (
     canonical_format,
+    check_fields,
     check_format,
-    decoded,
-    decoded_format,
-    encoded,
-    encoded_format,
-    known,
-    number,
-    relation,
+    decode,
+    decode_format,
+    decode_number,
+    decode_relation,
+    encode,
+    encode_format,
 )
 
 FORMAT = "dpscope-request/2"
@@ -45,7 +45,7 @@ MAX_PARTS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedQuestion:
+class RequestPart:
     """A part of a request: one question, with a mechanism.
 
     Attributes:
@@ -103,29 +103,29 @@ class AskedQuestion:
     def document(self) -> dict[str, Any]:
         """As a file holds it, beside relation and n; parameters at their usual values are left out."""
         told: dict[str, Any] = {
-            "reading": encoded(self.reading),
-            "queries": encoded(self.queries),
-            "mechanism": {"key": self.entry_key, "parameters": parameters_told(self.entry, self.mechanism)},
+            "reading": encode(self.reading),
+            "queries": encode(self.queries),
+            "mechanism": {"key": self.entry_key, "parameters": encode_parameters(self.entry, self.mechanism)},
         }
         return told | ({"bounds_from_data": True} if self.bounds_from_data else {})
 
     @classmethod
     def of(cls, document: Any, *, n: Any, neighbours: Neighbours) -> Self:
         """From its place in a file; raises ParameterError, in one sentence, for whatever is not known."""
-        known(document, "question", {"reading", "queries", "mechanism"}, optional={"bounds_from_data"})
+        check_fields(document, "question", {"reading", "queries", "mechanism"}, optional={"bounds_from_data"})
         asked = document["mechanism"]
-        known(asked, "question's mechanism", {"key", "parameters"})
+        check_fields(asked, "question's mechanism", {"key", "parameters"})
         if not isinstance(document.get("bounds_from_data", False), bool):
             raise ParameterError("Whether bounds come from the data must be true or false.")
-        reading: Reading = decoded(document["reading"], Reading)
+        reading: Reading = decode(document["reading"], Reading)
         entry = entry_of(asked["key"] if isinstance(asked["key"], str) else "")
         return cls(
             reading=reading,
-            queries=decoded(document["queries"], Queries, domain=reading.domain),
+            queries=decode(document["queries"], Queries, domain=reading.domain),
             n=n,
             neighbours=neighbours,
             entry_key=entry.key,
-            values=parameters_read(entry, asked["parameters"]),
+            values=decode_parameters(entry, asked["parameters"]),
             bounds_from_data=document.get("bounds_from_data", False),
         )
 
@@ -142,7 +142,7 @@ class Request:
         file_format: settings with which the file is read; ``Format()`` for the usual ones, or where none are named.
     """
 
-    parts: tuple[AskedQuestion, ...]
+    parts: tuple[RequestPart, ...]
     person: str = ""
     rows_a_person: int = 1
     draw: int = 1
@@ -176,7 +176,7 @@ class Request:
         """As a file holds it."""
         return {
             "format": FORMAT,
-            "data": {"relation": self.neighbours.value, "n": self.n} | encoded_format(self.file_format),
+            "data": {"relation": self.neighbours.value, "n": self.n} | encode_format(self.file_format),
             "person": self.person,
             "rows_a_person": self.rows_a_person,
             "draw": self.draw,
@@ -196,24 +196,24 @@ class Request:
     @classmethod
     def read(cls, text: str | bytes) -> Self:
         """From a file; raises ParameterError, in one sentence, for whatever is not known or out of range."""
-        return cls.of(parsed(text, what="request"))
+        return cls.of(parse_document(text, what="request"))
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
         """From a file's contents; raises ParameterError as ``read`` does."""
         check_format(document, "request", FORMAT)
-        known(document, "request", {"format", "data", "parts"}, optional={"person", "rows_a_person", "draw"})
+        check_fields(document, "request", {"format", "data", "parts"}, optional={"person", "rows_a_person", "draw"})
         data, person, parts = document["data"], document.get("person", ""), document["parts"]
-        known(data, "request's data", {"relation", "n"}, optional={"file_format"})
+        check_fields(data, "request's data", {"relation", "n"}, optional={"file_format"})
         if not isinstance(person, str) or not isinstance(parts, list):
             raise ParameterError("A request's person is the name of a column, and its parts are a list.")
-        neighbours = relation(data["relation"])
+        neighbours = decode_relation(data["relation"])
         return cls(
-            parts=tuple(AskedQuestion.of(each, n=data["n"], neighbours=neighbours) for each in parts[: MAX_PARTS + 1]),
+            parts=tuple(RequestPart.of(each, n=data["n"], neighbours=neighbours) for each in parts[: MAX_PARTS + 1]),
             person=person,
             rows_a_person=document.get("rows_a_person", 1),
             draw=document.get("draw", 1),
-            file_format=decoded_format(data),
+            file_format=decode_format(data),
         )
 
 
@@ -233,14 +233,14 @@ def _told(value: Any) -> Any:
     return value if isinstance(value, bool | int | str) else exactly(value)
 
 
-def parameters_told(entry: Entry, mechanism: Mechanism) -> dict[str, Any]:
+def encode_parameters(entry: Entry, mechanism: Mechanism) -> dict[str, Any]:
     """A mechanism's parameters that are not at their usual values, as a file holds them."""
     usual = entry.make()
     chosen = {name: getattr(mechanism, name) for name in entry.controls()}
     return {name: _told(value) for name, value in chosen.items() if value != getattr(usual, name)}
 
 
-def parameters_read(entry: Entry, document: Any) -> dict[str, Any]:
+def decode_parameters(entry: Entry, document: Any) -> dict[str, Any]:
     """Parameters from a file; raises ParameterError for whatever is not known or out of range."""
     if not isinstance(document, Mapping):
         raise ParameterError("A mechanism's parameters are a mapping.")
@@ -254,5 +254,5 @@ def _parameter(entry: Entry, name: str, value: Any) -> Any:
         raise ParameterError(f"{entry.title} has no parameter “{name[:40]}”.")
     if parameter.boolean or parameter.choices:
         return value
-    found = number(value, parameter.label)
+    found = decode_number(value, parameter.label)
     return int(found) if parameter.integer and found == int(found) else found

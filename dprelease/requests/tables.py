@@ -10,7 +10,7 @@ from dpcore.core.safe_csv import frame_csv
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.whole_table import DISTANCES, ROWS_OF_NOBODY, RowsRelease
 from dpcore.randomness import Preview
-from dprelease.requests.parts import AskedQuestion
+from dprelease.requests.parts import RequestPart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def _unsigned(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def preview_of(question: AskedQuestion) -> Release:
+def preview_of(question: RequestPart) -> Release:
     """A release of mock data by the same mechanism: its columns and labels depend on the request alone."""
     problem = replace(question.problem, n=min(question.n, MAX_PREVIEW_ROWS))
     dataset = twin(question.reading, n=problem.n).dataset()

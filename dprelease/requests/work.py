@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dpcore.core import Mechanism, ParameterError
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 
 MAX_SECONDS = 300.0
 """Estimated time that the questions of a request may take together; a single question is bounded by its controls."""
@@ -36,7 +36,7 @@ def too_much_work(request: Request) -> str:
     )
 
 
-def _strategy(part: AskedQuestion) -> Hashable:
+def _strategy(part: RequestPart) -> Hashable:
     """Return what the work before a first draw depends on: public sizes and parameters."""
     values = part.parameters
     if type(part.mechanism).warm_up is Mechanism.warm_up:  # nothing is prepared for one epsilon alone

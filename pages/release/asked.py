@@ -18,7 +18,7 @@ from dplab.recipe import DEFAULT_RECIPE
 from dprelease.ledger.records import DIED, Failed, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.plan.questions import Plan
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 from pages.data.declare import filled_columns
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
@@ -92,7 +92,7 @@ def _request(
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
     # Persons are capped by the registration, whatever is declared now.
     reading = source.reading.reading if isinstance(source.reading, Capped) else source.reading
-    question = AskedQuestion(
+    question = RequestPart(
         reading=reading,
         queries=queries,
         n=registration.public_n,

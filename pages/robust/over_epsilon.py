@@ -146,7 +146,10 @@ def ranks_over_epsilon(
     )
     above = replace(
         sides,
-        **{name: floor.over(getattr(sides, name)) for name in ("seen", "low", "high", "promise", "wall", "hard")},
+        **{
+            name: floor.over(getattr(sides, name))
+            for name in ("observed", "low", "high", "promise", "lower_bound", "hard")
+        },
     )
     top = float(max(each.max() for each in (above.promise, above.high, above.hard)))
     label = "impossible to promise" if _room(np.log(above.lower_bound / floor.zero) / np.log(top / floor.zero)) else ""

@@ -37,7 +37,7 @@ from dprelease.release import release
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import CELL_BYTES, read_rows
 from dprelease.requests.parts import Request
-from dprelease.verification import CANNOT_TELL, unverifiable
+from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
 from tests.kit.ledgers import ANALYST, altered, registered, request_of
@@ -458,7 +458,7 @@ def test_a_version_that_no_package_has_is_refused(releases: Callable[[str], Stor
 
 @pytest.mark.parametrize("version", ["3.11.7", "3.14.0rc1", "2.5.0.dev0+git20260101.abc", "3.13.0+"])
 def test_versions_of_packages_and_of_python_are_versions(version: str) -> None:
-    assert CANNOT_TELL["software.python"][0](version)
+    assert UNVERIFIABLE_FIELDS["software.python"][0](version)
 
 
 FORMS = {

@@ -41,7 +41,7 @@ from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import Preview
 from dplab.limits.data_independent_summary import promised_error
 from dprelease.certificate import certificate, unreleasable, verify
-from dprelease.downloads import PROGRAM, downloads_of, zipped
+from dprelease.downloads import PROGRAM, downloads_of, zip_files
 from dprelease.downloads.report import report
 from dprelease.ledger.records import Stored
 from dprelease.release import rehearse, release, unsuitable
@@ -257,7 +257,7 @@ def test_no_script_prints_a_number_of_rows_that_is_no_guarantee(
     ledger, dataset_id = registered(tmp_path / "ledger", rows=table, neighbours=request.neighbours, public_n=n)
     came = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(came, Stored), came
-    zipfile.ZipFile(io.BytesIO(zipped(downloads_of(came)))).extractall(tmp_path)
+    zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(came)))).extractall(tmp_path)
     ran = subprocess.run([sys.executable, "-P", str(tmp_path / PROGRAM)], cwd="/", capture_output=True, text=True)
     assert ran.returncode == 0 and f"No guarantee: {reason}" in ran.stdout
     assert not re.search(ROWS_SAID, ran.stdout)

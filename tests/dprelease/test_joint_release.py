@@ -44,14 +44,14 @@ def test_a_plan_is_one_charge_one_draw_and_one_certificate(tmp_path: Path) -> No
     assert isinstance(came, Stored) and sorted(came.files) == FILES
     assert [len(came.files[name].splitlines()) for name in FILES] == [5, 5]
     spent = ledger.account(dataset_id).spent
-    assert spent == Price.of(plan_of(pure=False).cost) == Price(first=500_000_000, delta=10**11)
+    assert spent == Price.of(plan_of(pure=False).cost) == Price(epsilon_or_rho=500_000_000, delta=10**11)
     assert release(ledger, dataset_id, asked, few_rows(), ANALYST) == came
     assert ledger.account(dataset_id).spent == spent and len(ledger.outcomes(dataset_id)) == 1
     told = certificate(came)
     assert verify(told, came.files) == [] == check(ledger, dataset_id)
     parts = told["parts"]
     assert [part["files"] for part in parts] == [[name] for name in FILES]
-    assert sum((Price.read(part["guarantee"]) for part in parts), Price(first=0)) == spent
+    assert sum((Price.read(part["guarantee"]) for part in parts), Price(epsilon_or_rho=0)) == spent
     assert [part["mechanism"]["key"] for part in parts] == ["identity", "gaussian"]
     other = release(ledger, dataset_id, plan_of(pure=False).request(draw=2), few_rows(), ANALYST)
     assert isinstance(other, Stored) and ledger.account(dataset_id).spent == spent + spent
@@ -74,7 +74,7 @@ def test_what_the_account_of_each_question_adds_up_is_never_above_the_charge(
     charged = ledger.account(dataset_id).spent
     assert len(accounts) == 2 and all(account.charges for account in accounts)
     deltas = [account.delta(question.epsilon) for account, question in zip(accounts, plan.questions, strict=True)]
-    assert sum(question.epsilon for question in plan.questions) * 10**9 <= charged.first
+    assert sum(question.epsilon for question in plan.questions) * 10**9 <= charged.epsilon_or_rho
     assert 0 < sum(deltas) * 10**18 <= charged.delta
 
 
@@ -95,7 +95,7 @@ def test_where_one_question_fails_nothing_of_the_others_is_shown(
     asked = plan_of().request()
     assert release(ledger, dataset_id, asked, few_rows(), ANALYST) == Failed(sentence=RAISED)
     assert len(drawn) == 1 and not ledger.stored(dataset_id) and check(ledger, dataset_id) == []
-    assert ledger.account(dataset_id).spent.first == 500_000_000
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 500_000_000
 
 
 def test_a_plan_over_budget_or_with_a_question_that_is_not_released_draws_nothing(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_plan_over_budget_or_with_a_question_that_is_not_released_draws_nothin
     asked = Request(parts=(question_of(), question_of(bounds_from_data=True)))
     came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
     assert isinstance(came, Refused) and came.sentence.startswith("Question 2: Bounds or labels were read off")
-    assert ledger.account(dataset_id).spent.first == 0
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 0
 
 
 def test_a_rehearsal_of_a_plan_is_of_all_its_questions() -> None:
@@ -122,7 +122,7 @@ def test_a_request_for_others_than_are_registered_is_refused(tmp_path: Path, per
         came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
         assert isinstance(came, Refused)
         assert "registered for persons (column “person”) with at most 3 rows" in came.sentence
-    assert ledger.account(dataset_id).spent.first == 0
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 0
 
 
 def test_persons_are_charged_and_promised_what_their_rows_cost(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def worst(price: Price, cap: int) -> float:
     without = [(rows, tuple(row for row in rows if row[0] != person)) for rows in TABLES for person in PERSONS]
     pairs = {(histograms(one, cap), histograms(other, cap)) for one, other in without}
     both = pairs | {(other, one) for one, other in pairs}
-    return max(divergence(one, other, price.first / 10**9) for one, other in both)
+    return max(divergence(one, other, price.epsilon_or_rho / 10**9) for one, other in both)
 
 
 @pytest.mark.slow
@@ -289,4 +289,4 @@ def test_a_column_that_the_file_lacks_is_refused_before_anything_is_charged(tmp_
     for name, asked in (("pay", pay), ("job", job)):
         refused = release(ledger, dataset_id, asked, few_rows(), ANALYST)
         assert refused == Refused(sentence=f"The file has no column named “{name}”.")
-    assert ledger.account(dataset_id).spent.first == 0
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 0

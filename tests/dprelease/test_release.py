@@ -26,9 +26,8 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.ranges import Cells, Rectangles
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
-from dprelease.ledger.connection import connected
+from dprelease.ledger.connection import open_connection
 from dprelease.ledger.copies import backup
-from dprelease.ledger.looks import note_look
 from dprelease.ledger.records import (
     DIED,
     RAISED,
@@ -43,8 +42,9 @@ from dprelease.ledger.records import (
     Stored,
 )
 from dprelease.ledger.store import Ledger
+from dprelease.ledger.true_value_access import note_access
 from dprelease.ledger.units import Price
-from dprelease.release import CLOCK, FEW, STRANGE, TOO_WIDE, refusal, rehearse, release, too_wide, unsuitable
+from dprelease.release import CLOCK, FEW, TOO_WIDE, UNREGISTERED_ROWS, refusal, rehearse, release, too_wide, unsuitable
 from dprelease.requests.parts import Request
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, question_of, registered, request_of
 
@@ -53,7 +53,7 @@ SECRET = "s3cr3t"
 
 def spent(ledger: Ledger, dataset_id: str) -> int:
     """In units of 10⁻⁹."""
-    return ledger.account(dataset_id).spent.first
+    return ledger.account(dataset_id).spent.epsilon_or_rho
 
 
 def test_a_release_is_charged_once_and_given_back_free(tmp_path: Path) -> None:
@@ -75,12 +75,12 @@ def test_whoever_has_no_role_is_refused_and_nothing_is_held(tmp_path: Path) -> N
     assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
-    with connected(ledger.path(dataset_id)) as connection:
+    with open_connection(ledger.path(dataset_id)) as connection:
         assert connection.execute("SELECT count(*) FROM entries WHERE kind = 'attempt'").fetchone() == (1,)
     with pytest.raises(LedgerError, match="Only stewards and analysts may write"):
-        ledger.tell(dataset_id, "something", viewer)
+        ledger.record_access(dataset_id, "something", viewer)
     with pytest.raises(LedgerError, match="Only stewards and analysts may release"):
-        ledger.begin(dataset_id, {"format": "of a viewer"}, Price(first=1), viewer)
+        ledger.begin(dataset_id, {"format": "of a viewer"}, Price(epsilon_or_rho=1), viewer)
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_rows_of_one_data_set_are_no_version_of_another(tmp_path: Path) -> None:
 def test_nothing_is_drawn_where_the_ledger_does_not_add_up(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path)
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
-    with connected(ledger.path(dataset_id)) as connection:
+    with open_connection(ledger.path(dataset_id)) as connection:
         [(name, trigger)] = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name = 'payloads_never_change'"
         ).fetchall()
@@ -377,7 +377,7 @@ def test_nothing_is_drawn_for_an_attempt_that_somebody_else_booked_meanwhile(
     usual = Ledger.drawing
 
     def drawing(self: Ledger, dataset_id: str, attempt: Attempt | None = None) -> Any:
-        self.book_dead(dataset_id)
+        self.book_dead_attempts(dataset_id)
         return usual(self, dataset_id, attempt)
 
     monkeypatch.setattr(Ledger, "drawing", drawing)
@@ -401,17 +401,17 @@ def test_rows_of_a_version_that_the_ledger_no_longer_has_are_refused(
         return usual(self, dataset_id, **named)
 
     monkeypatch.setattr(Ledger, "turn", turn)
-    assert release(ledger, dataset_id, request_of(), rows, ANALYST) == Refused(sentence=STRANGE)
+    assert release(ledger, dataset_id, request_of(), rows, ANALYST) == Refused(sentence=UNREGISTERED_ROWS)
     assert ledger.outcomes(dataset_id) == [] and not ledger.account(dataset_id).begun
 
 
 def test_a_look_noted_at_the_last_moment_is_in_the_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = registered(tmp_path)
-    [print_of_rows] = ledger.fingerprints(dataset_id)
+    [rows_fingerprint] = ledger.fingerprints(dataset_id)
     usual = Ledger.begin
 
     def begin(self: Ledger, *arguments: Any, **named: Any) -> Any:
-        note_look(self.folder, print_of_rows)
+        note_access(self.folder, rows_fingerprint)
         return usual(self, *arguments, **named)
 
     monkeypatch.setattr(Ledger, "begin", begin)
@@ -543,8 +543,8 @@ def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> 
     else:
         pytest.fail("the number of rows stands in each")
     assert b"ages" in public and b"ages" in kept, "the search finds what is there"
-    [print_of_rows] = ledger.fingerprints(dataset_id)
-    assert print_of_rows.encode() not in public
+    [rows_fingerprint] = ledger.fingerprints(dataset_id)
+    assert rows_fingerprint.encode() not in public
 
 
 def test_rows_that_are_gone_are_refused_free_and_not_by_their_files_name(tmp_path: Path) -> None:

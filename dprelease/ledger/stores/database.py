@@ -21,15 +21,15 @@ from typing import Any
 from typing_extensions import override
 
 from dprelease.ledger.connection import PATIENCE, RESTORES
-from dprelease.ledger.connection import sentences as file_sentences
+from dprelease.ledger.connection import translate_errors as file_sentences
 from dprelease.ledger.fingerprint import NAME
 from dprelease.ledger.reading import document_in, last_in, registration_in
 from dprelease.ledger.records import DAMAGED, UNSURE, UNWRITABLE, LedgerDamaged, LedgerError, LedgerUnsure
 from dprelease.ledger.stores.files import NO_SUCH
 from dprelease.ledger.stores.note import note_in, write_note
-from dprelease.ledger.stores.shape import expected_shape, shape_of
-from dprelease.ledger.stores.spoken import Spoken, driver, lock_number, sentences
-from dprelease.ledger.stores.translated import KNOWN, script
+from dprelease.ledger.stores.postgres import PostgresConnection, driver, lock_number, translate_errors
+from dprelease.ledger.stores.postgres_schema import KNOWN, script
+from dprelease.ledger.stores.schema_shape import expected_shape, shape_of
 
 NAMES = re.compile(r"[a-z][a-z0-9_]{0,19}")
 """Of a ledger in its database."""
@@ -62,10 +62,10 @@ class Database:
         return f"{self.name}_{dataset_id}"
 
     @contextmanager
-    def spoken(self) -> Iterator[Spoken]:
+    def connection(self) -> Iterator[PostgresConnection]:
         """A connection to the database."""
-        with sentences():
-            connection = Spoken(self.address)
+        with translate_errors():
+            connection = PostgresConnection(self.address)
             try:
                 yield connection
             finally:
@@ -73,19 +73,19 @@ class Database:
 
     def dataset_ids(self) -> list[str]:
         """See Store."""
-        with self.spoken() as connection:
+        with self.connection() as connection:
             return self._held(connection)
 
-    def _held(self, connection: Spoken) -> list[str]:
+    def _held(self, connection: PostgresConnection) -> list[str]:
         query = "SELECT nspname::text FROM pg_namespace WHERE nspname ~ ? ORDER BY 1"
         found = connection.execute(query, (f"^{self.name}_{NAME}$",)).fetchall()
         return [schema.removeprefix(f"{self.name}_") for (schema,) in found]
 
     @contextmanager
-    def connected(self, dataset_id: str) -> Iterator[OpenSchema]:
+    def open_connection(self, dataset_id: str) -> Iterator[OpenSchema]:
         """See Store."""
         schema = self.schema(dataset_id)
-        with self.spoken() as connection:
+        with self.connection() as connection:
             query = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = ?"
             told = connection.execute(query, (schema,)).fetchone()
             if told is None:
@@ -98,14 +98,14 @@ class Database:
     @contextmanager
     def writing(self, dataset_id: str) -> Iterator[OpenSchema]:
         """See Store."""
-        with self.connected(dataset_id) as connection, transaction(connection):
+        with self.open_connection(dataset_id) as connection, transaction(connection):
             yield connection
 
     @contextmanager
     def beginning(self, dataset_id: str) -> Iterator[OpenSchema]:
         """See Store; Postgres makes tables in a transaction."""
         schema = self.schema(dataset_id)
-        with self.spoken() as plain:
+        with self.connection() as plain:
             connection = OpenSchema(self, dataset_id, plain)
             with transaction(connection):
                 plain.execute(f"CREATE SCHEMA {schema}")
@@ -115,7 +115,7 @@ class Database:
     @contextmanager
     def turn(self, dataset_id: str, *, patience: float) -> Iterator[None]:
         """See Store; who loses the connection loses the turn, and can book nothing that another booked as dead."""
-        with self.connected(dataset_id):
+        with self.open_connection(dataset_id):
             pass
         with self._alone("turn", dataset_id, patience=patience):
             yield
@@ -125,7 +125,7 @@ class Database:
         """See Store; with another key, or in another database, the same rows would get another budget."""
         mark = hmac.digest(key, b"mark", hashlib.sha256).hex()
         with self._alone("registering", patience=PATIENCE) as connection:
-            with sentences():
+            with translate_errors():
                 connection.execute(
                     f"CREATE SCHEMA IF NOT EXISTS {self.name};"
                     f" CREATE TABLE IF NOT EXISTS {self.name}.keys (mark text PRIMARY KEY, id text);"
@@ -135,7 +135,7 @@ class Database:
                 self._same(known, mark, new=not known and not self._held(connection), connection=connection)
             yield
 
-    def _same(self, known: list[Any], mark: str, *, new: bool, connection: Spoken) -> None:
+    def _same(self, known: list[Any], mark: str, *, new: bool, connection: PostgresConnection) -> None:
         """Whether this is the database that the folder's note tells; it is told before anything is registered."""
         _, noted = note_in(self.folder) or ("", "")
         if noted and noted not in [told for _, told in known]:
@@ -151,10 +151,10 @@ class Database:
             write_note(self.folder, self.name, told)
 
     @contextmanager
-    def _alone(self, *names: str, patience: float) -> Iterator[Spoken]:
+    def _alone(self, *names: str, patience: float) -> Iterator[PostgresConnection]:
         """Hold a lock as long as the connection lives."""
         number = lock_number(self.name, *names)
-        with self.spoken() as connection:
+        with self.connection() as connection:
             connection.patient(patience)
             connection.execute("SELECT pg_advisory_lock(?::bigint)", (number,))
             try:
@@ -163,12 +163,12 @@ class Database:
                 with suppress(Exception):
                     connection.execute("SELECT pg_advisory_unlock(?::bigint)", (number,))
 
-    def lock(self, connection: Spoken, dataset_id: str, *, patience: float = PATIENCE) -> None:
+    def lock(self, connection: PostgresConnection, dataset_id: str, *, patience: float = PATIENCE) -> None:
         """The writer's, until the transaction ends."""
         connection.patient(patience)
         connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "writing", dataset_id),))
 
-    def elsewhere(self, connection: Spoken, dataset_id: str) -> list[str]:
+    def other_fingerprints(self, connection: PostgresConnection, dataset_id: str) -> list[str]:
         """Fingerprints of all other data sets; until the transaction ends, nobody else registers.
 
         The lock of ``registering`` is a connection's of its own: where that was lost, others may have registered.
@@ -188,7 +188,7 @@ class Database:
         schema, end = self.schema(dataset_id), time.monotonic() + SETTLING
         while True:
             try:
-                with self.spoken() as connection:
+                with self.connection() as connection:
                     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
                     self.lock(connection, dataset_id, patience=max(0.0, end - time.monotonic()))
                     [there] = connection.execute("SELECT to_regclass(?) IS NOT NULL", (f"{schema}.entries",)).fetchone()
@@ -201,7 +201,7 @@ class Database:
 
     def changed(self) -> Hashable:
         """The last entry of every data set."""
-        with self.spoken() as connection:
+        with self.connection() as connection:
             held = self._held(connection)
             query = " UNION ALL ".join(f"SELECT max(seq) FROM {self.schema(each)}.entries" for each in held)
             links = connection.execute(query).fetchall() if held else []
@@ -211,14 +211,14 @@ class Database:
 class OpenSchema:
     """An open schema, as ``Opened`` has it."""
 
-    def __init__(self, store: Database, dataset_id: str, spoken: Spoken) -> None:
-        self.store, self.dataset_id, self.spoken = store, dataset_id, spoken
+    def __init__(self, store: Database, dataset_id: str, spoken: PostgresConnection) -> None:
+        self.store, self.dataset_id, self.connection = store, dataset_id, spoken
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
         """See Opened."""
-        return self.spoken.execute(sql, values)
+        return self.connection.execute(sql, values)
 
-    def look(self) -> None:
+    def begin_snapshot(self) -> None:
         """See Opened."""
         self.begin("REPEATABLE READ READ ONLY")
 
@@ -233,11 +233,11 @@ class OpenSchema:
         if shape_of(self, store.schema(self.dataset_id)) != expected_shape(store.address, store.name):
             yield "The ledger's tables or triggers were changed. Restore a backup."
 
-    def registered_elsewhere(self) -> list[str]:
+    def other_fingerprints(self) -> list[str]:
         """See Opened."""
-        return self.store.elsewhere(self.spoken, self.dataset_id)
+        return self.store.other_fingerprints(self.connection, self.dataset_id)
 
-    def copies_noted(self) -> int:
+    def count_restore_notes(self) -> int:
         """See Opened."""
         with file_sentences():
             return len(list((self.store.folder / RESTORES).glob(f"{self.dataset_id}-*")))
@@ -247,7 +247,7 @@ class OpenSchema:
 def transaction(connection: OpenSchema) -> Iterator[None]:
     """All or nothing: the writer's lock from the beginning; a commit that nobody acknowledges is looked up."""
     connection.begin("READ COMMITTED READ WRITE")
-    connection.store.lock(connection.spoken, connection.dataset_id)
+    connection.store.lock(connection.connection, connection.dataset_id)
     try:
         yield
         if registration_in(connection).dataset_id != connection.dataset_id:

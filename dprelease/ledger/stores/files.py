@@ -7,11 +7,18 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dprelease.ledger.connection import PATIENCE, connected, made_private, sentences, transaction, turn
+from dprelease.ledger.connection import (
+    PATIENCE,
+    create_private_file,
+    open_connection,
+    transaction,
+    translate_errors,
+    turn,
+)
 from dprelease.ledger.fingerprint import NAME, SUFFIX, datasets_in
 from dprelease.ledger.records import DAMAGED, LedgerError
 from dprelease.ledger.schema import SCRIPT
-from dprelease.ledger.stores.opened import Opened
+from dprelease.ledger.stores.protocols import LedgerConnection
 
 NO_SUCH = "This ledger holds no such data set."
 
@@ -34,29 +41,29 @@ class Files:
         return datasets_in(self.folder)
 
     @contextmanager
-    def connected(self, dataset_id: str) -> Iterator[Opened]:
+    def open_connection(self, dataset_id: str) -> Iterator[LedgerConnection]:
         """See Store."""
-        with connected(file_of(self.folder, dataset_id)) as connection:
+        with open_connection(file_of(self.folder, dataset_id)) as connection:
             yield connection
 
     @contextmanager
-    def writing(self, dataset_id: str) -> Iterator[Opened]:
+    def writing(self, dataset_id: str) -> Iterator[LedgerConnection]:
         """See Store."""
-        with connected(file_of(self.folder, dataset_id)) as connection, transaction(connection):
+        with open_connection(file_of(self.folder, dataset_id)) as connection, transaction(connection):
             yield connection
 
     @contextmanager
-    def beginning(self, dataset_id: str) -> Iterator[Opened]:
+    def beginning(self, dataset_id: str) -> Iterator[LedgerConnection]:
         """Under its name once it is whole."""
         path = file_of(self.folder, dataset_id)
         unfinished = path.with_suffix(".unfinished")
-        with sentences():
-            made_private(unfinished)
-        with connected(unfinished, fresh=True) as connection:
+        with translate_errors():
+            create_private_file(unfinished)
+        with open_connection(unfinished, fresh=True) as connection:
             connection.executescript(SCRIPT)
             with transaction(connection):
                 yield connection
-        with sentences():
+        with translate_errors():
             unfinished.rename(path)
 
     @contextmanager

@@ -7,7 +7,7 @@ import re
 import secrets
 from pathlib import Path
 
-from dprelease.ledger.connection import on_the_disk, sentences
+from dprelease.ledger.connection import sync_folder, translate_errors
 from dprelease.ledger.fingerprint import NAME, NOTE
 from dprelease.ledger.records import LedgerError
 
@@ -26,7 +26,7 @@ def note_in(folder: Path) -> tuple[str, str] | None:
     Raises:
         LedgerError: there is another file that could be taken for the note, or it cannot be read.
     """
-    with sentences():
+    with translate_errors():
         found = list(folder.glob(f"{NOTE}*"))
         if not found:
             return None
@@ -41,7 +41,7 @@ def note_in(folder: Path) -> tuple[str, str] | None:
 def write_note(folder: Path, name: str, told: str = "") -> None:
     """Have the note be on the disk, whole, before anything that hangs on it is done."""
     made = folder / f"note.{secrets.token_hex(8)}"
-    with sentences():
+    with translate_errors():
         try:
             with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
                 file.write(f"{name} {told}".strip())
@@ -50,4 +50,4 @@ def write_note(folder: Path, name: str, told: str = "") -> None:
             made.replace(folder / NOTE_FILE)
         finally:
             made.unlink(missing_ok=True)
-        on_the_disk(folder)
+        sync_folder(folder)

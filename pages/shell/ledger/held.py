@@ -157,9 +157,9 @@ def _print_name(data: Data, key: bytes) -> tuple[str, str]:
     return mark_of(key), rows_key(data)
 
 
-def _account(found: Ledger, print_of_rows: str) -> Account | None:
+def _account(found: Ledger, rows_fingerprint: str) -> Account | None:
     for dataset_id in found.dataset_ids():
-        if print_of_rows in found.fingerprints(dataset_id):
+        if rows_fingerprint in found.fingerprints(dataset_id):
             return account_in(found, dataset_id)
     return None
 

@@ -14,8 +14,8 @@ from dpcore.core import DataError
 from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.tables import CountedTable, EngineTable
 from dprelease.ledger.fingerprint import key_of
-from dprelease.ledger.looks import note_look, print_of_name
 from dprelease.ledger.records import LedgerError
+from dprelease.ledger.true_value_access import name_fingerprint, note_access
 from pages.data.upload import held_file
 from pages.shell.ledger.door import admitted
 from pages.shell.ledger.held import ledger, mark_of, print_of
@@ -62,7 +62,7 @@ def tell_of_unheard(source: Source) -> None:
     """
     found = ledger()
     if found is not None and UNHEARD.value and isinstance(source.origin, Uploaded):
-        note_look(found.folder, print_of(source, key_of(found.folder)))
+        note_access(found.folder, print_of(source, key_of(found.folder)))
 
 
 def _keep(origin: Uploaded) -> None:
@@ -76,7 +76,7 @@ def _keep(origin: Uploaded) -> None:
     noted, untold = NOTED.setdefault(set()), UNTOLD.setdefault(set())
     if (mark, origin.key) not in noted:
         if isinstance(origin.table, CountedTable):
-            untold.add((mark, print_of_name(origin.table.name, key=key)))
+            untold.add((mark, name_fingerprint(origin.table.name, key=key)))
         if not isinstance(origin.table, EngineTable):  # which has no rows to digest: its name stands for all its counts
             untold.add((mark, print_of(origin, key)))
         noted.add((mark, origin.key))
@@ -90,7 +90,7 @@ def _tell() -> None:
     mark = mark_of(key_of(found.folder))
     for each in sorted(untold):
         if each[0] == mark:
-            note_look(found.folder, each[1])
+            note_access(found.folder, each[1])
         else:
             UNHEARD.value = True
         untold.discard(each)

@@ -69,7 +69,7 @@ def tell_what_was_seen(found: Account, data: Data) -> None:
     if book is None or found.dataset_id in told or not data.provenance.is_private or not saw_true_values():
         return
     with suppress(LedgerBusy), book.turn(found.dataset_id, patience=0):
-        book.tell(found.dataset_id, SAW_TRUE_VALUES, actor())
+        book.record_access(found.dataset_id, SAW_TRUE_VALUES, actor())
         told.add(found.dataset_id)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dprelease.certificate import verify
-from dprelease.downloads import CERTIFICATE, PROGRAM, downloads_of, zipped
+from dprelease.downloads import CERTIFICATE, PROGRAM, downloads_of, zip_files
 from dprelease.ledger.records import Stored
 from dprelease.release import release
 from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
@@ -21,8 +21,8 @@ def unpacked(tmp_path: Path) -> Path:
     ledger, dataset_id = registered(tmp_path / "ledger")
     stored = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
     assert isinstance(stored, Stored)
-    packed = zipped(downloads_of(stored))
-    assert packed == zipped(downloads_of(stored)), "equal releases have equal bytes"
+    packed = zip_files(downloads_of(stored))
+    assert packed == zip_files(downloads_of(stored)), "equal releases have equal bytes"
     zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path / "else")
     return tmp_path / "else"
 
@@ -47,7 +47,7 @@ def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path / "ledger")
     stored = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
     assert isinstance(stored, Stored)
-    zipfile.ZipFile(io.BytesIO(zipped(downloads_of(stored)))).extractall(tmp_path / "else")
+    zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(stored)))).extractall(tmp_path / "else")
     code, told = ran(tmp_path / "else")
     assert code == 0 and "01-counts.csv: 4 rows" in told and "02-counts.csv: 4 rows" in told
 

@@ -22,7 +22,7 @@ from dpcore.data.readings import Coded, Columns, Several
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds
 from dprelease.certificate import certificate, verify
-from dprelease.downloads import REPORT, downloads_of, zipped
+from dprelease.downloads import REPORT, downloads_of, zip_files
 from dprelease.downloads.report import MAX_BARS, report
 from dprelease.ledger.records import Stored
 from dprelease.release import SAW_TRUE_VALUES, release
@@ -123,7 +123,7 @@ def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path:
     asked: dict[str, Any] = {"neighbours": Neighbours.REPLACE_ONE, "n": 20}
     ledger, dataset_id = registered(tmp_path / "2", neighbours=Neighbours.REPLACE_ONE, public_n=20)
     release(ledger, dataset_id, request_of(**asked), few_rows(), ANALYST)
-    ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
+    ledger.record_access(dataset_id, SAW_TRUE_VALUES, STEWARD)
     words = page(release(ledger, dataset_id, request_of(draw=2, **asked), few_rows(), ANALYST)).words
     for told in ("Not protected, because it is public: number of rows: 20", "If any one row had other values"):
         assert told in words
@@ -232,7 +232,7 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
     for told in (secret, str(count), f"{count:,}", *(str(each) for each in counts if str(each) not in noisy)):
         assert told.encode() not in packed
     assert str(NOMINAL).encode() in packed, "the search finds what is there"
-    assert secret.encode() not in zipped(downloads_of(stored))
+    assert secret.encode() not in zip_files(downloads_of(stored))
 
 
 def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from dplab.measure import finish, measure
 from dplab.solve import Need
 from dprelease.plan import errors, shares
 from dprelease.plan.answers import Errors
-from dprelease.plan.errors import GRID, predict, simulated, twin_of
+from dprelease.plan.errors import GRID, predict, simulate_errors, twin_of
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.shares import for_targets, for_total
 from tests.kit.statistics import binomial_tail
@@ -156,12 +156,12 @@ def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPat
 
     def counted(*told: Any, **named: Any) -> Errors:
         drawn.append(told[1].queries)
-        return simulated(*told, **named)
+        return simulate_errors(*told, **named)
 
-    monkeypatch.setattr(errors, "simulated", counted)
+    monkeypatch.setattr(errors, "simulate_errors", counted)
     predicted: dict[str, errors.Prediction] = {}
     assert next(errors.predict(asked, known=predicted)) == 0.5 and drawn == [AGE.queries]
-    assert [math.isnan(each.worst) for each in errors.predicted_so_far(asked, known=predicted)] == [False, True]
+    assert [math.isnan(each.worst) for each in errors.known_predictions(asked, known=predicted)] == [False, True]
     whole = finish(errors.predict(asked, known=predicted))
     assert drawn == [AGE.queries, GROUP.queries] and whole == finish(errors.predict(asked))
     assert finish(errors.predict(replace(asked, n=asked.n + 1), known=predicted)) != whole
@@ -182,7 +182,7 @@ def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPat
     ranked: dict[str, list[Need]] = {}
     solved = finish(for_targets(asked, known=ranked))
     assert len(ranked) == 2
-    monkeypatch.setattr(shares, "needs", None)
+    monkeypatch.setattr(shares, "needed_epsilons", None)
     again = replace(asked, questions=tuple(replace(each, epsilon=3.0) for each in asked.questions))
     assert finish(for_targets(again, known=ranked)).plan == solved.plan
     with pytest.raises(TypeError):  # another target is another question

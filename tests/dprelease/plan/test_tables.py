@@ -41,7 +41,7 @@ TABLE = DeclaredTable(
 )
 LINES = PlannedQuestion(
     columns=("age", "sex"), queries=TABLES, entry_key="direct-tables", epsilon=0.5, values={"noise": "laplace"},
-    asks=("age 20-34, sex = F", "age >= 20, sex M"),
+    lines=("age 20-34, sex = F", "age >= 20, sex M"),
 )  # fmt: skip
 PAIRS = PlannedQuestion(
     columns=("age", "sex", "rows"), queries=TABLES, entry_key="residual-planner", epsilon=0.5, ways=2,
@@ -74,7 +74,7 @@ def people(n: int = N) -> pd.DataFrame:
 def test_a_plan_of_tables_lines_and_values_is_what_its_file_says() -> None:
     told = plan(*ALL)
     again = Plan.read(told.text)
-    assert again.text == told.text and again.questions[0].asks == LINES.asks and again.questions[1].ways == 2
+    assert again.text == told.text and again.questions[0].lines == LINES.lines and again.questions[1].ways == 2
     assert again.cost == told.cost and told.cost.delta > 2e-7
     [line] = [each for each in told.request().parts if each.entry_key == "direct-tables"]
     assert line.queries.count == 4 * 3, "below 20, to 34, above, missing; two labels and anything else"

@@ -156,8 +156,8 @@ def test_a_plan_and_the_ledger_find_one_price(rows: int) -> None:
     plan = plan_of("gaussian", "gaussian", "root", **told)
     asked = plan.request()
     assert Price.of(plan.cost) == price_of(asked, rows_a_person=max(1, rows))
-    sums = sum(prices(asked, rows_a_person=max(1, rows)), Price(first=0))
-    assert price_of(asked, rows_a_person=max(1, rows)).within(sums) and plan.cost.epsilon < sums.first / 1e9
+    sums = sum(prices(asked, rows_a_person=max(1, rows)), Price(epsilon_or_rho=0))
+    assert price_of(asked, rows_a_person=max(1, rows)).within(sums) and plan.cost.epsilon < sums.epsilon_or_rho / 1e9
 
 
 def test_a_release_of_gaussian_questions_is_charged_as_one_vector(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_release_of_gaussian_questions_is_charged_as_one_vector(tmp_path: Path
     came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
     assert isinstance(came, Stored), came
     spent = ledger.account(dataset_id).spent
-    assert spent == price_of(asked, rows_a_person=1) and spent.first < 0.4e9
+    assert spent == price_of(asked, rows_a_person=1) and spent.epsilon_or_rho < 0.4e9
     assert verify(certificate(came), came.files) == []
 
 

@@ -12,14 +12,14 @@ from dpcore.data.columns import Number
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Thresholds
 from dprelease.certificate import unreleasable
-from dprelease.requests.parts import MAX_PARTS, AskedQuestion, Request
+from dprelease.requests.parts import MAX_PARTS, Request, RequestPart
 from dprelease.requests.work import MAX_SECONDS, too_much_work
 from tests.kit.ledgers import question_of
 
 LINE = Number(high=100.0, bits=16)
 
 
-def ranges_of(key: str, values: Mapping[str, Any]) -> AskedQuestion:
+def ranges_of(key: str, values: Mapping[str, Any]) -> RequestPart:
     return question_of(
         reading=Columns(names=("pay",), on=LINE),
         queries=Thresholds(domain=LINE),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from dprelease.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
+from dprelease.ledger.records import DAMAGED, TURN_HELD, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
 
 NO_DRIVER = "This server has no driver for Postgres: whoever runs it can install the extra “engines”."
 POOLED = "Between this server and the ledger's database stands a pooler: name the database's own address."
@@ -54,7 +54,7 @@ def driver() -> Any:
 
 
 @contextmanager
-def sentences() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Every error of the driver becomes a LedgerError with our own words."""
     psycopg = driver()
     try:
@@ -62,7 +62,7 @@ def sentences() -> Iterator[None]:
     except psycopg.Error as error:
         code = error.sqlstate or ""
         if code in BUSY:
-            raise LedgerBusy(TAKEN) from None
+            raise LedgerBusy(TURN_HELD) from None
         if code.startswith(("22", "23")) or (not code and isinstance(error, psycopg.DataError)):
             raise LedgerError(UNFIT) from None
         if not code or code.startswith(GONE):
@@ -74,7 +74,7 @@ def sentences() -> Iterator[None]:
         raise LedgerError(UNFIT) from None
 
 
-class Spoken:
+class PostgresConnection:
     """A connection as ``Opened`` has it, in autocommit mode."""
 
     def __init__(self, address: str) -> None:

@@ -34,7 +34,7 @@ class WholeRehearsal:
         ways: columns of the tables that are measured.
         n: made-up rows.
         names: of the columns of each pair.
-        apart: rows in a wrong cell of each pair, shares of n, (pairs,).
+        wrong_cell_shares: rows in a wrong cell of each pair, shares of n, (pairs,).
         worst: error of each pair's worst cell, shares of n, (pairs,).
         within: where it stays except with chance beta, as the release itself says; infinity for nothing.
         rows: of nobody, with the table's columns.
@@ -44,13 +44,13 @@ class WholeRehearsal:
     ways: int
     n: int
     names: tuple[tuple[str, str], ...]
-    apart: Floats
+    wrong_cell_shares: Floats
     worst: Floats
     within: Floats
     rows: pd.DataFrame
 
 
-def rehearsed_table(
+def rehearse_table(
     table: DeclaredTable,
     names: Sequence[str],
     *,
@@ -86,7 +86,7 @@ def rehearsed_table(
         ways=release.plan.kinds.ways,
         n=n,
         names=tuple((domain.names[first], domain.names[second]) for first, second in pairs),
-        apart=distances(made, truth, sets=pairs, n=n),
+        wrong_cell_shares=distances(made, truth, sets=pairs, n=n),
         worst=np.array([np.abs(made[pair] - truth[pair]).max() / n for pair in pairs]),
         within=np.array([release.off_by(pair, rows[None], beta=beta)[0] / n for pair in pairs]),
         rows=release.table(rows=rows),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dprelease.ledger.connection import OPEN_FOLDER, require_private, sentences
+from dprelease.ledger.connection import OPEN_FOLDER, require_private, translate_errors
 from dprelease.ledger.fingerprint import datasets_in
 from dprelease.ledger.records import LedgerError
 from dprelease.ledger.stores.files import Files
 from dprelease.ledger.stores.note import USUAL, note_in, write_note
-from dprelease.ledger.stores.opened import Store
+from dprelease.ledger.stores.protocols import Store
 
 ADDRESS = "DPSCOPE_LEDGER_DATABASE"
 """The variable that holds the address of a Postgres database as libpq has it."""
@@ -42,7 +42,7 @@ def store_of(folder: Path) -> Store:
 
 
 def _require_closed(folder: Path) -> None:
-    with sentences():
+    with translate_errors():
         there = folder.exists()
     if there:
         require_private(folder, OPEN_FOLDER)

@@ -72,7 +72,7 @@ def _declared(part: Encoding) -> str:
     return "yes or no" if part.on.yes_no else "labels"
 
 
-def question(
+def build_query(
     table: Sequence[str], parts: Sequence[Encoding], columns: Sequence[TableColumn], *, most: int
 ) -> tuple[Any, list[list[str]]]:
     """The expression for the cell of each part, and how many rows have these cells; and the lists it takes.
@@ -106,7 +106,7 @@ def question(
     return found.group_by(found.columns).aggregate(k=found.count()).limit(most + 1), texts
 
 
-def written(expression: Any, *, compiler: str, place: str) -> str:
+def render_sql(expression: Any, *, compiler: str, place: str) -> str:
     """An expression in an engine's SQL.
 
     Args:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from dprelease.ledger.stores.spoken import Spoken
-from dprelease.ledger.stores.translated import script
+from dprelease.ledger.stores.postgres import PostgresConnection
+from dprelease.ledger.stores.postgres_schema import script
 
 RELATIONS = "SELECT c.oid FROM pg_class c WHERE c.relnamespace = s.oid"
 QUESTIONS = (
@@ -57,7 +57,7 @@ def shape_of(connection: Any, schema: str) -> Shape:
 
 def expected_shape(address: str, ledger: str) -> Shape:
     """The same of a schema that the script makes; it is undone. Once for each version of a server."""
-    connection = Spoken(address)
+    connection = PostgresConnection(address)
     try:
         if connection.version not in _expected:
             schema = f"{ledger}_{secrets.token_hex(16)}"

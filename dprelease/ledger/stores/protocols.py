@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 
-class Told(Protocol):
+class Cursor(Protocol):
     """Rows."""
 
     def fetchone(self) -> Any:
@@ -20,22 +20,22 @@ class Told(Protocol):
         """One by one."""
 
 
-class Opened(Protocol):
+class LedgerConnection(Protocol):
     """A connection to one data set."""
 
-    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Told:
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Cursor:
         """Plain SQL that SQLite and Postgres share; "?" stands for each value."""
 
-    def look(self) -> None:
+    def begin_snapshot(self) -> None:
         """One picture of everything from here on, whoever writes meanwhile."""
 
     def damage(self) -> Iterator[str]:
         """What is wrong with the file, the tables or the triggers, one sentence each."""
 
-    def registered_elsewhere(self) -> list[str]:
+    def other_fingerprints(self) -> list[str]:
         """Fingerprints of other data sets, where they may be more than when registering began; none joins them now."""
 
-    def copies_noted(self) -> int:
+    def count_restore_notes(self) -> int:
         """How many notes outside it say that a copy took its place."""
 
 
@@ -45,13 +45,13 @@ class Store(Protocol):
     def dataset_ids(self) -> list[str]:
         """Every data set; one whose registration was cut short is none."""
 
-    def connected(self, dataset_id: str) -> AbstractContextManager[Opened]:
+    def open_connection(self, dataset_id: str) -> AbstractContextManager[LedgerConnection]:
         """A connection that reads."""
 
-    def writing(self, dataset_id: str) -> AbstractContextManager[Opened]:
+    def writing(self, dataset_id: str) -> AbstractContextManager[LedgerConnection]:
         """A transaction, all or nothing, of the data set's one writer."""
 
-    def beginning(self, dataset_id: str) -> AbstractContextManager[Opened]:
+    def beginning(self, dataset_id: str) -> AbstractContextManager[LedgerConnection]:
         """The transaction that makes a new data set: it is there once it is whole."""
 
     def turn(self, dataset_id: str, *, patience: float) -> AbstractContextManager[None]:

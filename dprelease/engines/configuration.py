@@ -24,18 +24,18 @@ DAY = 24 * 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
+class EngineConfiguration:
     """A table of an engine that may be chosen by its name.
 
     Attributes:
         name: safe to show.
         private: whether nothing of it may be shown.
-        told: the settings; they may hold a password, and are in no repr.
+        options: the settings; they may hold a password, and are in no repr.
     """
 
     name: str
     private: bool
-    told: Mapping[str, Any]
+    options: Mapping[str, Any]
 
     @override
     def __repr__(self) -> str:
@@ -47,14 +47,16 @@ class Offer:
         Args:
             sealed: whether the table refuses every count: for all but the data's steward, where rows are private.
         """
-        return open_table(engine_of(self.told), name=self.name, sealed=sealed)
+        return open_table(engine_of(self.options), name=self.name, sealed=sealed)
 
 
-def offers(sections: Mapping[str, Any]) -> dict[str, Offer]:
+def read_configurations(sections: Mapping[str, Any]) -> dict[str, EngineConfiguration]:
     """What may be chosen, by its key; rows are private unless their section says otherwise."""
     return {
-        str(key): Offer(
-            name=clean_name(str(told.get("title", key))) or "table", private=told.get("private") is not False, told=told
+        str(key): EngineConfiguration(
+            name=clean_name(str(told.get("title", key))) or "table",
+            private=told.get("private") is not False,
+            options=told,
         )
         for key, told in sections.items()
         if isinstance(told, Mapping)

@@ -11,31 +11,31 @@ import hmac
 from collections.abc import Iterable
 from pathlib import Path
 
-from dprelease.ledger.connection import made_private, on_the_disk, sentences
+from dprelease.ledger.connection import create_private_file, sync_folder, translate_errors
 
 FOLDER = "looks"
 """In a ledger's folder."""
 
 
-def print_of_name(name: str, *, key: bytes) -> str:
+def name_fingerprint(name: str, *, key: bytes) -> str:
     """Stands for a table that an engine keeps: its counts differ with each declaration, and its name does not."""
     return hmac.digest(key, b"name" + name.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()
 
 
-def note_look(folder: Path, print_of_rows: str) -> None:
+def note_access(folder: Path, rows_fingerprint: str) -> None:
     """Write down that true values of these rows may be seen from now on; it is on the disk when this returns.
 
     Raises:
         LedgerError: it cannot be written.
     """
-    with sentences():
+    with translate_errors():
         place = folder / FOLDER
         place.mkdir(mode=0o700, exist_ok=True)
-        made_private(place / print_of_rows)
-        on_the_disk(place)
-        on_the_disk(folder)
+        create_private_file(place / rows_fingerprint)
+        sync_folder(place)
+        sync_folder(folder)
 
 
-def looked_at(folder: Path, prints: Iterable[str]) -> bool:
+def was_accessed(folder: Path, prints: Iterable[str]) -> bool:
     """Whether true values of any of these rows may have been seen."""
     return any((folder / FOLDER / each).exists() for each in prints)
