@@ -44,11 +44,11 @@ def recommended_entry(problem: Problem, *, epsilon: float) -> str:
     """
     domain, moved = problem.domain, sum(problem.neighbours.histogram_shift)
     if is_number(domain) and isinstance(problem.queries, Thresholds | Intervals):
-        few = domain.ordered >= MIN_TREE_CELLS and epsilon * problem.n <= ENOUGH * moved * domain.ordered
+        tree_pays = domain.ordered >= MIN_TREE_CELLS and epsilon * problem.n <= ENOUGH * moved * domain.ordered
         if epsilon <= moved:
-            return TREE if few else WINDOWS
+            return TREE if tree_pays else WINDOWS
         return _least_variance(problem, epsilon)
-    keys = [found.key for found in serving(problem.queries)]
+    keys = [each.key for each in serving(problem.queries)]
     return IDENTITY if IDENTITY in keys else keys[0]
 
 

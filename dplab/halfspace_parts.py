@@ -107,14 +107,14 @@ class Parts:
         }
 
 
-def parts(state: SphereState, release: HalfspaceRelease, direction: Floats, *, most: int | None = None) -> Parts:
+def parts(state: SphereState, release: HalfspaceRelease, direction: Floats, *, max_trials: int | None = None) -> Parts:
     """Follow one direction (d,) through a release of this state, or through the first trials of it."""
     queries = state.problem.queries
     assert isinstance(queries, Halfspaces)
     towards, n = queries.sphere.unit(direction[None]), len(state.records)
     truth = float(queries.truth(state.records, towards)[0])
-    counts = state.counts(release.signs, release.net)[:most]
-    release = release.part(0, min(most or release.trials, release.trials))
+    counts = state.counts(release.signs, release.net)[:max_trials]
+    release = release.part(0, min(max_trials or release.trials, release.trials))
     netted = side_answers(counts, release.signs, release.net, towards, n=n)[:, 0]
     projected = np.full(release.trials, truth)
     if release.signs.shape[1]:
@@ -143,11 +143,11 @@ def expected_after_projection(records: Floats, towards: Floats, *, dimensions: i
     """
     bins = 4096
     table = agreement((np.arange(bins) + 0.5) * 2 / bins - 1, dimensions=dimensions)
-    found = np.empty(len(towards))
+    shares = np.empty(len(towards))
     for place, y in enumerate(towards):
         which = np.clip(((records @ y + 1) * (bins / 2)).astype(np.int64), 0, bins - 1)
-        found[place] = np.bincount(which, minlength=bins) @ table / len(records)
-    return found
+        shares[place] = np.bincount(which, minlength=bins) @ table / len(records)
+    return shares
 
 
 def angle_to_net(mechanism: HalfspaceCounts, problem: Problem, direction: Floats) -> float:
@@ -175,20 +175,20 @@ def predicted(
     return {"noise": (-spread, spread), "projection": (0.0, 0.0), "net": (-lost, gained)}
 
 
-def with_unmet_conditions(bound: Bound, *, margin: float, kept: int, lost: int) -> Bound:
+def with_unmet_conditions(bound: Bound, *, margin: float, with_margin: int, without_direction: int) -> Bound:
     """A promise with the conditions that rows and directions at hand may break, so that both are told and drawn.
 
     Args:
         bound: what the mechanism promises of directions with the margin.
         margin: asked.
-        kept: directions at hand that have it.
-        lost: rows that have no direction: they lie on the line of every one.
+        with_margin: directions at hand that have it.
+        without_direction: rows that have no direction: they lie on the line of every one.
     """
     broken = []
-    if not kept:
+    if not with_margin:
         broken.append(Assumption(text=f"directions of margin {margin:g} are drawn (there is none)", met=False))
-    if lost:
-        broken.append(Assumption(text=f"every row has a direction ({lost:,} have none)", met=False))
+    if without_direction:
+        broken.append(Assumption(text=f"every row has a direction ({without_direction:,} have none)", met=False))
     return dataclasses.replace(bound, assumptions=(*bound.assumptions, *broken))
 
 
@@ -207,8 +207,8 @@ def half_circles(histogram: Floats, domain: Number, towards: Floats, *, n: int) 
     A half-circle is an interval of angles, or what an interval leaves over; a cell belongs to it by its middle.
     """
     middles = np.radians(domain.points())
-    around = np.stack([np.cos(middles), np.sin(middles)])
-    inside = (towards @ around > 0).astype(np.float64)
+    unit_vectors = np.stack([np.cos(middles), np.sin(middles)])
+    inside = (towards @ unit_vectors > 0).astype(np.float64)
     shares: Floats = histogram[:, : domain.ordered] @ inside.T / n
     return shares
 
@@ -250,10 +250,10 @@ def circle_of_errors(
     turned = angles(dataset)
     assert is_number(turned.domain)
     problem = Problem(domain=turned.domain, queries=Intervals(domain=turned.domain), n=turned.n)
-    for found in map(entry, ANGLE_METHODS):
-        mechanism = found.make(epsilon=epsilon, alpha=alpha)
+    for method in map(entry, ANGLE_METHODS):
+        mechanism = method.make(epsilon=epsilon, alpha=alpha)
         drawn = mechanism.run(mechanism.prepare(turned, problem), Preview(seed), release.trials)
         assert isinstance(drawn, PointsRelease)
         answers = half_circles(drawn.histogram(), turned.domain, towards, n=turned.n)
-        errors[found.key] = np.abs(answers - truth)
+        errors[method.key] = np.abs(answers - truth)
     return Circle(degrees=CIRCLE, errors=errors)

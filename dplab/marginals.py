@@ -73,8 +73,8 @@ class MarginalAnswers:
 
     def worst(self) -> Generator[float, None, Floats]:
         """Largest error of each of many releases by the chosen method, (T,), shares of n; yields the share done."""
-        kept = self.evaluated_places
-        truth, read = self.truth[kept], readings(self.plan, self.queries, self.indices[kept])
+        places = self.evaluated_places
+        truth, read = self.truth[places], readings(self.plan, self.queries, self.indices[places])
         middle = noiseless(self.plan, read, self.state, truth)
         return (
             yield from worst_errors(

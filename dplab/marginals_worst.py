@@ -44,10 +44,10 @@ class ReadCounts:
 
 def queries_read(plan: MarginalsPlan, indices: Integers) -> Integers:
     """Which of the sampled queries are looked at: some, drawn at random, where each adds up thousands of counts."""
-    most = MAX_READ // max(1, sum(plan.parts))
-    if len(indices) <= most:
+    max_queries = MAX_READ // max(1, sum(plan.parts))
+    if len(indices) <= max_queries:
         return np.arange(len(indices), dtype=np.int64)
-    return np.random.Generator(np.random.SFC64(len(indices))).choice(len(indices), most, replace=False)
+    return np.random.Generator(np.random.SFC64(len(indices))).choice(len(indices), max_queries, replace=False)
 
 
 def readings(plan: MarginalsPlan, queries: AtLeast, indices: Integers) -> list[ReadCounts]:
@@ -56,7 +56,7 @@ def readings(plan: MarginalsPlan, queries: AtLeast, indices: Integers) -> list[R
     if plan.polynomial is None:
         which, factors = _cells(queries, sets, negated)
         return [_reading(which, factors, entries=counts_at(queries, queries.width))]
-    found = []
+    levels = []
     for level in plan.polynomial.levels:
         chosen = places(queries.width, size=level)
         which = ranks(sets[:, chosen])
@@ -64,8 +64,8 @@ def readings(plan: MarginalsPlan, queries: AtLeast, indices: Integers) -> list[R
             must = ~negated if plan.polynomial.basis == "ones" else negated
             which = (which << level) + (must[:, chosen] << np.arange(level)).sum(axis=2)
         factors = np.full(len(chosen), plan.polynomial.coefficients[level])
-        found.append(_reading(which, factors, entries=counts_at(queries, level)))
-    return found
+        levels.append(_reading(which, factors, entries=counts_at(queries, level)))
+    return levels
 
 
 def _cells(queries: AtLeast, sets: Integers, negated: Booleans) -> tuple[Integers, Floats]:
@@ -74,9 +74,9 @@ def _cells(queries: AtLeast, sets: Integers, negated: Booleans) -> tuple[Integer
     if not queries.signed:
         return which[:, None], np.ones(1)
     width = queries.width
-    held = np.bitwise_count(np.arange(1 << width, dtype=np.uint64)) >= queries.least
-    kept, sign = (held, 1.0) if 2 * held.sum() <= held.size else (~held, -1.0)
-    patterns = np.flatnonzero(kept)
+    satisfying = np.bitwise_count(np.arange(1 << width, dtype=np.uint64)) >= queries.least
+    counted, sign = (satisfying, 1.0) if 2 * satisfying.sum() <= satisfying.size else (~satisfying, -1.0)
+    patterns = np.flatnonzero(counted)
     signs = (negated << np.arange(width)).sum(axis=1)
     return (which << width)[:, None] + (patterns ^ signs[:, None]), np.full(len(patterns), sign)
 
@@ -84,13 +84,15 @@ def _cells(queries: AtLeast, sets: Integers, negated: Booleans) -> tuple[Integer
 def _reading(which: Integers, factors: Floats, *, entries: int) -> ReadCounts:
     from scipy.sparse import csr_array
 
-    seen = np.zeros(entries, dtype=np.bool_)
-    seen[which] = True
-    columns = (np.cumsum(seen, dtype=np.int32) - 1)[which]
+    is_read = np.zeros(entries, dtype=np.bool_)
+    is_read[which] = True
+    columns = (np.cumsum(is_read, dtype=np.int32) - 1)[which]
     starts = np.arange(len(which) + 1, dtype=np.int32) * which.shape[1]
     values = np.broadcast_to(factors, which.shape).reshape(-1)
-    shape = (len(which), int(seen.sum()))
-    return ReadCounts(counts=np.flatnonzero(seen), matrix=csr_array((values, columns.reshape(-1), starts), shape=shape))
+    shape = (len(which), int(is_read.sum()))
+    return ReadCounts(
+        counts=np.flatnonzero(is_read), matrix=csr_array((values, columns.reshape(-1), starts), shape=shape)
+    )
 
 
 def trials_for(read: list[ReadCounts]) -> int:
@@ -125,7 +127,7 @@ def worst_errors(
         seed: of the previews.
         trials: T.
     """
-    sampler, found = Preview(seed), np.empty(trials)
+    sampler, largest = Preview(seed), np.empty(trials)
     block = max(1, AT_ONCE // max(1, sum(len(each.counts) for each in read), len(truth)))
     for start in range(0, trials, block):
         stop = min(start + block, trials)
@@ -135,6 +137,6 @@ def worst_errors(
             answers += each.matrix @ (sampler.draw(noise.draw(zeros), stop - start).T / n)
         np.clip(answers, 0.0, 1.0, out=answers)
         answers -= truth[:, None]
-        found[start:stop] = np.maximum(answers.max(axis=0), -answers.min(axis=0))
+        largest[start:stop] = np.maximum(answers.max(axis=0), -answers.min(axis=0))
         yield stop / trials
-    return found
+    return largest

@@ -183,9 +183,9 @@ def measure(
         if enough and enough(worst[:drawn]):
             break
     errors, worst, refused = errors[:drawn], worst[:drawn], refused[:drawn]
-    kept = errors[~refused] if refused.any() else errors
+    answered = errors[~refused] if refused.any() else errors
     typical = np.full(drawn, np.nan)
-    typical[~refused] = np.abs(kept).mean(axis=1, dtype=np.float64) / n
+    typical[~refused] = np.abs(answered).mean(axis=1, dtype=np.float64) / n
     return ErrorReport(
         problem=problem,
         guarantee=mechanism.guarantee(problem),
@@ -193,7 +193,7 @@ def measure(
         sampler=sampler.name,
         indices=indices,
         truth=queries.answer(true_histogram, indices)[0] / n,
-        band=_quantiles(kept) / n,
+        band=_quantiles(answered) / n,
         worst=worst,
         typical=typical,
         refused=refused,

@@ -85,20 +85,20 @@ class Recipe:
         """Python that computes the page's numbers with dpcore alone."""
         imports = ["from dpcore.core import describe_error", "from dplab.measure import finish, measure"]
         if self.weights is not None:
-            asked = self.weights.code
+            query_code = self.weights.code
             imports += ["import numpy as np", "from dpcore.queries.linear import LinearQueries, generated"]
         else:
             kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
-            asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
-        told = "mechanism.guarantee(problem)"
+            query_code = f"dpcore.{kind.__name__}(domain=dataset.domain)"
+        guarantee_code = "mechanism.guarantee(problem)"
         if self.source.person_rows:
-            told = f"mechanism.person_guarantee(problem, {self.source.person_rows})"
+            guarantee_code = f"mechanism.person_guarantee(problem, {self.source.person_rows})"
         then = [
             f"sampler = dpcore.Preview(seed={self.seed})",
             f"work = measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r})",
             "report = finish(work)",
             "",
-            f'print("guarantee:", {told}.sentence())',
+            f'print("guarantee:", {guarantee_code}.sentence())',
             "print(describe_error(report.bound, n=problem.n))",
             "if report.bound.guaranteed:",
             '    print("observed failures:", report.failures, "of", report.trials)',
@@ -111,7 +111,7 @@ class Recipe:
             self.source,
             self.entry_key,
             dict(self.values),
-            queries=asked,
+            queries=query_code,
             neighbours=self.neighbours,
             n=self.nominal,
             imports=imports,
@@ -144,7 +144,7 @@ def snippet(
         imports: lines before all others but ``import dpcore``.
         prepared: lines that make another ``dataset`` of the rows.
     """
-    told = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    parameters = ", ".join(f"{name}={value!r}" for name, value in values.items())
     rows = "dataset.n" if neighbours is Neighbours.REPLACE_ONE else n or source.public_rows
     lines = [
         "import dpcore",
@@ -156,7 +156,7 @@ def snippet(
         "problem = dpcore.Problem(",
         f"    domain=dataset.domain, queries=queries, n={rows}, neighbours=dpcore.Neighbours.{neighbours.name}",
         ")",
-        f"mechanism = dpcore.entry({entry_key!r}).make({told})",
+        f"mechanism = dpcore.entry({entry_key!r}).make({parameters})",
         "state = mechanism.prepare(dataset, problem)",
         *then,
     ]

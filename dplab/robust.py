@@ -171,17 +171,17 @@ def subsample_votes(
     for place, changed in enumerate(near):
         # Not kept: it is asked for once.
         steps = state.question.vote.steps(changed, rows=rows)
-        found = yield from scaled(steps, len(near) + place, 2 * len(near))
-        after = min(after, float(found[truth]))
+        changed_law = yield from scaled(steps, len(near) + place, 2 * len(near))
+        after = min(after, float(changed_law[truth]))
     return SubsampleVotes(state=state, law=law, truth=truth, after=after)
 
 
-def vote_runs(mechanism: SubsampleAggregate, found: SubsampleVotes, *, seed: int) -> tuple[int, float, float]:
+def vote_runs(mechanism: SubsampleAggregate, votes: SubsampleVotes, *, seed: int) -> tuple[int, float, float]:
     """How many runs were previewed, and the shares of them without an answer and with a wrong one."""
-    names, values = found.state.question.names, found.state.question.values
+    names, values = votes.state.question.names, votes.state.question.values
     trials = max(20, min(TRIALS, MAX_VOTES // len(names)))
-    release = mechanism.run(found.state, Preview(seed), trials)
-    wrong = ~release.refused & (release.values != values[found.truth])
+    release = mechanism.run(votes.state, Preview(seed), trials)
+    wrong = ~release.refused & (release.values != values[votes.truth])
     return trials, float(release.refused.mean()), float(wrong.mean())
 
 
@@ -214,10 +214,10 @@ def present_rows(dataset: Dataset) -> Dataset:
     """
     domain = dataset.domain
     assert is_number(domain)
-    kept = dataset.records[dataset.records < domain.ordered]
-    if not len(kept):
+    records = dataset.records[dataset.records < domain.ordered]
+    if not len(records):
         raise DataError("No row has a number here.")
-    return Dataset(replace(domain, missing=False, clamp=True), kept, dataset.provenance)
+    return Dataset(replace(domain, missing=False, clamp=True), records, dataset.provenance)
 
 
 def mean_errors(mechanisms: list[Mechanism], dataset: Dataset, problem: Problem, *, seed: int) -> tuple[float, Floats]:

@@ -140,23 +140,23 @@ def nearest(epsilon: float) -> int:
     return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
 
 
-def refusals(found: Comparison) -> EpsilonCurves:
+def refusals(comparison: Comparison) -> EpsilonCurves:
     """The stable median's chance of a refusal: observed, exact, and the least of whoever is never wrong."""
     exact, least = np.empty_like(CURVE), np.empty_like(CURVE)
     for place, epsilon in enumerate(CURVE.tolist()):
-        exact[place] = 1 - float(StableMedian(epsilon=epsilon, delta=found.delta).chance(found.stable))
-        least[place] = 1 - float(most_answers(found.stable, epsilon=epsilon, delta=found.delta))
-    seen = found.refused[0]
-    low, high = binomial_interval(np.rint(seen * found.trials), found.trials)
-    return EpsilonCurves(observed=seen, low=low, high=high, promise=exact, lower_bound=least, hard=np.array([]))
+        exact[place] = 1 - float(StableMedian(epsilon=epsilon, delta=comparison.delta).chance(comparison.stable))
+        least[place] = 1 - float(most_answers(comparison.stable, epsilon=epsilon, delta=comparison.delta))
+    observed = comparison.refused[0]
+    low, high = binomial_interval(np.rint(observed * comparison.trials), comparison.trials)
+    return EpsilonCurves(observed=observed, low=low, high=high, promise=exact, lower_bound=least, hard=np.array([]))
 
 
-def ranks(found: Comparison) -> EpsilonCurves:
+def ranks(comparison: Comparison) -> EpsilonCurves:
     """Share of rows between the exponential median and the true one, for 95 in 100 runs."""
-    problem, promised, impossible = _rank_theorems(found)
-    seen, low, high = found.rank
+    problem, promised, impossible = _rank_theorems(comparison)
+    observed, low, high = comparison.rank
     return EpsilonCurves(
-        observed=seen,
+        observed=observed,
         low=low,
         high=high,
         promise=np.array([promised(epsilon) for epsilon in CURVE.tolist()]),
@@ -165,15 +165,15 @@ def ranks(found: Comparison) -> EpsilonCurves:
     )
 
 
-def promised_rank(found: Comparison, epsilon: float) -> tuple[float, float]:
+def promised_rank(comparison: Comparison, epsilon: float) -> tuple[float, float]:
     """At one epsilon: what is promised, and what nobody can promise."""
-    _, promised, impossible = _rank_theorems(found)
+    _, promised, impossible = _rank_theorems(comparison)
     return promised(epsilon), impossible(epsilon)
 
 
-def _rank_theorems(found: Comparison) -> tuple[Problem, Callable[[float], float], Callable[[float], float]]:
+def _rank_theorems(comparison: Comparison) -> tuple[Problem, Callable[[float], float], Callable[[float], float]]:
     """The problem, and over epsilon what is promised and what nobody can promise."""
-    problem = Problem(domain=found.domain, queries=Thresholds(domain=found.domain), n=found.n)
+    problem = Problem(domain=comparison.domain, queries=Thresholds(domain=comparison.domain), n=comparison.n)
 
     def promised(epsilon: float) -> float:
         return ExponentialMedian(epsilon=epsilon).accuracy(problem, BETA).value

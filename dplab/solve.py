@@ -103,8 +103,8 @@ def least_epsilon(is_enough: Callable[[float], bool]) -> float | None:
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(math.exp(middle)) else (middle, high)
-    found = min(HIGHEST, round_up(math.exp(high)))
-    return found if is_enough(found) else HIGHEST
+    epsilon = min(HIGHEST, round_up(math.exp(high)))
+    return epsilon if is_enough(epsilon) else HIGHEST
 
 
 def round_up(epsilon: float) -> float:
@@ -153,7 +153,7 @@ def entries_by_promised_epsilon(
 
     That a public n is the number of rows is taken for granted. No data are looked at.
     """
-    found = []
+    epsilons = []
     for entry in entries:
         given = values.get(entry.key, {})
 
@@ -163,8 +163,8 @@ def entries_by_promised_epsilon(
 
         epsilon = least_epsilon(is_enough)
         if epsilon is not None:
-            found.append((entry.key, epsilon))
-    return sorted(found, key=lambda each: each[1])
+            epsilons.append((entry.key, epsilon))
+    return sorted(epsilons, key=lambda each: each[1])
 
 
 def impossible_below(problem: Problem, *, target: float, beta: float, delta: float) -> float:
@@ -214,8 +214,8 @@ def simulated_epsilon(
     for attempt in range(1, ATTEMPTS + 1):
         epsilon = min(HIGHEST, round_up(epsilon))
         coins = int(np.random.SeedSequence([seed, attempt]).generate_state(1, np.uint64)[0]) >> 1
-        _, most = binomial_interval(np.arange(releases), releases, confidence=1 - 2 * kappa / 2**attempt)
-        allowed = int((most <= beta).sum()) - 1  # the limit grows with the failures
+        _, upper_limits = binomial_interval(np.arange(releases), releases, confidence=1 - 2 * kappa / 2**attempt)
+        allowed = int((upper_limits <= beta).sum()) - 1  # the limit grows with the failures
         work = _failures(
             make(epsilon), dataset, state, target=target, seed=coins, releases=releases, allowed=allowed, done=0.8
         )
@@ -324,7 +324,7 @@ def needed_epsilons(
     """
     if not 0 < target < 1:
         raise ParameterError(f"A target error must lie between 0 and 1, got {target!r}.")
-    found = []
+    needs = []
     for place, entry in enumerate(entries):
         given = values.get(entry.key, {})
         promised = promised_epsilon(entry, problem, target=target, beta=beta, values=given)
@@ -339,5 +339,5 @@ def needed_epsilons(
         if not slow and (entry.mechanism.data_independent or not on_all_data):
             work = simulated_epsilon(make, dataset, problem, target=target, beta=beta, seed=seed)
             simulated = yield from scaled(work, place, len(entries))
-        found.append(Need(key=entry.key, promised=promised, simulated=simulated, slow=slow))
-    return sorted(found, key=lambda need: need.least)
+        needs.append(Need(key=entry.key, promised=promised, simulated=simulated, slow=slow))
+    return sorted(needs, key=lambda need: need.least)

@@ -105,15 +105,15 @@ def simulate(
     n = int(histogram.sum())
     noisy = Preview(seed).draw(NoisyCounts(histogram[None, :], epsilon=epsilon, sensitivity=2), times)
     spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
-    kept = (histogram > 0) | (not spared)
+    noisy_cells = (histogram > 0) | (not spared)
     random = np.zeros_like(noisy)
-    private, random[:, kept] = project_counts(noisy, total=n), project_counts(noisy[:, kept], total=n)
+    private, random[:, noisy_cells] = project_counts(noisy, total=n), project_counts(noisy[:, noisy_cells], total=n)
 
     def loss(released: Integers, cells: Booleans) -> Floats:
         losses: Floats = np.abs(released - histogram)[:, cells].sum(axis=1) / n
         return losses
 
-    everywhere = np.ones_like(kept)
+    everywhere = np.ones_like(noisy_cells)
     return LossFigure(
         histogram=histogram,
         private=private,
@@ -121,7 +121,7 @@ def simulate(
         private_loss=loss(private, everywhere),
         random_loss=loss(random, everywhere),
         private_noise=loss(noisy, everywhere),
-        random_noise=loss(noisy, kept),
+        random_noise=loss(noisy, noisy_cells),
         spared=spared,
     )
 
@@ -199,29 +199,29 @@ def growth(
             private, random = projected_losses(noise, cells=k, full=r, n=n)
         return private, random if spared(k) else private
 
-    most = max(MAX_CELLS, cells)
-    last, beyond = 0, most + 1
+    max_cells = max(MAX_CELLS, cells)
+    last, beyond = 0, max_cells + 1
     while beyond - last > 1:
         middle = (last + beyond) // 2
         last, beyond = (middle, beyond) if spared(middle) else (last, middle)
     # Both sides of the edge, so that the step is drawn as one.
-    edge = [k for k in (last, last + 1) if full <= k <= most]
-    all_cells = np.unique([*np.geomspace(full, most, steps).round().astype(np.int64).tolist(), *edge])
+    edge = [k for k in (last, last + 1) if full <= k <= max_cells]
+    all_cells = np.unique([*np.geomspace(full, max_cells, steps).round().astype(np.int64).tolist(), *edge])
     full_cells = np.unique(np.geomspace(1, min(cells, n), steps).round().astype(np.int64))
     wall_cells = all_cells[all_cells > 1] if noise is None else all_cells[:0]
     return Growth(
         by_k=_losses(all_cells, [losses(k, full) for k in all_cells.tolist()]),
         by_r=_losses(full_cells, [losses(cells, r) for r in full_cells.tolist()]),
         last=last,
-        max_cells=most,
+        max_cells=max_cells,
         lower_bound_cells=wall_cells,
         lower_bound=np.array([best_pairs(cells=k, rows=n, epsilon=epsilon).risk for k in wall_cells.tolist()]),
         projected=noise is not None,
     )
 
 
-def _losses(cells: Integers, found: list[tuple[float, float]]) -> Losses:
-    private, random = np.array(found).T
+def _losses(cells: Integers, pairs: list[tuple[float, float]]) -> Losses:
+    private, random = np.array(pairs).T
     return Losses(cells=cells, private=private, random=random)
 
 

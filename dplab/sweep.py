@@ -98,8 +98,8 @@ def concatenate_sweeps(sweeps: Sequence[Sweep]) -> Sweep:
 
 def _quantiles(errors: Floats) -> Floats:
     """5%, 50% and 95% of errors over trials that answered, (3,)."""
-    found: Floats = np.nanquantile(errors, (0.05, 0.5, 0.95))
-    return found
+    quantiles: Floats = np.nanquantile(errors, (0.05, 0.5, 0.95))
+    return quantiles
 
 
 EPSILON_GRID: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -133,21 +133,21 @@ def sweep(
         seconds: entries that would take longer at one epsilon are left out.
     """
 
-    def made(entry: Entry, **values: Any) -> Mechanism:
+    def make(entry: Entry, **values: Any) -> Mechanism:
         given = {name: value for name, value in shared.items() if name in entry.controls()}
         return entry.make(**{**given, **(own or {}).get(entry.key, {}), **values})
 
-    kept: list[Entry] = []
+    in_time: list[Entry] = []
     for entry in entries:
-        before, each = made(entry).preview_seconds(problem)
+        before, each = make(entry).preview_seconds(problem)
         if before + trials * each <= seconds:
-            kept.append(entry)
-    shape = (len(kept), len(epsilons))
+            in_time.append(entry)
+    shape = (len(in_time), len(epsilons))
     worst, typical, promised = np.full((*shape, 3), np.nan), np.full((*shape, 3), np.nan), np.full(shape, math.inf)
-    for row, entry in enumerate(kept):
+    for row, entry in enumerate(in_time):
         state: State | None = None
         for column, epsilon in enumerate(epsilons):
-            mechanism = made(entry, epsilon=epsilon)
+            mechanism = make(entry, epsilon=epsilon)
             if state is None:
                 state = mechanism.prepare(dataset, problem)
             sampler = Preview(seed)
@@ -160,10 +160,10 @@ def sweep(
             yield (row * len(epsilons) + column + 1) / (shape[0] * shape[1])
     return Sweep(
         n=problem.n,
-        keys=tuple(entry.key for entry in kept),
+        keys=tuple(entry.key for entry in in_time),
         epsilons=np.array(epsilons, dtype=np.float64),
         worst=worst,
         typical=typical,
         promised=promised,
-        left_out=tuple(entry.key for entry in entries if entry not in kept),
+        left_out=tuple(entry.key for entry in entries if entry not in in_time),
     )

@@ -21,8 +21,8 @@ def clean_counts(counts: Floats, *, total: int) -> Integers:
         raise ParameterError("A refused release has no counts to clean.")
     descending = -np.sort(-counts, axis=1)
     excess = (np.cumsum(descending, axis=1) - total) / np.arange(1, counts.shape[1] + 1)
-    kept = (descending > excess).sum(axis=1)
-    shift = excess[np.arange(len(counts)), kept - 1]
+    positive = (descending > excess).sum(axis=1)
+    shift = excess[np.arange(len(counts)), positive - 1]
     smooth = np.maximum(counts - shift[:, None], 0)
     whole = np.floor(smooth)
     left = np.rint(total - whole.sum(axis=1)).astype(np.int64)
@@ -51,15 +51,15 @@ def synthetic_csv(release: DataRelease, *, columns: Sequence[str], trial: int = 
     if is_number(domain):
         names = [(f"{value:.10g}",) for value in domain.points()]
     elif is_map(domain):
-        names = [(_told(first), _told(second)) for first, second in domain.points()]
+        names = [(_cell_text(first), _cell_text(second)) for first, second in domain.points()]
     elif is_labels(domain):
-        names = [(_told(text),) for text in domain.points()]
+        names = [(_cell_text(text),) for text in domain.points()]
     else:
         raise ParameterError(f"No table can be written for {domain.title}.")
     names += [("",) * len(columns)] * (domain.size - len(names))
     return rows_csv(columns, (names[cell] for cell in cells.tolist()))
 
 
-def _told(value: float | str) -> str:
+def _cell_text(value: float | str) -> str:
     """A midpoint, or a label."""
     return value if isinstance(value, str) else f"{value:.10g}"

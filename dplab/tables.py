@@ -60,13 +60,13 @@ class TablePreviews:
             true = np.concatenate([table.reshape(-1) for table in truth.values()])
             worst: Floats = np.abs(release.values - true).max(axis=1) / n
             return worst
-        found = np.zeros(release.trials)
+        largest = np.zeros(release.trials)
         for place, (chosen, counts) in enumerate(truth.items(), start=1):
             errors = np.abs(release.unbiased(chosen) - counts).reshape(release.trials, -1)
-            np.maximum(found, errors.max(axis=1), out=found)
+            np.maximum(largest, errors.max(axis=1), out=largest)
             if place % AT_ONCE == 0:
                 yield place / len(truth)
-        return found / n
+        return largest / n
 
 
 def true_tables(counts: TableState) -> dict[Set, Integers]:
@@ -100,15 +100,15 @@ def table_previews(
         seed: of the previews.
     """
     truth = true_tables(counts)
-    found: dict[str, TablePreviews] = {}
+    previews: dict[str, TablePreviews] = {}
     for number, (key, mechanism) in enumerate(methods.items()):
         state = counts if isinstance(mechanism, DirectTables) else contrasts
-        trials = PREVIEWS if found else TRIALS
+        trials = PREVIEWS if previews else TRIALS
         release: Any = mechanism.run(dataclasses.replace(state, problem=problem), Preview(seed), trials=trials)
         work = previewed(release, truth, fit=fit, previews=PREVIEWS)
         tables, away = yield from scaled(work, number, len(methods))
-        found[key] = TablePreviews(mechanism=mechanism, release=release, tables=tables, distances=away)
-    return found
+        previews[key] = TablePreviews(mechanism=mechanism, release=release, tables=tables, distances=away)
+    return previews
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,9 +178,11 @@ def pair_distances(
         n: rows the true pairs stand for.
     """
     away = distances(_of_rows(rows, sizes, ways=2, n=n), truth, sets=list(truth), n=n)
-    found = dict(zip(truth, away.tolist(), strict=True))
-    kept = {pair for table in tree.tables() for pair in combinations(table, 2)}
-    return {p: far for p, far in found.items() if p in kept}, {p: far for p, far in found.items() if p not in kept}
+    distance_by_pair = dict(zip(truth, away.tolist(), strict=True))
+    tree_pairs = {pair for table in tree.tables() for pair in combinations(table, 2)}
+    return {p: far for p, far in distance_by_pair.items() if p in tree_pairs}, {
+        p: far for p, far in distance_by_pair.items() if p not in tree_pairs
+    }
 
 
 def _of_rows(rows: Integers, sizes: tuple[int, ...], *, ways: int, n: int) -> dict[Set, Floats]:

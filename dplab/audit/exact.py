@@ -51,12 +51,12 @@ def _least(p: Floats, q: Floats, *, delta: float) -> float:
 
     With outcomes by falling ratio, the first k of them are those above e^epsilon: the sum is P_k - e^epsilon Q_k.
     """
-    held = (p > 0) | (q > 0)
+    occurs = (p > 0) | (q > 0)
     with np.errstate(over="ignore"):  # of chances that hardly are above 0
-        ratio = np.divide(p, q, out=np.full(len(p), np.inf), where=q > 0)[held]
+        ratio = np.divide(p, q, out=np.full(len(p), np.inf), where=q > 0)[occurs]
     order = np.argsort(-ratio, kind="stable")
-    above, below = np.cumsum(p[held][order]), np.cumsum(q[held][order])
-    if float(p[held][np.isinf(ratio)].sum()) > delta + ROUNDING:
+    above, below = np.cumsum(p[occurs][order]), np.cumsum(q[occurs][order])
+    if float(p[occurs][np.isinf(ratio)].sum()) > delta + ROUNDING:
         return float("inf")
     # The sum is the largest over k of P_k - e^epsilon Q_k: it is at most delta where every one of them is.
     needed = np.divide(above - delta, below, out=np.zeros(len(below)), where=(below > 0) & (above > delta))
@@ -130,24 +130,24 @@ class Enumerated(TypedDict, total=False):
         window: noisy values told apart, by default -4 .. n + 4.
         universe: the records that data sets are made of, by default all cells; pairs are numbered along its first axis.
         rows: rows of the data, by default n; under ADD_REMOVE_ONE any number, as n is nominal.
-        most: paths, by default MAX_PATHS.
+        max_paths: paths of coins, by default MAX_PATHS.
     """
 
     window: tuple[int, int] | None
     universe: NDArray[Any] | None
     rows: int | None
-    most: int
+    max_paths: int
 
 
 def paired_laws(
-    mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]
+    mechanism: Mechanism, problem: Problem, **options: Unpack[Enumerated]
 ) -> Iterator[tuple[Pair, Floats, Floats]]:
     """Every neighbouring pair, and the probabilities of the same outcomes (K,) on both of its data sets."""
-    records, rows = what.get("universe"), what.get("rows")
+    records, rows = options.get("universe"), options.get("rows")
     if records is None:  # some domains have no list of cells
         records = np.arange(problem.domain.size)
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
-    sampler = Enumerate(window=what.get("window") or (-4, problem.n + 4), most=what.get("most", MAX_PATHS))
+    sampler = Enumerate(window=options.get("window") or (-4, problem.n + 4), most=options.get("max_paths", MAX_PATHS))
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(places: tuple[int, ...]) -> Law:
@@ -156,29 +156,29 @@ def paired_laws(
             laws[places] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
         return laws[places]
 
-    held = problem.n if rows is None else rows
-    for pair in neighbouring_pairs(size=len(records), rows=held, neighbours=problem.neighbours):
+    row_count = problem.n if rows is None else rows
+    for pair in neighbouring_pairs(size=len(records), rows=row_count, neighbours=problem.neighbours):
         yield pair, *aligned(law(pair.one), law(pair.other))
 
 
-def divergences(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]) -> Iterator[tuple[Pair, float]]:
+def divergences(mechanism: Mechanism, problem: Problem, **options: Unpack[Enumerated]) -> Iterator[tuple[Pair, float]]:
     """Every neighbouring pair and the larger of its two hockey-stick divergences at the guarantee's epsilon.
 
     Args:
         mechanism: what is audited; its own run() is enumerated.
         problem: a tiny one; n is the number of rows (nominal under ADD_REMOVE_ONE).
-        what: see Enumerated.
+        options: see Enumerated.
     """
     factor = np.exp(mechanism.guarantee(problem).epsilon)
-    for pair, p, q in paired_laws(mechanism, problem, **what):
+    for pair, p, q in paired_laws(mechanism, problem, **options):
         yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
 
 
-def exact_delta(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]) -> ExactDelta:
+def exact_delta(mechanism: Mechanism, problem: Problem, **options: Unpack[Enumerated]) -> ExactDelta:
     """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions."""
-    found = list(divergences(mechanism, problem, **what))
-    pair, delta = max(found, key=lambda each: each[1])
-    return ExactDelta(delta=delta, pair=pair, pairs=len(found))
+    by_pair = list(divergences(mechanism, problem, **options))
+    pair, delta = max(by_pair, key=lambda each: each[1])
+    return ExactDelta(delta=delta, pair=pair, pairs=len(by_pair))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,25 +191,27 @@ class ExactEpsilon:
 
 
 def exact_epsilon(
-    mechanism: Mechanism, problem: Problem, *, delta: float | None = None, **what: Unpack[Enumerated]
+    mechanism: Mechanism, problem: Problem, *, delta: float | None = None, **options: Unpack[Enumerated]
 ) -> ExactEpsilon:
     """The least epsilon that holds at this delta, by default the guarantee's, over all neighbours and directions."""
     allowed = mechanism.guarantee(problem).delta if delta is None else delta
-    found = [
+    by_pair = [
         (max(_least(p, q, delta=allowed), _least(q, p, delta=allowed)), pair)
-        for pair, p, q in paired_laws(mechanism, problem, **what)
+        for pair, p, q in paired_laws(mechanism, problem, **options)
     ]
-    epsilon, pair = max(found, key=lambda each: each[0])
-    return ExactEpsilon(epsilon=epsilon, pair=pair, pairs=len(found))
+    epsilon, pair = max(by_pair, key=lambda each: each[0])
+    return ExactEpsilon(epsilon=epsilon, pair=pair, pairs=len(by_pair))
 
 
-def exact_gamma(mechanism: Mechanism, problem: Problem, *, masses: list[Floats], **what: Unpack[Enumerated]) -> Floats:
+def exact_gamma(
+    mechanism: Mechanism, problem: Problem, *, masses: list[Floats], **options: Unpack[Enumerated]
+) -> Floats:
     """Chance that n + 1 rows drawn from each of ``masses`` (size,) give a pair whose divergence exceeds delta.
 
     This is what gamma of a random-DP guarantee must not be below, for any distribution of the rows (Hall, Rinaldo and
     Wasserman 2013, Definitions 1 and 2); one number per distribution.
     """
     delta = mechanism.guarantee(problem).delta
-    every = divergences(mechanism, problem, **what)
-    bad = [pair for pair, found in every if found > delta + ROUNDING]
+    every = divergences(mechanism, problem, **options)
+    bad = [pair for pair, divergence in every if divergence > delta + ROUNDING]
     return np.array([sum(pair.chance(mass) for pair in bad) for mass in masses], dtype=np.float64)

@@ -53,8 +53,8 @@ def _tallied(one: NDArray[Any], other: NDArray[Any], starts: NDArray[Any], *, wh
         np.bincount(np.clip(np.searchsorted(starts, each, side="right") - 1, 0, None), minlength=len(starts))
         for each in (one, other)
     ]
-    apart = float(np.abs(counts[0] - counts[1]).sum()) / (2 * max(1, len(one)))
-    return Ratios(starts, np.log((counts[0] + 0.5) / (counts[1] + 0.5)), whole, apart)
+    total_variation = float(np.abs(counts[0] - counts[1]).sum()) / (2 * max(1, len(one)))
+    return Ratios(starts, np.log((counts[0] + 0.5) / (counts[1] + 0.5)), whole, total_variation)
 
 
 def table(one: NDArray[Any], other: NDArray[Any]) -> Ratios:
@@ -68,11 +68,11 @@ def table(one: NDArray[Any], other: NDArray[Any]) -> Ratios:
 
 def joint(outcomes: Outcomes) -> NDArray[np.uint64]:
     """One number for each outcome (T,), the same for equal ones; different ones share one with negligible chance."""
-    found = np.zeros(len(outcomes), dtype=np.uint64)
+    codes = np.zeros(len(outcomes), dtype=np.uint64)
     for column in outcomes.T:
-        found = (found ^ (column.astype(np.float64) + 0.0).view(np.uint64)) * MIX
-        found ^= found >> np.uint64(29)
-    return found
+        codes = (codes ^ (column.astype(np.float64) + 0.0).view(np.uint64)) * MIX
+        codes ^= codes >> np.uint64(29)
+    return codes
 
 
 def _features(outcomes: Outcomes) -> list[Callable[[], NDArray[Any]]]:
@@ -81,16 +81,16 @@ def _features(outcomes: Outcomes) -> list[Callable[[], NDArray[Any]]]:
     Differences show what the same noise in two places does not hide.
     """
     width = outcomes.shape[1]
-    found: list[Callable[[], NDArray[Any]]] = [partial(outcomes.__getitem__, (slice(None), k)) for k in range(width)]
+    features: list[Callable[[], NDArray[Any]]] = [partial(outcomes.__getitem__, (slice(None), k)) for k in range(width)]
     if width > 1:
-        found += [partial(_difference, outcomes, place) for place in range(1, width)]
-        found.append(partial(outcomes.sum, axis=1, dtype=np.float64))
-    return found
+        features += [partial(_difference, outcomes, place) for place in range(1, width)]
+        features.append(partial(outcomes.sum, axis=1, dtype=np.float64))
+    return features
 
 
 def _difference(outcomes: Outcomes, place: int) -> Floats:
-    found: Floats = outcomes[:, place].astype(np.float64) - outcomes[:, place - 1]
-    return found
+    difference: Floats = outcomes[:, place].astype(np.float64) - outcomes[:, place - 1]
+    return difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +108,8 @@ class Order:
         if not self.places:
             return self.tables[0](joint(outcomes))
         features, scores = _features(outcomes), np.zeros(len(outcomes))
-        for place, told in zip(self.places, self.tables, strict=True):
-            scores += told(features[place]())
+        for place, ratios in zip(self.places, self.tables, strict=True):
+            scores += ratios(features[place]())
         return scores
 
 
@@ -120,7 +120,7 @@ def orders(one: Outcomes, other: Outcomes) -> tuple[Order, ...]:
     """
     codes, width = (joint(one), joint(other)), one.shape[1]
     tables = [table(first(), second()) for first, second in zip(_features(one), _features(other), strict=True)]
-    ways: list[tuple[int, ...]] = [(int(np.argmax([told.total_variation for told in tables])),)]
+    ways: list[tuple[int, ...]] = [(int(np.argmax([ratios.total_variation for ratios in tables])),)]
     if width > 1:
         ways += [tuple(range(width)), tuple(range(width, len(tables)))]
     whole = Order((), (_tallied(*codes, np.unique(np.concatenate(codes)), whole=True),))

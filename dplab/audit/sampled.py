@@ -120,17 +120,17 @@ class Audit:
     @property
     def refuted(self) -> bool:
         """Whether some look refuted the claim."""
-        return any(look.refuted for look in self.rounds)
+        return any(each.refuted for each in self.rounds)
 
     @property
     def runs(self) -> int:
         """Runs on each data set, of all looks."""
-        return sum(look.runs for look in self.rounds)
+        return sum(each.runs for each in self.rounds)
 
     @property
     def least(self) -> float:
         """The loss, at least, at the claimed delta."""
-        return max(look.epsilon for look in self.rounds)
+        return max(each.epsilon for each in self.rounds)
 
     @property
     def sentence(self) -> str:
@@ -179,11 +179,11 @@ def audit(
     check_loss(epsilon=epsilon, delta=delta)
     if not rounds or min(rounds) < 8 or not 0 < failure < 1:
         raise ParameterError("An audit needs looks of at least 8 runs, and a chance of failure between 0 and 1.")
-    preview, found, start = Preview(seed), list[AuditRound](), time.monotonic()
+    preview, completed, start = Preview(seed), list[AuditRound](), time.monotonic()
     total, done = 2 * sum(rounds), 0
-    most = MAX_STORED_NUMBERS // draw(0, Preview(seed), 1).shape[1]
+    max_stored = MAX_STORED_NUMBERS // draw(0, Preview(seed), 1).shape[1]
 
-    def both(runs: int, kept: Callable[[Outcomes], NDArray[Any]]) -> Generator[float, None, list[NDArray[Any]]]:
+    def both(runs: int, transform: Callable[[Outcomes], NDArray[Any]]) -> Generator[float, None, list[NDArray[Any]]]:
         """What is kept of so many runs on each data set."""
         nonlocal done, start
         sides = []
@@ -191,7 +191,7 @@ def audit(
             parts, left, size = list[NDArray[Any]](), runs, MIN_RUNS
             while left:
                 outcomes = draw(side, preview, min(left, size))
-                parts.append(kept(outcomes))
+                parts.append(transform(outcomes))
                 left, done = left - len(outcomes), done + len(outcomes)
                 size = max(MIN_RUNS, BLOCK // outcomes.shape[1])
                 spent = time.monotonic() - start
@@ -201,18 +201,18 @@ def audit(
 
     for runs in rounds:
         spent = time.monotonic() - start
-        if found and spent * (1 + runs / sum(look.runs for look in found)) > seconds:
+        if completed and spent * (1 + runs / sum(each.runs for each in completed)) > seconds:
             break
-        quarter, tail = min(runs // 4, most), failure / len(rounds) / 2
+        quarter, tail = min(runs // 4, max_stored), failure / len(rounds) / 2
         # Three sets of runs of their own: whoever orders, whoever cuts and whoever counts must not meet.
         ways = orders(*(yield from both(quarter, np.asarray)))
         cutting = yield from both(quarter, np.asarray)
         event, reach = _best(ways, cutting, delta=delta, tail=tail)
         scores = yield from both(runs - 2 * quarter, event.order)
-        found.append(_look(event, scores, reach, runs=runs, epsilon=epsilon, delta=delta, tail=tail))
-        if found[-1].refuted and len(found) >= at_least:
+        completed.append(_count_event(event, scores, reach, runs=runs, epsilon=epsilon, delta=delta, tail=tail))
+        if completed[-1].refuted and len(completed) >= at_least:
             break
-    return Audit(epsilon=epsilon, delta=delta, failure=failure, rounds=tuple(found))
+    return Audit(epsilon=epsilon, delta=delta, failure=failure, rounds=tuple(completed))
 
 
 def bound(more: ArrayLike, fewer: ArrayLike, counted: int, *, tail: float) -> tuple[Floats, Floats]:
@@ -242,7 +242,7 @@ def _best(
         delta: claimed.
         tail: of each bound.
     """
-    found: list[tuple[float, Event, tuple[float, float]]] = []
+    candidates: list[tuple[float, Event, tuple[float, float]]] = []
     for order in ways:
         scores = [order(outcomes) for outcomes in cutting]
         values = np.unique(np.concatenate(scores))
@@ -252,8 +252,8 @@ def _best(
             losses = _loss(*bound(more, fewer, len(scores[0]), tail=tail), delta=delta)
             place = int(np.argmax(losses))
             event = Event(order=order, cut=float(cuts[place]), upward=upward)
-            found.append((float(losses[place]), event, (float(values[0]), float(values[-1]))))
-    _, event, reach = max(found, key=lambda each: each[0])
+            candidates.append((float(losses[place]), event, (float(values[0]), float(values[-1]))))
+    _, event, reach = max(candidates, key=lambda each: each[0])
     return event, reach
 
 
@@ -271,7 +271,7 @@ def _loss(more: Floats, fewer: Floats, *, delta: float) -> Floats:
     return np.log(above, out=np.full(above.shape, -np.inf), where=above > 0) - np.log(fewer)
 
 
-def _look(
+def _count_event(
     event: Event,
     scores: Sequence[Floats],
     reach: tuple[float, float],

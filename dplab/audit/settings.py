@@ -56,7 +56,7 @@ RecordKinds = NDArray[Any]
 """Records of four kinds, on the first axis: the many, the other many, the lone one, and what it becomes."""
 
 
-def _small(kind: DomainKind) -> tuple[Domain, RecordKinds]:
+def _small_domain(kind: DomainKind) -> tuple[Domain, RecordKinds]:
     """A small domain of this kind with four kinds of records."""
     cells, yes_no = np.array([0, 3, 1, 2]), np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
     halves = Number(bits=1)
@@ -76,7 +76,7 @@ def _small(kind: DomainKind) -> tuple[Domain, RecordKinds]:
     return small[kind]
 
 
-def _asked(entry: Entry, domain: Domain) -> Queries:
+def _first_query_class(entry: Entry, domain: Domain) -> Queries:
     """The first class of questions that the entry serves."""
     wider: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)] if domain.listed else []
     if is_number(domain) or is_labels(domain):
@@ -114,7 +114,7 @@ class AuditSetting:
         return np.where(release.refused[:, None], REFUSED, release.outcomes())
 
 
-def _begun(mechanism: Mechanism) -> Mechanism:
+def _with_few_questions(mechanism: Mechanism) -> Mechanism:
     """The mechanism; of a conversation its first questions."""
     if isinstance(mechanism, Interactive):
         return dataclasses.replace(mechanism, questions=min(mechanism.questions, MAX_QUESTIONS))
@@ -127,13 +127,13 @@ def audit_setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) ->
     Raises:
         ParameterError: it has no proof for the relation, or no place for its settings on so small a universe.
     """
-    mechanism = _begun(mechanism)
-    domain, kinds = _small(entry.domains[0])
-    problem = Problem(domain=domain, queries=_asked(entry, domain), n=ROWS, neighbours=neighbours)
+    mechanism = _with_few_questions(mechanism)
+    domain, records = _small_domain(entry.domains[0])
+    problem = Problem(domain=domain, queries=_first_query_class(entry, domain), n=ROWS, neighbours=neighbours)
     many = [0] * (ROWS // 2) + [1] * (ROWS // 2 - 1)
     pair = ([*many, 2], [*many, 3] if neighbours is Neighbours.REPLACE_ONE else many)
     guarantee = mechanism.guarantee(problem)
-    one, other = (mechanism.prepare(Dataset(domain, kinds[rows], PROVENANCE), problem) for rows in pair)
+    one, other = (mechanism.prepare(Dataset(domain, records[rows], PROVENANCE), problem) for rows in pair)
     return AuditSetting(mechanism=mechanism, problem=problem, guarantee=guarantee, states=(one, other))
 
 
@@ -150,9 +150,9 @@ def exactly_on_two_rows(entry: Entry, mechanism: Mechanism, neighbours: Neighbou
     domain = two.get(entry.domains[0])
     if domain is None or "gamma" in entry.controls() or isinstance(mechanism, Interactive):
         return None
-    problem = Problem(domain=domain, queries=_asked(entry, domain), n=2, neighbours=neighbours)
+    problem = Problem(domain=domain, queries=_first_query_class(entry, domain), n=2, neighbours=neighbours)
     mechanism.guarantee(problem)
     try:
-        return exact_epsilon(mechanism, problem, window=(-4, 6), most=QUICK_PATHS).epsilon
+        return exact_epsilon(mechanism, problem, window=(-4, 6), max_paths=QUICK_PATHS).epsilon
     except ParameterError:
         return None

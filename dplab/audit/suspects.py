@@ -58,11 +58,11 @@ def honest_counts(rows: Integers, preview: Preview, runs: int) -> Integers:
 def honest_comparisons(answers: Integers, preview: Preview, runs: int) -> Outcomes:
     """Algorithm 1 of Lyu, Su and Li (2017), the catalogue's sparse vector: at most two positive answers."""
     gate = preview.draw(SparseVector(epsilon=EPSILON, sensitivity=1, updates=2), runs)
-    said = np.full((runs, len(answers)), -1, dtype=np.int8)
+    outcomes = np.full((runs, len(answers)), -1, dtype=np.int8)
     for place, answer in enumerate(answers):
         still = ~gate.closed
-        said[still, place] = gate.above(np.full(runs, answer), 0)[still]
-    return said
+        outcomes[still, place] = gate.above(np.full(runs, answer), 0)[still]
+    return outcomes
 
 
 def _rows(*cells: int) -> Integers:

@@ -37,7 +37,7 @@ class ClassErrors:
 def errors_by_rows(
     *,
     weights: Floats,
-    found: Shattering,
+    shattering: Shattering,
     scale: float | None,
     epsilon: float,
     neighbours: Neighbours,
@@ -47,14 +47,14 @@ def errors_by_rows(
 
     Args:
         weights: the class, (questions, points).
-        found: its shattered set.
+        shattering: its shattered set.
         scale: γ for questions with weights; None for yes-or-no questions.
         epsilon: privacy loss.
         neighbours: the relation.
         beta: failure chance.
     """
     questions, points = worth.different(weights), weights.shape[1]
-    hidden = worth.hidden_points(found, scale=scale)
+    hidden = worth.hidden_points(shattering, scale=scale)
     rows = np.maximum(1, REPEATS * hidden // 2) if hidden else REPEATS
     rows = rows[rows <= MAX_ROWS]
 
@@ -66,15 +66,15 @@ def errors_by_rows(
             ]
         )
 
-    most = worth.most_questions(points=points, dimension=found.at_most) if scale is None else 0
+    max_questions = worth.most_questions(points=points, dimension=shattering.at_most) if scale is None else 0
     bounds = [
-        worth.hidden_half(found, scale=scale, repeats=each, epsilon=epsilon, neighbours=neighbours, beta=beta)
+        worth.hidden_half(shattering, scale=scale, repeats=each, epsilon=epsilon, neighbours=neighbours, beta=beta)
         for each in REPEATS[: len(rows)].tolist()
     ]
     return ClassErrors(
         rows=rows,
         questions=questions,
         promised=promised(questions),
-        by_dimension=promised(most) if most > questions else None,
+        by_dimension=promised(max_questions) if max_questions > questions else None,
         forbidden=np.array([bound.value for bound in bounds if bound is not None]) if hidden else None,
     )

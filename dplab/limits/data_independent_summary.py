@@ -36,7 +36,7 @@ from dplab.measure import BLOCK_SECONDS, finish, measure
 from dplab.sweep import EPSILON_GRID
 
 TRIALS = 200
-NOBODY = Provenance(kind=ProvenanceKind.GENERATED, title="one public row")
+ONE_ROW = Provenance(kind=ProvenanceKind.GENERATED, title="one public row")
 
 Maker = Callable[[float], Mechanism]
 """A mechanism at a privacy loss."""
@@ -91,9 +91,11 @@ def predicted_error(mechanism: Mechanism, problem: Problem, *, seed: int = 0) ->
     before, each = mechanism.preview_seconds(problem)
     if not mechanism.data_independent or before + TRIALS * each > BLOCK_SECONDS:
         return math.nan
-    alone = dataclasses.replace(problem, n=1)
-    row = Dataset(problem.domain, np.zeros(1, dtype=np.int64), NOBODY)
-    work = measure(mechanism, row, mechanism.prepare(row, alone), Preview(seed), trials=TRIALS, queries_shown=1)
+    one_row_problem = dataclasses.replace(problem, n=1)
+    row = Dataset(problem.domain, np.zeros(1, dtype=np.int64), ONE_ROW)
+    work = measure(
+        mechanism, row, mechanism.prepare(row, one_row_problem), Preview(seed), trials=TRIALS, queries_shown=1
+    )
     return float(np.median(finish(work).worst)) / problem.n
 
 
@@ -130,20 +132,20 @@ def data_independent_summary(
     # Promises first: their long steps may be left within, and who comes back finds them done before anything is drawn.
     passes = ((promised, promise), (predicted, lambda mechanism: predicted_error(mechanism, problem, seed=seed)))
     proved = dict.fromkeys(makers, len(epsilons))
-    for half, (found, of) in enumerate(passes):
+    for step, (values, compute) in enumerate(passes):
         for row, (key, make) in enumerate(makers.items()):
-            yield (half + row / shape[0]) / len(passes)  # a first promise may take seconds, and is seen to be under way
+            yield (step + row / shape[0]) / len(passes)  # a first promise may take seconds, and is seen to be under way
             for column, epsilon in enumerate(epsilons[: proved[key]]):
                 try:
-                    found[row, column] = of(make(epsilon))
+                    values[row, column] = compute(make(epsilon))
                 except ParameterError:  # not proved here, or not on so many cells
                     proved[key] = column
                     break
-                yield (half + (row + (column + 1) / shape[1]) / shape[0]) / len(passes)
+                yield (step + (row + (column + 1) / shape[1]) / shape[0]) / len(passes)
     try:
-        wall = lower_curve(problem, makers[chosen](epsilons[0]), epsilons=epsilons, beta=beta, questions=questions)
+        bound = lower_curve(problem, makers[chosen](epsilons[0]), epsilons=epsilons, beta=beta, questions=questions)
     except ParameterError:
-        wall = None
+        bound = None
     if_n = frozenset(
         key
         for row, (key, make) in enumerate(makers.items())
@@ -155,7 +157,7 @@ def data_independent_summary(
         epsilons=np.array(epsilons),
         promised=promised,
         predicted=predicted,
-        lower_bound=wall,
+        lower_bound=bound,
         if_n=if_n,
     )
 

@@ -94,9 +94,9 @@ def predicted_errors(*, attributes: int, width: int, epsilon: float, delta: floa
     budget = Budget(epsilon=epsilon, delta=delta)
     direct = direct_plan(problem, budget)
     plans = [polynomial_plan(problem, budget, best_polynomial(width=width, degree=t)) for t in range(1, width + 1)]
-    found = np.array([plan.gamma + plan.kappa * plan.deviation / rows for plan in plans])
+    errors = np.array([plan.gamma + plan.kappa * plan.deviation / rows for plan in plans])
     return PredictedErrors(
         rows=rows,
-        polynomial=np.minimum(found.min(axis=0), NOTHING),
+        polynomial=np.minimum(errors.min(axis=0), NOTHING),
         direct=np.minimum(direct.kappa * direct.deviation / rows, NOTHING),
     )

@@ -88,18 +88,18 @@ def measured_chances(*, n: int, epsilon: float, seed: int, key: str = "identity"
     v lies at a third of the line, or at two thirds, whichever is found less often: the wall is about every v, and a
     search that hears nothing but noise still often ends in the first or last cell.
     """
-    everyone, seen = np.array([n]), []
+    all_rows, walks = np.array([n]), []
     for bits in MEASURED_BITS:
         third = 2**bits // 3
         both = []
         for target in (third, 2**bits - 1 - third):
-            medians = _medians(bits=bits, n=n, moved=everyone, target=target, epsilon=epsilon, seed=seed, key=key)
+            medians = _medians(bits=bits, n=n, moved=all_rows, target=target, epsilon=epsilon, seed=seed, key=key)
             both.append(walk.measured_walk(medians, target=target))
-        seen.append(min(both, key=lambda one: float(one.chance[0])))
+        walks.append(min(both, key=lambda one: float(one.chance[0])))
     return walk.MeasuredWalk(
-        chance=np.concatenate([one.chance for one in seen]),
-        low=np.concatenate([one.low for one in seen]),
-        high=np.concatenate([one.high for one in seen]),
+        chance=np.concatenate([one.chance for one in walks]),
+        low=np.concatenate([one.low for one in walks]),
+        high=np.concatenate([one.high for one in walks]),
     )
 
 
@@ -108,11 +108,11 @@ def _medians(*, bits: int, n: int, moved: Integers, target: int, epsilon: float,
     domain = Number(bits=bits)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=n)
     mechanism, sampler = entry(key).make(epsilon=epsilon, **SEARCHED_ENTRIES[key]), Preview(seed)
-    found = []
+    medians = []
     for count in moved:
         records = np.where(np.arange(n) < count, target, 0)
         state = mechanism.prepare(Dataset(domain, records, GENERATED), problem)
         release = mechanism.run(state, sampler, trials=TRIALS)
         assert isinstance(release, DataRelease)
-        found.append(walk.median_of_release(release))
-    return np.array(found)
+        medians.append(walk.median_of_release(release))
+    return np.array(medians)

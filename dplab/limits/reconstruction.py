@@ -49,7 +49,7 @@ def universe(points: int) -> Domain:
 
 def attackable_entries(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dict[str, Entry]:
     """Subset sums, and what in the catalogue releases data on these points under a promise the theorem is about."""
-    found = {}
+    entries = {}
     for entry in (*catalogue(), SUBSET_SUMS):
         if entry.mechanism.releases != "data":
             continue
@@ -61,8 +61,8 @@ def attackable_entries(points: int, neighbours: Neighbours = Neighbours.REPLACE_
             continue
         before, each = mechanism.preview_seconds(problem)
         if promised.gamma == 0 and len(EPSILONS) * SECRETS * (before + TRIALS * each) <= MAX_SECONDS:
-            found[entry.key] = entry
-    return found
+            entries[entry.key] = entry
+    return entries
 
 
 def problem_for(
@@ -191,12 +191,12 @@ def one_attack(
     release = release_half(
         entry, truth, repeats=repeats, epsilon=epsilon, sampler=Preview(seed + 1), trials=1, neighbours=neighbours
     )
-    found = vc.reconstruct(release)
+    guess = vc.reconstruct(release)
     return Attack(
         truth=truth,
         released=np.nan_to_num(release.histogram()[0, :points]),
-        chosen=found.chosen[0],
-        refused=bool(found.refused[0]),
+        chosen=guess.chosen[0],
+        refused=bool(guess.refused[0]),
     )
 
 

@@ -60,8 +60,8 @@ def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generat
     groups, people = masks.shape
     sampler, root = Preview(seed), math.sqrt(people)
 
-    def noisy(asked: Booleans, noise: int) -> Floats:
-        return BoundedNoise(bits=truth, error=noise, sampler=sampler, trials=RUNS)(asked)
+    def noisy(queries: Booleans, noise: int) -> Floats:
+        return BoundedNoise(bits=truth, error=noise, sampler=sampler, trials=RUNS)(queries)
 
     errors = sorted({round(multiple * root) for multiple in MULTIPLES} | {error})
     guess = subset_sum.least_squares(masks, np.concatenate([noisy(masks, each) for each in errors]))

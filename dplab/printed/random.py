@@ -52,12 +52,12 @@ def quantile_spreads(*, n: int, seed: int = 1) -> tuple[float, float]:
     """Standard deviations of the sample quantile of |x − x′|, x normal: of n/2 disjoint pairs, and of all pairs."""
     generator = np.random.Generator(np.random.SFC64(seed))
     first, second = np.triu_indices(n, 1)
-    found = np.empty((SAMPLES, 2))
+    quantiles = np.empty((SAMPLES, 2))
     for sample in range(SAMPLES):
         x = generator.standard_normal(n)
         disjoint = np.abs(x[: n // 2] - x[n // 2 : 2 * (n // 2)])
-        found[sample] = np.quantile(disjoint, QUANTILE), np.quantile(np.abs(x[first] - x[second]), QUANTILE)
-    pairs, every = found.std(axis=0).tolist()
+        quantiles[sample] = np.quantile(disjoint, QUANTILE), np.quantile(np.abs(x[first] - x[second]), QUANTILE)
+    pairs, every = quantiles.std(axis=0).tolist()
     return float(pairs), float(every)
 
 
@@ -72,8 +72,8 @@ def corner_total(*, cells: int, n: int, shift: int, printed: bool) -> float:
 def figure_2_losses() -> tuple[int, float, float]:
     """The rows from which Figure 2's empty cells may stay empty, and both mean total errors there, (DP, random DP)."""
     rows = rows_needed(cells=len(grid_example(0)), gamma=FIGURE_GAMMA, condition="paper")
-    found = simulate(grid_example(rows), epsilon=FIGURE_EPSILON, gamma=FIGURE_GAMMA, condition="paper", seed=1)
-    return rows, float(found.private_loss.mean()), float(found.random_loss.mean())
+    figure = simulate(grid_example(rows), epsilon=FIGURE_EPSILON, gamma=FIGURE_GAMMA, condition="paper", seed=1)
+    return rows, float(figure.private_loss.mean()), float(figure.random_loss.mean())
 
 
 def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:

@@ -24,7 +24,7 @@ def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: i
         queries = RangeBoxes(domain=domain)
         problem, mechanism = Problem(domain=domain, queries=queries, n=n), BoxCuts(epsilon=epsilon, levels=levels)
         bound, where = mechanism.accuracy(problem, beta), f"{columns} columns"
-        state = _made_up(problem, seed=seed)
+        state = _mock_state(problem, seed=seed)
         worst = float(np.median(finish(box_errors(mechanism, state, Preview(seed), trials=RELEASES)).worst))
         lines += [
             PrintedLine(
@@ -61,7 +61,7 @@ def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: i
     )
 
 
-def _made_up(problem: Problem, *, seed: int) -> BoxState:
+def _mock_state(problem: Problem, *, seed: int) -> BoxState:
     """Rows around a diagonal, by the share of each combination of cells."""
     sizes = problem.domain.sizes if is_table(problem.domain) else ()
     generator = np.random.Generator(np.random.SFC64(seed))

@@ -56,8 +56,8 @@ class SimulatedErrors:
 
 def _laplace_sums(generator: np.random.Generator, terms: int) -> Floats:
     """Sums of so many Laplace draws of scale 1, (ANSWERS,): a difference of two gamma variables."""
-    found: Floats = generator.gamma(terms, size=ANSWERS) - generator.gamma(terms, size=ANSWERS)
-    return found
+    sums: Floats = generator.gamma(terms, size=ANSWERS) - generator.gamma(terms, size=ANSWERS)
+    return sums
 
 
 def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed: int) -> SimulatedErrors:
@@ -67,10 +67,10 @@ def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed
     together. Ours: the degree and the split of ε of least error at each n, noise in every answer among them.
     """
     generator, rows = np.random.Generator(np.random.SFC64(seed)), np.geomspace(1e2, 1e12, 41)
-    made = least_degree(width=width, gamma=alpha / 2)
-    norms = {"printed": float(attributes**made.degree), "largest": largest_coefficient(made)}
-    far = moved(made, attributes=attributes)
-    terms = sum(math.comb(width, level) for level in range(1, made.degree + 1))
+    polynomial = least_degree(width=width, gamma=alpha / 2)
+    norms = {"printed": float(attributes**polynomial.degree), "largest": largest_coefficient(polynomial)}
+    far = moved(polynomial, attributes=attributes)
+    terms = sum(math.comb(width, level) for level in range(1, polynomial.degree + 1))
     noise = float(np.quantile(np.abs(_laplace_sums(generator, terms)), LEVEL))
     domain = generated_attributes(n=1000, attributes=attributes).domain
     assert is_yes_no(domain)
@@ -87,26 +87,27 @@ def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed
     return SimulatedErrors(
         at=rows,
         errors={
-            **{key: made.gamma + 2 * norm * noise / (epsilon * rows) for key, norm in norms.items()},
-            "private": made.gamma + far * noise / (epsilon * rows),
+            **{key: polynomial.gamma + 2 * norm * noise / (epsilon * rows) for key, norm in norms.items()},
+            "private": polynomial.gamma + far * noise / (epsilon * rows),
             "ours": np.min(ours, axis=0),
         },
         marked_places={},
         claimed=epsilon,
         exact_epsilons={
-            key: literal_epsilon(made, norm=norm, attributes=attributes, epsilon=epsilon) for key, norm in norms.items()
+            key: literal_epsilon(polynomial, norm=norm, attributes=attributes, epsilon=epsilon)
+            for key, norm in norms.items()
         },
     )
 
 
 def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int) -> SimulatedErrors:
     """The worst interval of releases of even data, against rows n, by Algorithm 2 (repaired) and by ours."""
-    asked, needed = (
+    printed_n, corrected_n = (
         rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
     )
     domain = Number(bits=bits)
-    sizes = np.geomspace(asked / 10, needed * 2, 6).round().astype(np.int64)
-    sizes = np.unique(np.append(sizes, [asked, needed]))
+    sizes = np.geomspace(printed_n / 10, corrected_n * 2, 6).round().astype(np.int64)
+    sizes = np.unique(np.append(sizes, [printed_n, corrected_n]))
     ties = min(24, recommended_tie_bits(alpha))
     machines = {
         "printed": entry("intervals-printed").make(epsilon=epsilon, alpha=alpha, tie_bits=ties),
@@ -127,7 +128,7 @@ def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int
     return SimulatedErrors(
         at=sizes.astype(np.float64),
         errors={key: np.array(each) for key, each in errors.items()},
-        marked_places={"rows printed": float(asked), "rows that the proof needs": float(needed)},
+        marked_places={"rows printed": float(printed_n), "rows that the proof needs": float(corrected_n)},
         claimed=epsilon,
         exact_epsilons={},
     )
@@ -142,7 +143,7 @@ def halfspaces(
     Kept: the same without any noise. Ours: 4 matrices, few directions, one of each opposite pair. Of the paper's m
     matrices at most MATRICES are drawn, on the first VECTORS rows; the noise is that of all m.
     """
-    told = printed(margin=margin, alpha=alpha, dimensions=dimensions, beta=beta, epsilon=epsilon)
+    printed_plan = printed(margin=margin, alpha=alpha, dimensions=dimensions, beta=beta, epsilon=epsilon)
     source = generated_vectors(n=HALFSPACE_ROWS, dimensions=dimensions, margin=margin, seed=seed)
     dataset, y = source.dataset(), np.eye(dimensions)[:1]
     problem = Problem(domain=source.domain, queries=Halfspaces(domain=source.domain, margin=margin), n=dataset.n)
@@ -151,13 +152,15 @@ def halfspaces(
     generator = np.random.Generator(np.random.SFC64(seed))
     errors: dict[str, list[float]] = {"printed": [], "kept": [], "ours": []}
     for small in SMALL:
-        drawn = min(told.projections, MATRICES)
-        kept = _mean_vote(records, y[0], dimensions=small, step=margin / 4, matrices=drawn, generator=generator) - truth
+        drawn = min(printed_plan.projections, MATRICES)
+        bias = _mean_vote(records, y[0], dimensions=small, step=margin / 4, matrices=drawn, generator=generator) - truth
         log_net = small * math.log(2 * math.sqrt(small) / (margin / 4)) if small > 1 else math.log(2)
-        draws = generator.gamma(told.projections, size=ANSWERS) - generator.gamma(told.projections, size=ANSWERS)
+        draws = generator.gamma(printed_plan.projections, size=ANSWERS) - generator.gamma(
+            printed_plan.projections, size=ANSWERS
+        )
         noise = draws * math.exp(log_net) / (epsilon * dataset.n)
-        errors["printed"].append(float(np.quantile(np.abs(kept + noise), LEVEL)))
-        errors["kept"].append(abs(kept))
+        errors["printed"].append(float(np.quantile(np.abs(bias + noise), LEVEL)))
+        errors["kept"].append(abs(bias))
         ours = entry("halfspaces").make(epsilon=epsilon, projected=small, projections=4, directions=4)
         release = ours.run(ours.prepare(dataset, problem), Preview(seed), RELEASES)
         assert isinstance(release, HalfspaceRelease)
@@ -165,7 +168,7 @@ def halfspaces(
     return SimulatedErrors(
         at=np.array(SMALL, dtype=np.float64),
         errors={key: np.array(each) for key, each in errors.items()},
-        marked_places={"T as printed": float(told.dimensions)},
+        marked_places={"T as printed": float(printed_plan.dimensions)},
         claimed=epsilon,
         exact_epsilons={},
     )

@@ -58,14 +58,14 @@ def fitted_error(*, alpha: float, seed: int = 1) -> float:
     for _ in range(FITS):
         truth = generator.dirichlet(np.ones(LINE))
         answers = 2 * alpha * np.round(queries @ truth / (2 * alpha))
-        found = linprog(
+        solution = linprog(
             np.append(np.zeros(LINE), 1.0),
             A_ub=np.block([[queries, -ones], [-queries, -ones]]),
             b_ub=np.concatenate([answers, -answers]),
             A_eq=np.append(np.ones(LINE), 0.0)[None],
             b_eq=[1.0],
         )
-        worst = max(worst, float(np.abs(queries @ (found.x[:LINE] - truth)).max()))
+        worst = max(worst, float(np.abs(queries @ (solution.x[:LINE] - truth)).max()))
     return worst
 
 
@@ -82,7 +82,7 @@ def weights_table(
         epsilon: privacy loss.
         beta: failure chance.
     """
-    found = fat_shattering.constants(
+    constants = fat_shattering.constants(
         points=points, scale=scale, spread=0.0, epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE_ONE
     )
     return PrintedTable(
@@ -90,14 +90,14 @@ def weights_table(
         lines=(
             PrintedLine(
                 what="error in rows that cannot be avoided (Theorem 2)",
-                printed=found.paper,
-                holds=found.corrected,
+                printed=constants.paper,
+                holds=constants.corrected,
                 why="the two data sets differ in two rows: e^(2ε), not e^ε",
             ),
             PrintedLine(
                 what="the same, step by step",
                 printed=None,
-                holds=found.best,
+                holds=constants.best,
                 why="every step of the proof with whole rows",
             ),
             PrintedLine(

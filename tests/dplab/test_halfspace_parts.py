@@ -50,7 +50,7 @@ def test_the_parts_by_brute_force(dimensions: int, projected: int, seed: int) ->
     assert found.truth == pytest.approx(np.mean(dataset.records @ y > 0))
     np.testing.assert_allclose(errors["projection"] + errors["net"] + errors["noise"], errors["total"], atol=1e-12)
     np.testing.assert_allclose(found.released, release.answer(y[None])[:, 0])
-    few = parts(state, release, y, most=4)
+    few = parts(state, release, y, max_trials=4)
     for name in ("projected", "netted", "released"):
         np.testing.assert_array_equal(getattr(few, name), getattr(found, name)[:4])
     if dimensions <= projected:
@@ -98,9 +98,9 @@ def test_dense_rows_show_the_expected_projection_error(seed: int) -> None:
 def test_conditions_that_the_rows_break_take_the_promise_away() -> None:
     problem = problem_of(2, 1000, margin=0.5)
     bound = HalfspaceCounts(directions=16).accuracy(problem, 0.05)
-    assert bound.applies and with_unmet_conditions(bound, margin=0.5, kept=3, lost=0) == bound
+    assert bound.applies and with_unmet_conditions(bound, margin=0.5, with_margin=3, without_direction=0) == bound
     for kept, lost, said in ((0, 0, ["directions of margin 0.5 are drawn"]), (3, 2, ["every row has a direction (2"])):
-        found = with_unmet_conditions(bound, margin=0.5, kept=kept, lost=lost)
+        found = with_unmet_conditions(bound, margin=0.5, with_margin=kept, without_direction=lost)
         assert not found.applies and found.value == bound.value
         added = found.assumptions[len(bound.assumptions) :]
         assert all(words in each.text and not each.met for words, each in zip(said, added, strict=True))

@@ -38,8 +38,8 @@ def float_laplace(rows: Integers, preview: Preview, runs: int) -> Floats:
     Beside the number stands what its last bits say: whether a count of 0, and of 1, can have led to it.
     """
     noisy = naive_laplace(len(rows), scale=1 / EPSILON, trials=runs, seed=int(preview.generator.integers(1 << 62)))
-    told = [reachable(noisy, count, scale=1 / EPSILON).astype(np.float64) for count in (0, 1)]
-    return np.stack([noisy, *told], axis=1)
+    reachability = [reachable(noisy, count, scale=1 / EPSILON).astype(np.float64) for count in (0, 1)]
+    return np.stack([noisy, *reachability], axis=1)
 
 
 def bare_empty_cells(rows: Integers, preview: Preview, runs: int) -> Integers:
@@ -56,8 +56,8 @@ def suppressed_by_truth(rows: Integers, preview: Preview, runs: int) -> Integers
 
 def bounds_from_data(rows: Integers, preview: Preview, runs: int) -> Integers:
     """A noisy sum of numbers, whose noise covers the largest number that is there."""
-    most = max(1, int(rows.max()))
-    return preview.laplace(np.array([[rows.sum()]]), scale=most / EPSILON, trials=runs)
+    largest = max(1, int(rows.max()))
+    return preview.laplace(np.array([[rows.sum()]]), scale=largest / EPSILON, trials=runs)
 
 
 def wrong_sensitivity(rows: Integers, preview: Preview, runs: int) -> Integers:

@@ -52,13 +52,13 @@ def fourth(answers: Integers, preview: Preview, runs: int, *, positives: int = 2
 def fifth(answers: Integers, preview: Preview, runs: int) -> Answers:
     """Algorithm 5 (Stoddard, Chen and Machanavajjhala 2014): comparisons have no noise, and never stop."""
     threshold = _noise(preview, scale=2 / EPSILON, runs=runs)
-    said: Answers = (answers >= threshold).astype(np.int8)
-    return said
+    comparisons: Answers = (answers >= threshold).astype(np.int8)
+    return comparisons
 
 
 def sixth(answers: Integers, preview: Preview, runs: int) -> Answers:
     """Algorithm 6 (Chen, Xiao, Zhang and Xu 2015): as many positive answers as there are, for the noise of one."""
     threshold = _noise(preview, scale=2 / EPSILON, runs=runs)
     noisy = answers + _noise(preview, scale=2 / EPSILON, runs=runs, each=len(answers))
-    said: Answers = (noisy >= threshold).astype(np.int8)
-    return said
+    comparisons: Answers = (noisy >= threshold).astype(np.int8)
+    return comparisons

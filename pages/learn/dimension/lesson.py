@@ -103,7 +103,7 @@ def lesson() -> None:
     else:
         both = errors_by_rows(
             weights=asked.weights,
-            found=found,
+            shattering=found,
             scale=scale,
             epsilon=loss,
             neighbours=Neighbours.REPLACE_ONE,

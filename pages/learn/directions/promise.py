@@ -32,7 +32,10 @@ def promised(asked: DirectionsAsked, dataset: Dataset, degrees: Floats, errors: 
     kept = margins >= asked.margin
     lost = n - int(pointing.sum())
     bound = with_unmet_conditions(
-        asked.mechanism.accuracy(problem, BETA), margin=asked.margin, kept=int(kept.sum()), lost=lost
+        asked.mechanism.accuracy(problem, BETA),
+        margin=asked.margin,
+        with_margin=int(kept.sum()),
+        without_direction=lost,
     )
     left, right = st.columns(2)
     with left:

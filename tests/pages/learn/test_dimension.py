@@ -72,7 +72,7 @@ def test_a_large_class_is_drawn_in_part_with_its_shattered_points() -> None:
 def worth(weights: Floats, found: Shattering, *, epsilon: float = 1.0, scale: float | None = None) -> ClassErrors:
     return errors_by_rows(
         weights=weights,
-        found=found,
+        shattering=found,
         scale=scale,
         epsilon=epsilon,
         neighbours=Neighbours.REPLACE_ONE,
