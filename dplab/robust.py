@@ -1,4 +1,4 @@
-"""Exact answers or none: chances of an answer, what is impossible, what previews did."""
+"""Mechanisms that answer exactly or refuse: answer probabilities, bounds for all mechanisms, and simulations."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from dpcore.randomness import Preview
 
 TRIALS = 1000
 STEPS = 160
-"""Places of a curve."""
+"""Number of points of a curve."""
 FAR = 4
-"""Data this many times more stable than the threshold need an axis of equal factors."""
+"""Factor between the data's stability and the threshold from which the axis is logarithmic."""
 AGREEMENTS = np.linspace(0.5, 1.0, 81)
 ALIKE = 1e-3
-"""Chances this close are one height on the screen."""
+"""Difference of probabilities that is not visible in a chart."""
 MAX_VOTES = 1 << 22
-"""Numbers of votes kept at once: with very many answers, fewer runs are previewed."""
+"""Largest number of votes stored at once: with very many answers, fewer runs are simulated."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chances:
-    """The chance of an answer over how robust data are.
+    """Probability of an answer against the robustness of the data.
 
     Attributes:
-        x: places, (P,).
-        answer: chance of an answer there, (P,).
-        never_wrong_bound: largest chance of whoever never gives a wrong answer, (P,); empty where nothing is known.
-        may_err_bound: largest chance of the right answer for whoever may be wrong, (P,), NaN where nothing is known.
+        x: stabilities or agreements, (P,).
+        answer: probability of an answer, (P,).
+        never_wrong_bound: upper bound for mechanisms that are never wrong, (P,); empty where no bound is known.
+        may_err_bound: upper bound on a right answer for other mechanisms, (P,), NaN where none is known.
     """
 
     x: Floats
@@ -50,7 +50,7 @@ class Chances:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedAnswers:
-    """Previews that got an answer, of how many, as a share with its 95% interval."""
+    """Number of simulated runs with an answer, and their share with its 95% interval."""
 
     answered: int
     trials: int
@@ -64,13 +64,13 @@ class StableRuns:
     """The stable quantile on one data set.
 
     Attributes:
-        cell: the exact quantile's.
-        stable: rows that must change before it is another cell.
-        chance: of an answer, at that stability and at one row less and more (NaN below 1).
-        max_chance: the largest chance there for whoever never gives a wrong answer.
-        edge: chance of an answer at stability 1, which is delta.
-        curve: over stabilities.
-        observed: what previews did.
+        cell: cell of the exact quantile.
+        stable: number of rows that must change before the quantile moves to another cell.
+        chance: probability of an answer at that stability, and at one row less and more (NaN below 1).
+        max_chance: upper bound at that stability for mechanisms that are never wrong.
+        edge: probability of an answer at stability 1, which is delta.
+        curve: probabilities against stability.
+        observed: simulated runs.
     """
 
     cell: int
@@ -83,16 +83,16 @@ class StableRuns:
 
 
 def stability_grid(*, stable: int, threshold: int) -> Floats:
-    """Whole stabilities for a curve: from 1 to beyond the threshold and the data, by equal factors if these are far."""
+    """Return whole stabilities from 1 to beyond threshold and data, log-spaced if these are far apart."""
     right = max(2 * threshold, math.ceil(1.15 * stable))
     spaced = np.geomspace if right > FAR * threshold else np.linspace
     return np.unique(spaced(1, right, STEPS).round())
 
 
 def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) -> Chances:
-    """Exact chances and walls over stabilities, to beyond the threshold and a given one; of no data."""
+    """Compute exact probabilities and bounds against stability, from public numbers."""
     epsilon, delta = mechanism.epsilon, mechanism.guarantee(problem).delta
-    # Two data sets with different answers are both so stable: where rows are replaced, only if there are enough.
+    # The bound needs two data sets of this stability with different answers; with a fixed n, both must fit into n rows.
     place = rank(problem.n, quantile=mechanism.quantile)
     reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
     x = stability_grid(stable=stable, threshold=mechanism.threshold)
@@ -106,7 +106,7 @@ def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) ->
 
 
 def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, seed: int) -> StableRuns:
-    """Exact chances, walls and previews of the stable quantile."""
+    """Compute exact probabilities and bounds of the stable quantile, and simulate it."""
     cell, stable = stability(
         dataset.histogram, domain=problem.domain, quantile=mechanism.quantile, neighbours=problem.neighbours
     )
@@ -130,7 +130,7 @@ def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, 
 
 
 def always_answering(dataset: Dataset, problem: Problem, *, epsilon: float, quantile: float, seed: int) -> Integers:
-    """Cells that previews of a quantile that never refuses give, (TRIALS,)."""
+    """Simulate a quantile that never refuses: the released cells, (TRIALS,)."""
     mechanism = ExponentialMedian(epsilon=epsilon, quantile=quantile)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
     return np.asarray(release.values)
@@ -138,13 +138,13 @@ def always_answering(dataset: Dataset, problem: Problem, *, epsilon: float, quan
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SubsampleVotes:
-    """What subsamples of one data set answer: free of privacy parameters.
+    """Distribution of a subsample's answer on one data set; independent of privacy parameters.
 
     Attributes:
-        state: the prepared data; it remembers the law.
-        law: chance of each answer on one subsample, (answers,).
-        truth: the whole data's answer.
-        after: chance of that answer with one person changed against it.
+        state: the prepared data, which caches the distribution.
+        law: probability of each answer on one subsample, (answers,).
+        truth: the answer on all data.
+        after: smallest probability of that answer after one person is changed.
     """
 
     state: VotesState
@@ -154,14 +154,14 @@ class SubsampleVotes:
 
     @property
     def agreement(self) -> float:
-        """Share of subsamples that answer as the whole data do."""
+        """Share of subsamples whose answer is that of all data."""
         return float(self.law[self.truth])
 
 
 def subsample_votes(
     mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem
 ) -> Generator[float, None, SubsampleVotes]:
-    """The exact law of a subsample's answer here and with one person changed; yields the share done."""
+    """Compute the exact distribution of a subsample's answer, and with one person changed; yields the share done."""
     yield 0.0
     state, rows = mechanism.prepare(dataset, problem), mechanism.rows
     truth = int(state.vote.answer(state.counts[None, :])[0])
@@ -169,7 +169,7 @@ def subsample_votes(
     near = state.vote.against(state.counts, answer=truth, law=law)
     after = float(law[truth])
     for place, changed in enumerate(near):
-        # Not kept: it is asked for once.
+        # Computed without the cache, as it is needed once.
         steps = state.question.vote.steps(changed, rows=rows)
         changed_law = yield from scaled(steps, len(near) + place, 2 * len(near))
         after = min(after, float(changed_law[truth]))
@@ -177,7 +177,7 @@ def subsample_votes(
 
 
 def vote_runs(mechanism: SubsampleAggregate, votes: SubsampleVotes, *, seed: int) -> tuple[int, float, float]:
-    """How many runs were previewed, and the shares of them without an answer and with a wrong one."""
+    """Simulate runs: their number, and the shares of them without an answer and with a wrong one."""
     names, values = votes.state.question.names, votes.state.question.values
     trials = max(20, min(TRIALS, MAX_VOTES // len(names)))
     release = mechanism.run(votes.state, Preview(seed), trials)
@@ -186,7 +186,7 @@ def vote_runs(mechanism: SubsampleAggregate, votes: SubsampleVotes, *, seed: int
 
 
 def chances_by_agreement(plan: SubsamplingPlan, *, epsilon: float) -> Chances:
-    """Chance of an answer at each agreement. It only grows, so what lies between two alike is not worked out again."""
+    """Compute the answer probability at each agreement; as it is monotone, it is interpolated between equal values."""
     chances = np.full(len(AGREEMENTS), np.nan)
 
     def work_out(place: int) -> None:
@@ -207,7 +207,7 @@ def chances_by_agreement(plan: SubsamplingPlan, *, epsilon: float) -> Chances:
 
 
 def present_rows(dataset: Dataset) -> Dataset:
-    """Return the rows that have a number, on a line without a cell for missing ones: a preview may count them.
+    """Return the rows that have a number, on a domain without a cell for missing values; only simulations may do so.
 
     Raises:
         DataError: no row has one.
@@ -221,7 +221,7 @@ def present_rows(dataset: Dataset) -> Dataset:
 
 
 def mean_errors(mechanisms: list[Mechanism], dataset: Dataset, problem: Problem, *, seed: int) -> tuple[float, Floats]:
-    """Return the true mean of rows that all have a number, and what 95 in 100 answers lie within of it."""
+    """Return the true mean of rows that all have a number, and the 95% quantile of each mechanism's error."""
     domain = problem.domain
     assert is_number(domain)
     points = domain.points()

@@ -1,4 +1,4 @@
-"""Whether a claim of privacy holds: exactly on a tiny universe (exact), or by sampling two data sets (sampled)."""
+"""Test privacy claims: exactly on a tiny universe (exact), or by sampling from two neighbouring data sets (sampled)."""
 
 from dplab.audit.exact import (
     ROUNDING,

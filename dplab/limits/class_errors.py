@@ -1,4 +1,4 @@
-"""What a class's dimension is worth against the rows: the error nobody promises, and what the net mechanism does."""
+"""Worst errors for a query class against the number of rows: a lower bound, and the net mechanism's guarantees."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ REPEATS = np.unique(np.geomspace(1, MAX_ROWS, 80).round().astype(np.int64))
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassErrors:
-    """Worst errors, fractions of n, (K,) each.
+    """Worst errors for a query class, fractions of n, (K,) each.
 
     Attributes:
-        rows: n, up to MAX_ROWS.
-        questions: different ones in the class.
-        promised: by the net mechanism for so many questions.
-        by_dimension: by the net mechanism, if all that is known is the dimension; None where that says no more.
-        forbidden: nobody can promise less; None where too few points are shattered to hide a half.
+        rows: numbers of rows n, up to MAX_ROWS.
+        questions: number of distinct queries in the class.
+        promised: guaranteed error of the net mechanism for so many queries.
+        by_dimension: guaranteed error of the net mechanism from the dimension alone; None where that is no larger.
+        forbidden: lower bound for every mechanism; None where too few points are shattered to hide a half.
     """
 
     rows: Integers
@@ -43,15 +43,15 @@ def errors_by_rows(
     neighbours: Neighbours,
     beta: float,
 ) -> ClassErrors:
-    """Both sides along a grid of rows.
+    """Compute guarantees and lower bounds along a grid of numbers of rows.
 
     Args:
-        weights: the class, (questions, points).
+        weights: the class, (queries, points).
         shattering: its shattered set.
-        scale: γ for questions with weights; None for yes-or-no questions.
-        epsilon: privacy loss.
-        neighbours: the relation.
-        beta: failure chance.
+        scale: γ for weighted queries; None for yes-or-no queries.
+        epsilon: ε.
+        neighbours: the neighbouring relation.
+        beta: failure probability.
     """
     questions, points = worth.different(weights), weights.shape[1]
     hidden = worth.hidden_points(shattering, scale=scale)

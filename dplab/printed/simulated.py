@@ -1,4 +1,4 @@
-"""What the papers print, run where it is finite, beside what is here: errors on generated data, seeded.
+"""Errors of the mechanisms as printed, where they can be run, and of those of this project, on generated data.
 
 The literal sanitizer of Thaler, Ullman and Vadhan (2012), Theorem 3.1; Algorithm 2 of Blum, Ligett and Roth (2013) at
 and around the rows of its Theorem 4.3; and their ReleaseHalfspaces with as few dimensions as can be run.
@@ -32,19 +32,19 @@ LEVEL = 0.95
 ANSWERS, RELEASES = 4000, 30
 HALFSPACE_ROWS, VECTORS, MATRICES = 10_000, 500, 3000
 SMALL = (1, 2, 3, 4)
-"""Dimensions T at which ReleaseHalfspaces can be run."""
+"""Dimensions T at which ReleaseHalfspaces is feasible."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SimulatedErrors:
-    """Errors that LEVEL of the answers or releases stay within, shares of n, against rows or dimensions.
+    """Quantile LEVEL of the errors of answers or releases, shares of n, against rows or dimensions.
 
     Attributes:
-        at: places, (K,).
-        errors: by what erred, (K,) each; "printed" and "ours" among them.
-        marked_places: places to be pointed out, by their words.
-        claimed: the epsilon that the paper claims for what it prints.
-        exact_epsilons: the exact epsilon of what is not private, by what erred.
+        at: rows or dimensions, (K,).
+        errors: errors by variant, (K,) each; "printed" and "ours" among them.
+        marked_places: places to mark, by label.
+        claimed: the epsilon that the paper claims.
+        exact_epsilons: exact epsilon of variants whose claim is false, by variant.
     """
 
     at: Floats
@@ -55,16 +55,16 @@ class SimulatedErrors:
 
 
 def _laplace_sums(generator: np.random.Generator, terms: int) -> Floats:
-    """Sums of so many Laplace draws of scale 1, (ANSWERS,): a difference of two gamma variables."""
+    """Draw sums of ``terms`` Laplace variables of scale 1, (ANSWERS,): differences of two gamma variables."""
     sums: Floats = generator.gamma(terms, size=ANSWERS) - generator.gamma(terms, size=ANSWERS)
     return sums
 
 
 def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed: int) -> SimulatedErrors:
-    """One answer about any of k attributes, against rows n: bias γ at most, and noise of the coefficients it adds up.
+    """Compute the error of one any-of-k answer against rows n: bias at most γ, and noise of the summed coefficients.
 
-    Printed: noise 2T/(εn) each, T = d^t. Largest: T = max |a_i|. Private: the noise that ε takes for all coefficients
-    together. Ours: the degree and the split of ε of least error at each n, noise in every answer among them.
+    Printed: noise 2T/(εn) each, T = d^t. Largest: T = max |a_i|. Private: the noise that ε requires for all
+    coefficients together. Ours: the degree and split of ε with the smallest error at each n, direct release included.
     """
     generator, rows = np.random.Generator(np.random.SFC64(seed)), np.geomspace(1e2, 1e12, 41)
     polynomial = least_degree(width=width, gamma=alpha / 2)
@@ -101,7 +101,7 @@ def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed
 
 
 def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int) -> SimulatedErrors:
-    """The worst interval of releases of even data, against rows n, by Algorithm 2 (repaired) and by ours."""
+    """Measure the worst interval error on uniform data against rows n, by Algorithm 2 (repaired) and by ours."""
     printed_n, corrected_n = (
         rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
     )
@@ -137,11 +137,11 @@ def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int
 def halfspaces(
     *, dimensions: int, margin: float, alpha: float, epsilon: float, beta: float, seed: int
 ) -> SimulatedErrors:
-    """A direction with the margin, asked of HALFSPACE_ROWS rows, at T = 1 to 4.
+    """Measure the error for one direction with the margin on HALFSPACE_ROWS rows, at T = 1 to 4.
 
-    Printed: ReleaseHalfspaces with its m and its net, but for T; its noise is the mean of m draws of scale m·|U|/(εn).
-    Kept: the same without any noise. Ours: 4 matrices, few directions, one of each opposite pair. Of the paper's m
-    matrices at most MATRICES are drawn, on the first VECTORS rows; the noise is that of all m.
+    Printed: ReleaseHalfspaces with its m and its net, except T; its noise is the mean of m draws of scale m·|U|/(εn).
+    Kept: the same without noise. Ours: 4 matrices, few directions, one of each opposite pair. At most MATRICES of the
+    paper's m matrices are drawn, on the first VECTORS rows; the noise is that of all m.
     """
     printed_plan = printed(margin=margin, alpha=alpha, dimensions=dimensions, beta=beta, epsilon=epsilon)
     source = generated_vectors(n=HALFSPACE_ROWS, dimensions=dimensions, margin=margin, seed=seed)
@@ -177,9 +177,9 @@ def halfspaces(
 def _mean_vote(
     records: Floats, y: Floats, *, dimensions: int, step: float, matrices: int, generator: np.random.Generator
 ) -> float:
-    """The mean over sign matrices A of the share of rows with <Ax, u> > 0, u of the grid net nearest to Ay.
+    """Return the mean over sign matrices A of the share of rows with <Ax, u> > 0, u the net's nearest point to Ay.
 
-    The net of Claim 6.7 for a radius: vectors whose coordinates are multiples of radius/√T.
+    The net of Claim 6.7 for a radius has the vectors whose coordinates are multiples of radius/√T.
     """
     grid, total = step / math.sqrt(dimensions), 0.0
     for _ in range(matrices):

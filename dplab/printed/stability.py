@@ -10,11 +10,11 @@ from dpcore.mechanisms.subsamples.subsampling import calibrated_plan, paper_delt
 from dplab.printed.lines import PrintedLine, PrintedTable
 
 NOT_APPLICABLE = "does not apply"
-"""Of a theorem at settings that it excludes."""
+"""Value of a theorem at settings that it excludes."""
 
 
 def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> PrintedTable:
-    """The median that may refuse, and answers of subsamples."""
+    """Return the table of the stable median, which may refuse, and of subsample-and-aggregate."""
     threshold = math.log(1 / delta)
     subsamples = math.ceil(epsilon * (n / rows) ** 3)
     own = calibrated_plan(epsilon=epsilon, delta=delta, n=n, rows=rows, subsamples=subsamples)

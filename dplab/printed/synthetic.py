@@ -19,7 +19,7 @@ REFERENCE = "Blum, Ligett and Roth (2013)"
 
 
 def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> PrintedTable:
-    """The net mechanism for all intervals on a line of 2^bits cells: half of α for the net, half for the choice."""
+    """Return the table of the net mechanism for all intervals of 2^bits cells: half of α each for net and choice."""
     size, half = 2**bits, alpha / 2
     queries = size * (size + 1) // 2
     sampled = math.ceil(math.log(2 * queries) / (2 * alpha**2))
@@ -73,7 +73,7 @@ def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> Printe
 
 
 def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> PrintedTable:
-    """The interval release, at the n that its theorem asks for and at the one that its proof needs."""
+    """Return the table of the interval release, at the n of its theorem and at the n that its proof needs."""
     printed_n, corrected_n = (
         rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
     )
@@ -117,13 +117,13 @@ def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> P
 
 
 def _inner_product_by_squares(*, sign: int) -> float:
-    """¼(‖x + y‖² + sign·‖x − y‖²) of two orthogonal unit vectors."""
+    """Return ¼(‖x + y‖² + sign·‖x − y‖²) of two orthogonal unit vectors."""
     x, y = np.eye(2)
     return float(((x + y) @ (x + y) + sign * (x - y) @ (x - y)) / 4)
 
 
 def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: float, beta: float) -> PrintedTable:
-    """ReleaseHalfspaces for rows in so many dimensions."""
+    """Return the table of ReleaseHalfspaces for rows in this many dimensions."""
     numbers = printed(margin=margin, alpha=alpha, dimensions=dimensions, beta=beta, epsilon=epsilon)
     return PrintedTable(
         title="Halfspaces with a margin",

@@ -133,7 +133,7 @@ def test_random_privacy(k: int, n: int, epsilon: float) -> None:
     found = compare(
         random_table(cells=k, n=n, epsilon=epsilon),
         {
-            "risk nobody is below, of n": ((k - 1) * 4 / 27 / (epsilon * n), pairs.risk),
+            "lower bound on the risk, of n": ((k - 1) * 4 / 27 / (epsilon * n), pairs.risk),
             "risk of noise in every bar, 2k/(εn)": (2 * k / (epsilon * n), k * noise / n),
             "γ from which empty bars may stay empty, 2k/n": (2 * k / n, lone),
             "two bars: risk on every data set, e^(−c₀−1)/(εn)": (

@@ -86,7 +86,7 @@ def test_it_says_how_far_it_is_and_can_be_stopped() -> None:
     assert next(audit(silent, epsilon=1.0, seed=1)) < 0.01 and next(audit(silent, epsilon=1.0, seed=1, seconds=0)) == 1
 
 
-def test_looks_share_the_failures_and_a_refutation_ends_them() -> None:
+def test_rounds_share_the_failures_and_a_refutation_ends_them() -> None:
     one = finish(audit(certain, epsilon=1.0, seed=1, rounds=(1_000,)))
     shared = finish(audit(certain, epsilon=1.0, seed=1, rounds=(1_000, 10_000)))
     assert len(shared.rounds) == 1 and shared.rounds[0].epsilon < one.rounds[0].epsilon
