@@ -59,21 +59,21 @@ UNPUBLISHED = "unpublished when drawn"
 """Which stored releases count as charged previews of another: a certificate does not change when they are published."""
 
 
-def unreleasable(asked: Request) -> str:
+def unreleasable(request: Request) -> str:
     """Why a request cannot be released, whatever the budget; empty if it can."""
-    if sentence := too_much_work(asked):
+    if sentence := too_much_work(request):
         return sentence
-    for place, part in enumerate(asked.parts, 1):
-        if sentence := _unreleasable(part):
-            return f"Question {place}: {sentence}" if len(asked.parts) > 1 else sentence
+    for place, part in enumerate(request.parts, 1):
+        if sentence := _part_refusal(part):
+            return f"Question {place}: {sentence}" if len(request.parts) > 1 else sentence
     return ""
 
 
 def prices(
-    asked: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
+    request: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
 ) -> list[Price]:
     """What each question costs alone. Raises ParameterError where there is no guarantee."""
-    each = [(part.mechanism.guarantee(part.problem), part) for part in asked.parts]
+    each = [(part.mechanism.guarantee(part.problem), part) for part in request.parts]
     if measure is BudgetMeasure.SUMS:
         return [_price(part, guarantee, rows_a_person=rows_a_person) for guarantee, part in each]
     return [
@@ -95,26 +95,26 @@ def _price(part: RequestPart, guarantee: Guarantee, *, rows_a_person: int) -> Pr
 
 
 def price_of(
-    asked: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
+    request: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
 ) -> Price:
     """What all questions cost together: the sum; in epsilon less where all noise is Gaussian, which is one vector."""
-    sums = sum(prices(asked, rows_a_person=rows_a_person, measure=measure, room=room), Price(epsilon_or_rho=0))
+    sums = sum(prices(request, rows_a_person=rows_a_person, measure=measure, room=room), Price(epsilon_or_rho=0))
     if measure is BudgetMeasure.RHO:  # adds up as one vector does
         return sums
-    added = asked.neighbours is Neighbours.ADD_REMOVE_ONE
-    if len(asked.parts) < 2 or not (added or rows_a_person == 1):
+    added = request.neighbours is Neighbours.ADD_REMOVE_ONE
+    if len(request.parts) < 2 or not (added or rows_a_person == 1):
         return sums
-    parts = [(part.mechanism, part.problem) for part in asked.parts]
+    parts = [(part.mechanism, part.problem) for part in request.parts]
     together = Price.of(total(parts, person_rows=rows_a_person if added else 0))
     return together if together.within(sums) else sums
 
 
-def file_prefix(asked: Request, place: int) -> str:
+def file_prefix(request: Request, place: int) -> str:
     """What the names of the files of a question, counted from 1, begin with."""
-    return f"{place:02d}-" if len(asked.parts) > 1 else ""
+    return f"{place:02d}-" if len(request.parts) > 1 else ""
 
 
-def _unreleasable(question: RequestPart) -> str:
+def _part_refusal(question: RequestPart) -> str:
     if question.entry_key in WITHHELD:
         return WITHHELD[question.entry_key]
     if isinstance(question.mechanism, Interactive) and question.mechanism.adaptive:
@@ -205,17 +205,17 @@ def _unprotected(registration: Registration) -> list[str]:
     return [f"number of rows: {registration.public_n}"] if replaced else []
 
 
-def _each(asked: Request, rows_a_person: int, files: Iterable[str]) -> list[dict[str, Any]]:
+def _each(request: Request, rows_a_person: int, files: Iterable[str]) -> list[dict[str, Any]]:
     """What is said of each question."""
-    charges, names = prices(asked, rows_a_person=rows_a_person), sorted(files)
+    charges, names = prices(request, rows_a_person=rows_a_person), sorted(files)
     return [
         {
             "guarantee": price.document,
             "mechanism": _mechanism(part),
             "accuracy": _accuracy(part),
-            "files": [name for name in names if name.startswith(file_prefix(asked, place))],
+            "files": [name for name in names if name.startswith(file_prefix(request, place))],
         }
-        for place, (part, price) in enumerate(zip(asked.parts, charges, strict=True), 1)
+        for place, (part, price) in enumerate(zip(request.parts, charges, strict=True), 1)
     ]
 
 
@@ -248,13 +248,13 @@ def _accuracy(question: RequestPart) -> dict[str, Any]:
 
 def certificate(stored: Stored) -> dict[str, Any]:
     """The certificate of a stored release; the same each time."""
-    told = dict(stored.body) | {"ledger": {"salt": stored.salt, "chain": [dict(line) for line in stored.chain]}}
-    return told | {"digest": digest(told)}
+    document = dict(stored.body) | {"ledger": {"salt": stored.salt, "chain": [dict(line) for line in stored.chain]}}
+    return document | {"digest": digest(document)}
 
 
 def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored:
     """The release that a certificate, which must hold, and its files are of; nothing tells whether it was published."""
-    body = {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
+    body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
     ledger = document["ledger"]
     chain = tuple(ledger["chain"])
     return Stored(entry=len(fold_chain(chain).outcomes), body=body, salt=ledger["salt"], chain=chain, files=dict(files))
@@ -274,8 +274,8 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
         document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         if isinstance(certified, bytes) and canonical(document) != certified:
             return ["The certificate is not in canonical form: it was written or changed by another program."]
-        for faults_found in (frame_faults, _content_faults, _table_faults):
-            if wrong := list(faults_found(document, files)):  # the next ones build on it
+        for check in (frame_faults, _content_faults, _table_faults):
+            if wrong := list(check(document, files)):  # the next ones build on it
                 return [printable(each) for each in wrong]
     except ParameterError as error:
         return [printable(str(error))]
@@ -294,15 +294,15 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         yield "The ledger's entry is about another release."
     if lines[0]["details"] != details_of(data, salt=data["salt"]):
         yield "The ledger is about other data."
-    asked, registration = Request.of(body["request"]), Registration.of(data)
-    if asked.document != body["request"]:
+    request, registration = Request.of(body["request"]), Registration.of(data)
+    if request.document != body["request"]:
         yield "The request is not in canonical form."
-    sentence = registration.refusal or unreleasable(asked)
-    sentence = sentence or other_unit(asked, person=registration.person_column, rows=registration.rows_a_person)
+    sentence = registration.refusal or unreleasable(request)
+    sentence = sentence or other_unit(request, person=registration.person_column, rows=registration.rows_a_person)
     if sentence:
         yield sentence
         return
-    if (asked.neighbours, asked.n) != (registration.neighbours, registration.public_n):
+    if (request.neighbours, request.n) != (registration.neighbours, registration.public_n):
         yield "The request is about another relation or n than the registration."
     if body["version"] > sum(line["kind"] == VERSION for line in lines[: last["about"]]):
         yield "The rows' version was registered after the draw, or never."
@@ -315,7 +315,7 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         copies_put_back=account.count(RESTORED),
     )
     expected = body_of(
-        asked,
+        request,
         registration,
         version=body["version"],
         before=before,
@@ -325,47 +325,47 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         by=body["by"],
         at=body["at"],
     )
-    skip = compared_elsewhere(body, parts=len(asked.parts))
-    yield from differences(body, expected, skip=skip, rounded=_rounded(asked))
+    skip = compared_elsewhere(body, parts=len(request.parts))
+    yield from differences(body, expected, skip=skip, rounded=_rounded(request))
     rows, charged = registration.rows_a_person, Price.read(last["amount"])
-    proved, each = price_of(asked, rows_a_person=rows), prices(asked, rows_a_person=rows)
+    proved, each = price_of(request, rows_a_person=rows), prices(request, rows_a_person=rows)
     yield from claim_faults(body, proved, each, exact=rows == 1)
     claimed = claim_of(body["guarantee"])
-    due, most = claimed, claimed
+    due, upper = claimed, claimed
     if budget.measure is BudgetMeasure.RHO:
         rooms = (Fraction(1), ROOM)
-        due, most = (price_of(asked, rows_a_person=rows, measure=BudgetMeasure.RHO, room=room) for room in rooms)
+        due, upper = (price_of(request, rows_a_person=rows, measure=BudgetMeasure.RHO, room=room) for room in rooms)
         if not budget_implies_claim(budget, body["guarantee"]["whole_data_set"]["private"]):
             yield "The budget is not as private as is said."
     if not due.within(charged):
         yield "Less was charged than is claimed."
-    elif not charged.within(with_rounding(most) if budget.measure is BudgetMeasure.RHO else most):
+    elif not charged.within(with_rounding(upper) if budget.measure is BudgetMeasure.RHO else upper):
         yield "More was charged than is claimed."
     yield from file_faults(body["files"], files)
 
 
-def _rounded(asked: Request) -> Callable[[str], list[str]]:
+def _rounded(request: Request) -> Callable[[str], list[str]]:
     """Of a field, what is said of the error of Gaussian noise with a sigma that is a little smaller and larger.
 
     Sigma is found by iteration, and another computer may find the next one; all that is no number of it stays.
     """
-    kept = dict[int, list[dict[str, Any]]]()
+    by_part = dict[int, list[dict[str, Any]]]()
 
     def texts(name: str) -> list[str]:
-        found = re.fullmatch(r"parts\.([0-9]+)\.accuracy\.(guaranteed_error|statement|worst_error)", name)
-        if not found:
+        match = re.fullmatch(r"parts\.([0-9]+)\.accuracy\.(guaranteed_error|statement|worst_error)", name)
+        if not match:
             return []
-        place = int(found[1])
-        if place not in kept:
-            part = asked.parts[place - 1]
+        place = int(match[1])
+        if place not in by_part:
+            part = request.parts[place - 1]
             gaussian = part.mechanism.gaussians(part.problem)
-            kept[place] = [_accuracy(each) for each in _beside(part)] if gaussian else []
-        return [said[found[2]] for said in kept[place]]
+            by_part[place] = [_accuracy(each) for each in _at_nearby_epsilon(part)] if gaussian else []
+        return [accuracy[match[2]] for accuracy in by_part[place]]
 
     return texts
 
 
-def _beside(part: RequestPart) -> Iterator[RequestPart]:
+def _at_nearby_epsilon(part: RequestPart) -> Iterator[RequestPart]:
     """The question at an epsilon slightly above and below: sigma falls with its root at least."""
     for factor in (1 - 2 * ROUNDING, 1 + 2 * ROUNDING):
         values = {**part.values, "epsilon": factor * float(part.parameters["epsilon"])}
@@ -375,10 +375,10 @@ def _beside(part: RequestPart) -> Iterator[RequestPart]:
 
 def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
     """Sentences about files that cannot be of the request, whatever was drawn."""
-    asked = Request.of(document["request"])
-    for place, (part, told) in enumerate(zip(asked.parts, document["parts"], strict=True), 1):
-        own = {name: files[name] for name in told["files"]}
-        yield from table_faults(part, own, prefix=file_prefix(asked, place))
+    request = Request.of(document["request"])
+    for place, (part, part_document) in enumerate(zip(request.parts, document["parts"], strict=True), 1):
+        own = {name: files[name] for name in part_document["files"]}
+        yield from table_faults(part, own, prefix=file_prefix(request, place))
 
 
 def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
@@ -386,8 +386,11 @@ def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict
     try:
         document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         chain = document["ledger"]["chain"]
-        entries, body = len(chain), {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
-        sealed = digest({name: told for name, told in document.items() if name != "digest"}) == document["digest"]
+        entries, body = (
+            len(chain),
+            {name: value for name, value in document.items() if name not in {"ledger", "digest"}},
+        )
+        sealed = digest({name: value for name, value in document.items() if name != "digest"}) == document["digest"]
         its_own = chain[-1]["details"] == details_of(body, salt=document["ledger"]["salt"])
     except Exception:  # whatever a made-up document makes fail
         return ["The certificate lacks what its format asks for."]

@@ -150,8 +150,8 @@ def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
         seconds += time.perf_counter() - start
         numbers += drawn.outcomes().shape[1]
     errors = tuple(part.guaranteed_error(BETA) for part in request.parts)
-    told = tuple(coverage(part.mechanism, part.problem) for part in request.parts)
-    return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=told)
+    sentences = tuple(coverage(part.mechanism, part.problem) for part in request.parts)
+    return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=sentences)
 
 
 def existing_outcome(ledger: Ledger, dataset_id: str, request: Request, by: Actor) -> Stored | Failed | Refused | None:
@@ -210,22 +210,22 @@ def release(
             price = cost(request, registration)
             if ledger.version_of(dataset_id, rows_fingerprint) != version:  # a copy was put back since
                 return Refused(sentence=UNREGISTERED_ROWS)
-            looks = {*ledger.fingerprints(dataset_id), *_also(ledger, table)}
+            accessed_prints = {*ledger.fingerprints(dataset_id), *_engine_table_prints(ledger, table)}
             lost = UNSURE  # until it is known whether it is begun
             try:
-                attempt = ledger.begin(dataset_id, request.document, price, by, looks=looks)
+                attempt = ledger.begin(dataset_id, request.document, price, by, accessed_prints=accessed_prints)
             except LedgerError:  # its words say what is charged
                 lost = ""
                 raise
             lost = DIED
             with ledger.drawing(dataset_id, attempt) as connection:
                 try:
-                    files = _drawn(request, registration, table)
+                    files = _draw_files(request, registration, table)
                     body = body_of(
                         request,
                         registration,
                         version=version,
-                        before=_before(account_in(connection), attempt),
+                        before=_account_with_attempt(account_in(connection), attempt),
                         files=files,
                         unpublished=unpublished_in(connection),
                         steward_saw=has_access_entry(connection),
@@ -259,16 +259,16 @@ def release(
         raise
 
 
-def _before(account: Spent, attempt: Attempt) -> Spent:
+def _account_with_attempt(account: Spent, attempt: Attempt) -> Spent:
     """The account with what this attempt holds; what others begun, whose turn was lost, is charged to none yet."""
     others = sum((each.price for each in account.begun if each.number != attempt.number), Price(epsilon_or_rho=0))
     return replace(account, spent=account.spent - others)
 
 
-def _also(ledger: Ledger, table: Table) -> list[str]:
+def _engine_table_prints(ledger: Ledger, table: Table) -> list[str]:
     """What a look at other counts of the same table was noted under."""
-    kept = isinstance(table, CountedTable)
-    return [name_fingerprint(table.name, key=key_of(ledger.folder))] if kept else []
+    is_counted = isinstance(table, CountedTable)
+    return [name_fingerprint(table.name, key=key_of(ledger.folder))] if is_counted else []
 
 
 def missing_column(registration: Registration, request: Request, table: Table) -> str:
@@ -296,8 +296,8 @@ def other_format(request: Request, table: Table) -> str:
     if request.file_format == USUAL or isinstance(table, CountedTable):
         return ""
     for name, words in CELL_SETTINGS.items():
-        requested, found = getattr(request.file_format, name), getattr(table.format, name)
-        if requested != found and requested != "":
+        requested, actual = getattr(request.file_format, name), getattr(table.format, name)
+        if requested != actual and requested != "":
             return OTHER_FORMAT.format(setting=words)
     return ""
 
@@ -341,7 +341,7 @@ def _wrong_number(registration: Registration, table: Table) -> str:
     return ""
 
 
-def _drawn(request: Request, registration: Registration, table: Table) -> dict[str, bytes]:
+def _draw_files(request: Request, registration: Registration, table: Table) -> dict[str, bytes]:
     """The files of all questions; each question's draw is held to its own guarantee."""
     files: dict[str, bytes] = {}
     for place, part in enumerate(request.parts, 1):
@@ -372,7 +372,7 @@ def draw(question: RequestPart, problem: Problem, dataset: Dataset) -> Drawn:
     # Where more than epsilon is spent, that delta is 1.
     over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
     spent = [(charge.sigma, charge.numbers, charge.squared_shift) for charge in sampler.charges]
-    over |= bool(told := question.mechanism.gaussians(problem)) and list(told) != spent
+    over |= bool(gaussians := question.mechanism.gaussians(problem)) and list(gaussians) != spent
     if over or not sampler.charges or drawn.guarantee != promised:
         raise ParameterError("The draw spent something else than its guarantee says.")
     return drawn

@@ -155,7 +155,7 @@ def form_faults(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def differences(
-    found: Any,
+    actual: Any,
     expected: Any,
     *,
     name: str = "",
@@ -165,7 +165,7 @@ def differences(
     """Sentences about every field that differs from the certificate that this program would write.
 
     Args:
-        found: the certificate, or a part of it.
+        actual: the certificate, or a part of it.
         expected: the same, recomputed.
         name: of the part.
         skip: which fields are compared elsewhere.
@@ -173,40 +173,40 @@ def differences(
     """
     if skip(name):
         return
-    if isinstance(expected, Mapping) and isinstance(found, Mapping):
-        for key in sorted({*found, *expected}, key=str):
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        for key in sorted({*actual, *expected}, key=str):
             inner = f"{name}.{key}" if name else str(key)
             if skip(inner):
                 continue
             if key not in expected:
                 yield f"A certificate of this request has no field “{inner[:SHOWN]}”: it was added."
-            elif key not in found:
+            elif key not in actual:
                 yield f"The certificate needs the field “{inner[:SHOWN]}”."
             else:
-                yield from differences(found[key], expected[key], name=inner, skip=skip, rounded=rounded)
-    elif isinstance(expected, list | tuple) and isinstance(found, list | tuple) and len(expected) == len(found):
-        for place, (each, other) in enumerate(zip(found, expected, strict=True), 1):
+                yield from differences(actual[key], expected[key], name=inner, skip=skip, rounded=rounded)
+    elif isinstance(expected, list | tuple) and isinstance(actual, list | tuple) and len(expected) == len(actual):
+        for place, (each, other) in enumerate(zip(actual, expected, strict=True), 1):
             yield from differences(each, other, name=f"{name}.{place}", skip=skip, rounded=rounded)
-    elif not _same(found, expected, rounded=partial(rounded, name)):
-        yield f"The certificate's {name[:SHOWN]} is {_shown(found)}; recomputed, it is {_shown(expected)}."
+    elif not _same(actual, expected, rounded=partial(rounded, name)):
+        yield f"The certificate's {name[:SHOWN]} is {_shown(actual)}; recomputed, it is {_shown(expected)}."
 
 
-def _same(found: Any, expected: Any, *, rounded: Callable[[], Sequence[str]]) -> bool:
+def _same(actual: Any, expected: Any, *, rounded: Callable[[], Sequence[str]]) -> bool:
     """Whether two values are equal; or the texts but for numbers that lie where another computer's sigma puts them.
 
     Args:
-        found: of a certificate.
+        actual: of a certificate.
         expected: the same, recomputed.
         rounded: the text with a sigma as much smaller or larger as arithmetic may make it; asked where they differ.
     """
-    if type(found) is not type(expected) or found == expected or not isinstance(found, str):
-        return type(found) is type(expected) and bool(found == expected)
-    if found in (ends := rounded()):
+    if type(actual) is not type(expected) or actual == expected or not isinstance(actual, str):
+        return type(actual) is type(expected) and bool(actual == expected)
+    if actual in (ends := rounded()):
         return True
     alike = [NUMBERS.findall(each) for each in ends if NUMBERS.sub("#", each) == NUMBERS.sub("#", expected)]
-    if not alike or NUMBERS.sub("#", found) != NUMBERS.sub("#", expected):
+    if not alike or NUMBERS.sub("#", actual) != NUMBERS.sub("#", expected):
         return False
-    return all(map(_is_between, NUMBERS.findall(found), zip(NUMBERS.findall(expected), *alike, strict=True)))
+    return all(map(_is_between, NUMBERS.findall(actual), zip(NUMBERS.findall(expected), *alike, strict=True)))
 
 
 def _is_between(text: str, others: Sequence[str]) -> bool:
@@ -233,8 +233,8 @@ def _shown(value: Any) -> str:
 def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
     """Sentences about the form of the fields, the digest and the chain."""
     if document.get("format") != FORMAT:
-        found = _shown(document.get("format"))
-        yield f"The certificate is of the format {found}; only {FORMAT} is verified."
+        named_format = _shown(document.get("format"))
+        yield f"The certificate is of the format {named_format}; only {FORMAT} is verified."
         return
     if set(document) != FIELDS:
         yield f"The certificate has other fields than the format {FORMAT}."
@@ -289,9 +289,9 @@ def claim_faults(body: Mapping[str, Any], proved: Price, parts: Sequence[Price],
     added = sum(parts, Price(epsilon_or_rho=0))
     if not claimed.within(proved if exact and proved == added else with_rounding(proved)):
         yield f"The mechanism's guarantee is {proved}, and the certificate claims {claimed}."
-    for place, (told, price) in enumerate(zip(body["parts"], parts, strict=False), 1):
-        part, most = claim_of(told["guarantee"]), price if exact else with_rounding(price)
-        if not price.within(part) or not part.within(most):
+    for place, (part_document, price) in enumerate(zip(body["parts"], parts, strict=False), 1):
+        part, upper = claim_of(part_document["guarantee"]), price if exact else with_rounding(price)
+        if not price.within(part) or not part.within(upper):
             yield f"The guarantee of question {place} is {price}, not {part}."
 
 
@@ -301,9 +301,9 @@ def with_rounding(price: Price) -> Price:
     return replace(price, epsilon_or_rho=first, delta=delta)
 
 
-def budget_implies_claim(budget: Price, told: Mapping[str, str]) -> bool:
+def budget_implies_claim(budget: Price, claimed: Mapping[str, str]) -> bool:
     """Whether all that a budget in rho allows is together as private as is told, and no more is told."""
-    whole, private = Price.read(dict(told)), budget.private
+    whole, private = Price.read(dict(claimed)), budget.private
     left = (whole.delta - budget.delta) / 10**ATTO_DIGITS
     implied = zcdp_delta(whole.epsilon_or_rho / 10**NANO_DIGITS, rho=budget.epsilon_or_rho / 10**NANO_DIGITS) <= left
     return bool(implied) and whole.within(replace(with_rounding(private), delta=private.delta))
@@ -329,9 +329,9 @@ def name_fault(named: Any) -> str:
     """What is wrong with the names and digests of files, in a sentence; empty if nothing."""
     if not isinstance(named, Mapping) or not named:
         return "The certificate names no file."
-    for name, told in named.items():
+    for name, digest_text in named.items():
         if not isinstance(name, str) or not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_-]*\.csv", name):
             return "A certificate names files by their base name, which ends in .csv."
-        if not is_hex(told, 64):
+        if not is_hex(digest_text, 64):
             return f"The digest of {name} must be {HEX_DIGITS[64]}."
     return ""

@@ -1,4 +1,4 @@
-"""Everything that is downloaded of a stored release, made of what was released and of nothing else."""
+"""Downloads of a stored release, which are made from the released files alone."""
 
 from dprelease.downloads.archive import (
     CERTIFICATE,

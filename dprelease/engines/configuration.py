@@ -1,4 +1,4 @@
-"""Engines as whoever runs the server names them: sections of settings, never typed into a page."""
+"""Engines in the server's configuration: sections of settings, which are never typed into a page."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from dprelease.engines.tables import EngineTable, open_table
 WRONG = "The settings of this engine are wrong: the README says what they hold."
 MEGABYTE = 1 << 20
 DAY = 24 * 3600.0
-"""Seconds that one question may take at most, whatever is set."""
+"""Largest time limit of one query in seconds, whatever the configuration says."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineConfiguration:
-    """A table of an engine that may be chosen by its name.
+    """A table of an engine that the user may select by its name.
 
     Attributes:
-        name: safe to show.
-        private: whether nothing of it may be shown.
-        options: the settings; they may hold a password, and are in no repr.
+        name: name that is safe to show.
+        private: whether the rows are private, so that no true value is shown.
+        options: the settings; they may hold a password and are in no repr.
     """
 
     name: str
@@ -42,31 +42,31 @@ class EngineConfiguration:
         return f"<Offer: {self.name}>"
 
     def open(self, *, sealed: bool) -> EngineTable:
-        """Connect, and ask for the columns; raises DataError with one sentence.
+        """Connect and read the columns; raises DataError with one sentence.
 
         Args:
-            sealed: whether the table refuses every count: for all but the data's steward, where rows are private.
+            sealed: whether the table refuses every count: for all users but the data owner, where rows are private.
         """
         return open_table(engine_of(self.options), name=self.name, sealed=sealed)
 
 
 def read_configurations(sections: Mapping[str, Any]) -> dict[str, EngineConfiguration]:
-    """What may be chosen, by its key; rows are private unless their section says otherwise."""
+    """Return the tables that users may select, by key; rows are private unless their section says otherwise."""
     return {
         str(key): EngineConfiguration(
-            name=clean_name(str(told.get("title", key))) or "table",
-            private=told.get("private") is not False,
-            options=told,
+            name=clean_name(str(options.get("title", key))) or "table",
+            private=options.get("private") is not False,
+            options=options,
         )
-        for key, told in sections.items()
-        if isinstance(told, Mapping)
+        for key, options in sections.items()
+        if isinstance(options, Mapping)
     }
 
 
-def engine_of(told: Mapping[str, Any]) -> Engine:
-    """The engine that a section is about; raises DataError with one sentence."""
+def engine_of(options: Mapping[str, Any]) -> Engine:
+    """Make the engine of a section; raises DataError with one sentence."""
     try:
-        return _engine_of(dict(told))
+        return _engine_of(dict(options))
     except DataError:
         raise
     except (KeyError, TypeError, ValueError):
@@ -74,26 +74,30 @@ def engine_of(told: Mapping[str, Any]) -> Engine:
     raise DataError(WRONG)
 
 
-def _engine_of(told: dict[str, Any]) -> Engine:
-    kind = told.pop("kind")
+def _engine_of(options: dict[str, Any]) -> Engine:
+    kind = options.pop("kind")
     for word in ("title", "private"):
-        told.pop(word, None)
+        options.pop(word, None)
     usual = Allowance()
     allowance = Allowance(
-        seconds=float(told.pop("seconds", usual.seconds)),
-        answers=int(told.pop("answers", usual.answers)),
-        memory_bytes=int(told.pop("megabytes", usual.memory_bytes // MEGABYTE)) * MEGABYTE,
-        threads=int(told.pop("threads", usual.threads)),
+        seconds=float(options.pop("seconds", usual.seconds)),
+        answers=int(options.pop("answers", usual.answers)),
+        memory_bytes=int(options.pop("megabytes", usual.memory_bytes // MEGABYTE)) * MEGABYTE,
+        threads=int(options.pop("threads", usual.threads)),
     )
     if min(allowance.answers, allowance.memory_bytes, allowance.threads) <= 0 or not 0 < allowance.seconds <= DAY:
-        raise ValueError  # a limit that is no number would be none
+        raise ValueError  # NaN would be no limit
     if kind == "duckdb":
-        return Embedded(allowance=allowance, path=Path(told.pop("path")), name=told.pop("table", ""), **told)
+        return Embedded(allowance=allowance, path=Path(options.pop("path")), name=options.pop("table", ""), **options)
     if kind == "postgres":
-        return Postgres(allowance=allowance, address=told.pop("address"), name=told.pop("table"), **told)
+        return Postgres(allowance=allowance, address=options.pop("address"), name=options.pop("table"), **options)
     if kind == "spark":
-        settings = tuple((str(key), str(value)) for key, value in dict(told.pop("settings", {})).items())
+        settings = tuple((str(key), str(value)) for key, value in dict(options.pop("settings", {})).items())
         return Spark(
-            allowance=allowance, name=told.pop("table"), master=told.pop("master", ""), settings=settings, **told
+            allowance=allowance,
+            name=options.pop("table"),
+            master=options.pop("master", ""),
+            settings=settings,
+            **options,
         )
     raise ValueError

@@ -77,19 +77,19 @@ def parse_document(text: str | bytes, *, what: str) -> dict[str, Any]:
     if _count_marks(text) > MAX_VALUES:
         raise ParameterError(f"The {what} holds more than {MAX_VALUES:,} values.")
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
-        json.dumps(found, ensure_ascii=False).encode()  # half a character has no spelling
+        document = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+        json.dumps(document, ensure_ascii=False).encode()  # half a character has no spelling
     except (ValueError, RecursionError):
         raise ParameterError(f"The {what} is not JSON with every key once and finite numbers.") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ParameterError(f"The {what} must be a JSON mapping.")
-    level: list[Any] = [found]
+    level: list[Any] = [document]
     for _ in range(MAX_DEPTH):
         inside = (each.values() if isinstance(each, dict) else each for each in level)
         level = [value for values in inside for value in values if isinstance(value, dict | list)]
     if level:
         raise ParameterError(f"The {what} has lists or mappings within each other more than {MAX_DEPTH} deep.")
-    return found
+    return document
 
 
 def _count_marks(text: str | bytes) -> int:
@@ -100,10 +100,10 @@ def _count_marks(text: str | bytes) -> int:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         raise ValueError
-    return found
+    return mapping
 
 
 def _refuse_constant(name: str) -> None:

@@ -87,23 +87,26 @@ class Balance:
 
 def fold_chain(lines: Iterable[Line]) -> Balance:
     """Work out an account of lines that begin with the registration; ``faults`` says what is wrong with them."""
-    account, previous, seen = Balance(), FIRST, set[str]()
+    account, previous, details = Balance(), FIRST, set[str]()
     for place, line in enumerate(lines, 1):
-        if wrong := _form(line):
+        if wrong := _form_fault(line):
             account.faults.append((place, wrong))
             return account
         try:
-            found = [*_follows(line, place=place, previous=previous, seen=seen), *_booked(account, line)]
+            faults = [
+                *_order_faults(line, place=place, previous=previous, known_details=details),
+                *_book_line(account, line),
+            ]
             previous = digest(line)
         except (ParameterError, AttributeError, TypeError, ValueError, LookupError):
             account.faults.append((place, "an amount is not written as a ledger writes it"))
             return account
-        account.faults += [(place, why) for why in found]
-        seen.add(line["details"])
+        account.faults += [(place, why) for why in faults]
+        details.add(line["details"])
     return account
 
 
-def _form(line: Line) -> str:
+def _form_fault(line: Line) -> str:
     """What is wrong with a line's fields; empty if nothing. No line after such a one is read."""
     if not isinstance(line, Mapping) or line.get("kind") not in KINDS:
         return "its line is not one of a ledger"
@@ -117,53 +120,53 @@ def _form(line: Line) -> str:
     return ""
 
 
-def _follows(line: Line, *, place: int, previous: str, seen: set[str]) -> list[str]:
+def _order_faults(line: Line, *, place: int, previous: str, known_details: set[str]) -> list[str]:
     """What is wrong with a line's place."""
-    found = []
+    faults = []
     opens = line["kind"] == OPENING[place - 1] if place <= len(OPENING) else line["kind"] != REGISTERED
     if line["seq"] != place or line["previous"] != previous or not opens:
-        found.append("it does not follow the entry before it")
-    if line["details"] in seen:
-        found.append("it names what an entry before it names")
-    return found
+        faults.append("it does not follow the entry before it")
+    if line["details"] in known_details:
+        faults.append("it names what an entry before it names")
+    return faults
 
 
-def _booked(account: Balance, line: Line) -> list[str]:
+def _book_line(account: Balance, line: Line) -> list[str]:
     """Book a line; returns what is wrong with what it says."""
-    kind, about, found = line["kind"], line["about"], list[str]()
+    kind, about, faults = line["kind"], line["about"], list[str]()
     account.kinds[kind] = account.count(kind) + 1
     amount = Price.read(dict(line["amount"])) if kind in AMOUNTS else Price(epsilon_or_rho=0)
     if kind == BUDGET:
         if account.measure not in (None, amount.measure) or (account.budget and amount.measure is BudgetMeasure.RHO):
-            found.append("a budget in rho is fixed when it is opened")
+            faults.append("a budget in rho is fixed when it is opened")
         if not 0 < amount.epsilon_or_rho <= MAX_EPSILON * 10**NANO_DIGITS or amount.delta >= 10**ATTO_DIGITS:
-            found.append("no budget is so large")
+            faults.append("no budget is so large")
         account.budget, account.measure = amount, account.measure or amount.measure
     elif kind == ATTEMPT:
         if not amount.epsilon_or_rho:
-            found.append("nothing is drawn for nothing")
+            faults.append("nothing is drawn for nothing")
         account.begun[line["seq"]] = amount
         account.held = account.held + amount
     elif kind in OUTCOMES:
-        held = account.begun.pop(about, None)
-        if held is None or amount != (
-            Price(epsilon_or_rho=0, measure=held.measure) if kind == MACHINE_FAILED else held
+        attempt_price = account.begun.pop(about, None)
+        if attempt_price is None or amount != (
+            Price(epsilon_or_rho=0, measure=attempt_price.measure) if kind == MACHINE_FAILED else attempt_price
         ):
-            found.append("it is not the outcome of its attempt")
+            faults.append("it is not the outcome of its attempt")
         else:
-            account.held = account.held - held + amount
+            account.held = account.held - attempt_price + amount
         account.charged = account.charged + amount
         account.outcomes.append(line["seq"])
         if kind == STORED:
             account.stored.add(line["seq"])
     elif kind == PUBLISHED:
         if about not in account.stored or about in account.published:
-            found.append("what is stored is published once")
+            faults.append("what is stored is published once")
         account.published.add(about)
     elif kind == RESTORED:
         account.forgotten += about
     if (kind != RESTORED and (kind in (*OUTCOMES, PUBLISHED)) != bool(about)) or about < 0:
-        found.append("it is about another entry than it may be")
+        faults.append("it is about another entry than it may be")
     if account.held and (account.budget is None or not account.held.within(account.budget)):
-        found.append("more is spent than its budget")
-    return found
+        faults.append("more is spent than its budget")
+    return faults

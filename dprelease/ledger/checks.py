@@ -98,9 +98,9 @@ def _wrong(connection: LedgerConnection, dataset_id: str) -> Iterator[str]:
     rows = connection.execute("SELECT seq, kind, about, body, digest FROM entries ORDER BY seq").fetchall()
     requests, drawn, named = dict[int, str](), set[tuple[str, bool]](), set[str]()
     begun = set[str]()
-    for line, (seq, kind, about, text, told) in zip(lines, rows, strict=True):
+    for line, (seq, kind, about, text, stored_digest) in zip(lines, rows, strict=True):
         body = document_in(text)
-        if digest(line) != told or canonical(body).decode() != text:
+        if digest(line) != stored_digest or canonical(body).decode() != text:
             yield WRONG.format(number=seq, why="it is not what was written")
             continue
         if set(body) != BODIES.get(kind, set(body)) or any(type(body[name]) is not str for name in SIGNED & set(body)):

@@ -16,7 +16,7 @@ from pathlib import Path
 from dprelease.ledger.reading import last_in
 from dprelease.ledger.records import (
     DAMAGED,
-    TURN_HELD,
+    DRAW_IN_PROGRESS,
     UNFIT,
     UNSURE,
     UNWRITABLE,
@@ -108,7 +108,7 @@ def translate_errors() -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in LOCKED:
-            raise LedgerBusy(TURN_HELD) from None
+            raise LedgerBusy(DRAW_IN_PROGRESS) from None
         if isinstance(error, sqlite3.IntegrityError):
             raise LedgerError(UNFIT) from None
         if isinstance(error, sqlite3.OperationalError) and code not in (0, sqlite3.SQLITE_ERROR):  # 0: no UTF-8
@@ -127,17 +127,17 @@ def create_private_file(path: Path, content: bytes = b"") -> None:
     """
     if path.exists():
         return
-    made = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     try:
-        os.link(made, path)
+        os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
-        made.unlink()
+        temporary.unlink()
 
 
 def require_private(path: Path, sentence: str) -> None:
@@ -180,7 +180,7 @@ def open_connection(
     if not path.is_file():
         raise LedgerError("This ledger holds no such data set.")
     with translate_errors():
-        if not copy and _named_elsewhere(path):
+        if not copy and _has_other_names(path):
             raise LedgerError(LINKED)
         connection = sqlite3.connect(
             path, timeout=patience, isolation_level=None, check_same_thread=False, factory=FileConnection
@@ -189,19 +189,19 @@ def open_connection(
             for pragma in PRAGMAS:
                 connection.execute(pragma)
             if not fresh:
-                _known(connection)
+                _check_schema(connection)
             yield connection
         finally:
             connection.close()
 
 
-def _named_elsewhere(path: Path) -> bool:
+def _has_other_names(path: Path) -> bool:
     """Whether a file has another name than those this program gives it: they begin with its own, and have its turn."""
     names = path.stat().st_nlink
     return names > 1 and names > sum(each.samefile(path) for each in path.parent.glob(f"{path.stem}.*"))
 
 
-def _known(connection: sqlite3.Connection) -> None:
+def _check_schema(connection: sqlite3.Connection) -> None:
     [application] = connection.execute("PRAGMA application_id").fetchone()
     [schema] = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION or schema < 1:

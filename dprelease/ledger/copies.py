@@ -42,29 +42,29 @@ def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
     Raises:
         LedgerError: the copy cannot be written, is there already, or does not add up.
     """
-    _of_files(ledger)
+    _require_files(ledger)
     path = Ledger(folder).path(dataset_id)
     with translate_errors():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.exists():
         raise LedgerError("There is a copy in this folder already: name another.")
-    made = _unfinished(path)
+    unfinished = _unfinished_path(path)
     with open_connection(ledger.path(dataset_id)) as source:
-        _copied(source, made)
-    if wrong := faults_in_file(made, dataset_id):
+        _copy_database(source, unfinished)
+    if wrong := faults_in_file(unfinished, dataset_id):
         raise LedgerError(wrong[0])
     with translate_errors():
-        made.rename(path)
+        unfinished.rename(path)
         sync_folder(folder)
     return path
 
 
-def _of_files(ledger: Ledger) -> None:
+def _require_files(ledger: Ledger) -> None:
     if not isinstance(ledger.store, Files):
         raise LedgerError(OF_A_DATABASE)
 
 
-def _copied(source: sqlite3.Connection, path: Path) -> None:
+def _copy_database(source: sqlite3.Connection, path: Path) -> None:
     with translate_errors():
         create_private_file(path)
         target = sqlite3.connect(path)
@@ -88,36 +88,36 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
             link, of another schema, or cannot be read now.
     """
     by.must_be_steward("put a copy back")
-    _of_files(ledger)
+    _require_files(ledger)
     dataset_id = copy.stem if copy.suffix == SUFFIX else ""
     path = ledger.path(dataset_id)
-    with turn(path.with_suffix(".turn"), patience=PATIENCE), _held_if_legible(path) as old:
-        if _there(path) and not damage_in_file(path, dataset_id):
+    with turn(path.with_suffix(".turn"), patience=PATIENCE), _write_lock_if_readable(path) as old:
+        if _exists(path) and not damage_in_file(path, dataset_id):
             raise LedgerError("The ledger adds up as it is: nothing was put back.")
         if wrong := faults_in_file(copy, dataset_id, copy=True):
             raise LedgerError(wrong[0])
-        made = _unfinished(path)
+        unfinished = _unfinished_path(path)
         with open_connection(copy, copy=True) as source:
-            _copied(source, made)
-        with open_connection(made) as connection, transaction(connection):
-            for what, who in _more_seen(old, connection):
+            _copy_database(source, unfinished)
+        with open_connection(unfinished) as connection, transaction(connection):
+            for what, who in _missing_accesses(old, connection):
                 record_access_entry(connection, what, who)
-            forgotten = _forgotten(old, connection)
-            times = record_restored_copies(connection, by.name, more=1, least=_copies_told(old), forgotten=forgotten)
-        _note(path, times)
-        return _exchanged(path, made, dataset_id, kept="replaced")
+            forgotten = _forgotten_failures(old, connection)
+            times = record_restored_copies(connection, by.name, more=1, least=_restored_count(old), forgotten=forgotten)
+        _note_restores(path, times)
+        return _replace_file(path, unfinished, dataset_id, suffix="replaced")
 
 
-def _more_seen(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+def _missing_accesses(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iterator[tuple[str, str]]:
     """Accesses of the old file, where it can be read, that a copy has not."""
     query = "SELECT body FROM entries WHERE kind = 'access' ORDER BY seq"
     known = Counter(copy.execute(query).fetchall())
     try:
         with translate_errors():
-            told = old.execute(query).fetchall() if old else []
+            accesses = old.execute(query).fetchall() if old else []
     except LedgerError:
         return
-    for each in told:
+    for each in accesses:
         if known[each]:
             known[each] -= 1
             continue
@@ -127,17 +127,17 @@ def _more_seen(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iter
                 yield body["what"], body["by"]
 
 
-def _forgotten(old: FileConnection | None, copy: FileConnection) -> list[str]:
+def _forgotten_failures(old: FileConnection | None, copy: FileConnection) -> list[str]:
     """Requests of which the old file, where it can be read, has a machine's failure that a copy has not."""
     try:
         with translate_errors():
-            told = Counter(declared_in(old)) if old else Counter[str]()
+            failures = Counter(declared_in(old)) if old else Counter[str]()
     except (LedgerError, TypeError, LookupError, sqlite3.Error):
         return []
-    return [each for each in (told - Counter(declared_in(copy))).elements() if DIGEST.fullmatch(each)]
+    return [each for each in (failures - Counter(declared_in(copy))).elements() if DIGEST.fullmatch(each)]
 
 
-def _copies_told(old: FileConnection | None) -> int:
+def _restored_count(old: FileConnection | None) -> int:
     """How many copies the old file tells of, where it can be read."""
     try:
         return count_in(old, RESTORED) if old else 0
@@ -145,7 +145,7 @@ def _copies_told(old: FileConnection | None) -> int:
         return 0
 
 
-def _note(path: Path, times: int) -> None:
+def _note_restores(path: Path, times: int) -> None:
     """Write down beside a file how often a copy took its place: what was put back knows of no later time."""
     folder = path.parent / RESTORES
     with translate_errors():
@@ -157,7 +157,7 @@ def _note(path: Path, times: int) -> None:
 
 
 @contextmanager
-def _held(connection: sqlite3.Connection) -> Iterator[None]:
+def _write_lock(connection: sqlite3.Connection) -> Iterator[None]:
     """Nobody else writes meanwhile, and nothing is written."""
     with translate_errors():
         connection.execute("BEGIN IMMEDIATE")
@@ -168,13 +168,13 @@ def _held(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _held_if_legible(path: Path) -> Iterator[FileConnection | None]:
+def _write_lock_if_readable(path: Path) -> Iterator[FileConnection | None]:
     """The same for a file that may be lost or no database, in which nobody can write; then there is no connection."""
     with ExitStack() as stack:
         connection = None
         try:
             connection = stack.enter_context(open_connection(path))
-            stack.enter_context(_held(connection))
+            stack.enter_context(_write_lock(connection))
         except LedgerBusy:
             raise
         except LedgerError:
@@ -182,7 +182,7 @@ def _held_if_legible(path: Path) -> Iterator[FileConnection | None]:
         yield connection
 
 
-def _there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     """Whether there is anything of this name, be it a link to nothing."""
     with translate_errors():
         try:
@@ -192,35 +192,35 @@ def _there(path: Path) -> bool:
     return True
 
 
-def _unfinished(path: Path) -> Path:
+def _unfinished_path(path: Path) -> Path:
     """Where the file that shall take this one's place is made; what somebody left there who died is removed."""
-    made = path.with_suffix(".made")
+    unfinished = path.with_suffix(".made")
     with translate_errors():
-        for left in (made, _journal(made)):
+        for left in (unfinished, _journal_path(unfinished)):
             left.unlink(missing_ok=True)
-    return made
+    return unfinished
 
 
-def _journal(path: Path) -> Path:
+def _journal_path(path: Path) -> Path:
     """SQLite's own, beside a file."""
     return path.with_name(f"{path.name}-journal")
 
 
-def _exchanged(path: Path, made: Path, dataset_id: str, *, kept: str) -> Path | None:
+def _replace_file(path: Path, unfinished: Path, dataset_id: str, *, suffix: str) -> Path | None:
     """Put a finished file in the place of another, at once; returns where the other is, None if there was none."""
-    if wrong := faults_in_file(made, dataset_id):
+    if wrong := faults_in_file(unfinished, dataset_id):
         raise LedgerError(wrong[0])
-    beside = path.with_suffix(f".{kept}")
+    old_file = path.with_suffix(f".{suffix}")
     with translate_errors():
         number = 1
-        while beside.exists() and not (path.exists() and beside.samefile(path)):
+        while old_file.exists() and not (path.exists() and old_file.samefile(path)):
             number += 1
-            beside = path.with_suffix(f".{kept}-{number}")
+            old_file = path.with_suffix(f".{suffix}-{number}")
         there = path.exists()
-        if there and not beside.exists():
-            os.link(path, beside)
-        if _journal(path).exists():  # of a file that cannot be read: it must not meet the new one
-            _journal(path).rename(_journal(beside))
-        made.replace(path)
+        if there and not old_file.exists():
+            os.link(path, old_file)
+        if _journal_path(path).exists():  # of a file that cannot be read: it must not meet the new one
+            _journal_path(path).rename(_journal_path(old_file))
+        unfinished.replace(path)
         sync_folder(path.parent)
-    return beside if there else None
+    return old_file if there else None

@@ -52,8 +52,8 @@ class Rows(Protocol):
 def datasets_in(folder: Path) -> list[str]:
     """Every data set of a folder; one whose registration was cut short is none."""
     with translate_errors():
-        found = (path.stem for path in folder.glob(f"*{SUFFIX}"))
-        return sorted(stem for stem in found if re.fullmatch(NAME, stem))
+        stems = (path.stem for path in folder.glob(f"*{SUFFIX}"))
+        return sorted(stem for stem in stems if re.fullmatch(NAME, stem))
 
 
 def key_of(folder: Path) -> bytes:
@@ -92,8 +92,8 @@ def fingerprint(rows: Rows, *, key: bytes) -> str:
     sha = hashlib.sha256
     total = sum(int.from_bytes(sha(outer + sha(inner + row).digest()).digest()) for row in rows.packed(columns))
     whole = (total % 2**256).to_bytes(32)
-    kept = name_fingerprint(rows.kept_as, key=key) if rows.kept_as else ""
-    return kept + hmac.digest(key, b"rows" + whole + packed_row(columns), hashlib.sha256).hex()
+    name_part = name_fingerprint(rows.kept_as, key=key) if rows.kept_as else ""
+    return name_part + hmac.digest(key, b"rows" + whole + packed_row(columns), hashlib.sha256).hex()
 
 
 def same_table(one: str, other: str) -> bool:

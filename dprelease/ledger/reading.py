@@ -81,11 +81,13 @@ def declared_in(connection: LedgerConnection) -> list[str]:
     rows = connection.execute(
         "SELECT kind, body FROM entries WHERE kind IN (?, ?) ORDER BY seq", (MACHINE_FAILED, RESTORED)
     )
-    found = []
+    digests = []
     for kind, text in rows.fetchall():
         body = document_in(text)
-        found += [digest(body["request"])] if kind == MACHINE_FAILED else [str(each) for each in body["machine_failed"]]
-    return found
+        digests += (
+            [digest(body["request"])] if kind == MACHINE_FAILED else [str(each) for each in body["machine_failed"]]
+        )
+    return digests
 
 
 def has_access_entry(connection: LedgerConnection) -> bool:
@@ -130,9 +132,9 @@ def outcome_in(connection: LedgerConnection, request_digest: str) -> Stored | Fa
     """What became of a request in an open file; None if nothing was charged for it yet."""
     rows = connection.execute("SELECT seq, kind, body FROM entries WHERE kind IN ('stored', 'failed') ORDER BY seq")
     for seq, kind, body in rows.fetchall():
-        told = document_in(body)
-        if isinstance(told, dict) and digest(told.get("request")) == request_digest:
-            return stored_in(connection, seq) if kind == STORED else failed_of(told)
+        entry_body = document_in(body)
+        if isinstance(entry_body, dict) and digest(entry_body.get("request")) == request_digest:
+            return stored_in(connection, seq) if kind == STORED else failed_of(entry_body)
     return None
 
 
@@ -159,12 +161,12 @@ def stored_in(connection: LedgerConnection, seq: int, lines: Sequence[Mapping[st
 
 def files_in(connection: LedgerConnection, body: Any) -> dict[str, bytes]:
     """The files that an entry's body names, of those that are there."""
-    found = {}
-    for name, told in sorted(body["files"].items()):
-        row = connection.execute("SELECT contents FROM payloads WHERE digest = ?", (told,)).fetchone()
+    files = {}
+    for name, file_digest in sorted(body["files"].items()):
+        row = connection.execute("SELECT contents FROM payloads WHERE digest = ?", (file_digest,)).fetchone()
         if row is not None:
-            found[name] = bytes(row[0])
-    return found
+            files[name] = bytes(row[0])
+    return files
 
 
 def unpublished_in(connection: LedgerConnection) -> int:

@@ -15,7 +15,7 @@ from dprelease.ledger.units import BudgetMeasure, Price
 OVER = "Needs {need}; {left} is left. Nothing was drawn."
 RAISED = "The draw failed. As that may depend on the rows, the charge stays. Nothing was shown."
 DIED = "The draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
-TURN_HELD = "Another release is being drawn. Nothing was charged."
+DRAW_IN_PROGRESS = "Another release is being drawn. Nothing was charged."
 UNWRITABLE = "The ledger cannot be read or written now, and this charged and showed nothing."
 UNSURE = "The ledger did not say whether this was stored, and nothing was shown: ask for the same again."
 UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
@@ -248,4 +248,4 @@ class Refused:
 class Busy:
     """Nothing was charged or drawn: somebody else draws."""
 
-    sentence: str = TURN_HELD
+    sentence: str = DRAW_IN_PROGRESS

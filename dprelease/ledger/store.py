@@ -33,9 +33,9 @@ from dprelease.ledger.reading import (
 )
 from dprelease.ledger.records import (
     DIED,
+    DRAW_IN_PROGRESS,
     MAX_WORDS,
     RELEASE,
-    TURN_HELD,
     Actor,
     Attempt,
     Failed,
@@ -65,13 +65,13 @@ ACCESSED_BEFORE = "true values may have been seen before"
 COUNTS_REGISTERED = "Counts of this engine's table are registered already: register these as a new version of them."
 
 
-def _words(text: str, what: str) -> str:
+def _printable_name(text: str, what: str) -> str:
     if not is_words(text.strip()) or not text.isprintable():
         raise LedgerError(f"The {what} must be 1 to {MAX_WORDS} printable characters.")
     return text.strip()
 
 
-def _must_be_new(rows_fingerprint: str, known: Collection[str]) -> None:
+def _require_new_rows(rows_fingerprint: str, known: Collection[str]) -> None:
     """Raises LedgerError if another data set, whose prints these are, holds the rows."""
     if rows_fingerprint in known:
         raise LedgerError("These rows are registered already, under the budget they have.")
@@ -128,7 +128,7 @@ class Ledger:
             raise LedgerError("A budget in ρ has a ρ and a δ above 0.")
         rows_fingerprint = fingerprint(rows, key=key_of(self.folder))
         with self._registering(rows_fingerprint):
-            return self._registered(registration, rows_fingerprint, budget, by)
+            return self._write_registration(registration, rows_fingerprint, budget, by)
 
     @contextmanager
     def _registering(self, rows_fingerprint: str, *, under: str = "") -> Iterator[None]:
@@ -137,13 +137,15 @@ class Ledger:
             for dataset_id in self.dataset_ids():
                 if dataset_id == under:
                     continue
-                _must_be_new(rows_fingerprint, self.fingerprints(dataset_id))
+                _require_new_rows(rows_fingerprint, self.fingerprints(dataset_id))
             yield
 
-    def _registered(self, registration: Registration, rows_fingerprint: str, budget: Price, by: Actor) -> Registration:
+    def _write_registration(
+        self, registration: Registration, rows_fingerprint: str, budget: Price, by: Actor
+    ) -> Registration:
         """A new data set, there once it is whole."""
-        made = Registration(
-            name=_words(registration.name, "name of the data"),
+        registered = Registration(
+            name=_printable_name(registration.name, "name of the data"),
             neighbours=registration.neighbours,
             public_n=registration.public_n,
             person_column=registration.person_column,
@@ -151,15 +153,15 @@ class Ledger:
             measure=budget.measure,
             dataset_id=secrets.token_hex(16),
             salt=fresh_salt(),
-            by=_words(by.name, "name of the steward"),
+            by=_printable_name(by.name, "name of the steward"),
             at=today(),
         )
-        with self.store.beginning(made.dataset_id) as connection:
-            _must_be_new(rows_fingerprint, connection.other_fingerprints())
-            append(connection, REGISTERED, made.document, salt=made.salt)
-            append(connection, VERSION, {"fingerprint": rows_fingerprint} | signed(made.by))
-            set_budget(connection, budget, "registered", made.by)
-        return made
+        with self.store.beginning(registered.dataset_id) as connection:
+            _require_new_rows(rows_fingerprint, connection.other_fingerprints())
+            append(connection, REGISTERED, registered.document, salt=registered.salt)
+            append(connection, VERSION, {"fingerprint": rows_fingerprint} | signed(registered.by))
+            set_budget(connection, budget, "registered", registered.by)
+        return registered
 
     def add_version(self, dataset_id: str, rows: Rows, by: Actor) -> None:
         """Rows of the same people (one edited, a year added) under the same budget."""
@@ -168,8 +170,8 @@ class Ledger:
         with self._registering(rows_fingerprint, under=dataset_id):
             if rows_fingerprint not in self.fingerprints(dataset_id):
                 with self._writing(dataset_id) as connection:
-                    _must_be_new(rows_fingerprint, connection.other_fingerprints())
-                    name = _words(by.name, "name of the steward")
+                    _require_new_rows(rows_fingerprint, connection.other_fingerprints())
+                    name = _printable_name(by.name, "name of the steward")
                     append(connection, VERSION, {"fingerprint": rows_fingerprint} | signed(name))
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
@@ -180,13 +182,15 @@ class Ledger:
         if not budget.epsilon_or_rho > 0 or not self.account(dataset_id).spent.within(budget):
             raise LedgerError("A budget is above 0 and covers what is spent.")
         with self._writing(dataset_id) as connection:
-            set_budget(connection, budget, _words(reason, "reason"), _words(by.name, "name of the steward"))
+            set_budget(
+                connection, budget, _printable_name(reason, "reason"), _printable_name(by.name, "name of the steward")
+            )
 
     def record_access(self, dataset_id: str, what: str, by: Actor) -> None:
         """Write down that somebody saw, or may have seen, true values."""
         by.must_have_a_role("write in a ledger")
         with self._writing(dataset_id) as connection:
-            record_access_entry(connection, _words(what, "event"), _words(by.name, "name"))
+            record_access_entry(connection, _printable_name(what, "event"), _printable_name(by.name, "name"))
 
     def publish(self, dataset_id: str, entry: int, by: Actor) -> None:
         """A stored release may be given to others; free, and there is no way back."""
@@ -197,7 +201,7 @@ class Ledger:
                 raise LedgerError("There is no such release to publish.")
             seq = outcomes[entry - 1][0]
             if not stored_in(connection, seq).published:
-                append(connection, PUBLISHED, signed(_words(by.name, "name of the steward")), about=seq)
+                append(connection, PUBLISHED, signed(_printable_name(by.name, "name of the steward")), about=seq)
 
     def machine_failed(self, dataset_id: str, attempt: int, by: Actor, *, patience: float = PATIENCE) -> None:
         """The steward says that the machine, not the draw, ended an attempt: its charge is not booked.
@@ -211,7 +215,7 @@ class Ledger:
                 raise LedgerError("There is no such attempt without an outcome.")
             if begun[0].request_digest in declared_in(connection):
                 raise LedgerError("This request died before. As that may depend on the rows, its charge stands.")
-            body = {"request": begun[0].request} | signed(_words(by.name, "name"))
+            body = {"request": begun[0].request} | signed(_printable_name(by.name, "name"))
             book(connection, begun[0], MACHINE_FAILED, body)
 
     # --- what anybody may ask
@@ -281,27 +285,37 @@ class Ledger:
                 book(connection, attempt, FAILED, body)
 
     def begin(
-        self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor, *, looks: Collection[str] = ()
+        self,
+        dataset_id: str,
+        request: Mapping[str, Any],
+        price: Price,
+        by: Actor,
+        *,
+        accessed_prints: Collection[str] = (),
     ) -> Attempt:
         """Commit an attempt: from here on the price is held, whatever happens.
 
         What only notes beside the ledger tell is told by it first: copies put back, and that true values of these
-        rows may have been seen, where there is a note of one of ``looks`` (``looks.looked_at``).
+        rows may have been seen, where there is a note of one of ``accessed_prints`` (``looks.looked_at``).
 
         Raises:
             LedgerBusy: somebody else began the same, who holds the turn since it was lost here.
         """
         by.must_have_a_role(RELEASE)
-        asked, name = digest(request), _words(by.name, "name of who asks")
+        request_digest, name = digest(request), _printable_name(by.name, "name of who asks")
         with self._writing(dataset_id, checked=True) as connection:
-            if outcome_in(connection, asked) or asked in {each.request_digest for each in begun_in(connection)}:
-                raise LedgerBusy(TURN_HELD)
-            if not has_access_entry(connection) and was_accessed(self.folder, looks):
+            if outcome_in(connection, request_digest) or request_digest in {
+                each.request_digest for each in begun_in(connection)
+            }:
+                raise LedgerBusy(DRAW_IN_PROGRESS)
+            if not has_access_entry(connection) and was_accessed(self.folder, accessed_prints):
                 record_access_entry(connection, ACCESSED_BEFORE, name)
             record_restored_copies(connection, name)
-            told = signed(name)
-            number = append(connection, ATTEMPT, {"request": request, **told}, amount=price)
-        return Attempt(number=number, request_digest=asked, request=request, price=price, by=name, at=told["at"])
+            signature = signed(name)
+            number = append(connection, ATTEMPT, {"request": request, **signature}, amount=price)
+        return Attempt(
+            number=number, request_digest=request_digest, request=request, price=price, by=name, at=signature["at"]
+        )
 
     @contextmanager
     def drawing(self, dataset_id: str, attempt: Attempt | None = None) -> Iterator[LedgerConnection]:

@@ -221,17 +221,17 @@ class Price:
     @classmethod
     def read(cls, document: dict[str, str]) -> Self:
         """From decimals; raises ParameterError where they are spelled otherwise."""
-        found = next((each for each in BudgetMeasure if set(document) == {each.quantity, "delta"}), None)
-        if found is None or not all(isinstance(each, str) for each in document.values()):
+        measure = next((each for each in BudgetMeasure if set(document) == {each.quantity, "delta"}), None)
+        if measure is None or not all(isinstance(each, str) for each in document.values()):
             raise ParameterError("An amount has an epsilon or a rho, and a delta, written as decimals.")
         first, delta = (
-            parse_units(document[found.quantity], NANO_DIGITS),
+            parse_units(document[measure.quantity], NANO_DIGITS),
             parse_units(document["delta"], ATTO_DIGITS),
         )
-        return cls(epsilon_or_rho=first, delta=delta, measure=found)
+        return cls(epsilon_or_rho=first, delta=delta, measure=measure)
 
     @override
     def __str__(self) -> str:
         """ε 0.5, or ε 0.5 and δ 0.000001."""
-        told = self.document
-        return f"{self.measure.letter} {self.amount}" + (f" and δ {told['delta']}" if self.delta else "")
+        document = self.document
+        return f"{self.measure.letter} {self.amount}" + (f" and δ {document['delta']}" if self.delta else "")

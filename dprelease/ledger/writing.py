@@ -83,8 +83,8 @@ def book(
 ) -> int:
     """Write an attempt's charge inside a transaction, with the files of what was drawn; returns the entry's number."""
     for contents in (files or {}).values():
-        told = digest_of_bytes(contents)
-        if not connection.execute("SELECT 1 FROM payloads WHERE digest = ?", (told,)).fetchone():
-            connection.execute("INSERT INTO payloads VALUES (?, ?)", (told, contents))
+        digest_text = digest_of_bytes(contents)
+        if not connection.execute("SELECT 1 FROM payloads WHERE digest = ?", (digest_text,)).fetchone():
+            connection.execute("INSERT INTO payloads VALUES (?, ?)", (digest_text, contents))
     charge = Price(epsilon_or_rho=0, measure=attempt.price.measure) if outcome == MACHINE_FAILED else attempt.price
     return append(connection, outcome, body, about=attempt.number, amount=charge)

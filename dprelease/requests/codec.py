@@ -67,21 +67,23 @@ def encode(value: Any) -> dict[str, Any]:
     """
     if CODEC_TYPES.get(type(value).__name__) is not type(value):
         raise ParameterError(f"{type(value).__name__} cannot be written in a request.")
-    told = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
-    return {"type": type(value).__name__} | {f.name: _told(v, hint) for f, hint, v in told if v != _usual(f)}
+    values = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
+    return {"type": type(value).__name__} | {
+        f.name: _encode_value(v, hint) for f, hint, v in values if v != _default(f)
+    }
 
 
-def _usual(field: dataclasses.Field[Any]) -> Any:
+def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
 
 
-def _told(value: Any, hint: Any) -> Any:
+def _encode_value(value: Any, hint: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return encode(value)
     if isinstance(value, tuple | list):
-        return [_told(each, each_hint) for each, each_hint in zip(value, _items(hint, len(value)), strict=True)]
+        return [_encode_value(each, each_hint) for each, each_hint in zip(value, _items(hint, len(value)), strict=True)]
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, bool | str):
@@ -105,11 +107,11 @@ def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
     if not isinstance(document, Mapping):
         raise ParameterError(f"A {kind.__name__} is written as a mapping with a type.")
     named = document.get("type")
-    found = CODEC_TYPES.get(named) if isinstance(named, str) else None
-    if found is None or not issubclass(found, kind):
+    decoded_type = CODEC_TYPES.get(named) if isinstance(named, str) else None
+    if decoded_type is None or not issubclass(decoded_type, kind):
         known = ", ".join(name for name, each in CODEC_TYPES.items() if issubclass(each, kind))
         raise ParameterError(f"The type of a {kind.__name__} must be one of {known}.")
-    fields = {f.name: (f, hint) for f, hint in _fields(found)}
+    fields = {f.name: (f, hint) for f, hint in _fields(decoded_type)}
     unknown = set(document) - set(fields) - {"type"}
     if unknown:
         raise ParameterError(f"{named} has no field “{min(unknown)[:40]}”.")
@@ -117,18 +119,18 @@ def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
     for name, (field, hint) in fields.items():
         if name in document:
             values[name] = _read(document[name], hint, f"{named}'s {name}")
-        elif _usual(field) is dataclasses.MISSING:
+        elif _default(field) is dataclasses.MISSING:
             raise ParameterError(f"{named} needs the field “{name}”.")
-    if issubclass(found, Queries):
-        if domain is None or not found.fits(domain):
+    if issubclass(decoded_type, Queries):
+        if domain is None or not decoded_type.fits(domain):
             raise ParameterError(f"{named} cannot be asked on this domain.")
         values["domain"] = domain
-    made = found(**values)
-    of_its_value = isinstance(made, Predicate) and made == dataclasses.replace(made, name="")
+    instance = decoded_type(**values)
+    of_its_value = isinstance(instance, Predicate) and instance == dataclasses.replace(instance, name="")
     for name in NAME_FIELDS & set(values):
         if not of_its_value and not all(each == "" or is_words(each) for each in _texts(values[name])):
             raise ParameterError(f"{named}'s {name} must be at most {MAX_WORDS} printable characters.")
-    return made
+    return instance
 
 
 def _read(value: Any, hint: Any, what: str) -> Any:
@@ -172,9 +174,9 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
     for plain in {str, int, bool} & {*hints}:  # beside None, which is the usual value and is left out
         return _read(value, plain, what)
     named = value.get("type") if isinstance(value, Mapping) else None
-    found = CODEC_TYPES.get(named) if isinstance(named, str) else None
+    decoded_type = CODEC_TYPES.get(named) if isinstance(named, str) else None
     for hint in hints:
-        if found is not None and isinstance(hint, type) and issubclass(found, hint):
+        if decoded_type is not None and isinstance(hint, type) and issubclass(decoded_type, hint):
             return decode(value, hint)
     raise ParameterError(f"{what} must be one of {', '.join(hint.__name__ for hint in hints)}.")
 
@@ -202,13 +204,13 @@ def canonical_format(settings: Format) -> Format:
 
 def check_format(document: Mapping[str, Any], what: str, expected: str) -> None:
     """Check the format that a document names; raises ParameterError for another, in a sentence of its own if older."""
-    found, (name, _, version) = document.get("format"), expected.partition("/")
-    if found in [f"{name}/{number}" for number in range(1, int(version))]:
+    named, (name, _, version) = document.get("format"), expected.partition("/")
+    if named in [f"{name}/{number}" for number in range(1, int(version))]:
         raise ParameterError(
-            f"This {what} has the format “{found}” of an older program, whose types were others: make it again, as "
+            f"This {what} has the format “{named}” of an older program, whose types were others: make it again, as "
             f"“{expected}”."
         )
-    if found != expected:
+    if named != expected:
         raise ParameterError(f"A {what}'s format must be “{expected}”.")
 
 
@@ -235,11 +237,11 @@ def decode_number(value: Any, what: str) -> float:
     """A finite number, written as a JSON number or as a decimal in text; raises ParameterError for anything else."""
     if (isinstance(value, str) and len(value) <= 40 and "_" not in value) or type(value) in (int, float):
         try:
-            found = float(value)
+            parsed = float(value)
         except (ValueError, OverflowError):
-            found = math.nan
-        if math.isfinite(found):
-            return found + 0.0  # one spelling of zero, without a sign
+            parsed = math.nan
+        if math.isfinite(parsed):
+            return parsed + 0.0  # one spelling of zero, without a sign
     raise ParameterError(f"{what} must be a finite number.")
 
 

@@ -65,10 +65,10 @@ def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: s
         yield f"This release is the files {', '.join(prefix + name for name in expected)}."
         return
     for name, contents in expected.items():
-        found, wanted = read_rows(files[prefix + name]), read_rows(contents)
-        if not found:
+        lines, wanted = read_rows(files[prefix + name]), read_rows(contents)
+        if not lines:
             yield f"{prefix}{name} is not CSV as this program writes it."
-        elif not _fits(question, found, wanted, drawn, distances=name == f"{DISTANCES}.csv"):
+        elif not _fits(question, lines, wanted, drawn, distances=name == f"{DISTANCES}.csv"):
             yield f"The columns, lines, labels or numbers of {prefix}{name} are not those of the request."
 
 
@@ -100,47 +100,47 @@ def read_rows(contents: bytes) -> Rows:
     return rows if again == text else []
 
 
-def _fits(question: RequestPart, found: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
+def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
     """Whether a table has the columns, lines and labels of a preview's, and numbers that such a release can have."""
-    if found[0] != expected[0] or any(len(row) != len(found[0]) for row in found):
+    if lines[0] != expected[0] or any(len(row) != len(lines[0]) for row in lines):
         return False
     if isinstance(drawn, RowsRelease):
         return (
-            _distances_fit(question, found, expected, drawn) if distances else _synthetic_fits(question, found, drawn)
+            _distances_fit(question, lines, expected, drawn) if distances else _synthetic_fits(question, lines, drawn)
         )
-    names = found[0]
-    refusals = {row[names.index("refused")] for row in found[1:]} if "refused" in names else {"False"}
+    names = lines[0]
+    refusals = {row[names.index("refused")] for row in lines[1:]} if "refused" in names else {"False"}
     refused = refusals == {"True"} and question.mechanism.may_refuse
     if not refused and refusals != {"False"}:
         return False
     if isinstance(drawn, MeanRelease):
-        return len(found) == 2 and _mean_fits(found[1], drawn, bounds=expected[1][3:], refused=refused)
+        return len(lines) == 2 and _mean_fits(lines[1], drawn, bounds=expected[1][3:], refused=refused)
     if isinstance(drawn, ValueRelease | PointsRelease | Transcript):
         try:
-            built = _built(drawn, found, refused=refused)
+            built = _built(drawn, lines, refused=refused)
         except (ValueError, OverflowError, LookupError):
             return False
-        return built is not None and _is_written(built, found) and (refused or question.mechanism.possible(built))
-    kept = [place for place in range(len(names)) if place not in _drawn_places(names)]
-    same = [[row[place] for place in kept] for row in found] == [[row[place] for place in kept] for row in expected]
-    return same and _numbers_fit(question, found, drawn)
+        return built is not None and _is_written(built, lines) and (refused or question.mechanism.possible(built))
+    fixed = [place for place in range(len(names)) if place not in _drawn_places(names)]
+    same = [[row[place] for place in fixed] for row in lines] == [[row[place] for place in fixed] for row in expected]
+    return same and _numbers_fit(question, lines, drawn)
 
 
-def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
+def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
     """The release of which this is the file; None if there is none."""
-    columns = dict(zip(found[0], zip(*found[1:], strict=True), strict=False))
+    columns = dict(zip(lines[0], zip(*lines[1:], strict=True), strict=False))
     size, flags = drawn.problem.domain.size, np.array([refused])
     if isinstance(drawn, Transcript):
-        asked, guesses = (np.array([[int(text) for text in columns[name]]]) for name in ("query", "guess"))
+        queries, guesses = (np.array([[int(text) for text in columns[name]]]) for name in ("query", "guess"))
         paid, declined = (np.array([[text == "True" for text in columns[name]]]) for name in ("paid", "declined"))
         rows = np.array([[0 if text == "" else int(float(text)) for text in columns["answer"]]])
         free = ~(paid | declined)
         consistent = (
             not (paid & declined).any() and (rows == guesses)[free].all() and not (np.diff(declined * 1) < 0).any()
         )
-        if asked.tolist() != drawn.asked[:1].tolist() or not consistent or np.abs(rows).max() > MAX_NUMBER:
+        if queries.tolist() != drawn.asked[:1].tolist() or not consistent or np.abs(rows).max() > MAX_NUMBER:
             return None
-        return replace(drawn, asked=asked, rows=rows, guesses=guesses, paid=paid, declined=declined)
+        return replace(drawn, asked=queries, rows=rows, guesses=guesses, paid=paid, declined=declined)
     cells = [int(text) for text in columns["cell"]]
     if refused != (cells == [-1]) or not all(-1 <= cell < size for cell in cells):
         return None
@@ -154,9 +154,9 @@ def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
     return replace(drawn, values=np.array(cells), refused=flags)
 
 
-def _is_written(built: Release, found: Rows) -> bool:
+def _is_written(built: Release, lines: Rows) -> bool:
     """Whether a release has these lines in its file, spelled alike."""
-    return read_rows(next(iter(csv_files(built).values()))) == found
+    return read_rows(next(iter(csv_files(built).values()))) == lines
 
 
 def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str], refused: bool) -> bool:
@@ -198,11 +198,11 @@ def _drawn_places(names: Sequence[str]) -> list[int]:
     return [place for place, name in enumerate(names) if name in drawn]
 
 
-def _numbers_fit(question: RequestPart, found: Rows, drawn: Release) -> bool:
+def _numbers_fit(question: RequestPart, lines: Rows, drawn: Release) -> bool:
     """Whether what was drawn is numbers, whole ones where such a release has only these, and within its range."""
     of_n = isinstance(drawn, RoundsRelease | RectanglesRelease)
-    for place in _drawn_places(found[0]):
-        name, column = found[0][place], [row[place] for row in found[1:]]
+    for place in _drawn_places(lines[0]):
+        name, column = lines[0][place], [row[place] for row in lines[1:]]
         if name == "outcome":
             checks = _outcome_checks(drawn)
         else:
@@ -213,7 +213,7 @@ def _numbers_fit(question: RequestPart, found: Rows, drawn: Release) -> bool:
             return False
         if of_n and not math.isclose(sum(map(float, column)), question.n, rel_tol=ROUNDING):
             return False
-    numbers = np.array([float(row[-1]) for row in found[1:]])
+    numbers = np.array([float(row[-1]) for row in lines[1:]])
     if isinstance(drawn, HistogramRelease):
         counts = numbers.astype(np.int64)[None, :]
         return question.mechanism.possible(replace(drawn, counts=counts))
@@ -237,7 +237,7 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
     return checks
 
 
-def _distances_fit(question: RequestPart, found: Rows, expected: Rows, drawn: RowsRelease) -> bool:
+def _distances_fit(question: RequestPart, lines: Rows, expected: Rows, drawn: RowsRelease) -> bool:
     """Whether a file of distances has the measured tables, and what noise may add to each distance, rounded up."""
     assert isinstance(question.mechanism, WholeTable)
     released = replace(drawn, plan=question.mechanism.plan(question.problem), problem=question.problem)
@@ -247,26 +247,26 @@ def _distances_fit(question: RequestPart, found: Rows, expected: Rows, drawn: Ro
         for chosen in Marginals(domain=drawn.domain, ways=ways).sets()
     }
     named = [escape_formula(name) for name in sets]
-    order = [row[0] for row in expected[1:]] if ways == drawn.plan.kinds.ways else [row[0] for row in found[1:]]
-    if [row[0] for row in found[1:]] != order or sorted(order) != sorted(named):
+    order = [row[0] for row in expected[1:]] if ways == drawn.plan.kinds.ways else [row[0] for row in lines[1:]]
+    if [row[0] for row in lines[1:]] != order or sorted(order) != sorted(named):
         return False
     noise = dict(zip(named, (released.noise_within(chosen, beta=BETA) for chosen in sets.values()), strict=True))
-    for name, apart, within in found[1:]:
-        if not (_is_number(apart, low=0) and _is_number(within, low=0, whole=True)):
+    for name, distance, within in lines[1:]:
+        if not (_is_number(distance, low=0) and _is_number(within, low=0, whole=True)):
             return False
-        total, step = float(apart) + noise[name], 0.0005
-        least, most = math.ceil((total - step) * (1 - ROUNDING)), math.ceil((total + step) * (1 + ROUNDING))
-        if round(float(apart), 3) != float(apart) or not least <= float(within) <= most:
+        total, step = float(distance) + noise[name], 0.0005
+        lower, upper = math.ceil((total - step) * (1 - ROUNDING)), math.ceil((total + step) * (1 + ROUNDING))
+        if round(float(distance), 3) != float(distance) or not lower <= float(within) <= upper:
             return False
     return True
 
 
-def _synthetic_fits(question: RequestPart, found: Rows, drawn: RowsRelease) -> bool:
+def _synthetic_fits(question: RequestPart, lines: Rows, drawn: RowsRelease) -> bool:
     """Whether n synthetic rows have in every column one of its labels, or a number or date within its ends."""
     domain = drawn.problem.domain
-    if not is_table(domain) or len(found) - 1 != question.n:
+    if not is_table(domain) or len(lines) - 1 != question.n:
         return False
-    columns = zip(domain.columns, zip(*found[1:], strict=True), strict=True)
+    columns = zip(domain.columns, zip(*lines[1:], strict=True), strict=True)
     return all(_column_fits(kind, set(cells)) for kind, cells in columns)
 
 

@@ -97,35 +97,35 @@ class RequestPart:
     @property
     def parameters(self) -> dict[str, Any]:
         """All the mechanism's parameters as texts, whole numbers and truth values."""
-        return {name: _told(getattr(self.mechanism, name)) for name in self.mechanism.parameters()}
+        return {name: _plain_value(getattr(self.mechanism, name)) for name in self.mechanism.parameters()}
 
     @cached_property
     def document(self) -> dict[str, Any]:
         """As a file holds it, beside relation and n; parameters at their usual values are left out."""
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "reading": encode(self.reading),
             "queries": encode(self.queries),
             "mechanism": {"key": self.entry_key, "parameters": encode_parameters(self.entry, self.mechanism)},
         }
-        return told | ({"bounds_from_data": True} if self.bounds_from_data else {})
+        return document | ({"bounds_from_data": True} if self.bounds_from_data else {})
 
     @classmethod
     def of(cls, document: Any, *, n: Any, neighbours: Neighbours) -> Self:
         """From its place in a file; raises ParameterError, in one sentence, for whatever is not known."""
         check_fields(document, "question", {"reading", "queries", "mechanism"}, optional={"bounds_from_data"})
-        asked = document["mechanism"]
-        check_fields(asked, "question's mechanism", {"key", "parameters"})
+        mechanism = document["mechanism"]
+        check_fields(mechanism, "question's mechanism", {"key", "parameters"})
         if not isinstance(document.get("bounds_from_data", False), bool):
             raise ParameterError("Whether bounds come from the data must be true or false.")
         reading: Reading = decode(document["reading"], Reading)
-        entry = entry_of(asked["key"] if isinstance(asked["key"], str) else "")
+        entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
         return cls(
             reading=reading,
             queries=decode(document["queries"], Queries, domain=reading.domain),
             n=n,
             neighbours=neighbours,
             entry_key=entry.key,
-            values=decode_parameters(entry, asked["parameters"]),
+            values=decode_parameters(entry, mechanism["parameters"]),
             bounds_from_data=document.get("bounds_from_data", False),
         )
 
@@ -229,7 +229,7 @@ def _unit(person: str, rows: int) -> str:
     return f"persons (column “{person}”) with at most {rows:,} row{'s' * (rows > 1)}" if person else "single rows"
 
 
-def _told(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return value if isinstance(value, bool | int | str) else exactly(value)
 
 
@@ -237,7 +237,7 @@ def encode_parameters(entry: Entry, mechanism: Mechanism) -> dict[str, Any]:
     """A mechanism's parameters that are not at their usual values, as a file holds them."""
     usual = entry.make()
     chosen = {name: getattr(mechanism, name) for name in entry.controls()}
-    return {name: _told(value) for name, value in chosen.items() if value != getattr(usual, name)}
+    return {name: _plain_value(value) for name, value in chosen.items() if value != getattr(usual, name)}
 
 
 def decode_parameters(entry: Entry, document: Any) -> dict[str, Any]:
@@ -254,5 +254,5 @@ def _parameter(entry: Entry, name: str, value: Any) -> Any:
         raise ParameterError(f"{entry.title} has no parameter “{name[:40]}”.")
     if parameter.boolean or parameter.choices:
         return value
-    found = decode_number(value, parameter.label)
-    return int(found) if parameter.integer and found == int(found) else found
+    number = decode_number(value, parameter.label)
+    return int(number) if parameter.integer and number == int(number) else number

@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from dpcore.data.reading.tables import Table
-from dprelease.ledger.records import TURN_HELD, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
+from dprelease.ledger.records import DRAW_IN_PROGRESS, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import Rehearsal, rehearse_in_steps
@@ -135,7 +135,7 @@ def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
     except LedgerError as problem:  # the page does not see it: a fragment runs alone
         st.error(str(problem))
         return
-    st.info(TURN_HELD)
+    st.info(DRAW_IN_PROGRESS)
     if over:
         st.rerun()
 

@@ -74,12 +74,12 @@ class Database:
     def dataset_ids(self) -> list[str]:
         """See Store."""
         with self.connection() as connection:
-            return self._held(connection)
+            return self._registered_ids(connection)
 
-    def _held(self, connection: PostgresConnection) -> list[str]:
+    def _registered_ids(self, connection: PostgresConnection) -> list[str]:
         query = "SELECT nspname::text FROM pg_namespace WHERE nspname ~ ? ORDER BY 1"
-        found = connection.execute(query, (f"^{self.name}_{NAME}$",)).fetchall()
-        return [schema.removeprefix(f"{self.name}_") for (schema,) in found]
+        schemas = connection.execute(query, (f"^{self.name}_{NAME}$",)).fetchall()
+        return [schema.removeprefix(f"{self.name}_") for (schema,) in schemas]
 
     @contextmanager
     def open_connection(self, dataset_id: str) -> Iterator[OpenSchema]:
@@ -87,10 +87,10 @@ class Database:
         schema = self.schema(dataset_id)
         with self.connection() as connection:
             query = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = ?"
-            told = connection.execute(query, (schema,)).fetchone()
-            if told is None:
+            comment = connection.execute(query, (schema,)).fetchone()
+            if comment is None:
                 raise LedgerError(NO_SUCH)
-            if told != (KNOWN,):
+            if comment != (KNOWN,):
                 raise LedgerError(UNFAMILIAR)
             connection.execute(f"SET search_path = {schema}, pg_temp")
             yield OpenSchema(self, dataset_id, connection)
@@ -117,14 +117,14 @@ class Database:
         """See Store; who loses the connection loses the turn, and can book nothing that another booked as dead."""
         with self.open_connection(dataset_id):
             pass
-        with self._alone("turn", dataset_id, patience=patience):
+        with self._exclusive("turn", dataset_id, patience=patience):
             yield
 
     @contextmanager
     def registering(self, key: bytes) -> Iterator[None]:
         """See Store; with another key, or in another database, the same rows would get another budget."""
         mark = hmac.digest(key, b"mark", hashlib.sha256).hex()
-        with self._alone("registering", patience=PATIENCE) as connection:
+        with self._exclusive("registering", patience=PATIENCE) as connection:
             with translate_errors():
                 connection.execute(
                     f"CREATE SCHEMA IF NOT EXISTS {self.name};"
@@ -132,26 +132,28 @@ class Database:
                     f" ALTER TABLE {self.name}.keys ADD COLUMN IF NOT EXISTS id text;"
                 )
                 known = connection.execute(f"SELECT mark, id FROM {self.name}.keys").fetchall()
-                self._same(known, mark, new=not known and not self._held(connection), connection=connection)
+                self._require_same_database(
+                    known, mark, new=not known and not self._registered_ids(connection), connection=connection
+                )
             yield
 
-    def _same(self, known: list[Any], mark: str, *, new: bool, connection: PostgresConnection) -> None:
+    def _require_same_database(self, known: list[Any], mark: str, *, new: bool, connection: PostgresConnection) -> None:
         """Whether this is the database that the folder's note tells; it is told before anything is registered."""
         _, noted = note_in(self.folder) or ("", "")
-        if noted and noted not in [told for _, told in known]:
+        if noted and noted not in [database_id for _, database_id in known]:
             raise LedgerError(OTHER_DATABASE)
         if not new and [of_key for of_key, _ in known] != [mark]:
             raise LedgerError(OTHER_KEY)
-        told = known[0][1] if known else ""
-        if not told:
-            told = secrets.token_hex(16)
+        database_id = known[0][1] if known else ""
+        if not database_id:
+            database_id = secrets.token_hex(16)
             query = f"INSERT INTO {self.name}.keys VALUES (?, ?) ON CONFLICT (mark) DO UPDATE SET id = excluded.id"
-            connection.execute(query, (mark, told))
-        if noted != told:
-            write_note(self.folder, self.name, told)
+            connection.execute(query, (mark, database_id))
+        if noted != database_id:
+            write_note(self.folder, self.name, database_id)
 
     @contextmanager
-    def _alone(self, *names: str, patience: float) -> Iterator[PostgresConnection]:
+    def _exclusive(self, *names: str, patience: float) -> Iterator[PostgresConnection]:
         """Hold a lock as long as the connection lives."""
         number = lock_number(self.name, *names)
         with self.connection() as connection:
@@ -174,9 +176,9 @@ class Database:
         The lock of ``registering`` is a connection's of its own: where that was lost, others may have registered.
         """
         connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "registered"),))
-        others = [each for each in self._held(connection) if each != dataset_id]
-        told = (f"SELECT body FROM {self.schema(each)}.entries WHERE kind = 'version'" for each in others)
-        query = " UNION ALL ".join(told)
+        others = [each for each in self._registered_ids(connection) if each != dataset_id]
+        selects = (f"SELECT body FROM {self.schema(each)}.entries WHERE kind = 'version'" for each in others)
+        query = " UNION ALL ".join(selects)
         return [document_in(text)["fingerprint"] for (text,) in connection.execute(query)] if others else []
 
     def wrote(self, dataset_id: str, last: str) -> bool:
@@ -202,10 +204,10 @@ class Database:
     def changed(self) -> Hashable:
         """The last entry of every data set."""
         with self.connection() as connection:
-            held = self._held(connection)
-            query = " UNION ALL ".join(f"SELECT max(seq) FROM {self.schema(each)}.entries" for each in held)
-            links = connection.execute(query).fetchall() if held else []
-        return tuple(zip(held, links, strict=True))
+            dataset_ids = self._registered_ids(connection)
+            query = " UNION ALL ".join(f"SELECT max(seq) FROM {self.schema(each)}.entries" for each in dataset_ids)
+            links = connection.execute(query).fetchall() if dataset_ids else []
+        return tuple(zip(dataset_ids, links, strict=True))
 
 
 class OpenSchema:

@@ -27,27 +27,27 @@ def note_in(folder: Path) -> tuple[str, str] | None:
         LedgerError: there is another file that could be taken for the note, or it cannot be read.
     """
     with translate_errors():
-        found = list(folder.glob(f"{NOTE}*"))
-        if not found:
+        notes = list(folder.glob(f"{NOTE}*"))
+        if not notes:
             return None
-        if found != [folder / NOTE_FILE]:
+        if notes != [folder / NOTE_FILE]:
             raise LedgerError(TWO_NOTES)
-        told = NOTED.fullmatch(found[0].read_bytes().decode("ascii", "replace") or USUAL)
-    if told is None:
+        match = NOTED.fullmatch(notes[0].read_bytes().decode("ascii", "replace") or USUAL)
+    if match is None:
         raise LedgerError(STRANGE_NOTE)
-    return told[1], (told[2] or "").strip()
+    return match[1], (match[2] or "").strip()
 
 
-def write_note(folder: Path, name: str, told: str = "") -> None:
+def write_note(folder: Path, name: str, database_id: str = "") -> None:
     """Have the note be on the disk, whole, before anything that hangs on it is done."""
-    made = folder / f"note.{secrets.token_hex(8)}"
+    temporary = folder / f"note.{secrets.token_hex(8)}"
     with translate_errors():
         try:
-            with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-                file.write(f"{name} {told}".strip())
+            with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+                file.write(f"{name} {database_id}".strip())
                 file.flush()
                 os.fsync(file.fileno())
-            made.replace(folder / NOTE_FILE)
+            temporary.replace(folder / NOTE_FILE)
         finally:
-            made.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         sync_folder(folder)

@@ -9,7 +9,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from dprelease.ledger.records import DAMAGED, TURN_HELD, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
+from dprelease.ledger.records import (
+    DAMAGED,
+    DRAW_IN_PROGRESS,
+    UNFIT,
+    UNWRITABLE,
+    LedgerBusy,
+    LedgerDamaged,
+    LedgerError,
+)
 
 NO_DRIVER = "This server has no driver for Postgres: whoever runs it can install the extra “engines”."
 POOLED = "Between this server and the ledger's database stands a pooler: name the database's own address."
@@ -62,7 +70,7 @@ def translate_errors() -> Iterator[None]:
     except psycopg.Error as error:
         code = error.sqlstate or ""
         if code in BUSY:
-            raise LedgerBusy(TURN_HELD) from None
+            raise LedgerBusy(DRAW_IN_PROGRESS) from None
         if code.startswith(("22", "23")) or (not code and isinstance(error, psycopg.DataError)):
             raise LedgerError(UNFIT) from None
         if not code or code.startswith(GONE):
@@ -78,7 +86,7 @@ class PostgresConnection:
     """A connection as ``Opened`` has it, in autocommit mode."""
 
     def __init__(self, address: str) -> None:
-        self._made = driver().connect(
+        self._connection = driver().connect(
             address,
             autocommit=True,
             connect_timeout=SECONDS_TO_CONNECT,
@@ -88,8 +96,8 @@ class PostgresConnection:
             **KEEPALIVE,
         )
         try:
-            self._made.execute("; ".join(SETTINGS))
-            if self._made.execute("SELECT pg_backend_pid()").fetchone() != (self._made.info.backend_pid,):
+            self._connection.execute("; ".join(SETTINGS))
+            if self._connection.execute("SELECT pg_backend_pid()").fetchone() != (self._connection.info.backend_pid,):
                 raise LedgerError(POOLED)
         except BaseException:
             self.close()
@@ -97,12 +105,12 @@ class PostgresConnection:
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
         """See Opened; several statements at once where there are no values."""
-        return self._made.execute(sql.replace("?", "%s"), values) if values else self._made.execute(sql)
+        return self._connection.execute(sql.replace("?", "%s"), values) if values else self._connection.execute(sql)
 
     @property
     def version(self) -> int:
         """Of the server."""
-        return int(self._made.info.server_version)
+        return int(self._connection.info.server_version)
 
     def patient(self, seconds: float) -> None:
         """Wait so long for a lock, from here on; 0 waits without end in Postgres."""
@@ -111,10 +119,10 @@ class PostgresConnection:
     def close(self) -> None:
         """What is under way is undone, and every lock given back."""
         with suppress(Exception):
-            self._made.close()
+            self._connection.close()
 
 
 def lock_number(*names: str) -> int:
     """What an advisory lock is called: 64 bits."""
-    told = hashlib.sha256("\0".join(names).encode()).digest()
-    return int.from_bytes(told[:8], signed=True)
+    hashed = hashlib.sha256("\0".join(names).encode()).digest()
+    return int.from_bytes(hashed[:8], signed=True)

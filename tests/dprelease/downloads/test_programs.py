@@ -311,7 +311,7 @@ def test_the_attack_on_low_bits_fails_on_released_files() -> None:
     registration = Registration(name="x", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=NOMINAL)
 
     def first_count(rows: Table) -> float:
-        [contents] = releases._drawn(asked, registration, rows).values()
+        [contents] = releases._draw_files(asked, registration, rows).values()
         return float(contents.decode().splitlines()[1].split(",")[-1])
 
     ours = [np.array([first_count(few_rows(ages)) for _ in range(trials)]) for ages in truth]

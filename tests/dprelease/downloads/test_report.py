@@ -93,7 +93,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
         "ε = 1.5 and δ = 0",
         "at most 4.49 times as likely",  # e^1.5
         "of a budget of ε = 2",
-        "Somebody with several rows is protected less.",
+        "A person with several rows is protected less.",
         "Intervals: how many lie between a and b? Answered by: Identity histogram.",
         "With confidence 95%, no interval errs by more than",
         "0 to 5",
@@ -236,7 +236,7 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
 
 
 def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:
-    nobody = "possibly far likelier, which protects nobody"
+    nobody = "possibly far likelier, which is no protection"
     for epsilon, words in ((13.8, "at most 985000 times as likely"), (14.0, nobody)):
         ledger, dataset_id = registered(tmp_path / str(epsilon), epsilon=100.0)
         stored = release(ledger, dataset_id, request_of(epsilon=epsilon), few_rows(), ANALYST)

@@ -155,7 +155,7 @@ def test_a_machine_that_is_gone_is_noticed_though_something_was_sent(address: st
     connection = PostgresConnection(address)
     try:
         told = connection.execute("SHOW tcp_user_timeout").fetchone()
-        ours = connection._made.info.get_parameters()["tcp_user_timeout"]
+        ours = connection._connection.info.get_parameters()["tcp_user_timeout"]
     finally:
         connection.close()
     assert (told, ours) == (("60000",), "60000")
