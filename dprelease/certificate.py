@@ -1,8 +1,8 @@
-"""Certificates: what a stored release claims, as canonical JSON, and whether such a claim holds together.
+"""Certificates: the claims of a stored release as canonical JSON, and their verification.
 
-A certificate is the body of its ledger entry, the salt of that entry, the chain of entries up to it, and a digest of
-all this. ``verify`` needs nothing but the files. Whoever makes up a whole ledger can make up a certificate of it: only
-the ledger itself (``against``) or a signature tells that.
+A certificate consists of the body of its ledger entry, the salt of that entry, the chain of entries up to it, and a
+digest of all this. ``verify`` needs only the files. An attacker who forges a whole ledger can also forge its
+certificate: only the ledger itself (``faults_against_ledger``) or a signature can reveal that.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ RULES = {
 SCOPE = "within this ledger only"
 PROVED = "tests/dpcore/mechanisms/test_contract.py"
 DPSCOPE = "0.1.0"
-"""The version of this program, as pyproject.toml has it."""
+"""Version of this program, as in pyproject.toml."""
 PACKAGES = ("numpy", "opendp")
 WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved of what it draws."}
-"""Entries that are never released, with the reason."""
+"""Entries of the catalogue that are never released, with the reason."""
 UNPUBLISHED = "unpublished when drawn"
-"""Which stored releases count as charged previews of another: a certificate does not change when they are published."""
+"""Rule by which stored releases count as charged previews: a later publication does not change a certificate."""
 
 
 def unreleasable(request: Request) -> str:
-    """Why a request cannot be released, whatever the budget; empty if it can."""
+    """Return the reason why a request cannot be released with any budget; empty if it can."""
     if sentence := too_much_work(request):
         return sentence
     for place, part in enumerate(request.parts, 1):
@@ -72,7 +72,7 @@ def unreleasable(request: Request) -> str:
 def prices(
     request: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
 ) -> list[Price]:
-    """What each question costs alone. Raises ParameterError where there is no guarantee."""
+    """Return the price of each part alone. Raises ParameterError where there is no guarantee."""
     each = [(part.mechanism.guarantee(part.problem), part) for part in request.parts]
     if measure is BudgetMeasure.SUMS:
         return [_price(part, guarantee, rows_a_person=rows_a_person) for guarantee, part in each]
@@ -85,7 +85,7 @@ def prices(
 
 
 def _price(part: RequestPart, guarantee: Guarantee, *, rows_a_person: int) -> Price:
-    """The price by group privacy, or what Gaussian noise proves of so many rows added at once where that is less."""
+    """Return the price by group privacy, or the smaller one that Gaussian noise gives for several added rows."""
     price = Price.of(guarantee, rows_a_person=rows_a_person)
     added = rows_a_person > 1 and part.neighbours is Neighbours.ADD_REMOVE_ONE
     if not (added and part.mechanism.gaussians(part.problem)):
@@ -97,9 +97,9 @@ def _price(part: RequestPart, guarantee: Guarantee, *, rows_a_person: int) -> Pr
 def price_of(
     request: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
 ) -> Price:
-    """What all questions cost together: the sum; in epsilon less where all noise is Gaussian, which is one vector."""
+    """Return the price of all parts together: the sum, or less in epsilon where all noise is one Gaussian vector."""
     sums = sum(prices(request, rows_a_person=rows_a_person, measure=measure, room=room), Price(epsilon_or_rho=0))
-    if measure is BudgetMeasure.RHO:  # adds up as one vector does
+    if measure is BudgetMeasure.RHO:  # a sum of rho is the price of one vector
         return sums
     added = request.neighbours is Neighbours.ADD_REMOVE_ONE
     if len(request.parts) < 2 or not (added or rows_a_person == 1):
@@ -110,7 +110,7 @@ def price_of(
 
 
 def file_prefix(request: Request, place: int) -> str:
-    """What the names of the files of a question, counted from 1, begin with."""
+    """Return the prefix of the file names of a part, counted from 1."""
     return f"{place:02d}-" if len(request.parts) > 1 else ""
 
 
@@ -119,7 +119,7 @@ def _part_refusal(question: RequestPart) -> str:
         return WITHHELD[question.entry_key]
     if isinstance(question.mechanism, Interactive) and question.mechanism.adaptive:
         return "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance."
-    if isinstance(question.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
+    if isinstance(question.reading, Capped):  # with a cap one more row may replace another, beyond a row's guarantee
         return "A person's rows are capped by the registration of the data: ask for the columns alone."
     if question.bounds_from_data:
         return "Bounds or labels were read off the data, which no guarantee covers: declare them."
@@ -148,18 +148,18 @@ def body_of(
     by: str,
     at: str,
 ) -> dict[str, Any]:
-    """What the entry of a draw says; public, and without a float.
+    """Return the body of a release's ledger entry; public, and without floats.
 
     Args:
-        request: what was asked.
-        registration: of the data.
-        version: of the rows that were drawn from, counted from 1.
-        before: the account; what is spent of it is the charges of all entries before, and this one's.
-        files: what was drawn.
-        unpublished: stored releases of these data that nobody has published yet; they may be later.
-        steward_saw: whether the steward saw true values.
-        by: who asked.
-        at: the day.
+        request: the request.
+        registration: registration of the data.
+        version: version of the rows, counted from 1.
+        before: the account with the charges of all earlier entries and of this one.
+        files: released files.
+        unpublished: number of stored releases of these data that are not published yet.
+        steward_saw: whether the data owner had access to true values.
+        by: name of the user who asked for the release.
+        at: date of the release.
     """
     claim = price_of(request, rows_a_person=registration.rows_a_person)
     return {
@@ -200,13 +200,13 @@ def _variant(price: Price) -> str:
 
 
 def _unprotected(registration: Registration) -> list[str]:
-    """What is public by declaration."""
+    """Return the facts that are public by declaration."""
     replaced = registration.neighbours is Neighbours.REPLACE_ONE
     return [f"number of rows: {registration.public_n}"] if replaced else []
 
 
 def _each(request: Request, rows_a_person: int, files: Iterable[str]) -> list[dict[str, Any]]:
-    """What is said of each question."""
+    """Return the certificate's mapping for each part."""
     charges, names = prices(request, rows_a_person=rows_a_person), sorted(files)
     return [
         {
@@ -231,9 +231,9 @@ def _mechanism(question: RequestPart) -> dict[str, Any]:
 
 
 def _accuracy(question: RequestPart) -> dict[str, Any]:
-    """The guaranteed worst error over the question's class, as a number in its unit and as a sentence."""
+    """Return the guaranteed worst error over the part's query class, as a number in its unit and as a sentence."""
     bound = question.mechanism.accuracy(question.problem, BETA)
-    # The theorem's words state its number as a fact: they stand only where that number is guaranteed.
+    # The theorem's statement asserts its number, so it is included only where the number is guaranteed.
     words = bound.statement if bound.guaranteed else ""
     return {
         "guaranteed_error": question.guaranteed_error(BETA),
@@ -247,13 +247,13 @@ def _accuracy(question: RequestPart) -> dict[str, Any]:
 
 
 def certificate(stored: Stored) -> dict[str, Any]:
-    """The certificate of a stored release; the same each time."""
+    """Return the certificate of a stored release; the same each time."""
     document = dict(stored.body) | {"ledger": {"salt": stored.salt, "chain": [dict(line) for line in stored.chain]}}
     return document | {"digest": digest(document)}
 
 
 def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored:
-    """The release that a certificate, which must hold, and its files are of; nothing tells whether it was published."""
+    """Return the stored release of a verified certificate and its files; whether it was published is unknown."""
     body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
     ledger = document["ledger"]
     chain = tuple(ledger["chain"])
@@ -261,14 +261,14 @@ def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored
 
 
 def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> list[str]:
-    """Everything that is wrong with a certificate and the files it names, one sentence each; nothing if it holds.
+    """Return the faults of a certificate and its files, one sentence each; empty if it is valid.
 
-    The certificate that this program would write of the same request is built and compared field by field. What files
-    cannot tell is named by ``verification.unverifiable``.
+    The certificate that this program would write for the same request is built and compared field by field. The
+    fields that files cannot verify are listed by ``verification.unverifiable``.
 
     Args:
         certified: the certificate's file, which must be in canonical form, or its contents.
-        files: name to contents of what was released.
+        files: contents of the released files by name.
     """
     try:
         document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
@@ -279,13 +279,13 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
                 return [printable(each) for each in wrong]
     except ParameterError as error:
         return [printable(str(error))]
-    except Exception:  # of whatever a made-up request makes fail: such a certificate was never written
+    except Exception:  # a forged request may fail anywhere: no program wrote such a certificate
         return ["The certificate lacks what its format asks for."]
     return []
 
 
 def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
-    """Sentences about everything that can be computed again, and about the files' digests."""
+    """Check everything that can be recomputed, and the files' digests; yields a sentence for each fault."""
     body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
     lines, data = document["ledger"]["chain"], document["data"]
     last, account = lines[-1], fold_chain(lines)
@@ -345,9 +345,9 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
 
 
 def _rounded(request: Request) -> Callable[[str], list[str]]:
-    """Of a field, what is said of the error of Gaussian noise with a sigma that is a little smaller and larger.
+    """Return a function from a field's name to its texts for a slightly smaller and larger Gaussian sigma.
 
-    Sigma is found by iteration, and another computer may find the next one; all that is no number of it stays.
+    Sigma is computed by iteration, and another computer may find an adjacent value; only numbers may differ.
     """
     by_part = dict[int, list[dict[str, Any]]]()
 
@@ -366,15 +366,15 @@ def _rounded(request: Request) -> Callable[[str], list[str]]:
 
 
 def _at_nearby_epsilon(part: RequestPart) -> Iterator[RequestPart]:
-    """The question at an epsilon slightly above and below: sigma falls with its root at least."""
+    """Return the part at an epsilon slightly below and above, which brackets the sigma."""
     for factor in (1 - 2 * ROUNDING, 1 + 2 * ROUNDING):
         values = {**part.values, "epsilon": factor * float(part.parameters["epsilon"])}
-        with suppress(ParameterError):  # beyond the least or the largest epsilon
+        with suppress(ParameterError):  # outside the range of epsilon
             yield replace(part, values=values)
 
 
 def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
-    """Sentences about files that cannot be of the request, whatever was drawn."""
+    """Check that the files can come from the request for some noise; yields a sentence for each fault."""
     request = Request.of(document["request"])
     for place, (part, part_document) in enumerate(zip(request.parts, document["parts"], strict=True), 1):
         own = {name: files[name] for name in part_document["files"]}
@@ -382,7 +382,7 @@ def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Itera
 
 
 def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
-    """What is wrong with a ledger, by its chain of lines, that a certificate of the same data set tells."""
+    """Return the faults of a ledger's chain that a certificate of the same data set reveals."""
     try:
         document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         chain = document["ledger"]["chain"]
@@ -392,7 +392,7 @@ def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict
         )
         sealed = digest({name: value for name, value in document.items() if name != "digest"}) == document["digest"]
         its_own = chain[-1]["details"] == details_of(body, salt=document["ledger"]["salt"])
-    except Exception:  # whatever a made-up document makes fail
+    except Exception:  # a forged document may fail anywhere
         return ["The certificate lacks what its format asks for."]
     if not (sealed and its_own):
         return ["The certificate's digests are not those of what it says: it was changed."]

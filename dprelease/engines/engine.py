@@ -74,7 +74,7 @@ class Engine(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the engine."""
 
     def columns(self) -> list[TableColumn]:
         """Return the columns of numbers, text, dates or truth values; raises DataError if there is no such table."""
@@ -89,7 +89,7 @@ class Engine(ABC):
             DataError: one sentence without anything from the engine's message.
         """
         queries = driver("dprelease.engines.queries", extra="engines")
-        expression, texts = queries.build_query(self.table, parts, columns, most=self.allowance.answers)
+        expression, texts = queries.build_query(self.table, parts, columns, max_rows=self.allowance.answers)
         query = queries.render_sql(expression, compiler=self.compiler, place=self.place)
         answer = self.answered(lambda: self.ask(query, texts, width=len(parts) + 1))
         if not isinstance(answer, list | np.ndarray):

@@ -93,12 +93,12 @@ class EngineTable(CountedTable):
 
     Attributes:
         engine: the engine.
-        kinds: columns in the engine, in the order of ``columns``.
+        engine_columns: columns in the engine, in the order of ``columns``.
         sealed: whether every count is refused; ``row_count`` is then 0.
     """
 
     engine: Engine
-    kinds: tuple[TableColumn, ...]
+    engine_columns: tuple[TableColumn, ...]
     sealed: bool = False
 
     @override
@@ -113,7 +113,7 @@ class EngineTable(CountedTable):
         """Count rows by cells, see ``Engine.counted``; raises DataError if the table is sealed."""
         if self.sealed:
             raise DataError(SEALED)
-        return self.engine.counted(parts, [self.kinds[self._position(part.column)] for part in parts])
+        return self.engine.counted(parts, [self.engine_columns[self._position(part.column)] for part in parts])
 
     def snapshot(self, declared: DeclaredTable) -> Snapshot:
         """Count all declared columns together now; a sealed table's snapshot has no counts.
@@ -228,7 +228,7 @@ def open_table(engine: Engine, *, name: str, sealed: bool = False) -> EngineTabl
     columns, notes = clean_names([kind.name for kind in columns_there])
     rows = 0 if sealed else int(engine.counted([], [])[1].sum())
     fields = _bare(clean_name(name) or "table", columns, rows, notes)
-    return EngineTable(**fields, engine=engine, kinds=columns_there, sealed=sealed)
+    return EngineTable(**fields, engine=engine, engine_columns=columns_there, sealed=sealed)
 
 
 def from_engine(

@@ -1,4 +1,4 @@
-"""Whether a ledger adds up."""
+"""Integrity checks of a ledger."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ BODIES = {
     ACCESS: {"what"} | SIGNED,
     RESTORED: {"outcomes", "machine_failed"} | SIGNED,
 }
-"""Fields of a body by the kind of its entry; that of the registration and of what is stored are read by others."""
+"""Fields of a body by the kind of its entry; bodies of registrations and stored releases are checked elsewhere."""
 
 
 def check(ledger: Ledger, dataset_id: str) -> list[str]:
-    """Everything that is wrong with a data set, one sentence each; it reads all of it."""
+    """Return all faults of a data set, one sentence each."""
     try:
         with ledger.store.open_connection(dataset_id) as connection:
             connection.begin_snapshot()
@@ -54,7 +54,7 @@ def check(ledger: Ledger, dataset_id: str) -> list[str]:
 
 
 def faults_in_file(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
-    """Everything that is wrong with a file that should hold a data set, one sentence each; or with a copy of one."""
+    """Return all faults of a data set's file or copy, one sentence each, including errors that prevent the check."""
     try:
         return damage_in_file(path, dataset_id, copy=copy)
     except LedgerError as error:
@@ -62,10 +62,10 @@ def faults_in_file(path: Path, dataset_id: str, *, copy: bool = False) -> list[s
 
 
 def damage_in_file(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
-    """What is wrong with what stands in a file, one sentence each: what a backup is for.
+    """Return the faults in the contents of a file, one sentence each, which a backup can repair.
 
     Raises:
-        LedgerError: nobody knows: the file is not there, is a link or of another schema, or cannot be read now.
+        LedgerError: the check is not possible: the file is missing, a link, of another schema, or unreadable now.
     """
     try:
         with open_connection(path, copy=copy) as connection:
@@ -76,7 +76,7 @@ def damage_in_file(path: Path, dataset_id: str, *, copy: bool = False) -> list[s
 
 
 def faults_in_connection(connection: LedgerConnection, dataset_id: str) -> list[str]:
-    """The same of an open data set, inside a transaction of whoever writes."""
+    """Return the faults of an open data set, also inside a write transaction."""
     try:
         return list(_wrong(connection, dataset_id))
     except LedgerError:

@@ -1,6 +1,6 @@
-"""Connections to the SQLite files of a ledger: one per operation, rollback journal, every commit on the disk.
+"""Connections to the SQLite files of a ledger: one per operation, with a rollback journal and synced commits.
 
-Not the write-ahead log: SQLite before 3.51.3 can damage a file in that mode.
+The write-ahead log is not used, as SQLite before 3.51.3 can damage a file in that mode.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dprelease.ledger.records import (
 from dprelease.ledger.schema import APPLICATION, SCRIPT, VERSION
 
 PATIENCE = 60.0
-"""Seconds that a writer waits for another."""
+"""Seconds that a writer waits for another one."""
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 DAMAGED_FILE = "The ledger's file is damaged. Restore a backup."
 LINKED = "The ledger's file has a second name, a hard link, and beside it another turn to draw: remove the other name."
@@ -45,18 +45,18 @@ PRAGMAS = (
     "PRAGMA trusted_schema = OFF",
 )
 RESTORES = "restores"
-"""In a ledger's folder: an empty note for each copy that took the place of a data set's file, which a copy has not."""
+"""Folder with an empty note for each restored copy of a data set's file; a copy of the file does not include it."""
 
 
 class FileConnection(sqlite3.Connection):
-    """An open file of a ledger."""
+    """Connection to a ledger file."""
 
     def begin_snapshot(self) -> None:
-        """One picture of the file from here on, whoever writes meanwhile."""
+        """Begin a read transaction, which is isolated from later writes."""
         self.execute("BEGIN")
 
     def damage(self) -> Iterator[str]:
-        """What is wrong with the file, its tables or its triggers, one sentence each."""
+        """Check the file, its tables and triggers; yields a sentence for each fault."""
         if self.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
             yield DAMAGED_FILE
             return
@@ -66,24 +66,24 @@ class FileConnection(sqlite3.Connection):
             yield "The ledger's tables or triggers were changed. Restore a backup."
 
     def other_fingerprints(self) -> list[str]:
-        """None: whoever registers in a folder holds a lock that no other can take away."""
+        """Return no fingerprints: a registration in a folder holds a lock that cannot be lost."""
         return []
 
     @property
     def path(self) -> Path:
-        """Of the file."""
+        """Path of the file."""
         [place] = self.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
         return Path(place)
 
     def count_restore_notes(self) -> int:
-        """How many notes beside the file say that a copy took its place."""
+        """Return the number of notes of restored copies beside the file."""
         path = self.path
         with translate_errors():
             return len(list((path.parent / RESTORES).glob(f"{path.stem}-*")))
 
 
 def _shape(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Tables and triggers; what ANALYZE keeps decides how SQLite searches, and not what it finds."""
+    """Return the definitions of tables and triggers, without ANALYZE's statistics, which do not affect results."""
     query = (
         "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
         " AND NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
@@ -102,7 +102,7 @@ def _expected() -> list[tuple[str, str]]:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Every error of SQLite becomes a LedgerError; its own messages are not passed on."""
+    """Translate every error of SQLite into a LedgerError without its message."""
     try:
         yield
     except sqlite3.Error as error:
@@ -116,14 +116,14 @@ def translate_errors() -> Iterator[None]:
         raise LedgerDamaged(DAMAGED) from None
     except OSError:
         raise LedgerError(UNWRITABLE) from None
-    except OverflowError:  # a number or a file that SQLite has no room for
+    except OverflowError:  # a number or a file beyond SQLite's limits
         raise LedgerError(UNFIT) from None
 
 
 def create_private_file(path: Path, content: bytes = b"") -> None:
-    """Make a file that only its user may read, if there is none; nobody ever reads half of it.
+    """Create a file that only its owner may read, if it does not exist; it appears with its full contents at once.
 
-    A file that is there is not opened: closing it again would drop the locks that this process holds on it (POSIX).
+    An existing file is not opened: closing it would drop the locks that this process holds on it (POSIX).
     """
     if path.exists():
         return
@@ -141,7 +141,7 @@ def create_private_file(path: Path, content: bytes = b"") -> None:
 
 
 def require_private(path: Path, sentence: str) -> None:
-    """Raise LedgerError with this sentence if another account may use a file or folder; only POSIX has such modes."""
+    """Raise LedgerError with this sentence if another account may access a file or folder (POSIX only)."""
     if os.name == "posix":
         with translate_errors():
             status = path.stat()
@@ -150,7 +150,7 @@ def require_private(path: Path, sentence: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder be on the disk; only POSIX opens folders."""
+    """Sync a folder's entries to the disk (POSIX only)."""
     if os.name == "posix":
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -163,19 +163,19 @@ def sync_folder(folder: Path) -> None:
 def open_connection(
     path: Path, *, patience: float = PATIENCE, fresh: bool = False, copy: bool = False
 ) -> Iterator[FileConnection]:
-    """A connection in autocommit mode; transactions are begun by ``transaction``.
+    """Open a connection in autocommit mode; ``transaction`` begins transactions.
 
     Args:
-        path: of the file.
+        path: path of the file.
         patience: seconds to wait for another writer.
-        fresh: whether the file is empty yet.
-        copy: whether it is one of which nobody draws; a backup program may keep it by links.
+        fresh: whether the file is still empty.
+        copy: whether it is a backup copy, which may have hard links.
 
     Raises:
         LedgerDamaged: the file is not a ledger.
-        LedgerError: it is not there, cannot be read now, or is of another version of its schema.
+        LedgerError: it is missing, cannot be read now, or has another schema version.
     """
-    if path.is_symlink():  # beside another name there is another turn
+    if path.is_symlink():  # another name would have another lock file
         raise LedgerError("The ledger's file is a link to another: put the file itself there.")
     if not path.is_file():
         raise LedgerError("This ledger holds no such data set.")
@@ -196,7 +196,7 @@ def open_connection(
 
 
 def _has_other_names(path: Path) -> bool:
-    """Whether a file has another name than those this program gives it: they begin with its own, and have its turn."""
+    """Return whether a file has hard links other than this program's own, which share its lock file."""
     names = path.stat().st_nlink
     return names > 1 and names > sum(each.samefile(path) for each in path.parent.glob(f"{path.stem}.*"))
 
@@ -214,12 +214,12 @@ def _check_schema(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def transaction(connection: FileConnection) -> Iterator[None]:
-    """All or nothing: a writer's lock from the beginning, so that what was read before stays true.
+    """Run a transaction with the write lock from the beginning, so that values read in it stay valid.
 
-    A commit may be done, and the disk fail after it: what was written ends the chain with a digest of its own.
+    A commit may be done although it raises an error: the last entry's digest then shows that it was done.
 
     Raises:
-        LedgerUnsure: it was done, and may be lost with the machine's power.
+        LedgerUnsure: it was done, but may be lost at a power failure.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -243,10 +243,10 @@ def transaction(connection: FileConnection) -> Iterator[None]:
 
 @contextmanager
 def turn(path: Path, *, patience: float) -> Iterator[None]:
-    """Hold a lock beside a ledger file; the operating system gives it back when its process ends, however it ends.
+    """Hold the lock file of a ledger file; the operating system releases the lock when the process ends.
 
     Raises:
-        LedgerBusy: somebody else holds it.
+        LedgerBusy: another process holds it.
     """
     with translate_errors():
         create_private_file(path)

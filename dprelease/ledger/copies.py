@@ -1,4 +1,4 @@
-"""Copies of a data set's file: made, and put back. The key stays where it is."""
+"""Backup and restore of a data set's file. The key is not copied."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from dprelease.ledger.writing import record_access_entry, record_restored_copies
 
 OF_A_DATABASE = (
     "These commands are for ledgers of files. One in a database is copied by Postgres' own means, also while it is "
-    "used: pg_dump --schema='dpscope*'. Put a copy into an empty database with psql, and `ledger check` it before "
-    "anybody draws: what was charged in between is forgotten, and no certificate counts such a copy."
+    "used: pg_dump --schema='dpscope*'. Put a copy into an empty database with psql, and run `ledger check` before "
+    "the next release: charges in between are missing, and no certificate counts such a copy."
 )
 
 
 def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
-    """A copy by SQLite's own means, also while somebody writes; there once it is whole and checked.
+    """Copy a data set's file with SQLite's backup, also during writes; the copy appears complete and checked.
 
     Raises:
-        LedgerError: the copy cannot be written, is there already, or does not add up.
+        LedgerError: the copy cannot be written, exists already, or fails its check.
     """
     _require_files(ledger)
     path = Ledger(folder).path(dataset_id)
@@ -75,17 +75,17 @@ def _copy_database(source: sqlite3.Connection, path: Path) -> None:
 
 
 def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
-    """Put a copy in the place of a file that is lost or does not add up; the old file is kept beside it.
+    """Replace a file that is lost or damaged by a copy; the old file is kept beside it.
 
-    What was charged after the copy was made is forgotten. A note beside the file says so, which is there before the
-    copy is, and events in it: also those that the old file tells, where it can be read. Certificates count them.
+    Charges after the copy was made are missing. A note beside the file, which is written first, and entries in the copy
+    record this; the entries include the events of the old file where it can be read. Certificates count them.
 
     Returns:
-        Where the old file is; None if there was none.
+        The path of the old file; None if there was none.
 
     Raises:
-        LedgerError: the ledger adds up as it is, or the copy does not; or nobody knows whether the ledger does: it is a
-            link, of another schema, or cannot be read now.
+        LedgerError: the ledger is valid, or the copy is not; or the ledger cannot be checked: it is a link, of another
+            schema, or unreadable now.
     """
     by.must_be_steward("put a copy back")
     _require_files(ledger)
@@ -109,7 +109,7 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
 
 
 def _missing_accesses(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iterator[tuple[str, str]]:
-    """Accesses of the old file, where it can be read, that a copy has not."""
+    """Iterate over access entries of the old file, where it can be read, that are missing in a copy."""
     query = "SELECT body FROM entries WHERE kind = 'access' ORDER BY seq"
     known = Counter(copy.execute(query).fetchall())
     try:
@@ -128,7 +128,7 @@ def _missing_accesses(old: sqlite3.Connection | None, copy: sqlite3.Connection) 
 
 
 def _forgotten_failures(old: FileConnection | None, copy: FileConnection) -> list[str]:
-    """Requests of which the old file, where it can be read, has a machine's failure that a copy has not."""
+    """Return the requests whose machine failure is in the old file, where it can be read, but not in a copy."""
     try:
         with translate_errors():
             failures = Counter(declared_in(old)) if old else Counter[str]()
@@ -138,7 +138,7 @@ def _forgotten_failures(old: FileConnection | None, copy: FileConnection) -> lis
 
 
 def _restored_count(old: FileConnection | None) -> int:
-    """How many copies the old file tells of, where it can be read."""
+    """Return the number of restored copies in the old file's entries, where it can be read."""
     try:
         return count_in(old, RESTORED) if old else 0
     except (LedgerError, sqlite3.Error):
@@ -146,7 +146,7 @@ def _restored_count(old: FileConnection | None) -> int:
 
 
 def _note_restores(path: Path, times: int) -> None:
-    """Write down beside a file how often a copy took its place: what was put back knows of no later time."""
+    """Write notes beside a file for its restored copies, as a copy does not contain its own restoration."""
     folder = path.parent / RESTORES
     with translate_errors():
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -158,7 +158,7 @@ def _note_restores(path: Path, times: int) -> None:
 
 @contextmanager
 def _write_lock(connection: sqlite3.Connection) -> Iterator[None]:
-    """Nobody else writes meanwhile, and nothing is written."""
+    """Hold the write lock without writing."""
     with translate_errors():
         connection.execute("BEGIN IMMEDIATE")
     try:
@@ -169,7 +169,7 @@ def _write_lock(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def _write_lock_if_readable(path: Path) -> Iterator[FileConnection | None]:
-    """The same for a file that may be lost or no database, in which nobody can write; then there is no connection."""
+    """Hold the write lock of a file if it is a readable ledger; else yield None."""
     with ExitStack() as stack:
         connection = None
         try:
@@ -183,7 +183,7 @@ def _write_lock_if_readable(path: Path) -> Iterator[FileConnection | None]:
 
 
 def _exists(path: Path) -> bool:
-    """Whether there is anything of this name, be it a link to nothing."""
+    """Return whether the name exists, also as a broken link."""
     with translate_errors():
         try:
             path.lstat()
@@ -193,7 +193,7 @@ def _exists(path: Path) -> bool:
 
 
 def _unfinished_path(path: Path) -> Path:
-    """Where the file that shall take this one's place is made; what somebody left there who died is removed."""
+    """Return the path for the new file, after removing the remains of an interrupted run."""
     unfinished = path.with_suffix(".made")
     with translate_errors():
         for left in (unfinished, _journal_path(unfinished)):
@@ -202,12 +202,12 @@ def _unfinished_path(path: Path) -> Path:
 
 
 def _journal_path(path: Path) -> Path:
-    """SQLite's own, beside a file."""
+    """Return the path of SQLite's journal of a file."""
     return path.with_name(f"{path.name}-journal")
 
 
 def _replace_file(path: Path, unfinished: Path, dataset_id: str, *, suffix: str) -> Path | None:
-    """Put a finished file in the place of another, at once; returns where the other is, None if there was none."""
+    """Replace a file atomically by a finished one; returns the path of the old file, None if there was none."""
     if wrong := faults_in_file(unfinished, dataset_id):
         raise LedgerError(wrong[0])
     old_file = path.with_suffix(f".{suffix}")
@@ -219,7 +219,7 @@ def _replace_file(path: Path, unfinished: Path, dataset_id: str, *, suffix: str)
         there = path.exists()
         if there and not old_file.exists():
             os.link(path, old_file)
-        if _journal_path(path).exists():  # of a file that cannot be read: it must not meet the new one
+        if _journal_path(path).exists():  # the journal of a damaged file must not be applied to the new one
             _journal_path(path).rename(_journal_path(old_file))
         unfinished.replace(path)
         sync_folder(path.parent)

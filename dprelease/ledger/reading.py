@@ -1,4 +1,4 @@
-"""What stands in an open ledger: a data set's file, or its schema in a database."""
+"""Read an open ledger: a data set's file, or its schema in a database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTCOME = "kind IN ('stored', 'failed', 'machine failed')"
 
 
 def registration_in(connection: LedgerConnection) -> Registration:
-    """What is fixed for the data set of an open file."""
+    """Return the registration of a data set."""
     row = connection.execute("SELECT body FROM entries WHERE seq = 1").fetchone()
     if row is None:
         raise LedgerDamaged("This ledger holds no such data set.")
@@ -29,7 +29,7 @@ def registration_in(connection: LedgerConnection) -> Registration:
 
 
 def measure_in(connection: LedgerConnection) -> BudgetMeasure:
-    """What an open file adds up."""
+    """Return the measure of the budget."""
     row = connection.execute(f"SELECT body FROM entries WHERE kind = '{BUDGET}' ORDER BY seq LIMIT 1").fetchone()
     try:
         return BudgetMeasure(document_in(row[0])["measure"]) if row else BudgetMeasure.SUMS
@@ -38,7 +38,7 @@ def measure_in(connection: LedgerConnection) -> BudgetMeasure:
 
 
 def document_in(text: str) -> Any:
-    """Return what a text of the ledger holds; raises LedgerDamaged where it is no JSON."""
+    """Parse a text of the ledger; raises LedgerDamaged where it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -46,7 +46,7 @@ def document_in(text: str) -> Any:
 
 
 def account_in(connection: LedgerConnection) -> Spent:
-    """The budget of an open file."""
+    """Return the account of a data set."""
     measure = measure_in(connection)
     spent = connection.execute("SELECT first_nano, delta_atto FROM spent").fetchone()
     allowed = connection.execute("SELECT first_nano, delta_atto FROM allowed").fetchone()
@@ -60,24 +60,24 @@ def account_in(connection: LedgerConnection) -> Spent:
 
 
 def count_in(connection: LedgerConnection, kind: str) -> int:
-    """How many entries of a kind stand in an open file."""
+    """Return the number of entries of a kind."""
     [count] = connection.execute("SELECT count(*) FROM entries WHERE kind = ?", (kind,)).fetchone()
     return int(count)
 
 
 def copies_put_back_in(connection: LedgerConnection) -> int:
-    """How many copies took the place of an open file: by its entries, or by the notes beside it if they are more."""
+    """Return the number of restored copies, by entries or by notes, whichever is larger."""
     return max(count_in(connection, RESTORED), connection.count_restore_notes())
 
 
 def forgotten_in(connection: LedgerConnection) -> int:
-    """How many failures of a machine were declared before copies were put back that have no such entry."""
+    """Return the number of declared machine failures whose entries are missing after a restoration."""
     row = connection.execute("SELECT coalesce(sum(about), 0) FROM entries WHERE kind = ?", (RESTORED,)).fetchone()
     return int(row[0])
 
 
 def declared_in(connection: LedgerConnection) -> list[str]:
-    """Digests of the requests of which a machine's failure was declared, also before a copy was put back."""
+    """Return the digests of requests with a declared machine failure, including those before a restoration."""
     rows = connection.execute(
         "SELECT kind, body FROM entries WHERE kind IN (?, ?) ORDER BY seq", (MACHINE_FAILED, RESTORED)
     )
@@ -91,12 +91,12 @@ def declared_in(connection: LedgerConnection) -> list[str]:
 
 
 def has_access_entry(connection: LedgerConnection) -> bool:
-    """Whether somebody saw true values."""
+    """Return whether access to true values is recorded."""
     return count_in(connection, ACCESS) > 0
 
 
 def lines_in(connection: LedgerConnection) -> list[dict[str, Any]]:
-    """The chain of an open file, worked out again from what stands in it."""
+    """Recompute the chain's lines from the stored entries."""
     measure = measure_in(connection)
     rows = connection.execute(
         "SELECT seq, kind, about, first_nano, delta_atto, body, salt, previous FROM entries ORDER BY seq"
@@ -116,20 +116,20 @@ def lines_in(connection: LedgerConnection) -> list[dict[str, Any]]:
 
 
 def last_in(connection: LedgerConnection) -> tuple[int, str]:
-    """Number and digest of the last entry of an open file; before the first, what that one names."""
+    """Return the number and digest of the last entry, or 0 and FIRST without entries."""
     row = connection.execute("SELECT seq, digest FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
     return (row[0], row[1]) if row else (0, FIRST)
 
 
 def outcomes_in(connection: LedgerConnection) -> list[tuple[int, str]]:
-    """Number and kind of every outcome of an open file, in order: the first is entry 1 of the releases."""
+    """Return the number and kind of every outcome in order: the first is entry 1 of the releases."""
     return [
         (row[0], row[1]) for row in connection.execute(f"SELECT seq, kind FROM entries WHERE {OUTCOME} ORDER BY seq")
     ]
 
 
 def outcome_in(connection: LedgerConnection, request_digest: str) -> Stored | Failed | None:
-    """What became of a request in an open file; None if nothing was charged for it yet."""
+    """Return the outcome of a request; None if nothing was charged for it yet."""
     rows = connection.execute("SELECT seq, kind, body FROM entries WHERE kind IN ('stored', 'failed') ORDER BY seq")
     for seq, kind, body in rows.fetchall():
         entry_body = document_in(body)
@@ -139,12 +139,12 @@ def outcome_in(connection: LedgerConnection, request_digest: str) -> Stored | Fa
 
 
 def failed_of(body: Any) -> Failed:
-    """A draw that raised or died, by the body of its entry."""
+    """Return the failed draw of an entry's body."""
     return Failed(sentence=DIED if body.get("reason") == DIED else RAISED)
 
 
 def stored_in(connection: LedgerConnection, seq: int, lines: Sequence[Mapping[str, Any]] = ()) -> Stored:
-    """A stored release of an open file, whose lines are read if they are not at hand."""
+    """Return a stored release; its lines are read unless they are given."""
     chain = tuple(lines or lines_in(connection))[:seq]
     text, salt = connection.execute("SELECT body, salt FROM entries WHERE seq = ?", (seq,)).fetchone()
     body = document_in(text)
@@ -160,7 +160,7 @@ def stored_in(connection: LedgerConnection, seq: int, lines: Sequence[Mapping[st
 
 
 def files_in(connection: LedgerConnection, body: Any) -> dict[str, bytes]:
-    """The files that an entry's body names, of those that are there."""
+    """Return the stored files that an entry's body names; missing files are left out."""
     files = {}
     for name, file_digest in sorted(body["files"].items()):
         row = connection.execute("SELECT contents FROM payloads WHERE digest = ?", (file_digest,)).fetchone()
@@ -170,12 +170,12 @@ def files_in(connection: LedgerConnection, body: Any) -> dict[str, bytes]:
 
 
 def unpublished_in(connection: LedgerConnection) -> int:
-    """Stored releases of an open file that nobody published: what somebody may have chosen among."""
+    """Return the number of stored releases that are not published, among which the user may have chosen."""
     return count_in(connection, STORED) - count_in(connection, "published")
 
 
 def begun_in(connection: LedgerConnection) -> list[Attempt]:
-    """Attempts of an open file without an outcome."""
+    """Return the attempts without an outcome."""
     measure = measure_in(connection)
     rows = connection.execute("SELECT seq, first_nano, delta_atto, body FROM begun ORDER BY seq").fetchall()
     return [
@@ -185,7 +185,7 @@ def begun_in(connection: LedgerConnection) -> list[Attempt]:
 
 
 def attempt_of(seq: int, price: Price, text: str) -> Attempt:
-    """An attempt, by its entry."""
+    """Return the attempt of an entry."""
     body = document_in(text)
     try:
         return Attempt(

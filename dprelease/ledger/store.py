@@ -1,8 +1,8 @@
-"""The ledger: what was let out of each data set, charged once, drawn once, stored.
+"""The ledger: releases of each data set, each charged once, drawn once and stored.
 
-A draw goes: take the data set's turn, commit an attempt, begin a transaction, draw, write charge and result, commit.
-Whoever dies in between leaves an attempt without an outcome. It counts as spent; the next one to hold the turn knows
-that nobody draws, and books it as failed.
+A draw takes the data set's lock, commits an attempt, begins a transaction, draws, writes charge and result, and
+commits. A process that dies in between leaves an attempt without an outcome, which counts as spent. The next process
+with the lock knows that no draw is running, and records the attempt as failed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _printable_name(text: str, what: str) -> str:
 
 
 def _require_new_rows(rows_fingerprint: str, known: Collection[str]) -> None:
-    """Raises LedgerError if another data set, whose prints these are, holds the rows."""
+    """Raise LedgerError if the rows are among these fingerprints of other data sets."""
     if rows_fingerprint in known:
         raise LedgerError("These rows are registered already, under the budget they have.")
     if any(same_table(rows_fingerprint, each) for each in known):
@@ -80,19 +80,19 @@ def _require_new_rows(rows_fingerprint: str, known: Collection[str]) -> None:
 
 
 class Ledger:
-    """A folder with one file per data set, or beside a database; safe to use from several threads and processes."""
+    """Ledger in a folder with one file per data set, or in a database; safe for several threads and processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @cached_property
     def store(self) -> Store:
-        """Where its data sets are; raises LedgerError if the folder does not say."""
+        """Store of its data sets; raises LedgerError if it cannot be determined."""
         return store_of(self.folder)
 
     @classmethod
     def open(cls, folder: Path) -> Ledger:
-        """The ledger in a folder, which is made if there is none; only its user may enter.
+        """Open the ledger in a folder, which is created if it does not exist; only its owner has access.
 
         Raises:
             LedgerError: the folder cannot be made.
@@ -100,26 +100,26 @@ class Ledger:
         with translate_errors():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         ledger = cls(folder)
-        if not ledger.dataset_ids():  # a copy is looked at without its key
+        if not ledger.dataset_ids():  # a copy can be read without its key
             key_of(folder)
         note_store(folder)
         return ledger
 
     def dataset_ids(self) -> list[str]:
-        """Every data set; one whose registration was cut short is none."""
+        """Return the ids of all data sets; an interrupted registration does not count."""
         return self.store.dataset_ids()
 
     def path(self, dataset_id: str) -> Path:
-        """Where a data set's file is; raises LedgerError for what is no name of one."""
+        """Return the path of a data set's file; raises LedgerError for an invalid id."""
         return file_of(self.folder, dataset_id)
 
-    # --- what the steward says
+    # --- operations of the steward
 
     def register(self, registration: Registration, rows: Rows, budget: Price, by: Actor) -> Registration:
-        """Open an account for a data set that none holds yet.
+        """Register a data set with its budget.
 
         Raises:
-            LedgerError: this is not the steward, the rows are registered already, or something is out of range.
+            LedgerError: the user is not the steward, the rows are registered already, or a value is out of range.
         """
         by.must_be_steward("register data")
         if registration.refusal:
@@ -132,7 +132,7 @@ class Ledger:
 
     @contextmanager
     def _registering(self, rows_fingerprint: str, *, under: str = "") -> Iterator[None]:
-        """One at a time says which rows these are; raises LedgerError if another data set holds them."""
+        """Hold the registration lock; raises LedgerError if another data set has these rows."""
         with self.store.registering(key_of(self.folder)):
             for dataset_id in self.dataset_ids():
                 if dataset_id == under:
@@ -143,7 +143,7 @@ class Ledger:
     def _write_registration(
         self, registration: Registration, rows_fingerprint: str, budget: Price, by: Actor
     ) -> Registration:
-        """A new data set, there once it is whole."""
+        """Write the first entries of a new data set, which appears once they are complete."""
         registered = Registration(
             name=_printable_name(registration.name, "name of the data"),
             neighbours=registration.neighbours,
@@ -164,7 +164,7 @@ class Ledger:
         return registered
 
     def add_version(self, dataset_id: str, rows: Rows, by: Actor) -> None:
-        """Rows of the same people (one edited, a year added) under the same budget."""
+        """Register another version of the rows (edited, or with new data) under the same budget."""
         by.must_be_steward("register data")
         rows_fingerprint = fingerprint(rows, key=key_of(self.folder))
         with self._registering(rows_fingerprint, under=dataset_id):
@@ -175,7 +175,7 @@ class Ledger:
                     append(connection, VERSION, {"fingerprint": rows_fingerprint} | signed(name))
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
-        """Another budget from now on; never below what is spent. Plain sums stay valid when a budget is raised."""
+        """Set a new budget, at least what is spent. Sums of epsilon and delta stay valid when a budget is raised."""
         by.must_be_steward("set a budget")
         if BudgetMeasure.RHO in (budget.measure, self.account(dataset_id).budget.measure):
             raise LedgerError("A budget in ρ is fixed when it is opened: that it may be chosen later is not proved.")
@@ -187,13 +187,13 @@ class Ledger:
             )
 
     def record_access(self, dataset_id: str, what: str, by: Actor) -> None:
-        """Write down that somebody saw, or may have seen, true values."""
+        """Record access, or possible access, to true values."""
         by.must_have_a_role("write in a ledger")
         with self._writing(dataset_id) as connection:
             record_access_entry(connection, _printable_name(what, "event"), _printable_name(by.name, "name"))
 
     def publish(self, dataset_id: str, entry: int, by: Actor) -> None:
-        """A stored release may be given to others; free, and there is no way back."""
+        """Publish a stored release: it costs nothing and cannot be undone."""
         by.must_be_steward("publish")
         with self._writing(dataset_id) as connection:
             outcomes = outcomes_in(connection)
@@ -204,9 +204,9 @@ class Ledger:
                 append(connection, PUBLISHED, signed(_printable_name(by.name, "name of the steward")), about=seq)
 
     def machine_failed(self, dataset_id: str, attempt: int, by: Actor, *, patience: float = PATIENCE) -> None:
-        """The steward says that the machine, not the draw, ended an attempt: its charge is not booked.
+        """Declare that the machine, not the draw, ended an attempt, which is then not charged.
 
-        Once for each request: what died twice may have died of its rows. Every later certificate counts these.
+        This is allowed once per request, as a second failure may depend on the rows. Later certificates count these.
         """
         by.must_be_steward("say that the machine failed")
         with self.turn(dataset_id, patience=patience), self._writing(dataset_id) as connection:
@@ -218,67 +218,67 @@ class Ledger:
             body = {"request": begun[0].request} | signed(_printable_name(by.name, "name"))
             book(connection, begun[0], MACHINE_FAILED, body)
 
-    # --- what anybody may ask
+    # --- reading
 
     def registration(self, dataset_id: str) -> Registration:
-        """What is fixed for a data set."""
+        """Return the registration of a data set."""
         with self.store.open_connection(dataset_id) as connection:
             return registration_in(connection)
 
     def fingerprints(self, dataset_id: str) -> list[str]:
-        """Of all versions of the rows, in order."""
+        """Return the fingerprints of all versions of the rows, in order."""
         with self.store.open_connection(dataset_id) as connection:
             rows = connection.execute(f"SELECT body FROM entries WHERE kind = '{VERSION}' ORDER BY seq")
             return [str(document_in(text)["fingerprint"]) for (text,) in rows]
 
     def version(self, dataset_id: str, rows: Rows) -> int:
-        """Which version of the data set these rows are, counted from 1; 0 if they were not registered for it."""
+        """Return the version of these rows, counted from 1; 0 if they are not registered for the data set."""
         return self.version_of(dataset_id, fingerprint(rows, key=key_of(self.folder)))
 
     def version_of(self, dataset_id: str, rows_fingerprint: str) -> int:
-        """The same of rows whose fingerprint is at hand."""
+        """Return the version of rows by their fingerprint, counted from 1; 0 if they are not registered."""
         known = self.fingerprints(dataset_id)
         return known.index(rows_fingerprint) + 1 if rows_fingerprint in known else 0
 
     def holds(self, dataset_id: str, rows: Rows) -> bool:
-        """Whether these are rows that were registered for the data set."""
+        """Return whether these rows are registered for the data set."""
         return self.version(dataset_id, rows) > 0
 
     def account(self, dataset_id: str) -> Spent:
-        """What is spent, and what is left."""
+        """Return the state of the budget."""
         with self.store.open_connection(dataset_id) as connection:
             return account_in(connection)
 
     def find(self, dataset_id: str, request_digest: str) -> Stored | Failed | None:
-        """What became of a request; None if nothing was charged for it yet."""
+        """Return the outcome of a request; None if nothing was charged for it yet."""
         with self.store.open_connection(dataset_id) as connection:
             return outcome_in(connection, request_digest)
 
     def stored(self, dataset_id: str) -> list[Stored]:
-        """Every stored release, in order."""
+        """Return all stored releases, in order."""
         with self.store.open_connection(dataset_id) as connection:
             lines = lines_in(connection)
             return [stored_in(connection, line["seq"], lines) for line in lines if line["kind"] == STORED]
 
     def lines(self, dataset_id: str) -> list[dict[str, Any]]:
-        """The chain."""
+        """Return the lines of the chain."""
         with self.store.open_connection(dataset_id) as connection:
             return lines_in(connection)
 
     def outcomes(self, dataset_id: str) -> list[dict[str, Any]]:
-        """Lines of what was drawn or declared a machine's failure, in order."""
+        """Return the lines of all outcomes, in order."""
         return [line for line in self.lines(dataset_id) if line["kind"] in OUTCOMES]
 
-    # --- what a release needs
+    # --- drawing a release
 
     @contextmanager
     def turn(self, dataset_id: str, *, patience: float = PATIENCE) -> Iterator[None]:
-        """Only one at a time draws from a data set; raises LedgerBusy if somebody else does for too long."""
+        """Hold the draw lock of a data set; raises LedgerBusy if another process holds it for too long."""
         with self.store.turn(dataset_id, patience=patience):
             yield
 
     def book_dead_attempts(self, dataset_id: str) -> None:
-        """Charge every attempt without an outcome as failed. Only for whoever holds the turn: nobody else draws."""
+        """Charge every attempt without an outcome as failed. The caller must hold the draw lock."""
         with self._writing(dataset_id, checked=True) as connection:
             for attempt in begun_in(connection):
                 body = {"request": attempt.request, "by": attempt.by, "at": attempt.at, "reason": DIED}
@@ -293,13 +293,13 @@ class Ledger:
         *,
         accessed_prints: Collection[str] = (),
     ) -> Attempt:
-        """Commit an attempt: from here on the price is held, whatever happens.
+        """Commit an attempt: from here on its price counts as spent.
 
-        What only notes beside the ledger tell is told by it first: copies put back, and that true values of these
-        rows may have been seen, where there is a note of one of ``accessed_prints`` (``looks.looked_at``).
+        Facts that only notes beside the ledger record become entries first: restored copies, and access to true values
+        of these rows, where there is a record of one of ``accessed_prints`` (``true_value_access.was_accessed``).
 
         Raises:
-            LedgerBusy: somebody else began the same, who holds the turn since it was lost here.
+            LedgerBusy: another process began the same attempt after the draw lock was lost here.
         """
         by.must_have_a_role(RELEASE)
         request_digest, name = digest(request), _printable_name(by.name, "name of who asks")
@@ -319,10 +319,10 @@ class Ledger:
 
     @contextmanager
     def drawing(self, dataset_id: str, attempt: Attempt | None = None) -> Iterator[LedgerConnection]:
-        """The transaction around a draw; ``book`` takes the connection.
+        """Open the transaction of a draw; ``book`` takes the connection.
 
         Raises:
-            LedgerError: somebody else said meanwhile what became of the attempt.
+            LedgerError: another process recorded the outcome of the attempt meanwhile.
         """
         if attempt and attempt.number not in {each.number for each in self.account(dataset_id).begun}:
             raise LedgerError(DIED)
@@ -331,7 +331,7 @@ class Ledger:
 
     @contextmanager
     def _writing(self, dataset_id: str, *, checked: bool = False) -> Iterator[LedgerConnection]:
-        """A transaction in a data set that adds up; ``checked`` by whoever has held its turn since."""
+        """Open a write transaction after a check of the data set, unless ``checked`` under the draw lock."""
         with self.store.writing(dataset_id) as connection:
             if not checked and (wrong := faults_in_connection(connection, dataset_id)):
                 raise LedgerError(wrong[0])

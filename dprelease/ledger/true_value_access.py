@@ -1,7 +1,7 @@
-"""That somebody saw true values of rows, written down beside the ledger before they are shown.
+"""Records of access to true values, which are written to the ledger's folder before the values are shown.
 
-A note is an empty file named by the keyed digest of the rows. It needs no turn, so nobody waits for a draw; it is there
-before the rows are registered, and whatever they are called when they are brought again. Every later release asks.
+A record is an empty file named by the keyed digest of the rows. It needs no lock, so it does not wait for a running
+draw; it can precede the registration, and does not depend on the name of the file. Every later release checks it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 from dprelease.ledger.connection import create_private_file, sync_folder, translate_errors
 
 FOLDER = "looks"
-"""In a ledger's folder."""
+"""Name of the folder of records in a ledger's folder."""
 
 
 def name_fingerprint(name: str, *, key: bytes) -> str:
-    """Stands for a table that an engine keeps: its counts differ with each declaration, and its name does not."""
+    """Return the keyed digest of an engine table's name, as its counts differ with each declaration."""
     return hmac.digest(key, b"name" + name.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()
 
 
 def note_access(folder: Path, rows_fingerprint: str) -> None:
-    """Write down that true values of these rows may be seen from now on; it is on the disk when this returns.
+    """Record that true values of these rows may be shown from now on; the record is on the disk on return.
 
     Raises:
         LedgerError: it cannot be written.
@@ -37,5 +37,5 @@ def note_access(folder: Path, rows_fingerprint: str) -> None:
 
 
 def was_accessed(folder: Path, prints: Iterable[str]) -> bool:
-    """Whether true values of any of these rows may have been seen."""
+    """Return whether there is a record of access to true values of any of these rows."""
     return any((folder / FOLDER / each).exists() for each in prints)

@@ -1,4 +1,4 @@
-"""What is written in an open ledger: entries, each naming the one before it, inside somebody's transaction."""
+"""Write entries of an open ledger inside the caller's transaction; each entry holds the previous one's digest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dprelease.ledger.units import Price
 
 
 def today() -> str:
-    """The day. Finer times before and after a draw would tell how long it took, which may depend on the rows."""
+    """Return today's date. A finer time would reveal the duration of a draw, which may depend on the rows."""
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
@@ -30,7 +30,7 @@ def append(
 ) -> int:
     """Write the next entry; returns its number."""
     last, previous = last_in(connection)
-    amount = Price(epsilon_or_rho=0) if amount is None else amount  # one of zero has its measure
+    amount = Price(epsilon_or_rho=0) if amount is None else amount  # a given amount of zero keeps its measure
     salt, seq = salt or fresh_salt(), last + 1
     line = line_of(seq=seq, kind=kind, about=about, amount=amount, body=body, salt=salt, previous=previous)
     connection.execute(
@@ -41,30 +41,30 @@ def append(
 
 
 def set_budget(connection: LedgerConnection, budget: Price, reason: str, by: str) -> None:
-    """Another budget from now on."""
+    """Append an entry with a new budget."""
     append(connection, BUDGET, {"measure": budget.measure.value, "reason": reason} | signed(by), amount=budget)
 
 
 def signed(by: str) -> dict[str, str]:
-    """Who says it, and the day."""
+    """Return the fields with the user's name and the date."""
     return {"by": by, "at": today()}
 
 
 def record_access_entry(connection: LedgerConnection, what: str, by: str) -> None:
-    """Somebody saw, or may have seen, true values."""
+    """Append an entry on access, or possible access, to true values."""
     append(connection, ACCESS, {"what": what} | signed(by))
 
 
 def record_restored_copies(
     connection: LedgerConnection, by: str, *, more: int = 0, least: int = 0, forgotten: Sequence[str] = ()
 ) -> int:
-    """Entries for all copies that took the place of this ledger and are told by notes alone, and for so many more.
+    """Append entries for restored copies that only notes record, and for ``more`` further copies.
 
-    ``least`` says how many there were as another file tells, and ``forgotten`` of which requests that file has a
-    machine's failure, which this one has not.
+    ``least`` is the number of restored copies that another file records, and ``forgotten`` lists the requests whose
+    machine failure is recorded there but not here.
 
     Returns:
-        How many copies there were.
+        The number of restored copies.
     """
     times = max(copies_put_back_in(connection), least) + more
     for _ in range(times - count_in(connection, RESTORED)):
@@ -81,7 +81,7 @@ def book(
     body: Mapping[str, Any],
     files: Mapping[str, bytes] | None = None,
 ) -> int:
-    """Write an attempt's charge inside a transaction, with the files of what was drawn; returns the entry's number."""
+    """Append the outcome of an attempt with its charge and files; returns the entry's number."""
     for contents in (files or {}).values():
         digest_text = digest_of_bytes(contents)
         if not connection.execute("SELECT 1 FROM payloads WHERE digest = ?", (digest_text,)).fetchone():

@@ -1,7 +1,7 @@
-"""Domains, readings and query classes as JSON and back: a mapping with its type and the fields that are not usual.
+"""Encode domains, readings and query classes as JSON and decode them: a mapping with the type and non-default fields.
 
-A field that has its usual value is left out, so that a field added in a later version changes no digest. Numbers that
-may have fractions are written as decimals in text; a reader may write them as JSON numbers.
+A field with its default value is left out, so that a field added in a later version changes no digest. Numbers that
+may have fractions are written as decimal text; JSON numbers are accepted, too.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ CODEC_TYPES: Mapping[str, type] = {
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),
     )
 }
-"""What a request may be made of; another is a line here, if every field of it is public."""
+"""Types that a request may contain. Every field of such a type must be public."""
 FREE_TEXTS = {"code"}
-"""Fields that say nothing about what is released."""
+"""Fields that are not part of a request's meaning."""
 
 
 NAME_FIELDS = {"column", "name", "names", "otherwise", "person", "rules", "unit", "variables"}
-"""Fields with what somebody called something, which no file may repeat; labels are values of the data, as they are."""
+"""Fields with names from users, which must be printable; labels are values of the data and are kept as they are."""
 
 
 def _fields(kind: type) -> tuple[tuple[dataclasses.Field[Any], Any], ...]:
-    """The fields of a kind with their types; the domain of a query class is that of the reading."""
+    """Return the fields of a type with their hints; a query class takes its domain from the reading."""
     hints = typing.get_type_hints(kind)
     left_out = FREE_TEXTS | ({"domain"} if issubclass(kind, Queries) else set())
     return tuple((f, hints[f.name]) for f in dataclasses.fields(kind) if f.init and f.name not in left_out)
 
 
 def encode(value: Any) -> dict[str, Any]:
-    """A value of one of the KINDS as a document.
+    """Encode a value of one of the CODEC_TYPES as a document.
 
     Raises:
-        ParameterError: its kind cannot be written.
+        ParameterError: the type is not in CODEC_TYPES.
 
-    >>> encoded(Columns(names=("age",), on=Number(high=128, bits=7)))
+    >>> encode(Columns(names=("age",), on=Number(high=128, bits=7)))
     {'type': 'Columns', 'names': ['age'], 'on': {'type': 'Number', 'high': '128', 'bits': 7}}
     """
     if CODEC_TYPES.get(type(value).__name__) is not type(value):
@@ -88,21 +88,21 @@ def _encode_value(value: Any, hint: Any) -> Any:
         return value.hex()
     if isinstance(value, bool | str):
         return value
-    if float in typing.get_args(hint):  # or a text
+    if float in typing.get_args(hint):  # a union of number and text
         return {"number": exactly(value)}
     return exactly(value) if hint is float else int(value)
 
 
 def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
-    """A value of a kind, or of one below it, from its document.
+    """Decode a value of a type or of one of its subtypes.
 
     Args:
-        document: as ``encoded`` writes it.
-        kind: what it must be.
-        domain: of a query class.
+        document: result of ``encode``.
+        kind: expected type.
+        domain: domain for a query class.
 
     Raises:
-        ParameterError: in one sentence, what is not known, missing or out of range.
+        ParameterError: one sentence on what is unknown, missing or out of range.
     """
     if not isinstance(document, Mapping):
         raise ParameterError(f"A {kind.__name__} is written as a mapping with a type.")
@@ -156,7 +156,7 @@ def _read(value: Any, hint: Any, what: str) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts of a field: one, or a tuple of them or of tuples."""
+    """Iterate over the texts of a field, which is a text or nested tuples of texts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, tuple):
@@ -171,7 +171,7 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
         return decode_number(value["number"], what)
     if float in hints and isinstance(value, int | float):
         return decode_number(value, what)
-    for plain in {str, int, bool} & {*hints}:  # beside None, which is the usual value and is left out
+    for plain in {str, int, bool} & {*hints}:  # the alternative is None, the default, which is left out
         return _read(value, plain, what)
     named = value.get("type") if isinstance(value, Mapping) else None
     decoded_type = CODEC_TYPES.get(named) if isinstance(named, str) else None
@@ -182,20 +182,20 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
 
 
 def encode_format(settings: Format) -> dict[str, Any]:
-    """Return the entry of a document that says how its file is read; none where that is the usual way."""
+    """Return the document's entry for the file format; empty for the default format."""
     return {} if settings == USUAL else {"file_format": encode(settings)}
 
 
 def decode_format(document: Mapping[str, Any]) -> Format:
-    """Return the settings that a document with such an entry says; raises ParameterError for any others."""
+    """Return the file format of a document; raises ParameterError for an invalid one."""
     settings: Format = decode(document["file_format"], Format) if "file_format" in document else USUAL
     return settings
 
 
 def canonical_format(settings: Format) -> Format:
-    """Return the settings as a request carries them: ``Format()`` where a file is read the same without any.
+    """Return the canonical settings for a request: ``Format()`` where the default reads a file in the same way.
 
-    A first row of names is the usual one, so a request of such a file keeps its digest.
+    A header in the first row is the default, so the request for such a file keeps its digest.
     """
     if settings.header:
         settings = dataclasses.replace(settings, header=None)
@@ -203,7 +203,7 @@ def canonical_format(settings: Format) -> Format:
 
 
 def check_format(document: Mapping[str, Any], what: str, expected: str) -> None:
-    """Check the format that a document names; raises ParameterError for another, in a sentence of its own if older."""
+    """Check a document's format; raises ParameterError for another, with its own sentence for an older one."""
     named, (name, _, version) = document.get("format"), expected.partition("/")
     if named in [f"{name}/{number}" for number in range(1, int(version))]:
         raise ParameterError(
@@ -227,14 +227,14 @@ def check_fields(
 
 
 def decode_relation(value: Any) -> Neighbours:
-    """A relation by its name; raises ParameterError for another."""
+    """Decode a neighbouring relation; raises ParameterError for an unknown one."""
     if value not in list(Neighbours):
         raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
     return Neighbours(value)
 
 
 def decode_number(value: Any, what: str) -> float:
-    """A finite number, written as a JSON number or as a decimal in text; raises ParameterError for anything else."""
+    """Decode a finite number from a JSON number or decimal text; raises ParameterError for anything else."""
     if (isinstance(value, str) and len(value) <= 40 and "_" not in value) or type(value) in (int, float):
         try:
             parsed = float(value)
@@ -257,6 +257,6 @@ def _is_union(hint: Any) -> bool:
 
 
 def _items(hint: Any, length: int) -> Iterator[Any]:
-    """The types of a tuple's items."""
+    """Return the types of a tuple's items."""
     args = typing.get_args(hint)
     yield from [args[0]] * length if args[1:] == (...,) else args

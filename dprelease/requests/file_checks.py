@@ -1,6 +1,6 @@
-"""Whether a released file is one that this program writes of its request: columns, lines, labels, spelling, ranges.
+"""Check that a released file is possible for its request: columns, lines, labels, notation and ranges.
 
-Releases that their file shows in full are built again from it and written once more: the bytes must be the same.
+A release that its file shows completely is rebuilt from it and written again: the bytes must be equal.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import BETA, csv_files, preview_of
 
 DRAWN = {"rows", "share", "outcome"}
-"""Columns of numbers that differ from draw to draw, of releases whose other columns do not: the last of a file.
+"""Columns of random numbers in releases whose other columns are fixed; they are the last of a file.
 
 A column of the data may have such a name, beside the numbers of rows.
 """
 MAX_NUMBER = 2.0**53
-"""Beyond it floats have no unit digit; no noise reaches it."""
+"""Largest number: beyond it doubles have no unit digit, and noise never reaches it."""
 ROUNDING = 1e-5
-"""Relative difference that another computer's arithmetic may make to a sigma."""
+"""Relative tolerance of sigma for the arithmetic of another computer."""
 CELL_BYTES = 24
-"""Bytes of a cell, as they are counted before tables are released."""
+"""Estimated bytes of a cell, as for the size check before a release."""
 Rows = list[list[str]]
 
 
 def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
-    """Sentences about the files of a question that cannot be of its request.
+    """Check the files of a part against its request; yields a sentence for each fault.
 
     Args:
-        question: of a request.
-        files: of the question, by name.
-        prefix: of the names of its files.
+        question: the part of a request.
+        files: its files by name.
+        prefix: prefix of the file names.
     """
     try:
         drawn = preview_of(question)
         expected = csv_files(drawn)
         drawn = replace(drawn, problem=question.problem)  # mock rows may be fewer
-    except Exception:  # mock data on which this mechanism cannot run, or for which there is no memory
+    except Exception:  # the mechanism cannot run on mock data, or memory is too small
         yield f"The files {', '.join(files)} cannot be compared with the request: no mock data can be drawn of it."
         return
     if set(files) != {prefix + name for name in expected}:
@@ -78,10 +78,10 @@ def check_file_sizes(sizes: Iterable[int]) -> None:
 
 
 def read_rows(contents: bytes) -> Rows:
-    """Return the lines of a CSV file; none unless it is UTF-8 and has this program's quotation marks and line ends.
+    """Return the lines of a CSV file; none unless it is UTF-8 with this program's quoting and line ends.
 
     Raises:
-        ParameterError: it has more cells than the tables of a release may have, or too much text.
+        ParameterError: it has more cells than a release may have, or too much text.
     """
     smaller = "no released file is so large"
     check_memory(len(contents), what="The text of a file", smaller=smaller, each=4)
@@ -95,13 +95,13 @@ def read_rows(contents: bytes) -> Rows:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     again = out.getvalue()
-    if "\r" in text:  # inside a label, for which more is quoted
+    if "\r" in text:  # a label with a line end changes the quoting
         again, text = again.replace('"', ""), text.replace('"', "")
     return rows if again == text else []
 
 
 def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release, *, distances: bool) -> bool:
-    """Whether a table has the columns, lines and labels of a preview's, and numbers that such a release can have."""
+    """Return whether a table has the columns, lines and labels of a mock release, and possible numbers."""
     if lines[0] != expected[0] or any(len(row) != len(lines[0]) for row in lines):
         return False
     if isinstance(drawn, RowsRelease):
@@ -127,7 +127,7 @@ def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release, *,
 
 
 def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
-    """The release of which this is the file; None if there is none."""
+    """Rebuild the release from its file; None if there is none."""
     columns = dict(zip(lines[0], zip(*lines[1:], strict=True), strict=False))
     size, flags = drawn.problem.domain.size, np.array([refused])
     if isinstance(drawn, Transcript):
@@ -155,12 +155,12 @@ def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
 
 
 def _is_written(built: Release, lines: Rows) -> bool:
-    """Whether a release has these lines in its file, spelled alike."""
+    """Return whether the release's file has exactly these lines."""
     return read_rows(next(iter(csv_files(built).values()))) == lines
 
 
 def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str], refused: bool) -> bool:
-    """Whether a line has a mean between the bounds, or none, a number of rows, and these bounds: some counters tell."""
+    """Return whether a line with mean, number of rows and bounds is possible for some noisy counters."""
     _, mean, rows, *ends = row
     if refused or ends != list(bounds):
         return refused and not mean and not rows and ends == list(bounds)
@@ -176,7 +176,7 @@ def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str],
 
 
 def _is_number(text: str, *, low: float = -MAX_NUMBER, high: float = MAX_NUMBER, whole: bool = False) -> bool:
-    """Whether it is a number within these bounds, spelled as this program does: zero has no sign."""
+    """Return whether a text is a number within these bounds in this program's notation, where zero has no sign."""
     try:
         number = float(text)
     except ValueError:
@@ -185,7 +185,7 @@ def _is_number(text: str, *, low: float = -MAX_NUMBER, high: float = MAX_NUMBER,
 
 
 def _is_whole(text: str, *, low: float, high: float) -> bool:
-    """Whether it is a whole number from one end to below the other, spelled without a point."""
+    """Return whether a text is a whole number in [low, high), written without a point."""
     try:
         return low <= int(text) < high and text == str(int(text))
     except ValueError:
@@ -193,13 +193,13 @@ def _is_whole(text: str, *, low: float, high: float) -> bool:
 
 
 def _drawn_places(names: Sequence[str]) -> list[int]:
-    """Return the places of the columns of numbers that were drawn."""
+    """Return the indices of the columns of random numbers."""
     drawn = {"rows"} if names[-1] == "rows" else DRAWN
     return [place for place, name in enumerate(names) if name in drawn]
 
 
 def _numbers_fit(question: RequestPart, lines: Rows, drawn: Release) -> bool:
-    """Whether what was drawn is numbers, whole ones where such a release has only these, and within its range."""
+    """Return whether the random columns have numbers in the release's range, whole ones where required."""
     of_n = isinstance(drawn, RoundsRelease | RectanglesRelease)
     for place in _drawn_places(lines[0]):
         name, column = lines[0][place], [row[place] for row in lines[1:]]
@@ -221,7 +221,7 @@ def _numbers_fit(question: RequestPart, lines: Rows, drawn: Release) -> bool:
 
 
 def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
-    """For each published number, in order, whether a text can be it."""
+    """Return a check of the text of each published number, in order."""
     checks: list[Callable[[str], bool]] = []
     for name in drawn.published:
         value = getattr(drawn, name)
@@ -238,7 +238,7 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
 
 
 def _distances_fit(question: RequestPart, lines: Rows, expected: Rows, drawn: RowsRelease) -> bool:
-    """Whether a file of distances has the measured tables, and what noise may add to each distance, rounded up."""
+    """Return whether a file of distances has the measured tables, and each bound equals its distance plus the noise."""
     assert isinstance(question.mechanism, WholeTable)
     released = replace(drawn, plan=question.mechanism.plan(question.problem), problem=question.problem)
     ways = released.plan.kinds.ways
@@ -262,7 +262,7 @@ def _distances_fit(question: RequestPart, lines: Rows, expected: Rows, drawn: Ro
 
 
 def _synthetic_fits(question: RequestPart, lines: Rows, drawn: RowsRelease) -> bool:
-    """Whether n synthetic rows have in every column one of its labels, or a number or date within its ends."""
+    """Return whether there are n synthetic rows whose values fit the columns' labels, numbers or dates."""
     domain = drawn.problem.domain
     if not is_table(domain) or len(lines) - 1 != question.n:
         return False
@@ -271,7 +271,7 @@ def _synthetic_fits(question: RequestPart, lines: Rows, drawn: RowsRelease) -> b
 
 
 def _column_fits(kind: Number | Labels, cells: set[str]) -> bool:
-    """Whether these cells are of a column of synthetic rows."""
+    """Return whether these values are possible in a column of synthetic rows."""
     cells -= {""} if kind.missing else set()
     if is_labels(kind):
         return cells <= {*map(escape_formula, kind.labels)}

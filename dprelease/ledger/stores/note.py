@@ -1,4 +1,4 @@
-"""The note in a folder that its ledger is in a database, and in which: the id that the first registration gave it."""
+"""Note in a folder that its ledger is in a database, with the id that the first registration gave the database."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from dprelease.ledger.fingerprint import NAME, NOTE
 from dprelease.ledger.records import LedgerError
 
 USUAL = "dpscope"
-"""What a ledger is called in its database where the note has no other name."""
+"""Name of a ledger in its database, unless the note has another one."""
 NOTED = re.compile(f"([a-z][a-z0-9_]{{0,19}})( {NAME})?")
-"""What a note says: the ledger's name there, and the id."""
+"""Pattern of a note: the ledger's name in the database, and the database's id."""
 NOTE_FILE = f"{NOTE}dpscope"
 TWO_NOTES = f"In the ledger's folder only its note, {NOTE_FILE}, may have a name that begins with {NOTE}."
 STRANGE_NOTE = f"The note {NOTE_FILE} in the ledger's folder is damaged. Restore a copy of it."
 
 
 def note_in(folder: Path) -> tuple[str, str] | None:
-    """The ledger's name in its database, and the database's id, empty before anything is registered; None without note.
+    """Return the ledger's name and the database's id, empty before the first registration; None without a note.
 
     Raises:
-        LedgerError: there is another file that could be taken for the note, or it cannot be read.
+        LedgerError: another file has a note's name, or the note cannot be read.
     """
     with translate_errors():
         notes = list(folder.glob(f"{NOTE}*"))
@@ -39,7 +39,7 @@ def note_in(folder: Path) -> tuple[str, str] | None:
 
 
 def write_note(folder: Path, name: str, database_id: str = "") -> None:
-    """Have the note be on the disk, whole, before anything that hangs on it is done."""
+    """Write the note atomically and sync it to the disk."""
     temporary = folder / f"note.{secrets.token_hex(8)}"
     with translate_errors():
         try:

@@ -1,4 +1,4 @@
-"""What an open data set can be asked, be it a file or a schema of a database."""
+"""Interfaces of stores and of connections to a data set, in a file or in a database's schema."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ from typing import Any, Protocol
 
 
 class Cursor(Protocol):
-    """Rows."""
+    """Rows of a result."""
 
     def fetchone(self) -> Any:
-        """The next; None after the last."""
+        """Return the next row; None after the last."""
 
     def fetchall(self) -> list[Any]:
-        """The rest."""
+        """Return the remaining rows."""
 
     def __iter__(self) -> Iterator[Any]:
-        """One by one."""
+        """Iterate over the rows."""
 
 
 class LedgerConnection(Protocol):
-    """A connection to one data set."""
+    """Connection to one data set."""
 
     def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Cursor:
-        """Plain SQL that SQLite and Postgres share; "?" stands for each value."""
+        """Execute SQL that SQLite and Postgres share, with "?" as placeholder."""
 
     def begin_snapshot(self) -> None:
-        """One picture of everything from here on, whoever writes meanwhile."""
+        """Begin a read transaction, which is isolated from later writes."""
 
     def damage(self) -> Iterator[str]:
-        """What is wrong with the file, the tables or the triggers, one sentence each."""
+        """Check the file, the tables and the triggers; yields a sentence for each fault."""
 
     def other_fingerprints(self) -> list[str]:
-        """Fingerprints of other data sets, where they may be more than when registering began; none joins them now."""
+        """Return the fingerprints of other data sets registered meanwhile; no other registration can happen now."""
 
     def count_restore_notes(self) -> int:
-        """How many notes outside it say that a copy took its place."""
+        """Return the number of notes of restored copies outside the data set."""
 
 
 class Store(Protocol):
-    """Where the data sets of one ledger are kept; all of it is safe to use from several threads and processes."""
+    """Store of a ledger's data sets; safe for several threads and processes."""
 
     def dataset_ids(self) -> list[str]:
-        """Every data set; one whose registration was cut short is none."""
+        """Return the ids of all data sets; an interrupted registration does not count."""
 
     def open_connection(self, dataset_id: str) -> AbstractContextManager[LedgerConnection]:
-        """A connection that reads."""
+        """Open a connection for reading."""
 
     def writing(self, dataset_id: str) -> AbstractContextManager[LedgerConnection]:
-        """A transaction, all or nothing, of the data set's one writer."""
+        """Open a transaction of the data set's single writer."""
 
     def beginning(self, dataset_id: str) -> AbstractContextManager[LedgerConnection]:
-        """The transaction that makes a new data set: it is there once it is whole."""
+        """Open the transaction that creates a data set, which appears once it is complete."""
 
     def turn(self, dataset_id: str, *, patience: float) -> AbstractContextManager[None]:
-        """Only one at a time draws; raises LedgerBusy if somebody else does for too long."""
+        """Hold the draw lock; raises LedgerBusy if another process holds it for too long."""
 
     def registering(self, key: bytes) -> AbstractContextManager[None]:
-        """Only one at a time says which rows are new, by this key."""
+        """Hold the registration lock for this key."""
 
     def changed(self) -> Hashable:
-        """Another value whenever something was written."""
+        """Return a value that changes with every write."""

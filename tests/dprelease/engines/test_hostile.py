@@ -128,14 +128,14 @@ DIALECTS: dict[type[Engine], str] = {Embedded: "duckdb", Postgres: "postgres", S
 def test_a_label_stays_out_of_the_query_and_a_name_stays_a_name(engine: type[Engine]) -> None:
     odd = f'{NASTY}; DROP TABLE "people" -- `%s $p3 :p3 \\'
     columns = [TableColumn(name=odd, kind=ibis.dtype("string"))]
-    expression, texts = queries.build_query((odd, odd), open_parts(SECRET), columns, most=10)
+    expression, texts = queries.build_query((odd, odd), open_parts(SECRET), columns, max_rows=10)
     query = queries.render_sql(expression, compiler=engine.compiler, place=engine.place)
     assert texts == [[SECRET]] and SECRET not in query and query.count(engine.place.format(1)) == 1
     names = {each.name for each in sqlglot.parse_one(query, read=DIALECTS[engine]).find_all(sqlglot.exp.Identifier)}
     assert {each for each in names if len(each) > 3} == {odd}
     assert query.count("script") == 2 * 3  # the name of schema, table and column
     with pytest.raises(ParameterError, match="more than the blanks"):
-        queries.build_query(("people",), open_parts(NASTY, f" {NASTY}"), columns, most=10)
+        queries.build_query(("people",), open_parts(NASTY, f" {NASTY}"), columns, max_rows=10)
 
 
 def open_parts(*labels: str) -> tuple[Encoding, ...]:

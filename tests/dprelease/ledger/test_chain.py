@@ -85,7 +85,7 @@ def added(*more: tuple[str, int, int], **amount: Any) -> Callable[[Lines], None]
 def test_the_usual_chain_is_whole_and_its_account_adds_up() -> None:
     account = fold_chain(chain())
     assert account.faults == []
-    assert (account.charged.epsilon_or_rho, account.held.epsilon_or_rho, account.begun) == (10, 10, {})
+    assert (account.charged.epsilon_or_rho, account.spent.epsilon_or_rho, account.begun) == (10, 10, {})
     assert (account.outcomes, account.stored, account.published) == ([6, 8, 10], {6}, {6})
     assert (account.count("machine failed"), account.count("access"), account.count("restored")) == (1, 1, 1)
 
