@@ -21,7 +21,7 @@ import pandas as pd
 HERE = Path(globals().get("__file__", "notebook")).resolve().parent
 certificate = json.loads((HERE / "certificate.json").read_text(encoding="utf-8"))
 
-# %% Texts that a spreadsheet would run as a formula start with an apostrophe, which is removed here
+# %% Remove the apostrophe from texts that a spreadsheet would run as a formula
 READER
 
 # %% Do the files belong together?

@@ -101,7 +101,7 @@ import opendp.prelude as dp
 
 dp.enable_features("contrib")
 HERE = Path(__file__).resolve().parent
-# Part of the request, counted from 1: the law of the noise and its scale in rows.
+# Question, counted from 1: the law of the noise, and its scale in rows.
 NOISE = NOISES
 SAFE_CSV
 
