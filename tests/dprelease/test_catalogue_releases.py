@@ -273,8 +273,8 @@ def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> 
     relation = Neighbours.REPLACE_ONE
     request = request_of(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
     assert Request.read(request.text) == request
-    told: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
-    ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **told)
+    settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
+    ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **settings)
     came = release(ledger, dataset_id, request, named, ANALYST)
     assert isinstance(came, Stored), came
     assert verify(certificate(came), came.files) == []

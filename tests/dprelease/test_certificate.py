@@ -76,9 +76,9 @@ def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, s
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6])
 def test_no_other_format_holds(held: tuple[Ledger, str, Stored], told: Certificate, number: int) -> None:
     told["format"] = f"dpscope-certificate/{number}"
-    said = verify(rebooked(told), held[2].files)
+    faults = verify(rebooked(told), held[2].files)
     other = f"The certificate is of the format “dpscope-certificate/{number}”; only dpscope-certificate/5 is verified."
-    assert said == ([] if number == 5 else [other])
+    assert faults == ([] if number == 5 else [other])
 
 
 def change(*path: str | int, to: Any) -> Callable[[Certificate], None]:
@@ -316,6 +316,6 @@ def test_a_field_that_was_added_is_named(
     for step in path:
         place = place[step]
     place["surely"] = "exact"
-    said = verify(rebooked(told), held[2].files)
+    faults = verify(rebooked(told), held[2].files)
     name = ".".join(str(step + 1) if isinstance(step, int) else step for step in (*path, "surely"))
-    assert f"A certificate of this request has no field “{name}”: it was added." in said
+    assert f"A certificate of this request has no field “{name}”: it was added." in faults

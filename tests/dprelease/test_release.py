@@ -109,20 +109,20 @@ def test_a_file_that_was_not_read_as_the_request_says_is_refused(
 def test_marginals_that_are_one_constant_are_refused_before_the_charge(tmp_path: Path, relation: Neighbours) -> None:
     """Of 50 rows noise costs more than three-way marginals tell: the plan has no count, and nothing would be drawn."""
     source = generated_attributes(n=50, attributes=8)
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "reading": source.reading,
         "queries": AtLeast(domain=source.on(Product), width=3),
         "key": "marginals-polynomial",
         "neighbours": relation,
     }
-    request, table = request_of(**asked, n=50, epsilon=1.0), read_frame(source.dataset().frame())
+    request, table = request_of(**settings, n=50, epsilon=1.0), read_frame(source.dataset().frame())
     ledger, dataset_id = registered(tmp_path, rows=table, neighbours=relation, public_n=50)
     with pytest.raises(ParameterError, match="every answer would be one constant"):
         rehearse(request)
     came = release(ledger, dataset_id, request, table, ANALYST)
     assert came == Refused(sentence=CONSTANT) and not spent(ledger, dataset_id)
     assert refusal(request, ledger.registration(dataset_id), ledger.account(dataset_id)) == CONSTANT
-    assert unsuitable(request_of(**asked, n=50_000, epsilon=1.0)) == ""
+    assert unsuitable(request_of(**settings, n=50_000, epsilon=1.0)) == ""
 
 
 @pytest.mark.slow
@@ -136,9 +136,9 @@ def test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not(tmp_path: Path)
 
 def test_delta_is_charged_too(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, delta=1.5e-6)
-    asked: dict[str, Any] = {"key": "gaussian", "values": {"epsilon": 0.5, "delta": 1e-6}}
-    assert isinstance(release(ledger, dataset_id, request_of(**asked), few_rows(), ANALYST), Stored)
-    came = release(ledger, dataset_id, request_of(**asked, draw=2), few_rows(), ANALYST)
+    settings: dict[str, Any] = {"key": "gaussian", "values": {"epsilon": 0.5, "delta": 1e-6}}
+    assert isinstance(release(ledger, dataset_id, request_of(**settings), few_rows(), ANALYST), Stored)
+    came = release(ledger, dataset_id, request_of(**settings, draw=2), few_rows(), ANALYST)
     assert came == Refused(sentence="Needs ε 0.5 and δ 0.000001; ε 1.5 and δ 0.0000005 is left. Nothing was drawn.")
 
 
@@ -273,10 +273,10 @@ def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypa
         ledger.machine_failed(dataset_id, again, STEWARD)
     came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
     assert isinstance(came, Stored)
-    told = certificate(came)
-    assert told["guarantee"]["whole_data_set"]["machine_failures_declared"] == 1
-    assert told["guarantee"]["whole_data_set"]["spent"]["epsilon"] == "1"
-    assert verify(told, came.files) == []
+    document = certificate(came)
+    assert document["guarantee"]["whole_data_set"]["machine_failures_declared"] == 1
+    assert document["guarantee"]["whole_data_set"]["spent"]["epsilon"] == "1"
+    assert verify(document, came.files) == []
 
 
 def test_while_one_draws_others_read_register_and_wait_their_turn(
@@ -491,9 +491,9 @@ def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(releases, "draw", noted)
-        told = rehearse(request_of())
+        rehearsal = rehearse(request_of())
     assert len(drawn) == 1, "by the secure sampler, as a release is drawn"
-    assert told.numbers == 4 and told.seconds > 0 and "Nothing was charged." in told.sentence
+    assert rehearsal.numbers == 4 and rehearsal.seconds > 0 and "Nothing was charged." in rehearsal.sentence
     with pytest.raises(ParameterError, match="approximate"):
         pairs = Columns(names=("age", "pay"), on=(grid := Product.map(Number(bits=5), Number(bits=5))))
         rehearse(request_of(key="net-walk", reading=pairs, queries=Rectangles(domain=grid)))
@@ -505,8 +505,8 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
     domain = Number(high=20.0, bits=1)
     counts: dict[str, Any] = {"reading": Columns(names=("age",), on=domain), "queries": Cells(domain=domain)}
-    asked = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
-    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    request = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
+    came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
     first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
     assert (first, second) == (3, 2)  # at ε = 20 noise of a row has chance 10⁻⁸
@@ -519,8 +519,8 @@ def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> Non
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
     domain = Number(high=20.0, bits=1)
     counts: dict[str, Any] = {"reading": Columns(names=("age",), on=domain), "queries": Cells(domain=domain)}
-    asked = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
-    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    request = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
+    came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored)
     first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
     assert (first, second) == (1, 1)  # as one person's, a row more of nobody's could push another out
@@ -575,8 +575,8 @@ def test_what_an_analyst_may_ask_hangs_on_public_numbers_and_not_on_the_rows(
     ):
         reading = Vectors(measures=measures[:many])
         queries = Halfspaces(domain=reading.domain)
-        asked = request_of(reading=reading, queries=queries, n=n, key="halfspaces", values={})
-        assert too_wide(replace(fixed, public_n=n), asked, few_rows()) == sentence
+        request = request_of(reading=reading, queries=queries, n=n, key="halfspaces", values={})
+        assert too_wide(replace(fixed, public_n=n), request, few_rows()) == sentence
     with pytest.raises(ParameterError, match="another"):
         Vectors(measures=measures[:1] * 2)
     monkeypatch.setattr(releases, "BYTES_TO_READ", 20_000)

@@ -117,6 +117,6 @@ def test_a_long_file_is_written_in_blocks_between_which_others_compute(monkeypat
 
     monkeypatch.setattr(CSVFormatter, "_save_chunk", noted)
     line = Number(high=20.0, bits=13)
-    asked = question_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
-    made = csv_files(releases.draw(asked, asked.problem, twin(asked.reading, n=ROWS).dataset()))
+    part = question_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
+    made = csv_files(releases.draw(part, part.problem, twin(part.reading, n=ROWS).dataset()))
     assert made["counts.csv"].count(b"\n") == line.size + 1 == sum(blocks) + 1 and max(blocks) <= 1024

@@ -40,12 +40,12 @@ def test_bounds_are_the_ends_of_exact_intervals() -> None:
 
 @pytest.mark.parametrize(("delta", "refuted"), [(0.0, True), (0.01, True), (0.05, False), (0.06, False)])
 def test_delta_is_taken_off_before_the_loss_is_measured(delta: float, refuted: bool, seed: int) -> None:
-    found = finish(audit(leaking(0.05), epsilon=1.0, delta=delta, seed=seed, rounds=(40_000,)))
-    assert found.refuted is refuted
+    result = finish(audit(leaking(0.05), epsilon=1.0, delta=delta, seed=seed, rounds=(40_000,)))
+    assert result.refuted is refuted
     if refuted:
-        look = found.rounds[0]
+        look = result.rounds[0]
         assert look.more > math.e * look.fewer + delta
-        assert found.least == pytest.approx(math.log((look.more - delta) / look.fewer))
+        assert result.least == pytest.approx(math.log((look.more - delta) / look.fewer))
 
 
 def certain(side: int, preview: Preview, runs: int) -> Integers:
@@ -57,13 +57,13 @@ def silent(side: int, preview: Preview, runs: int) -> Integers:
 
 
 def test_the_verdict_in_words() -> None:
-    told = finish(audit(certain, epsilon=1.0, seed=1, rounds=(1_000,))).sentence
+    sentence = finish(audit(certain, epsilon=1.0, seed=1, rounds=(1_000,))).sentence
     # Half of the runs, all of them hits on one side and none on the other: both bounds in closed form.
     share = (FAILURE / 2) ** (1 / 500)
     exact = math.log(share / (1 - share))
-    assert told == f"Refuted: at least {math.floor(100 * exact) / 100:g}, claimed 1 (99.9%)."
-    told = finish(audit(certain, epsilon=2.0, delta=1e-6, seed=1, rounds=(1_000,))).sentence
-    assert "claimed 2 with δ = 1e-6 (99.9%)." in told
+    assert sentence == f"Refuted: at least {math.floor(100 * exact) / 100:g}, claimed 1 (99.9%)."
+    sentence = finish(audit(certain, epsilon=2.0, delta=1e-6, seed=1, rounds=(1_000,))).sentence
+    assert "claimed 2 with δ = 1e-6 (99.9%)." in sentence
     assert finish(audit(silent, epsilon=1.0, seed=1, rounds=ROUND_SIZES[:3])).sentence == (
         "Not refuted in 14,000 runs. That is no proof."
     )
@@ -77,11 +77,11 @@ def test_it_says_how_far_it_is_and_can_be_stopped() -> None:
         return silent(side, preview, runs)
 
     work = audit(counted, epsilon=1.0, seed=1, rounds=(1_000, 3_000))
-    said = [next(work) for _ in range(3)]
-    assert 0 < said[0] < said[1] < said[2] < 1 and sum(drawn) < 1_000
+    fractions = [next(work) for _ in range(3)]
+    assert 0 < fractions[0] < fractions[1] < fractions[2] < 1 and sum(drawn) < 1_000
     work.close()
-    said = list(audit(silent, epsilon=1.0, seed=1, rounds=(1_000, 3_000)))
-    assert said == sorted(said) and said[-1] == 1
+    fractions = list(audit(silent, epsilon=1.0, seed=1, rounds=(1_000, 3_000)))
+    assert fractions == sorted(fractions) and fractions[-1] == 1
     # Where time ends it before the runs do, it is said of the time.
     assert next(audit(silent, epsilon=1.0, seed=1)) < 0.01 and next(audit(silent, epsilon=1.0, seed=1, seconds=0)) == 1
 
@@ -131,11 +131,13 @@ def pairs(shift: int, preview: Preview, *, runs: int) -> Floats:
 
 def test_orders_see_the_same_noise_twice_and_whole_outcomes(seed: int) -> None:
     preview = Preview(seed)
-    found = orders(pairs(0, preview, runs=300), pairs(1, preview, runs=300))
-    scores = [[order(pairs(shift, preview, runs=300)) for shift in (0, 1)] for order in found if order.places == (2, 3)]
+    scorings = orders(pairs(0, preview, runs=300), pairs(1, preview, runs=300))
+    scores = [
+        [order(pairs(shift, preview, runs=300)) for shift in (0, 1)] for order in scorings if order.places == (2, 3)
+    ]
     ((first, second),) = scores
     assert first.mean() > 2 and second.mean() < -2
-    whole = next(order for order in found if not order.places)
+    whole = next(order for order in scorings if not order.places)
     assert (whole(np.array([[1e9, 1e9]])) == 0).all(), "what was never seen scores nothing"
 
 

@@ -23,20 +23,20 @@ NOT_FOR_ALL_DATA = {"sparse_histogram", "unbounded_mean"}
 
 
 def settings() -> list[Any]:
-    found: list[Any] = []
+    settings: list[Any] = []
     for each in catalogue():
         for neighbours in Neighbours:
             try:
                 audit_setting(each, each.make(**each.tiny), neighbours)
             except ParameterError:
                 continue
-            found.append(pytest.param(each, neighbours, id=f"{each.key}-{neighbours}"))
-    return found
+            settings.append(pytest.param(each, neighbours, id=f"{each.key}-{neighbours}"))
+    return settings
 
 
 def audited(tried: AuditSetting, *, seed: int, rounds: tuple[int, ...] = (1_000, 3_000)) -> Audit:
-    told = tried.guarantee
-    return finish(audit(tried.draw, epsilon=told.epsilon, delta=told.delta, seed=seed, rounds=rounds))
+    guarantee = tried.guarantee
+    return finish(audit(tried.draw, epsilon=guarantee.epsilon, delta=guarantee.delta, seed=seed, rounds=rounds))
 
 
 @pytest.mark.slow
@@ -64,9 +64,9 @@ def test_every_mechanism_has_a_setting_and_data_that_differ_in_one_row() -> None
 def test_random_privacy_is_refuted_as_differential_privacy(seed: int) -> None:
     """Which is why its gamma stays out of a ledger."""
     tried = audit_setting(entry("sparse_histogram"), entry("sparse_histogram").make(), Neighbours.REPLACE_ONE)
-    found = audited(tried, seed=seed, rounds=(1_000, 10_000, 300_000))
+    result = audited(tried, seed=seed, rounds=(1_000, 10_000, 300_000))
     # A cell that holds the lone row on one data set alone is 0 there half the time, and always on the other.
-    assert found.refuted and found.least > 3 * tried.guarantee.epsilon
+    assert result.refuted and result.least > 3 * tried.guarantee.epsilon
     long = finish(audit(tried.draw, epsilon=1.0, seed=seed, rounds=(300_000,)))
     share = (0.001 / 2) / 150_000
     assert 7 < long.least < math.log(1 / share)
@@ -84,14 +84,14 @@ class Louder(IdentityHistogram):
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_a_mechanism_that_spends_twice_what_it_says_is_refuted(neighbours: Neighbours, seed: int) -> None:
-    found = audited(audit_setting(entry("identity"), Louder(epsilon=1.0), neighbours), seed=seed, rounds=(10_000,))
-    assert found.refuted and found.least <= 2
+    result = audited(audit_setting(entry("identity"), Louder(epsilon=1.0), neighbours), seed=seed, rounds=(10_000,))
+    assert result.refuted and result.least <= 2
 
 
 def test_a_refusal_is_one_outcome(seed: int) -> None:
     each = entry("stable_median")
-    told = audit_setting(each, each.make(epsilon=0.1), Neighbours.REPLACE_ONE).draw(0, Preview(seed), 200)
-    assert (told == REFUSED).all(axis=1).mean() > 0.5
+    outcomes = audit_setting(each, each.make(epsilon=0.1), Neighbours.REPLACE_ONE).draw(0, Preview(seed), 200)
+    assert (outcomes == REFUSED).all(axis=1).mean() > 0.5
 
 
 def test_no_proof_no_setting() -> None:

@@ -44,16 +44,16 @@ def test_a_cheat_is_caught_within_its_runs_whatever_the_seed(suspect: Suspect) -
     verdict(suspect.draw, seed=0, rounds=(50,))  # loads what is loaded once
     for seed in range(SEEDS):
         start = time.process_time()
-        found = verdict(suspect.draw, seed=seed, rounds=(suspect.runs,))
-        assert found.refuted and found.least > EPSILON, f"seed {seed}: {found.sentence}"
+        result = verdict(suspect.draw, seed=seed, rounds=(suspect.runs,))
+        assert result.refuted and result.least > EPSILON, f"seed {seed}: {result.sentence}"
         assert time.process_time() - start <= MAX_SECONDS
 
 
 @named(BROKEN)
 def test_it_costs_nothing_but_runs_not_to_know_how_many(suspect: Suspect, seed: int) -> None:
     # The rounds of the page: 1,000 runs and more, which share the failures.
-    found = finish(audit(suspect.draw, epsilon=EPSILON, seed=seed))
-    assert found.refuted and found.rounds[-1].refuted and found.runs <= 5 * max(1_000, suspect.runs)
+    result = finish(audit(suspect.draw, epsilon=EPSILON, seed=seed))
+    assert result.refuted and result.rounds[-1].refuted and result.runs <= 5 * max(1_000, suspect.runs)
 
 
 @pytest.mark.full
@@ -66,14 +66,14 @@ def test_the_right_ones_are_refuted_at_most_as_often_as_promised(suspect: Suspec
 
 def at_the_limit(side: int, preview: Preview, runs: int) -> Integers:
     """One bit told truly with chance e/(1 + e): its loss is 1 and no less, so that every refutation is bad luck."""
-    told = preview.generator.random((runs, 1)) < np.e / (1 + np.e)
-    return np.where(told, side, 1 - side).astype(np.int64)
+    answers = preview.generator.random((runs, 1)) < np.e / (1 + np.e)
+    return np.where(answers, side, 1 - side).astype(np.int64)
 
 
 def biased(side: int, preview: Preview, runs: int) -> Integers:
     """The control: a loss of 1.5."""
-    told = preview.generator.random((runs, 1)) < np.exp(1.5) / (1 + np.exp(1.5))
-    return np.where(told, side, 1 - side).astype(np.int64)
+    answers = preview.generator.random((runs, 1)) < np.exp(1.5) / (1 + np.exp(1.5))
+    return np.where(answers, side, 1 - side).astype(np.int64)
 
 
 def refusals(draw: Draw) -> int:
@@ -103,9 +103,9 @@ def test_runs_that_picked_the_event_are_not_counted() -> None:
 @pytest.mark.slow
 def test_the_best_right_program_is_nearly_as_bad_as_it_may_be(seed: int) -> None:
     """The audit is not blind: of a loss of 1 it sees 0.9."""
-    found = verdict(RIGHT[0].draw, seed=seed, rounds=(300_000,))
-    assert not found.refuted and 0.85 < found.least <= 1
-    assert found.sentence == "Not refuted in 300,000 runs. That is no proof."
+    result = verdict(RIGHT[0].draw, seed=seed, rounds=(300_000,))
+    assert not result.refuted and 0.85 < result.least <= 1
+    assert result.sentence == "Not refuted in 300,000 runs. That is no proof."
 
 
 # Nobody takes a broken program for a mechanism.

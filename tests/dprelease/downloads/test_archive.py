@@ -38,8 +38,8 @@ def ran(folder: Path) -> tuple[int, str]:
 def test_the_zip_verifies_and_its_program_runs_elsewhere(unpacked: Path) -> None:
     certified = (unpacked / CERTIFICATE).read_bytes()
     assert verify(certified, {"counts.csv": (unpacked / "counts.csv").read_bytes()}) == []
-    code, told = ran(unpacked)
-    assert code == 0 and "epsilon 0.5, delta 0: add_remove_one, per row" in told and "counts.csv: 4 rows" in told
+    code, output = ran(unpacked)
+    assert code == 0 and "epsilon 0.5, delta 0: add_remove_one, per row" in output and "counts.csv: 4 rows" in output
 
 
 @pytest.mark.slow
@@ -48,13 +48,13 @@ def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
     stored = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
     assert isinstance(stored, Stored)
     zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(stored)))).extractall(tmp_path / "else")
-    code, told = ran(tmp_path / "else")
-    assert code == 0 and "01-counts.csv: 4 rows" in told and "02-counts.csv: 4 rows" in told
+    code, output = ran(tmp_path / "else")
+    assert code == 0 and "01-counts.csv: 4 rows" in output and "02-counts.csv: 4 rows" in output
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["counts.csv", CERTIFICATE])
 def test_the_program_notices_a_changed_file(unpacked: Path, name: str) -> None:
     (unpacked / name).write_bytes((unpacked / name).read_bytes().replace(b"5", b"6"))
-    code, told = ran(unpacked)
-    assert code == 1 and ("not the file that was released" in told or "was changed" in told)
+    code, output = ran(unpacked)
+    assert code == 1 and ("not the file that was released" in output or "was changed" in output)

@@ -120,11 +120,11 @@ def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path:
     )
     assert "At most 3 rows of each person counted" in page(stored).words
     assert "If any one person were not in the table at all" in page(stored).words
-    asked: dict[str, Any] = {"neighbours": Neighbours.REPLACE_ONE, "n": 20}
+    settings: dict[str, Any] = {"neighbours": Neighbours.REPLACE_ONE, "n": 20}
     ledger, dataset_id = registered(tmp_path / "2", neighbours=Neighbours.REPLACE_ONE, public_n=20)
-    release(ledger, dataset_id, request_of(**asked), few_rows(), ANALYST)
+    release(ledger, dataset_id, request_of(**settings), few_rows(), ANALYST)
     ledger.record_access(dataset_id, SAW_TRUE_VALUES, STEWARD)
-    words = page(release(ledger, dataset_id, request_of(draw=2, **asked), few_rows(), ANALYST)).words
+    words = page(release(ledger, dataset_id, request_of(draw=2, **settings), few_rows(), ANALYST)).words
     for told in ("Not protected, because it is public: number of rows: 20", "If any one row had other values"):
         assert told in words
     assert (
@@ -151,15 +151,15 @@ def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:
             ),
         ]
     ):
-        asked = request_of(key=key, values=values, queries=Thresholds(domain=domain))
+        request = request_of(key=key, values=values, queries=Thresholds(domain=domain))
         rows = few_rows((12.0,) * 30) if place else few_rows()
-        assert said in page(released(tmp_path / str(place), asked, epsilon=20.0, delta=1e-6, rows=rows)).words
+        assert said in page(released(tmp_path / str(place), request, epsilon=20.0, delta=1e-6, rows=rows)).words
 
 
 def test_many_cells_are_added_up_to_few_bars(tmp_path: Path) -> None:
     domain = Number(high=20.0, bins=300)
-    asked = request_of(epsilon=2.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
-    stored = released(tmp_path, asked)
+    request = request_of(epsilon=2.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    stored = released(tmp_path, request)
     text = report(stored).decode()
     assert text.count('class="bar') == 300 // (-(-300 // MAX_BARS)) + 1 <= MAX_BARS
     numbers = [float(row["rows"]) for row in csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))]
@@ -178,8 +178,8 @@ def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
     csv.writer(buffer).writerows([["job"], *[[label]] * 30])
     rows = read_table(buffer.getvalue().encode(), name="x.csv", header=True)
     domain = Labels(labels=(label, "nurse"))
-    asked = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
-    stored = released(tmp_path, asked, rows=rows, name=f"jobs {HOSTILE}")
+    request = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
+    stored = released(tmp_path, request, rows=rows, name=f"jobs {HOSTILE}")
     body: dict[str, Any] = json.loads(json.dumps(stored.body))
     body["request"]["parts"][0]["reading"]["names"] = [HOSTILE]
     hostile = replace(stored, body=body | {"by": HOSTILE})
@@ -204,12 +204,12 @@ def test_tables_are_told_whatever_their_columns_are_called(tmp_path: Path, name:
     """A column of the data may have the name of one that this program writes; its release holds together as any."""
     attributes = (Coded(column="age", name=name, labels=("1", "2")), Coded(column="person", name="p", labels=("7",)))
     reading = Several(attributes=attributes)
-    asked = request_of(
+    request = request_of(
         reading=reading, queries=Marginals(domain=reading.domain, ways=2), key="residual-planner",
         values={"epsilon": 1.0},
     )  # fmt: skip
     rows = read_table(b"age,person\n" + b"1,7\n2,8\n" * 10, name="x.csv", header=True)
-    stored = released(tmp_path, asked, rows=rows, delta=1e-3)
+    stored = released(tmp_path, request, rows=rows, delta=1e-3)
     words = page(stored).words
     assert verify(certificate(stored), stored.files) == []
     assert f"{name} × p" in words and all(label in words for label in ("1 × 7", "2 × 7", "2 × anything else"))

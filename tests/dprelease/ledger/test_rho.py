@@ -189,10 +189,12 @@ def test_a_forged_certificate_is_caught_however_well_it_is_sealed(tmp_path: Path
     ledger, dataset_id = opened(tmp_path)
     came = release(ledger, dataset_id, asked(), few_rows(), ANALYST)
     assert isinstance(came, Stored)
-    told = copy.deepcopy(certificate(came))
-    assert verify(told, came.files) == []
-    FORGERIES[name](told)
-    assert verify(told, came.files) and verify(sealed(told), came.files) and verify(rebooked(told), came.files)
+    document = copy.deepcopy(certificate(came))
+    assert verify(document, came.files) == []
+    FORGERIES[name](document)
+    assert (
+        verify(document, came.files) and verify(sealed(document), came.files) and verify(rebooked(document), came.files)
+    )
 
 
 @pytest.mark.slow
@@ -224,5 +226,5 @@ def test_the_command_opens_such_a_budget(tmp_path: Path, capsys: pytest.CaptureF
     amounts = ["--epsilon", "1", "--delta", "1e-6", "--measure", "rho"]
     assert main(["ledger", "register", *where, *rows, *amounts]) == 0
     assert main(["ledger", "show", *where]) == 0
-    told = capsys.readouterr().out
-    assert f"Spent ρ 0 of {BUDGET}" in told and f"together within {BUDGET.private}" in told
+    output = capsys.readouterr().out
+    assert f"Spent ρ 0 of {BUDGET}" in output and f"together within {BUDGET.private}" in output

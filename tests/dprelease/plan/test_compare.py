@@ -59,10 +59,10 @@ def test_errors_fall_as_rows_grow_where_the_noise_stays() -> None:
     assert found.epsilons.tolist() == list(N_GRID)
     rows = found.worst[found.keys.index("direct-tables"), :, 1] * found.epsilons
     assert np.ptp(rows) <= 0.2 * rows.mean(), "as many rows at every n"
-    [told] = finish(predict(plan(TABLES)))
+    [prediction] = finish(predict(plan(TABLES)))
     at = N_GRID.index(1_000)
-    assert found.worst[found.keys.index("direct-tables"), at, 1] == pytest.approx(told.worst, rel=0.2)
-    assert found.promised[found.keys.index("direct-tables"), at] == told.promised
+    assert found.worst[found.keys.index("direct-tables"), at, 1] == pytest.approx(prediction.worst, rel=0.2)
+    assert found.promised[found.keys.index("direct-tables"), at] == prediction.promised
 
 
 def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,12 +90,18 @@ def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.slow
 def test_the_picture_against_n_puts_each_number_where_it_is() -> None:
-    asked = replace(TABLES, target=0.02)
-    found = finish(compare_mechanisms(plan(asked), asked, cells={}, by_rows=True))
+    question = replace(TABLES, target=0.02)
+    found = finish(compare_mechanisms(plan(question), question, cells={}, by_rows=True))
     titles = {key: f"<{key}>" for key in found.keys}
-    told: dict[str, Any] = {"sweep": found, "titles": titles, "chosen": "direct-tables", "epsilon": 0.5, "target": 0.02}
+    settings: dict[str, Any] = {
+        "sweep": found,
+        "titles": titles,
+        "chosen": "direct-tables",
+        "epsilon": 0.5,
+        "target": 0.02,
+    }
     pure = [False for _ in found.keys]
-    picture = errors_by_rows(pure=pure, **told)
+    picture = errors_by_rows(pure=pure, **settings)
     row = found.keys.index("direct-tables")
     dots = picture.one(Dots, role="mechanism:direct-tables")
     assert numbers(dots.x).tolist() == found.epsilons.tolist()
@@ -107,7 +113,7 @@ def test_the_picture_against_n_puts_each_number_where_it_is() -> None:
     assert numbers(promise.y).tolist() == found.promised[row].tolist()
     assert {rule.x or rule.y for rule in picture.find(Rule)} == {1_000.0, 0.02}
     boxes = finish(compare_mechanisms(plan(BOXES), BOXES, cells={}, by_rows=True))
-    told |= {"sweep": boxes, "titles": {key: key for key in boxes.keys}, "chosen": "identity"}
-    few = errors_by_rows(pure=[key != "gaussian" for key in boxes.keys], every=False, **told)
+    settings |= {"sweep": boxes, "titles": {key: key for key in boxes.keys}, "chosen": "identity"}
+    few = errors_by_rows(pure=[key != "gaussian" for key in boxes.keys], every=False, **settings)
     drawn = {mark.role for mark in few.find(Dots)}
     assert "mechanism:identity" in drawn and "mechanism:rectangles" not in drawn, "which is beaten at every n"

@@ -53,16 +53,16 @@ def worst_on_other_rows(of: Plan, question: PlannedQuestion, *, releases: int, s
 @pytest.mark.parametrize("key", ["identity", "windows", "gaussian"])
 def test_predicted_errors_are_those_on_other_rows(key: str, seed: int) -> None:
     question = replace(AGE, entry_key=key)
-    [told] = finish(predict(plan(question)))
+    [prediction] = finish(predict(plan(question)))
     seen = worst_on_other_rows(plan(question), question, releases=400, seed=seed)
-    assert told.on_all_data
-    assert told.worst == pytest.approx(float(np.median(seen)), rel=0.15)
-    assert told.typical < told.worst <= told.promised and 0 < told.impossible < told.worst
+    assert prediction.on_all_data
+    assert prediction.worst == pytest.approx(float(np.median(seen)), rel=0.15)
+    assert prediction.typical < prediction.worst <= prediction.promised and 0 < prediction.impossible < prediction.worst
 
 
 def test_a_prediction_that_depends_on_the_rows_says_so() -> None:
-    [told] = finish(predict(plan(replace(AGE, entry_key="projected_histogram"))))
-    assert not told.on_all_data
+    [prediction] = finish(predict(plan(replace(AGE, entry_key="projected_histogram"))))
+    assert not prediction.on_all_data
 
 
 @pytest.mark.slow
@@ -86,11 +86,11 @@ def test_each_mechanisms_epsilon_keeps_the_target_and_four_fifths_of_it_do_not(k
 
     At four fifths of it more fail than of the other, and more than promised.
     """
-    asked = replace(AGE, entry_key=key, target=0.03)
-    of = plan(asked)
-    problem, rows = of.problem(asked), twin_of(of, asked)
-    told: dict[str, Any] = {"target": 0.03, "beta": of.beta, "values": {}, "seed": seed}
-    [need] = finish(solve.needed_epsilons([entry(key)], rows, problem, **told))
+    question = replace(AGE, entry_key=key, target=0.03)
+    of = plan(question)
+    problem, rows = of.problem(question), twin_of(of, question)
+    settings: dict[str, Any] = {"target": 0.03, "beta": of.beta, "values": {}, "seed": seed}
+    [need] = finish(solve.needed_epsilons([entry(key)], rows, problem, **settings))
     assert need.simulated is not None
     failures = []
     for epsilon in (need.simulated.epsilon, 0.8 * need.simulated.epsilon):
@@ -199,8 +199,8 @@ def test_a_larger_total_makes_every_error_smaller() -> None:
 @pytest.mark.parametrize("key", ["identity", "gaussian"])
 def test_a_total_is_what_a_person_loses_where_persons_are_protected(key: str) -> None:
     visits = replace(TABLE, person="who", person_rows=3)
-    asked = replace(GROUP, entry_key=key), replace(GROUP, entry_key=key, epsilon=0.1)
-    wanted = Plan(table=visits, n=4000, questions=asked, neighbours=Neighbours.ADD_REMOVE_ONE)
+    question = replace(GROUP, entry_key=key), replace(GROUP, entry_key=key, epsilon=0.1)
+    wanted = Plan(table=visits, n=4000, questions=question, neighbours=Neighbours.ADD_REMOVE_ONE)
     shared = finish(for_total(wanted, 1.0))
     assert 0.99 < shared.cost.epsilon <= 1.0 + 1e-9
 

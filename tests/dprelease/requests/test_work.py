@@ -42,12 +42,12 @@ MANY: dict[str, tuple[str, list[dict[str, Any]]]] = {
 @pytest.mark.parametrize("which", MANY)
 def test_many_questions_that_take_long_are_refused_before_any_is_prepared(which: str) -> None:
     key, values = MANY[which]
-    asked = Request(parts=tuple(ranges_of(key, each) for each in values))
+    request = Request(parts=tuple(ranges_of(key, each) for each in values))
     start = time.process_time()
-    sentence = unreleasable(asked)
+    sentence = unreleasable(request)
     assert time.process_time() - start < 5
     assert sentence.startswith("These 64 questions would take about ") and "minutes of computing" in sentence
-    assert too_much_work(Request(parts=asked.parts[:4])) == "" == too_much_work(Request(parts=asked.parts[:1]))
+    assert too_much_work(Request(parts=request.parts[:4])) == "" == too_much_work(Request(parts=request.parts[:1]))
 
 
 def test_fewer_cells_or_several_requests_take_less_work() -> None:
