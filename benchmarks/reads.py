@@ -29,7 +29,7 @@ from dprelease.ledger.records import Actor, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import rehearse
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 from pages.release.worker import submit
 
 Time = tuple[float, float]
@@ -88,7 +88,7 @@ def reads(folder: Path, table: Table, *, key: str, bits: int) -> list[Time]:
     draw = 0
     while len(found) < READS:
         draw += 1
-        question = AskedQuestion(
+        question = RequestPart(
             reading=Columns(names=("age",), on=on), queries=Intervals(domain=on), n=ROWS, entry_key=key,
             neighbours=Neighbours.ADD_REMOVE_ONE,
         )  # fmt: skip

@@ -25,7 +25,7 @@ from dpcore.data.bundled import bundled
 from dpcore.data.columns import is_number
 from dpcore.data.samples import SAMPLES
 from dpcore.mechanisms import serving
-from dplab.advice import usual
+from dplab.advice import recommended_entry
 
 TIMES_ROWS = (1e3, 1e4, 1e5, 1e6)
 LEAST, MOST = 0.001, 10.0
@@ -81,7 +81,7 @@ def cell(name: str, data: Dataset, problem: Problem, *, epsilon: float) -> Cell:
             proved.add(entry.key)
             if not guarantee.delta:
                 pure.add(entry.key)
-    chosen = usual(problem, epsilon=epsilon)
+    chosen = recommended_entry(problem, epsilon=epsilon)
     return Cell(name=name, chosen=chosen, errors=errors, pure=frozenset(pure), proved=frozenset(proved))
 
 

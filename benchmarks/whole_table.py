@@ -36,7 +36,7 @@ from dprelease.ledger.records import Actor, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 
 DELTA = 1e-9
 REPEATS = 5
@@ -109,7 +109,7 @@ def pressed(table: DeclaredTable, frame: Table) -> tuple[float, float]:
     reading, relation = table.whole(), Neighbours.ADD_REMOVE_ONE
     assert is_table(reading.domain)
     queries, values = Marginals(domain=reading.domain, ways=2), {"epsilon": 1.0, "delta": DELTA}
-    question = AskedQuestion(
+    question = RequestPart(
         reading=reading, queries=queries, n=frame.row_count, neighbours=relation, entry_key="whole-table", values=values
     )
     steward, budget = Actor(name="benchmark", role=Role.STEWARD), Price.allowed(epsilon=2.0, delta=2 * DELTA)

@@ -1,4 +1,4 @@
-"""Which mechanism to take where nobody has looked at the data: a rule of public numbers, so that it costs nothing.
+"""Choose a mechanism from public numbers alone, without access to the data: the choice costs no privacy.
 
 For prefixes and ranges of a line: private tree and windows where there are few rows for the cells, else what measures
 the same of all data with the least error. The tree pays while its stretches are far fewer than the cells; from about
@@ -25,16 +25,16 @@ from dpcore.randomness.laws import laplace_variance
 from dplab.solve import Need
 
 ENOUGH = 40
-"""Rows a cell, times ε and over what a neighbour moves, up to which the tree is taken."""
+"""Largest value of rows per cell, times ε, over the histogram's sensitivity, at which the tree is recommended."""
 MIN_TREE_CELLS = 32
-"""Cells from which the tree is taken: on fewer it mostly has a larger error than windows."""
+"""Smallest number of cells for the tree: on fewer cells it mostly has a larger error than windows."""
 TREE, WINDOWS, HIERARCHY, IDENTITY = "tree-windows", "windows", "hierarchy", "identity"
 SHOWN = 200
-"""Queries over which two errors are compared."""
+"""Number of queries over which errors are compared."""
 
 
-def usual(problem: Problem, *, epsilon: float) -> str:
-    """The key of the entry to take, of those with a guarantee of ε alone.
+def recommended_entry(problem: Problem, *, epsilon: float) -> str:
+    """Return the key of the recommended entry, among those with pure ε-differential privacy.
 
     >>> from dpcore import Neighbours, Number
     >>> asked = Intervals(domain=Number(bits=9))
@@ -44,35 +44,35 @@ def usual(problem: Problem, *, epsilon: float) -> str:
     """
     domain, moved = problem.domain, sum(problem.neighbours.histogram_shift)
     if is_number(domain) and isinstance(problem.queries, Thresholds | Intervals):
-        few = domain.ordered >= MIN_TREE_CELLS and epsilon * problem.n <= ENOUGH * moved * domain.ordered
+        tree_pays = domain.ordered >= MIN_TREE_CELLS and epsilon * problem.n <= ENOUGH * moved * domain.ordered
         if epsilon <= moved:
-            return TREE if few else WINDOWS
+            return TREE if tree_pays else WINDOWS
         return _least_variance(problem, epsilon)
-    keys = [found.key for found in serving(problem.queries)]
+    keys = [each.key for each in serving(problem.queries)]
     return IDENTITY if IDENTITY in keys else keys[0]
 
 
-def for_target(problem: Problem, needs: Sequence[Need], *, epsilon: float) -> str:
-    """The rule at the loss that a target takes: the least that one of its choices with one law on all data needs.
+def recommended_for_target(problem: Problem, needs: Sequence[Need], *, epsilon: float) -> str:
+    """Return the recommended entry at the smallest ε that meets the target with data-independent noise.
 
     Args:
-        problem: what is asked.
-        needs: of each entry, for the target.
-        epsilon: where none of those reaches it.
+        problem: the public problem.
+        needs: ε that each entry needs for the target.
+        epsilon: ε to use where no such entry meets the target.
     """
     known = [need.least for need in needs if need.key in (WINDOWS, HIERARCHY, IDENTITY)]
     least = min(known, default=math.inf)
-    return usual(problem, epsilon=least if math.isfinite(least) else epsilon)
+    return recommended_entry(problem, epsilon=least if math.isfinite(least) else epsilon)
 
 
 def _least_variance(problem: Problem, epsilon: float) -> str:
-    """The key with the least mean variance among those whose error is the same on all data."""
+    """Return the key with the smallest mean variance among entries with data-independent error."""
     keys = (WINDOWS, HIERARCHY) if problem.domain.ordered <= MAX_FREE else (WINDOWS, HIERARCHY, IDENTITY)
     return min(keys, key=lambda key: _mean_variance(key, problem, epsilon))
 
 
 def _mean_variance(key: str, problem: Problem, epsilon: float) -> float:
-    """Mean variance over some of the queries, in rows²."""
+    """Return the mean variance over SHOWN queries, in rows²."""
     queries = problem.queries.batch(SHOWN)
     mechanism = entry(key).make(epsilon=epsilon)
     if isinstance(mechanism, StrategyMechanism):

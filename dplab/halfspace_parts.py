@@ -1,4 +1,4 @@
-"""Where a halfspace release's error comes from, step by step, and beside another way in the plane: intervals of angles.
+"""Decompose the error of a halfspace release, and compare it in the plane with releases of intervals of angles.
 
 Not private: everything here compares with the true data.
 """
@@ -22,18 +22,18 @@ from dpcore.queries.ranges import Intervals
 from dpcore.randomness import Preview
 
 CIRCLE = np.arange(0.0, 360.0, 5.0)
-"""Directions around a circle, in degrees: the same wherever the largest error of a release is told."""
+"""Directions around a circle, in degrees, at which the largest error of a release is measured."""
 ANGLE_BITS = 10
 """2^10 cells of a circle: about a third of a degree each."""
 ANGLE_METHODS = ("intervals-recursive", "intervals-anchored")
 
 
 NINETY = 1.645
-"""Deviations on either side that hold 90 in 100 of a normal law; of a Laplace law, 1.628 do."""
+"""Standard deviations that cover 90% of a normal distribution; 1.628 cover 90% of a Laplace distribution."""
 
 
-def around(degrees: Floats, plane: Floats) -> Floats:
-    """Directions (Q, d) at angles (Q,) in a plane (2, d)."""
+def directions_at(degrees: Floats, plane: Floats) -> Floats:
+    """Return the directions (Q, d) at angles (Q,) in a plane (2, d)."""
     turn = np.radians(degrees)
     towards: Floats = np.stack([np.cos(turn), np.sin(turn)], axis=1) @ plane
     return towards
@@ -44,10 +44,10 @@ class Sides:
     """Rows on both sides of a direction.
 
     Attributes:
-        inside: which rows lie on the side it points to, (n,).
-        share: how many of them do, a fraction of n.
-        near: share of the rows that come nearer to the line than a margin.
-        nearest: how near any row that has a direction comes; 1 where there is none.
+        inside: whether each row lies on the side the direction points to, (n,).
+        share: share of such rows.
+        near: share of the rows within a margin of the boundary.
+        nearest: smallest distance of a nonzero row from the boundary; 1 where there is none.
     """
 
     inside: Booleans
@@ -57,7 +57,7 @@ class Sides:
 
 
 def sides(dataset: Dataset, direction: Floats, *, margin: float) -> Sides:
-    """What lies on the sides of a direction (d,)."""
+    """Return the rows on both sides of a direction (d,)."""
     height = dataset.records @ direction
     pointing = (dataset.records != 0).any(axis=1)
     return Sides(
@@ -68,26 +68,28 @@ def sides(dataset: Dataset, direction: Floats, *, margin: float) -> Sides:
     )
 
 
-def released(mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int) -> HalfspaceRelease:
-    """Previews from a seed."""
+def preview_releases(mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int) -> HalfspaceRelease:
+    """Return preview releases from a seed."""
     return mechanism.run(state, Preview(seed), trials)
 
 
-def counting(mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int) -> Generator[float, None, bool]:
-    """Count the rows on the sides that such releases measure, ahead of them: yields the share that is done."""
+def count_sides(
+    mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int
+) -> Generator[float, None, bool]:
+    """Count in advance the rows on the sides that such releases measure; yields the fraction done."""
     yield from state.counting(mechanism.signs(state.problem, Preview(seed), trials), mechanism.net(state.problem))
     return True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Parts:
-    """Four answers to one direction, each with one more source of error: shares of n, one per release (T,).
+    """Answers to one direction with one more source of error each: shares of n, one per release (T,).
 
     Attributes:
-        truth: share of the rows on the side the direction points to.
+        truth: true share of the rows on the side the direction points to.
         projected: share after projection with the release's matrices.
-        netted: the same for the net's nearest directions.
-        released: with noise.
+        netted: share for the net's nearest directions.
+        released: share with noise.
     """
 
     truth: float
@@ -96,7 +98,7 @@ class Parts:
     released: Floats
 
     def errors(self) -> dict[str, Floats]:
-        """Signed errors of each step (T,); the first three add up to the last."""
+        """Return the signed errors of each step (T,); the first three add up to the last."""
         return {
             "projection": self.projected - self.truth,
             "net": self.netted - self.projected,
@@ -105,14 +107,14 @@ class Parts:
         }
 
 
-def parts(state: SphereState, release: HalfspaceRelease, direction: Floats, *, most: int | None = None) -> Parts:
-    """Follow one direction (d,) through a release of this state, or through the first trials of it."""
+def parts(state: SphereState, release: HalfspaceRelease, direction: Floats, *, max_trials: int | None = None) -> Parts:
+    """Decompose the answer to one direction (d,) in a release of this state, or in its first trials."""
     queries = state.problem.queries
     assert isinstance(queries, Halfspaces)
     towards, n = queries.sphere.unit(direction[None]), len(state.records)
     truth = float(queries.truth(state.records, towards)[0])
-    counts = state.counts(release.signs, release.net)[:most]
-    release = release.part(0, min(most or release.trials, release.trials))
+    counts = state.counts(release.signs, release.net)[:max_trials]
+    release = release.part(0, min(max_trials or release.trials, release.trials))
     netted = side_answers(counts, release.signs, release.net, towards, n=n)[:, 0]
     projected = np.full(release.trials, truth)
     if release.signs.shape[1]:
@@ -135,21 +137,21 @@ def parts(state: SphereState, release: HalfspaceRelease, direction: Floats, *, m
 
 
 def expected_after_projection(records: Floats, towards: Floats, *, dimensions: int) -> Floats:
-    """Mean share (Q,) on the side of directions (Q, d) after Gaussian projections: the mean agreement of the rows.
+    """Return the mean share (Q,) on the side of directions (Q, d) after Gaussian projections.
 
     From a table of the agreement at the middles of 4,096 ranges of cosines.
     """
     bins = 4096
     table = agreement((np.arange(bins) + 0.5) * 2 / bins - 1, dimensions=dimensions)
-    found = np.empty(len(towards))
+    shares = np.empty(len(towards))
     for place, y in enumerate(towards):
         which = np.clip(((records @ y + 1) * (bins / 2)).astype(np.int64), 0, bins - 1)
-        found[place] = np.bincount(which, minlength=bins) @ table / len(records)
-    return found
+        shares[place] = np.bincount(which, minlength=bins) @ table / len(records)
+    return shares
 
 
 def angle_to_net(mechanism: HalfspaceCounts, problem: Problem, direction: Floats) -> float:
-    """Angle in radians between a direction and the nearest of the net, where nothing is projected; else the reach."""
+    """Return the angle in radians between a direction and the nearest one of the net; with a projection, the reach."""
     if mechanism.is_projected(problem):
         return mechanism.reach(problem)
     cosine = np.abs(mechanism.net(problem) @ direction).max() / np.linalg.norm(direction)
@@ -159,9 +161,9 @@ def angle_to_net(mechanism: HalfspaceCounts, problem: Problem, direction: Floats
 def predicted(
     mechanism: HalfspaceCounts, state: SphereState, direction: Floats, *, truth: float
 ) -> dict[str, tuple[float, float]]:
-    """From where to where theory expects the parts of a direction's (d,) error, shares of n.
+    """Return the interval that theory predicts for each part of a direction's (d,) error, shares of n.
 
-    The noise: 90 in 100. The projection: its mean. The net: all it can miscount, where nothing is projected.
+    The noise: 90% of its distribution. The projection: its mean. The net, without a projection: its worst case.
     """
     spread = NINETY * mechanism.noise_deviation(state.problem)
     if mechanism.is_projected(state.problem):
@@ -173,25 +175,25 @@ def predicted(
     return {"noise": (-spread, spread), "projection": (0.0, 0.0), "net": (-lost, gained)}
 
 
-def here(bound: Bound, *, margin: float, kept: int, lost: int) -> Bound:
-    """A promise with the conditions that rows and directions at hand may break, so that both are told and drawn.
+def with_unmet_conditions(bound: Bound, *, margin: float, with_margin: int, without_direction: int) -> Bound:
+    """Return the bound with the unmet conditions of these rows and directions added.
 
     Args:
-        bound: what the mechanism promises of directions with the margin.
-        margin: asked.
-        kept: directions at hand that have it.
-        lost: rows that have no direction: they lie on the line of every one.
+        bound: the mechanism's guaranteed error for directions with the margin.
+        margin: the required margin.
+        with_margin: number of directions that have it.
+        without_direction: number of zero rows, which lie on every boundary.
     """
     broken = []
-    if not kept:
+    if not with_margin:
         broken.append(Assumption(text=f"directions of margin {margin:g} are drawn (there is none)", met=False))
-    if lost:
-        broken.append(Assumption(text=f"every row has a direction ({lost:,} have none)", met=False))
+    if without_direction:
+        broken.append(Assumption(text=f"every row has a direction ({without_direction:,} have none)", met=False))
     return dataclasses.replace(bound, assumptions=(*bound.assumptions, *broken))
 
 
 def angles(dataset: Dataset) -> Dataset:
-    """The rows of a data set in the plane as angles in degrees, on 2^ANGLE_BITS cells; without a direction: missing."""
+    """Return the rows of a data set in the plane as angles in degrees, on 2^ANGLE_BITS cells; zero rows are missing."""
     domain = Number(low=0.0, high=360.0, bits=ANGLE_BITS, missing=True, unit="degrees")
     records = dataset.records
     turned = np.degrees(np.arctan2(records[:, 1], records[:, 0])) % 360.0
@@ -200,13 +202,13 @@ def angles(dataset: Dataset) -> Dataset:
 
 
 def half_circles(histogram: Floats, domain: Number, towards: Floats, *, n: int) -> Floats:
-    """Shares (T, Q) of histograms (T, size) of angles in the half-circles around directions (Q, 2).
+    """Return the shares (T, Q) of histograms (T, size) of angles in the half-circles around directions (Q, 2).
 
-    A half-circle is an interval of angles, or what an interval leaves over; a cell belongs to it by its middle.
+    A half-circle is an interval of angles or the complement of one; it contains a cell if it contains its midpoint.
     """
     middles = np.radians(domain.points())
-    around = np.stack([np.cos(middles), np.sin(middles)])
-    inside = (towards @ around > 0).astype(np.float64)
+    unit_vectors = np.stack([np.cos(middles), np.sin(middles)])
+    inside = (towards @ unit_vectors > 0).astype(np.float64)
     shares: Floats = histogram[:, : domain.ordered] @ inside.T / n
     return shares
 
@@ -219,7 +221,7 @@ class Circle:
     errors: dict[str, Floats]
 
     def worst(self, key: str) -> float:
-        """The mean over releases of the largest error around the circle."""
+        """Return the mean over releases of the largest error around the circle."""
         return float(self.errors[key].max(axis=1).mean())
 
 
@@ -231,16 +233,16 @@ def circle_of_errors(
     alpha: float,
     seed: int,
 ) -> Circle:
-    """A halfspace release in the plane against releases of the angle at the same epsilon, in the circle's directions.
+    """Compare a halfspace release in the plane with releases of the angle at the same epsilon.
 
     Args:
         dataset: rows in the plane.
-        release: of these rows, without projection.
-        epsilon: of all releases.
-        alpha: the allowed error the interval releases aim at.
-        seed: of their draws.
+        release: a release of these rows without projection.
+        epsilon: ε of all releases.
+        alpha: allowed error of the interval releases.
+        seed: seed of the interval releases.
     """
-    towards = around(CIRCLE, np.eye(2))
+    towards = directions_at(CIRCLE, np.eye(2))
     queries = release.problem.queries
     assert isinstance(queries, Halfspaces)
     truth = queries.truth(dataset.records, towards)
@@ -248,10 +250,10 @@ def circle_of_errors(
     turned = angles(dataset)
     assert is_number(turned.domain)
     problem = Problem(domain=turned.domain, queries=Intervals(domain=turned.domain), n=turned.n)
-    for found in map(entry, ANGLE_METHODS):
-        mechanism = found.make(epsilon=epsilon, alpha=alpha)
+    for method in map(entry, ANGLE_METHODS):
+        mechanism = method.make(epsilon=epsilon, alpha=alpha)
         drawn = mechanism.run(mechanism.prepare(turned, problem), Preview(seed), release.trials)
         assert isinstance(drawn, PointsRelease)
         answers = half_circles(drawn.histogram(), turned.domain, towards, n=turned.n)
-        errors[found.key] = np.abs(answers - truth)
+        errors[method.key] = np.abs(answers - truth)
     return Circle(degrees=CIRCLE, errors=errors)

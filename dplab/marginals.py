@@ -1,4 +1,4 @@
-"""At-least queries answered in one release by a polynomial, between its bounds, and directly; and in many releases."""
+"""Answers to at-least queries by a polynomial, by its bounds and by direct release, in one release and in many."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from dplab.marginals_worst import noiseless, queries_read, readings, trials_for,
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MarginalAnswers:
-    """Previewed answers to many queries, beside the true ones: not private.
+    """Simulated answers to many queries with the true answers. Not private.
 
     Attributes:
-        mechanism: what is asked for.
-        plan: its plan; a polynomial's, or direct release.
+        mechanism: the selected mechanism.
+        plan: its plan, of a polynomial or of direct release.
         direct: the plan of direct release.
-        state: the counts behind the releases.
-        release: one release by the polynomial, also where direct release is asked for.
+        state: true counts.
+        release: one release by the polynomial, even if direct release is selected.
         indices: the queries, (Q,).
         truth: true answers as shares of the public number of rows, (Q,).
         by_polynomial: answers by the polynomial, in [0, 1], (Q,).
-        between: midpoints of the bounds that the same release gives, (Q,).
+        between: midpoints of the bounds from the same release, (Q,).
         directly: answers by direct release, in [0, 1], (Q,).
-        seed: of the previews.
+        seed: seed of the simulations.
     """
 
     mechanism: PolynomialMarginals
@@ -51,30 +51,30 @@ class MarginalAnswers:
 
     @property
     def problem(self) -> Problem:
-        """The public problem."""
+        """Public problem of the release."""
         return self.state.problem
 
     @property
     def queries(self) -> AtLeast:
-        """The query class."""
+        """Query class of the problem."""
         queries = self.problem.queries
         assert isinstance(queries, AtLeast)
         return queries
 
     @property
     def chosen(self) -> Floats:
-        """Answers of the method that is asked for."""
+        """Answers of the selected method."""
         return self.directly if self.plan.polynomial is None else self.by_polynomial
 
     @property
-    def looked_at(self) -> Integers:
-        """Places of the queries that the worst errors of many releases are about."""
+    def evaluated_places(self) -> Integers:
+        """Indices of the queries over which worst errors are computed."""
         return queries_read(self.plan, self.indices)
 
     def worst(self) -> Generator[float, None, Floats]:
-        """Largest error of each of many releases by the chosen method, (T,), shares of n; yields the share done."""
-        kept = self.looked_at
-        truth, read = self.truth[kept], readings(self.plan, self.queries, self.indices[kept])
+        """Compute the largest error of each of many releases by the selected method, (T,); yields the share done."""
+        places = self.evaluated_places
+        truth, read = self.truth[places], readings(self.plan, self.queries, self.indices[places])
         middle = noiseless(self.plan, read, self.state, truth)
         return (
             yield from worst_errors(
@@ -89,17 +89,17 @@ class MarginalAnswers:
         )
 
 
-def answered(
+def answer_queries(
     mechanism: PolynomialMarginals, state: MarginalState, *, indices: Integers, truth: Floats, seed: int
 ) -> MarginalAnswers:
     """Answer these queries in one release of each kind.
 
     Args:
-        mechanism: what is asked for; where it would release directly, the noise-aware polynomial is drawn beside it.
+        mechanism: the selected mechanism; if it releases directly, the noise-aware polynomial is simulated as well.
         state: counts up to the size that both need.
         indices: the queries, (Q,).
-        truth: their true answers as shares of the public number of rows, (Q,).
-        seed: of the previews.
+        truth: true answers as shares of the public number of rows, (Q,).
+        seed: seed of the simulations.
     """
     problem, queries = state.problem, state.problem.queries
     assert isinstance(queries, AtLeast)
@@ -129,10 +129,10 @@ class OneAnswer:
 
     Attributes:
         truth: the true answer.
-        polynomial: by the polynomial.
-        bounds: the bounds of the polynomial's release.
-        direct: by direct release.
-        refusal: why the polynomial does not answer, if it was asked.
+        polynomial: answer by the polynomial.
+        bounds: bounds from the polynomial's release.
+        direct: answer by direct release.
+        refusal: reason why the polynomial does not answer, else empty.
     """
 
     truth: float
@@ -148,10 +148,10 @@ def answer_one(
     """Answer a query of k attributes or fewer; yields the share done.
 
     Args:
-        shown: releases that can answer it.
+        shown: simulated releases.
         packed: the rows.
-        sets: its attributes, ascending, (1, w).
-        negated: which of them are negated, (1, w).
+        sets: attributes of the query, ascending, (1, w).
+        negated: whether each attribute is negated, (1, w).
     """
     queries, n, width = shown.queries, shown.problem.n, sets.shape[1]
     all_of, wide = queries.least == queries.width > 1, width == queries.width
@@ -168,7 +168,7 @@ def answer_one(
             low, high = shown.release.bounds(sets, negated)
             bounds = float(low[0, 0]), float(high[0, 0])
     if wide:
-        # Noise of its own: the seed of the release is that of all the other answers.
+        # Another seed: the seed of the release is that of the other answers.
         drawn = direct_answers(shown.direct, np.array([truth]), n=n, sampler=Preview(shown.seed + 1))
         direct = float(np.clip(drawn[0], 0.0, 1.0))
     return OneAnswer(truth=truth, polynomial=polynomial, bounds=bounds, direct=direct, refusal=refusal)

@@ -1,4 +1,4 @@
-"""Private decision lists: what share of them says yes to each input, and the bias of three polynomials."""
+"""Private decision lists: the share of lists that output yes on each input, and the bias of three polynomials."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from dpcore.queries.inputs import Inputs
 from dpcore.randomness import Preview
 
 TRIALS, TOGETHER = 500, 50
-"""Releases whose worst error is shown, and how many of them are made at once."""
+"""Number of simulated releases, and number that is simulated at once."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ListShares:
-    """Shares of the lists that say yes to each input.
+    """Shares of the lists that output yes on each input.
 
     Attributes:
         truth: true shares, (Q,).
-        released: released in one preview, in [0, 1], (Q,).
-        gamma: the largest bias of a released share.
+        released: shares of one simulated release, in [0, 1], (Q,).
+        gamma: largest bias of a released share.
     """
 
     truth: Floats
@@ -39,14 +39,14 @@ class ListShares:
 
 
 def true_shares(dataset: Dataset, problem: Problem) -> Floats:
-    """Lists that say yes to each input, as a share of the public n, (Q,)."""
+    """Return the number of lists that output yes on each input, as a share of the public n, (Q,)."""
     queries = problem.queries
     assert isinstance(queries, Inputs)
     return queries.truth(dataset.records, np.arange(queries.count)) * (dataset.n / problem.n)
 
 
 def list_shares(mechanism: DecisionListMarginals, state: State, *, truth: Floats, seed: int) -> ListShares:
-    """One release for all inputs together, beside the truth of true_shares()."""
+    """Simulate one release for all inputs, with the truth from true_shares()."""
     assert isinstance(state, ListState)
     release = mechanism.run(state, Preview(seed))
     answers = release.answers(np.arange(state.problem.queries.count), clip=True)
@@ -56,7 +56,7 @@ def list_shares(mechanism: DecisionListMarginals, state: State, *, truth: Floats
 def worst_of_lists(
     mechanism: DecisionListMarginals, state: State, *, truth: Floats, seed: int
 ) -> Generator[float, None, Floats]:
-    """The largest error over all inputs in each of TRIALS releases, (TRIALS,); yields the fraction done."""
+    """Compute the largest error over all inputs in each of TRIALS releases, (TRIALS,); yields the fraction done."""
     assert isinstance(state, ListState)
     sampler, worst = Preview(seed), np.empty(TRIALS)
     for start in range(0, TRIALS, TOGETHER):
@@ -68,7 +68,7 @@ def worst_of_lists(
 
 
 def worst_biases(*, rules: int, degree: int) -> tuple[float, float, float]:
-    """Bias of the worst list: rule by rule as in the paper, paying where the output changes, and by linear program."""
+    """Return the bias of the worst list: rule by rule as in the paper, by prefixes, and by a linear program."""
     lists = all_outputs(rules)
     paper = max(rule_by_rule_bias(outputs, degree=degree) for outputs in lists)
     prefix = max(bias(prefix_form(outputs, degree=degree), outputs, degree=degree) for outputs in lists)

@@ -1,8 +1,8 @@
-"""Many trials against the truth: how wrong a mechanism's answers are, beside what its theorem promises.
+"""Measure a mechanism's errors over many trials, and compare them with the guarantee of its theorem.
 
 An ErrorReport compares releases with true data. It is *not* private, whatever the mechanism: showing it for private
-data is the data steward's decision. Long work is a generator that yields the fraction done after each block and
-returns its result, so that any caller can draw progress and stop; finish() runs one through.
+data is the data owner's decision. Long work is a generator that yields the fraction done after each block and
+returns its result, so that any caller can show progress and stop; finish() runs it to the end.
 """
 
 from __future__ import annotations
@@ -38,19 +38,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Quantiles over trials that bands show: a 90% band, a 50% band and the median."""
+"""Quantiles over trials for the bands: a 90% band, a 50% band and the median."""
 BLOCK_CELLS = 1 << 20
-"""Cells (trials x size) made at once: what fits in the cache matters more than fewer blocks."""
+"""Cells (trials x size) processed at once: blocks that fit into the cache are faster than fewer blocks."""
 BLOCKS = (60, 300, 1000)
-"""Where blocks end at the latest, and then every thousand releases: the first ones tell how long the others take.
+"""Latest ends of the first blocks; later blocks have a thousand releases. The first ones show how long releases take.
 
-A mechanism that says that nobody has to wait is drawn a thousand at once, and no more than are asked for: three blocks
-would cost twice the time.
+A mechanism whose estimated time is 0 runs in blocks of a thousand, as small blocks would take twice the time.
 """
 BLOCK_SECONDS = 1.0
-"""Time between two signs of progress, and for one mechanism at one epsilon of a sweep."""
+"""Longest time of a block, and of one mechanism at one epsilon of a sweep."""
 FRAMES = 20
-"""Releases kept whole, for hypothetical-outcome frames."""
+"""Number of releases returned as histograms, for the animation of outcomes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -58,12 +57,12 @@ class ErrorReport:
     """Errors of T releases, as fractions of n. Computed with the true data: not private.
 
     Attributes:
-        problem: what was asked.
-        guarantee: of each single release.
-        bound: the promised worst error.
-        sampler: where the coins came from.
-        indices: the batch of queries shown, (Q,).
-        truth: their true answers, (Q,).
+        problem: the public problem.
+        guarantee: guarantee of each single release.
+        bound: guaranteed worst error.
+        sampler: name of the sampler.
+        indices: the batch of queries, (Q,).
+        truth: true answers of the batch, (Q,).
         band: quantiles LEVELS of released minus true answers over the trials that answered, (5, Q).
         worst: largest absolute error over the *whole* class in each trial, (T,); NaN where refused.
         typical: mean absolute error over the batch in each trial, (T,); NaN where refused.
@@ -95,24 +94,24 @@ class ErrorReport:
 
     @property
     def failures(self) -> int:
-        """Trials that answered and erred by more than the promise."""
+        """Number of trials that answered with an error above the guarantee."""
         return self.bound.broken_by(self.answered)
 
     @property
     def failure_interval(self) -> tuple[float, float]:
-        """Exact 95% interval for the chance of failure, over the trials that answered."""
+        """Exact 95% confidence interval for the failure probability, over the trials that answered."""
         low, high = binomial_interval(self.failures, max(1, len(self.answered)))
         return float(low), float(high)
 
     def frame(self) -> pd.DataFrame:
-        """One row per trial: trial, refused, worst and typical error as shares of n (NaN where refused)."""
+        """Return one row per trial: trial, refused, worst and typical error as shares of n (NaN where refused)."""
         import pandas as pd
 
         trials = np.arange(self.trials)
         return pd.DataFrame({"trial": trials, "refused": self.refused, "worst": self.worst, "typical": self.typical})
 
     def queries_frame(self) -> pd.DataFrame:
-        """One row per query of the batch: its number, words, true answer, and quantiles of released minus true."""
+        """Return one row per query of the batch: index, description, truth, and quantiles of released minus true."""
         import pandas as pd
 
         words = [self.problem.queries.describe(index) for index in self.indices.tolist()]
@@ -134,20 +133,19 @@ def measure(
 ) -> Generator[float, None, ErrorReport]:
     """Run a data-releasing mechanism many times and compare with the truth; yields the fraction done.
 
-    Whoever has less time sees the first of the same releases: blocks end where the public problem and the mechanism
-    say, and of a mechanism that takes its time, one that is too long is drawn whole and cut.
+    With less time the result holds the first of the same releases: the ends of blocks depend on the public problem and
+    the mechanism only, and a block that is too long is run to its end and cut.
 
     Args:
         mechanism: its run() must return a DataRelease.
         dataset: the true data.
         state: mechanism.prepare(dataset, problem).
-        sampler: where the coins come from.
-        trials: T, at least 1.
-        beta: failure chance for which the promise is computed.
+        sampler: source of randomness.
+        trials: number of releases T, at least 1.
+        beta: failure probability of the guaranteed error.
         queries_shown: size of the batch for the band; the worst error always covers the whole class.
-        seconds: of work; stop before a block that would end later, judged by how long the last one took; never before
-            the first.
-        enough: stop after a block once this is true of the worst errors so far, (T,) as shares of n, NaN where refused.
+        seconds: time limit; after the first block, no block begins that would exceed it by the last block's time.
+        enough: stops after a block when true for the worst errors so far, (T,) as shares of n, NaN where refused.
     """
     if trials < 1:
         raise ParameterError(f"At least one trial is needed, got {trials}.")
@@ -183,9 +181,9 @@ def measure(
         if enough and enough(worst[:drawn]):
             break
     errors, worst, refused = errors[:drawn], worst[:drawn], refused[:drawn]
-    kept = errors[~refused] if refused.any() else errors
+    answered = errors[~refused] if refused.any() else errors
     typical = np.full(drawn, np.nan)
-    typical[~refused] = np.abs(kept).mean(axis=1, dtype=np.float64) / n
+    typical[~refused] = np.abs(answered).mean(axis=1, dtype=np.float64) / n
     return ErrorReport(
         problem=problem,
         guarantee=mechanism.guarantee(problem),
@@ -193,7 +191,7 @@ def measure(
         sampler=sampler.name,
         indices=indices,
         truth=queries.answer(true_histogram, indices)[0] / n,
-        band=_quantiles(kept) / n,
+        band=_quantiles(answered) / n,
         worst=worst,
         typical=typical,
         refused=refused,
@@ -202,7 +200,7 @@ def measure(
 
 
 def _ends(mechanism: Mechanism, problem: Problem, *, trials: int) -> list[int]:
-    """Where blocks end, from 0 to the first end at or beyond so many trials; no clock has a say in it."""
+    """Return the ends of blocks, from 0 to at least ``trials``; independent of timing, so runs are reproducible."""
     _, each = mechanism.preview_seconds(problem)
     longest = max(1, min(BLOCK_CELLS // problem.domain.size, int(BLOCK_SECONDS / each) if each else BLOCKS[-1]))
     first = BLOCKS if each else BLOCKS[-1:]
@@ -215,11 +213,11 @@ def _ends(mechanism: Mechanism, problem: Problem, *, trials: int) -> list[int]:
 
 
 def _quantiles(errors: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Floats:
-    """Quantiles LEVELS of each column of errors (T, Q), the nearest order statistic: (5, Q)."""
+    """Return the quantiles LEVELS of each column of errors (T, Q), as nearest order statistics: (5, Q)."""
     if not len(errors):
         return np.full((len(LEVELS), errors.shape[1]), np.nan)
     places = [round(level * (len(errors) - 1)) for level in LEVELS]
-    # Rows in memory, so that each query's errors lie side by side.
+    # A contiguous transpose: each query's errors are adjacent in memory, which speeds up sorting.
     columns = np.ascontiguousarray(errors.T)
     columns.sort(axis=1)
     return columns[:, places].T.astype(np.float64)

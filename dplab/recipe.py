@@ -1,4 +1,4 @@
-"""A recipe: everything that makes one Explore picture, in scalars; and the code that makes it again."""
+"""Recipe: all settings of one simulation as plain values, and the Python code that repeats it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Recipe:
     """A data source, a query class, a mechanism with its parameters, and a seed.
 
     Attributes:
-        source: where the rows come from.
+        source: the data source.
         queries: key of the query class.
         entry_key: key of the mechanism in the catalogue.
-        values: its parameters.
-        neighbours: the relation.
-        trials: releases to preview.
-        beta: failure chance of the promise.
-        seed: of the preview.
-        weights: the class itself where it is made of weights; ``queries`` is then its key.
-        nominal: the public n where rows are added or removed; there the number of rows is itself private.
+        values: parameters of the mechanism.
+        neighbours: the neighbouring relation.
+        trials: number of simulated releases.
+        beta: failure probability of the guaranteed error.
+        seed: seed of the simulation.
+        weights: the class itself for weighted queries; ``queries`` is then its key.
+        nominal: the public n where rows are added or removed, as the number of rows is private there.
     """
 
     source: Source
@@ -47,29 +47,29 @@ class Recipe:
 
     @property
     def question(self) -> str:
-        """What tells one query class from another, for the keys of remembered things."""
+        """Identifier of the query class, for cache keys."""
         return self.queries if self.weights is None else f"{self.queries}:{self.weights.name}:{self.weights.code}"
 
     @property
     def entry(self) -> Entry:
-        """The catalogue's line."""
+        """Entry of the catalogue."""
         return entry(self.entry_key)
 
     def mechanism(self) -> Mechanism:
-        """The mechanism with its parameters."""
+        """Return the mechanism with its parameters."""
         return self.entry.make(**dict(self.values))
 
     def problem(self, dataset: Dataset) -> Problem:
-        """What is asked of the data."""
+        """Return the public problem for a data set."""
         n = dataset.n
         if self.neighbours is Neighbours.ADD_REMOVE_ONE:
             if self.nominal is None:
                 raise ParameterError("Where rows are added or removed, a public n must be named.")
             n = self.nominal
-        return self.asked(n)
+        return self.problem_for_n(n)
 
-    def asked(self, n: int) -> Problem:
-        """What is asked of any data on the source's domain, with a public n."""
+    def problem_for_n(self, n: int) -> Problem:
+        """Return the public problem on the source's domain for a public n."""
         domain = self.source.domain
         if self.weights is not None:
             queries: Queries = self.weights
@@ -78,27 +78,27 @@ class Recipe:
         return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
 
     def report(self, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
-        """Preview the releases and compare them with the truth; yields the fraction done."""
+        """Simulate the releases and compare them with the truth; yields the fraction done."""
         return measure(self.mechanism(), dataset, state, Preview(self.seed), trials=self.trials, beta=self.beta)
 
     def code(self) -> str:
-        """Python that computes the page's numbers with dpcore alone."""
+        """Return Python code that computes the page's numbers."""
         imports = ["from dpcore.core import describe_error", "from dplab.measure import finish, measure"]
         if self.weights is not None:
-            asked = self.weights.code
+            query_code = self.weights.code
             imports += ["import numpy as np", "from dpcore.queries.linear import LinearQueries, generated"]
         else:
             kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
-            asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
-        told = "mechanism.guarantee(problem)"
+            query_code = f"dpcore.{kind.__name__}(domain=dataset.domain)"
+        guarantee_code = "mechanism.guarantee(problem)"
         if self.source.person_rows:
-            told = f"mechanism.person_guarantee(problem, {self.source.person_rows})"
+            guarantee_code = f"mechanism.person_guarantee(problem, {self.source.person_rows})"
         then = [
             f"sampler = dpcore.Preview(seed={self.seed})",
             f"work = measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r})",
             "report = finish(work)",
             "",
-            f'print("guarantee:", {told}.sentence())',
+            f'print("guarantee:", {guarantee_code}.sentence())',
             "print(describe_error(report.bound, n=problem.n))",
             "if report.bound.guaranteed:",
             '    print("observed failures:", report.failures, "of", report.trials)',
@@ -111,7 +111,7 @@ class Recipe:
             self.source,
             self.entry_key,
             dict(self.values),
-            queries=asked,
+            queries=query_code,
             neighbours=self.neighbours,
             n=self.nominal,
             imports=imports,
@@ -131,20 +131,20 @@ def snippet(
     imports: Sequence[str] = (),
     prepared: Sequence[str] = (),
 ) -> str:
-    """Python from the rows to a mechanism's state, and what is done with it.
+    """Return Python code that prepares a mechanism on the rows and then runs the given lines.
 
     Args:
-        source: the rows; they become ``df`` and ``dataset``.
-        entry_key: the mechanism's key in the catalogue; it becomes ``mechanism``.
-        values: its parameters.
-        queries: Python of the query class, which becomes ``queries``.
+        source: the data source, as variables ``df`` and ``dataset``.
+        entry_key: the mechanism's key in the catalogue, as variable ``mechanism``.
+        values: parameters of the mechanism.
+        queries: Python expression of the query class, as variable ``queries``.
         then: lines that use ``problem`` and ``state``.
-        neighbours: the relation.
-        n: the public number of rows where rows come and go; if it is None, the source's public figure.
-        imports: lines before all others but ``import dpcore``.
-        prepared: lines that make another ``dataset`` of the rows.
+        neighbours: the neighbouring relation.
+        n: the public number of rows where rows are added or removed; None takes the source's public number.
+        imports: import lines after ``import dpcore``.
+        prepared: lines that transform ``dataset``.
     """
-    told = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    parameters = ", ".join(f"{name}={value!r}" for name, value in values.items())
     rows = "dataset.n" if neighbours is Neighbours.REPLACE_ONE else n or source.public_rows
     lines = [
         "import dpcore",
@@ -156,15 +156,15 @@ def snippet(
         "problem = dpcore.Problem(",
         f"    domain=dataset.domain, queries=queries, n={rows}, neighbours=dpcore.Neighbours.{neighbours.name}",
         ")",
-        f"mechanism = dpcore.entry({entry_key!r}).make({told})",
+        f"mechanism = dpcore.entry({entry_key!r}).make({parameters})",
         "state = mechanism.prepare(dataset, problem)",
         *then,
     ]
     return "\n".join(lines)
 
 
-OPENING_DATA = generated_rows("bimodal", n=10_000, bits=10)
-OPENING = Recipe(
-    source=OPENING_DATA, queries="intervals", entry_key="identity", values=(("epsilon", IdentityHistogram.epsilon),)
+DEFAULT_DATA = generated_rows("bimodal", n=10_000, bits=10)
+DEFAULT_RECIPE = Recipe(
+    source=DEFAULT_DATA, queries="intervals", entry_key="identity", values=(("epsilon", IdentityHistogram.epsilon),)
 )
-"""What every page opens with for whoever has chosen nothing yet: the same settings have one number everywhere."""
+"""Default settings of every page, so that all pages start with the same numbers."""

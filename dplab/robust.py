@@ -1,4 +1,4 @@
-"""Exact answers or none: chances of an answer, what is impossible, what previews did."""
+"""Mechanisms that answer exactly or refuse: answer probabilities, bounds for all mechanisms, and simulations."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from dpcore.randomness import Preview
 
 TRIALS = 1000
 STEPS = 160
-"""Places of a curve."""
+"""Number of points of a curve."""
 FAR = 4
-"""Data this many times more stable than the threshold need an axis of equal factors."""
+"""Factor between the data's stability and the threshold from which the axis is logarithmic."""
 AGREEMENTS = np.linspace(0.5, 1.0, 81)
 ALIKE = 1e-3
-"""Chances this close are one height on the screen."""
+"""Difference of probabilities that is not visible in a chart."""
 MAX_VOTES = 1 << 22
-"""Numbers of votes kept at once: with very many answers, fewer runs are previewed."""
+"""Largest number of votes stored at once: with very many answers, fewer runs are simulated."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chances:
-    """The chance of an answer over how robust data are.
+    """Probability of an answer against the robustness of the data.
 
     Attributes:
-        x: places, (P,).
-        answer: chance of an answer there, (P,).
-        silent: largest chance of whoever never gives a wrong answer, (P,); empty where nothing is known.
-        anybody: largest chance of the right answer for whoever may be wrong, (P,), NaN where nothing is known.
+        x: stabilities or agreements, (P,).
+        answer: probability of an answer, (P,).
+        never_wrong_bound: upper bound for mechanisms that are never wrong, (P,); empty where no bound is known.
+        may_err_bound: upper bound on a right answer for other mechanisms, (P,), NaN where none is known.
     """
 
     x: Floats
     answer: Floats
-    silent: Floats
-    anybody: Floats
+    never_wrong_bound: Floats
+    may_err_bound: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """Previews that got an answer, of how many, as a share with its 95% interval."""
+class ObservedAnswers:
+    """Number of simulated runs with an answer, and their share with its 95% interval."""
 
     answered: int
     trials: int
@@ -64,49 +64,49 @@ class StableRuns:
     """The stable quantile on one data set.
 
     Attributes:
-        cell: the exact quantile's.
-        stable: rows that must change before it is another cell.
-        chance: of an answer, at that stability and at one row less and more (NaN below 1).
-        most: the largest chance there for whoever never gives a wrong answer.
-        edge: chance of an answer at stability 1, which is delta.
-        curve: over stabilities.
-        seen: what previews did.
+        cell: cell of the exact quantile.
+        stable: number of rows that must change before the quantile moves to another cell.
+        chance: probability of an answer at that stability, and at one row less and more (NaN below 1).
+        max_chance: upper bound at that stability for mechanisms that are never wrong.
+        edge: probability of an answer at stability 1, which is delta.
+        curve: probabilities against stability.
+        observed: simulated runs.
     """
 
     cell: int
     stable: int
     chance: dict[int, float]
-    most: float
+    max_chance: float
     edge: float
     curve: Chances
-    seen: Seen
+    observed: ObservedAnswers
 
 
-def places(*, stable: int, threshold: int) -> Floats:
-    """Whole stabilities for a curve: from 1 to beyond the threshold and the data, by equal factors if these are far."""
+def stability_grid(*, stable: int, threshold: int) -> Floats:
+    """Return whole stabilities from 1 to beyond threshold and data, log-spaced if these are far apart."""
     right = max(2 * threshold, math.ceil(1.15 * stable))
     spaced = np.geomspace if right > FAR * threshold else np.linspace
     return np.unique(spaced(1, right, STEPS).round())
 
 
 def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) -> Chances:
-    """Exact chances and walls over stabilities, to beyond the threshold and a given one; of no data."""
+    """Compute exact probabilities and bounds against stability, from public numbers."""
     epsilon, delta = mechanism.epsilon, mechanism.guarantee(problem).delta
-    # Two data sets with different answers are both so stable: where rows are replaced, only if there are enough.
+    # The bound needs two data sets of this stability with different answers; with a fixed n, both must fit into n rows.
     place = rank(problem.n, quantile=mechanism.quantile)
     reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
-    x = places(stable=stable, threshold=mechanism.threshold)
+    x = stability_grid(stable=stable, threshold=mechanism.threshold)
     anybody = [max_right_chance(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
     return Chances(
         x=x,
         answer=mechanism.chance(x.astype(np.int64)),
-        silent=max_answer_chance(x, epsilon=epsilon, delta=delta),
-        anybody=np.array(anybody),
+        never_wrong_bound=max_answer_chance(x, epsilon=epsilon, delta=delta),
+        may_err_bound=np.array(anybody),
     )
 
 
 def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, seed: int) -> StableRuns:
-    """Exact chances, walls and previews of the stable quantile."""
+    """Compute exact probabilities and bounds of the stable quantile, and simulate it."""
     cell, stable = stability(
         dataset.histogram, domain=problem.domain, quantile=mechanism.quantile, neighbours=problem.neighbours
     )
@@ -122,29 +122,29 @@ def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, 
         cell=cell,
         stable=stable,
         chance={rows: chance(rows) for rows in (stable - 1, stable, stable + 1) if rows >= 1},
-        most=float(max_answer_chance(stable, epsilon=epsilon, delta=delta)),
+        max_chance=float(max_answer_chance(stable, epsilon=epsilon, delta=delta)),
         edge=chance(1),
         curve=stable_chances(mechanism, problem, stable=stable),
-        seen=Seen(answered=answered, trials=TRIALS, share=answered / TRIALS, low=low, high=high),
+        observed=ObservedAnswers(answered=answered, trials=TRIALS, share=answered / TRIALS, low=low, high=high),
     )
 
 
 def always_answering(dataset: Dataset, problem: Problem, *, epsilon: float, quantile: float, seed: int) -> Integers:
-    """Cells that previews of a quantile that never refuses give, (TRIALS,)."""
+    """Simulate a quantile that never refuses: the released cells, (TRIALS,)."""
     mechanism = ExponentialMedian(epsilon=epsilon, quantile=quantile)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
     return np.asarray(release.values)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Voters:
-    """What subsamples of one data set answer: free of privacy parameters.
+class SubsampleVotes:
+    """Distribution of a subsample's answer on one data set; independent of privacy parameters.
 
     Attributes:
-        state: the prepared data; it remembers the law.
-        law: chance of each answer on one subsample, (answers,).
-        truth: the whole data's answer.
-        after: chance of that answer with one person changed against it.
+        state: the prepared data, which caches the distribution.
+        law: probability of each answer on one subsample, (answers,).
+        truth: the answer on all data.
+        after: smallest probability of that answer after one person is changed.
     """
 
     state: VotesState
@@ -154,12 +154,14 @@ class Voters:
 
     @property
     def agreement(self) -> float:
-        """Share of subsamples that answer as the whole data do."""
+        """Share of subsamples whose answer is that of all data."""
         return float(self.law[self.truth])
 
 
-def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> Generator[float, None, Voters]:
-    """The exact law of a subsample's answer here and with one person changed; yields the share done."""
+def subsample_votes(
+    mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem
+) -> Generator[float, None, SubsampleVotes]:
+    """Compute the exact distribution of a subsample's answer, and with one person changed; yields the share done."""
     yield 0.0
     state, rows = mechanism.prepare(dataset, problem), mechanism.rows
     truth = int(state.vote.answer(state.counts[None, :])[0])
@@ -167,24 +169,24 @@ def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) ->
     near = state.vote.against(state.counts, answer=truth, law=law)
     after = float(law[truth])
     for place, changed in enumerate(near):
-        # Not kept: it is asked for once.
+        # Computed without the cache, as it is needed once.
         steps = state.question.vote.steps(changed, rows=rows)
-        found = yield from scaled(steps, len(near) + place, 2 * len(near))
-        after = min(after, float(found[truth]))
-    return Voters(state=state, law=law, truth=truth, after=after)
+        changed_law = yield from scaled(steps, len(near) + place, 2 * len(near))
+        after = min(after, float(changed_law[truth]))
+    return SubsampleVotes(state=state, law=law, truth=truth, after=after)
 
 
-def vote_runs(mechanism: SubsampleAggregate, found: Voters, *, seed: int) -> tuple[int, float, float]:
-    """How many runs were previewed, and the shares of them without an answer and with a wrong one."""
-    names, values = found.state.question.names, found.state.question.values
+def vote_runs(mechanism: SubsampleAggregate, votes: SubsampleVotes, *, seed: int) -> tuple[int, float, float]:
+    """Simulate runs: their number, and the shares of them without an answer and with a wrong one."""
+    names, values = votes.state.question.names, votes.state.question.values
     trials = max(20, min(TRIALS, MAX_VOTES // len(names)))
-    release = mechanism.run(found.state, Preview(seed), trials)
-    wrong = ~release.refused & (release.values != values[found.truth])
+    release = mechanism.run(votes.state, Preview(seed), trials)
+    wrong = ~release.refused & (release.values != values[votes.truth])
     return trials, float(release.refused.mean()), float(wrong.mean())
 
 
 def chances_by_agreement(plan: SubsamplingPlan, *, epsilon: float) -> Chances:
-    """Chance of an answer at each agreement. It only grows, so what lies between two alike is not worked out again."""
+    """Compute the answer probability at each agreement; as it is monotone, it is interpolated between equal values."""
     chances = np.full(len(AGREEMENTS), np.nan)
 
     def work_out(place: int) -> None:
@@ -201,25 +203,25 @@ def chances_by_agreement(plan: SubsamplingPlan, *, epsilon: float) -> Chances:
             middle = (low + high) // 2
             work_out(middle)
             stretches += [(low, middle), (middle, high)]
-    return Chances(x=AGREEMENTS, answer=chances, silent=np.array([]), anybody=np.array([]))
+    return Chances(x=AGREEMENTS, answer=chances, never_wrong_bound=np.array([]), may_err_bound=np.array([]))
 
 
 def present_rows(dataset: Dataset) -> Dataset:
-    """Return the rows that have a number, on a line without a cell for missing ones: a preview may count them.
+    """Return the rows that have a number, on a domain without a cell for missing values; only simulations may do so.
 
     Raises:
         DataError: no row has one.
     """
     domain = dataset.domain
     assert is_number(domain)
-    kept = dataset.records[dataset.records < domain.ordered]
-    if not len(kept):
+    records = dataset.records[dataset.records < domain.ordered]
+    if not len(records):
         raise DataError("No row has a number here.")
-    return Dataset(replace(domain, missing=False, clamp=True), kept, dataset.provenance)
+    return Dataset(replace(domain, missing=False, clamp=True), records, dataset.provenance)
 
 
 def mean_errors(mechanisms: list[Mechanism], dataset: Dataset, problem: Problem, *, seed: int) -> tuple[float, Floats]:
-    """Return the true mean of rows that all have a number, and what 95 in 100 answers lie within of it."""
+    """Return the true mean of rows that all have a number, and the 95% quantile of each mechanism's error."""
     domain = problem.domain
     assert is_number(domain)
     points = domain.points()

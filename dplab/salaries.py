@@ -1,4 +1,4 @@
-"""Three ways to one number over epsilon: exact or none, near and always, noise for the whole range."""
+"""Three mechanisms for one number against epsilon: the stable median, the exponential median and the clipped mean."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from dplab.robust import present_rows
 KEYS = ("stable_median", "exponential_median", "clipped_mean")
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 CURVE = np.geomspace(EPSILONS[0], EPSILONS[-1], 81)
-"""Losses at which promise and wall are known."""
+"""Values of ε of the curves of guarantee and lower bound."""
 BETA = 0.05
-"""Failure chance of the promised rank: 95 in 100 answers are as near."""
+"""Failure probability of the guaranteed rank error."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
-    """Errors and refusals of each mechanism at each epsilon, in the data's unit.
+    """Simulated errors and refusals of each mechanism at each epsilon, in the data's unit.
 
     Attributes:
-        error: 95 in 100 answers err by at most so much, of its own exact value; NaN where none came, (3, E).
+        error: 95% quantile of the distance from the exact value; NaN where every run refused, (3, E).
         refused: share of runs without an answer, (3, E).
         exact: median, median, mean.
-        delta: slack of the stable median.
-        stable: rows that must change before the median does.
-        rank: share of all rows that 95 in 100 exponential medians have between them and the median, and the ends of
-            its 95% interval, (3, E).
+        delta: δ of the stable median.
+        stable: number of rows that must change before the median does.
+        rank: 95% quantile of the exponential median's rank error, a share of the rows, and the ends of its 95%
+            confidence interval, (3, E).
     """
 
     domain: Number
@@ -54,28 +54,28 @@ class Comparison:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AgainstEpsilon:
-    """What was seen at each of EPSILONS, and what is promised and impossible along CURVE.
+class EpsilonCurves:
+    """Observed values at each of EPSILONS, with guarantee and lower bound along CURVE.
 
     Attributes:
-        seen: observed, (E,).
+        observed: observed values, (E,).
         low: lower end of its 95% interval, (E,).
         high: upper end, (E,).
-        promise: what the theorem gives, (CURVE,).
-        wall: what nobody can promise to stay below, (CURVE,).
-        hard: exactly what happens on the hardest data known, (E,); empty where that is the promise itself.
+        promise: guarantee of the theorem, (CURVE,).
+        lower_bound: bound that no mechanism's guarantee beats, (CURVE,).
+        hard: exact value on the hardest known data, (E,); empty where it equals the guarantee.
     """
 
-    seen: Floats
+    observed: Floats
     low: Floats
     high: Floats
     promise: Floats
-    wall: Floats
+    lower_bound: Floats
     hard: Floats
 
 
 def some_rows(dataset: Dataset, *, n: int, seed: int) -> Dataset:
-    """So many rows, drawn without replacement."""
+    """Return ``n`` rows sampled without replacement."""
     if n >= dataset.n:
         return dataset
     rows = np.random.Generator(np.random.SFC64(seed)).choice(dataset.n, n, replace=False)
@@ -83,7 +83,7 @@ def some_rows(dataset: Dataset, *, n: int, seed: int) -> Dataset:
 
 
 def compare(dataset: Dataset, *, delta: float, trials: int, seed: int) -> Generator[float, None, Comparison]:
-    """Preview all three at every epsilon; yields the fraction done. Rows without a number are left out."""
+    """Simulate all three at every epsilon; yields the fraction done. Rows without a number are left out."""
     dataset = present_rows(dataset)
     domain = dataset.domain
     assert is_number(domain)
@@ -120,10 +120,10 @@ def compare(dataset: Dataset, *, delta: float, trials: int, seed: int) -> Genera
 
 
 def order_of_interval(trials: int, *, share: float = 0.95, confidence: float = 0.95) -> list[int]:
-    """Places, in increasing order, of a sample's quantile and of the two ends of its exact interval.
+    """Return the order statistics of a sample's quantile and of the two ends of its exact confidence interval.
 
-    The quantile of the law is below the sample's number k (counted from 0) unless k numbers or fewer are below it: a
-    binomial chance. With so few trials that none is enough, the ends are the smallest and the largest.
+    The quantile of the distribution is below order statistic k (counted from 0) unless at most k values are below the
+    quantile, which has a binomial probability. With too few trials the ends are the smallest and the largest value.
     """
     from scipy.special import bdtr
 
@@ -136,44 +136,44 @@ def order_of_interval(trials: int, *, share: float = 0.95, confidence: float = 0
 
 
 def nearest(epsilon: float) -> int:
-    """Place of the loss in EPSILONS that is nearest by its factor."""
+    """Return the index of the nearest value in EPSILONS, by ratio."""
     return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
 
 
-def refusals(found: Comparison) -> AgainstEpsilon:
-    """The stable median's chance of a refusal: observed, exact, and the least of whoever is never wrong."""
+def refusals(comparison: Comparison) -> EpsilonCurves:
+    """Return the stable median's refusal probability: observed, exact, and the bound for mechanisms never wrong."""
     exact, least = np.empty_like(CURVE), np.empty_like(CURVE)
     for place, epsilon in enumerate(CURVE.tolist()):
-        exact[place] = 1 - float(StableMedian(epsilon=epsilon, delta=found.delta).chance(found.stable))
-        least[place] = 1 - float(max_answer_chance(found.stable, epsilon=epsilon, delta=found.delta))
-    seen = found.refused[0]
-    low, high = binomial_interval(np.rint(seen * found.trials), found.trials)
-    return AgainstEpsilon(seen=seen, low=low, high=high, promise=exact, wall=least, hard=np.array([]))
+        exact[place] = 1 - float(StableMedian(epsilon=epsilon, delta=comparison.delta).chance(comparison.stable))
+        least[place] = 1 - float(max_answer_chance(comparison.stable, epsilon=epsilon, delta=comparison.delta))
+    observed = comparison.refused[0]
+    low, high = binomial_interval(np.rint(observed * comparison.trials), comparison.trials)
+    return EpsilonCurves(observed=observed, low=low, high=high, promise=exact, lower_bound=least, hard=np.array([]))
 
 
-def ranks(found: Comparison) -> AgainstEpsilon:
-    """Share of rows between the exponential median and the true one, for 95 in 100 runs."""
-    problem, promised, impossible = _rank_theorems(found)
-    seen, low, high = found.rank
-    return AgainstEpsilon(
-        seen=seen,
+def ranks(comparison: Comparison) -> EpsilonCurves:
+    """Return the 95% quantile of the exponential median's rank error, as a share of the rows."""
+    problem, promised, impossible = _rank_theorems(comparison)
+    observed, low, high = comparison.rank
+    return EpsilonCurves(
+        observed=observed,
         low=low,
         high=high,
         promise=np.array([promised(epsilon) for epsilon in CURVE.tolist()]),
-        wall=np.array([impossible(epsilon) for epsilon in CURVE.tolist()]),
-        hard=np.array([hardest(problem, epsilon=each, wall=impossible(each)) for each in EPSILONS]),
+        lower_bound=np.array([impossible(epsilon) for epsilon in CURVE.tolist()]),
+        hard=np.array([hardest(problem, epsilon=each, lower_bound=impossible(each)) for each in EPSILONS]),
     )
 
 
-def promised_rank(found: Comparison, epsilon: float) -> tuple[float, float]:
-    """At one epsilon: what is promised, and what nobody can promise."""
-    _, promised, impossible = _rank_theorems(found)
+def promised_rank(comparison: Comparison, epsilon: float) -> tuple[float, float]:
+    """Return the guaranteed rank error and its lower bound at one epsilon."""
+    _, promised, impossible = _rank_theorems(comparison)
     return promised(epsilon), impossible(epsilon)
 
 
-def _rank_theorems(found: Comparison) -> tuple[Problem, Callable[[float], float], Callable[[float], float]]:
-    """The problem, and over epsilon what is promised and what nobody can promise."""
-    problem = Problem(domain=found.domain, queries=Thresholds(domain=found.domain), n=found.n)
+def _rank_theorems(comparison: Comparison) -> tuple[Problem, Callable[[float], float], Callable[[float], float]]:
+    """Return the problem, and functions of epsilon for the guaranteed rank error and its lower bound."""
+    problem = Problem(domain=comparison.domain, queries=Thresholds(domain=comparison.domain), n=comparison.n)
 
     def promised(epsilon: float) -> float:
         return ExponentialMedian(epsilon=epsilon).accuracy(problem, BETA).value
@@ -185,11 +185,11 @@ def _rank_theorems(found: Comparison) -> tuple[Problem, Callable[[float], float]
     return problem, promised, impossible
 
 
-def hardest(problem: Problem, *, epsilon: float, wall: float) -> float:
-    """Share of the rows that 95 in 100 exponential medians are off by on the wall's own data: exact."""
+def hardest(problem: Problem, *, epsilon: float, lower_bound: float) -> float:
+    """Return the exact 95% quantile of the exponential median's rank error on the lower bound's own data."""
     mechanism, cells, off = ExponentialMedian(epsilon=epsilon), problem.domain.ordered, []
     for place in (0, cells // 2):
-        histogram = hard_data(place=place, moved=round(2 * problem.n * wall), n=problem.n, cells=cells)
+        histogram = hard_data(place=place, moved=round(2 * problem.n * lower_bound), n=problem.n, cells=cells)
         score = scores(histogram, domain=problem.domain, share=mechanism.share)
         law = np.exp(epsilon * (score - score.max()) / (2 * mechanism.sensitivity(problem.neighbours)))
         missed = rank_errors(histogram, np.arange(cells), domain=problem.domain)

@@ -1,10 +1,11 @@
-"""Give the error, get ε: the least privacy loss at which a mechanism errs by at most a target, except with chance β.
+"""Find the smallest ε at which a mechanism's error is at most a target, with confidence 1 − β.
 
-Twice for each mechanism. *Promised*: the theorem's number, bisected; it holds for all data. *Simulated*: on these data.
-A pilot with common coins finds a likely ε, and fresh coins confirm it: the exact upper limit for the chance to fail
-(Clopper and Pearson 1934), at confidence 1 - κ/2^j in attempt j, must be at most β, else ε grows by 3% and is tried
-again. An ε that fails more often than β passes attempt j with chance at most κ/2^j, so one is returned with chance
-at most κ. What is confirmed is what is returned: ε is rounded up before. Of other data it says nothing certain.
+There are two values for each mechanism. *Promised*: from the theorem, by bisection; it holds for all data. *Simulated*:
+on these data. A pilot with common random numbers finds a likely ε, and fresh random numbers confirm it: the exact upper
+limit of the failure probability (Clopper and Pearson 1934), at confidence 1 - κ/2^j in attempt j, must be at most β,
+else ε grows by 3% and is tried again. An ε that fails more often than β passes attempt j with probability at most
+κ/2^j, so such an ε is returned with probability at most κ. ε is rounded up before it is confirmed. The result is not
+valid for other data.
 """
 
 from __future__ import annotations
@@ -34,33 +35,31 @@ from dpcore.core import (
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.limits.chance import binomial_interval
 from dpcore.randomness import Preview
-from dplab.limits.outlook import promised_error
+from dplab.limits.data_independent_summary import promised_error
 from dplab.measure import measure
 
 LOWEST, HIGHEST = 0.001, 20.0
-"""Privacy losses that are tried."""
+"""Range of ε that is searched."""
 HALVINGS = 15
-"""Of the logarithm of ε between these two: the last step is 0.03%."""
+"""Bisections of the logarithm of ε in this range: the last step is 0.03%."""
 PILOT = 9
-"""Privacy losses that the pilot tries."""
+"""Number of values of ε in the pilot's grid."""
 CLOSE = 1.02
-"""The pilot stops where its ε is off by so much."""
+"""Ratio of the pilot's upper to its lower ε at which it stops."""
 STEP = 1.03
-"""By so much ε grows where fresh coins do not confirm it."""
+"""Factor by which ε grows where fresh random numbers do not confirm it."""
 KAPPA = 0.05
-"""Chance that a confirmed ε fails more often than β."""
+"""Probability that a confirmed ε fails more often than β."""
 ATTEMPTS = 24
 RUNS, MAX_SECONDS = 24, 5.0
-"""Runs of the pilot and of attempts that confirm, in runs of the pilot; a mechanism that says they last longer is not
-simulated.
-"""
+"""Total work in runs of the pilot, and its time limit; a mechanism whose estimated time exceeds it is not simulated."""
 PILOT_FAILURES, CONFIRMING_FAILURES = 20, 60
-"""Releases of a pilot point and of an attempt, times β: enough for a quantile, and for an exact limit close to β."""
+"""Expected failures in the releases of a pilot point and of an attempt: enough for an accurate quantile and limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Confirmed:
-    """An ε that fresh coins confirmed: so many of so many releases erred by more than the target, or refused."""
+class ConfirmedEpsilon:
+    """ε confirmed by fresh random numbers, with the number of releases that exceeded the target or refused."""
 
     epsilon: float
     failures: int
@@ -69,31 +68,31 @@ class Confirmed:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The ε a mechanism needs.
+    """ε that a mechanism needs for a target.
 
     Attributes:
-        key: of its entry.
-        promised: ε at which its theorem promises the target; None: at none up to HIGHEST.
-        simulated: ε at which releases of these data keep it; None: at none, or it was not tried.
-        slow: whether simulating was not tried, because it takes too long.
+        key: key of the entry.
+        promised: ε at which the theorem guarantees the target; None where no ε up to HIGHEST does.
+        simulated: ε at which releases of these data meet it; None where none does, or it was not simulated.
+        slow: whether it was not simulated because that takes too long.
     """
 
     key: str
     promised: float | None
-    simulated: Confirmed | None
+    simulated: ConfirmedEpsilon | None
     slow: bool = False
 
     @property
     def least(self) -> float:
-        """What it is ranked by: the simulated ε, else the promised one, else infinity."""
+        """Simulated ε, else the guaranteed one, else infinity, for ranking."""
         return self.simulated.epsilon if self.simulated else self.promised or math.inf
 
 
 def least_epsilon(is_enough: Callable[[float], bool]) -> float | None:
-    """The least ε that is enough, rounded up to three digits and itself enough; None if HIGHEST is not.
+    """Return the smallest ε that is enough, rounded up to three digits; None if HIGHEST is not enough.
 
     Args:
-        is_enough: once true, true for every larger ε.
+        is_enough: monotone: once true, it is true for every larger ε.
     """
     if not is_enough(HIGHEST):
         return None
@@ -103,12 +102,12 @@ def least_epsilon(is_enough: Callable[[float], bool]) -> float | None:
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(math.exp(middle)) else (middle, high)
-    found = min(HIGHEST, up(math.exp(high)))
-    return found if is_enough(found) else HIGHEST
+    epsilon = min(HIGHEST, round_up(math.exp(high)))
+    return epsilon if is_enough(epsilon) else HIGHEST
 
 
-def up(epsilon: float) -> float:
-    """Rounded up to three digits.
+def round_up(epsilon: float) -> float:
+    """Round up to three digits.
 
     >>> up(0.28701), up(0.5)
     (0.288, 0.5)
@@ -116,8 +115,8 @@ def up(epsilon: float) -> float:
     return float(rounded_up(epsilon))
 
 
-def down(epsilon: float) -> float:
-    """Rounded down to three digits.
+def round_down(epsilon: float) -> float:
+    """Round down to three digits.
 
     >>> down(0.28799), down(0.5)
     (0.287, 0.5)
@@ -125,8 +124,8 @@ def down(epsilon: float) -> float:
     return -float(Decimal(repr(-epsilon)).normalize(Context(prec=3, rounding=ROUND_CEILING)))
 
 
-def made(entry: Entry, *, target: float, values: Mapping[str, Any], epsilon: float) -> Mechanism:
-    """The mechanism at an ε, with the values it has controls for; the allowed error, if it has one, is the target."""
+def make_mechanism(entry: Entry, *, target: float, values: Mapping[str, Any], epsilon: float) -> Mechanism:
+    """Make the mechanism at an ε, with the values that it has controls for, and the target as its allowed error."""
     controls = entry.controls()
     given = {name: value for name, value in values.items() if name in controls}
     if "alpha" in controls:
@@ -137,38 +136,38 @@ def made(entry: Entry, *, target: float, values: Mapping[str, Any], epsilon: flo
 def promised_epsilon(
     entry: Entry, problem: Problem, *, target: float, beta: float, values: Mapping[str, Any]
 ) -> float | None:
-    """The least ε at which the entry's theorem promises the target; None where it promises it at no ε."""
+    """Return the smallest ε at which the entry's theorem guarantees the target; None where no ε does."""
 
     def is_enough(epsilon: float) -> bool:
-        bound = made(entry, target=target, values=values, epsilon=epsilon).accuracy(problem, beta)
+        bound = make_mechanism(entry, target=target, values=values, epsilon=epsilon).accuracy(problem, beta)
         return bound.guaranteed and bound.unit is not ErrorUnit.TABLES and bound.value <= target
 
     return least_epsilon(is_enough)
 
 
-def promising(
+def entries_by_promised_epsilon(
     entries: Sequence[Entry], problem: Problem, *, target: float, beta: float, values: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, float]]:
-    """Entries that promise the target whatever the data are, with the ε each needs, the least first.
+    """Return the entries that guarantee the target for all data, with the ε each needs, in ascending order.
 
-    That a public n is the number of rows is taken for granted. No data are looked at.
+    A public n is assumed to be the number of rows. No data are used.
     """
-    found = []
+    epsilons = []
     for entry in entries:
         given = values.get(entry.key, {})
 
         def is_enough(epsilon: float, entry: Entry = entry, given: Mapping[str, Any] = given) -> bool:
-            mechanism = made(entry, target=target, values=given, epsilon=epsilon)
+            mechanism = make_mechanism(entry, target=target, values=given, epsilon=epsilon)
             return promised_error(mechanism, problem, beta=beta) <= target
 
         epsilon = least_epsilon(is_enough)
         if epsilon is not None:
-            found.append((entry.key, epsilon))
-    return sorted(found, key=lambda each: each[1])
+            epsilons.append((entry.key, epsilon))
+    return sorted(epsilons, key=lambda each: each[1])
 
 
 def impossible_below(problem: Problem, *, target: float, beta: float, delta: float) -> float:
-    """The ε, rounded down, below which nobody promises the target for all data with a slack of at most δ; 0: none."""
+    """Return the ε, rounded down, below which no mechanism with δ guarantees the target for all data; 0 if unknown."""
 
     def is_allowed(epsilon: float) -> bool:
         guarantee = Guarantee(epsilon=epsilon, delta=delta, neighbours=problem.neighbours)
@@ -181,7 +180,7 @@ def impossible_below(problem: Problem, *, target: float, beta: float, delta: flo
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if is_allowed(math.exp(middle)) else (middle, high)
-    return down(math.exp(low))
+    return round_down(math.exp(low))
 
 
 def simulated_epsilon(
@@ -193,35 +192,35 @@ def simulated_epsilon(
     beta: float,
     seed: int,
     kappa: float = KAPPA,
-) -> Generator[float, None, Confirmed | None]:
-    """An ε at which at most a share β of releases of these data err by more than the target, or refuse.
+) -> Generator[float, None, ConfirmedEpsilon | None]:
+    """Find an ε at which at most a share β of releases of these data exceed the target or refuse.
 
-    Yields the fraction done, roughly. None where no ε up to HIGHEST is confirmed.
+    Yields the approximate fraction done. Returns None where no ε up to HIGHEST is confirmed.
 
     Args:
-        make: the mechanism at an ε.
+        make: makes the mechanism at an ε.
         dataset: the true data.
-        problem: what is asked.
-        target: the allowed error, a fraction of n.
-        beta: the allowed share of failures.
-        seed: of the pilot's coins; those of attempts follow from it.
-        kappa: chance that the returned ε fails more often than β.
+        problem: the public problem.
+        target: allowed error, a fraction of n.
+        beta: allowed share of failures.
+        seed: seed of the pilot; the seeds of attempts are derived from it.
+        kappa: probability that the returned ε fails more often than β.
     """
     epsilon = yield from likely_epsilon(make, dataset, problem, target=target, beta=beta, seed=seed)
     if epsilon is None:
         return None
     releases, state = math.ceil(CONFIRMING_FAILURES / beta), make(epsilon).prepare(dataset, problem)
     for attempt in range(1, ATTEMPTS + 1):
-        epsilon = min(HIGHEST, up(epsilon))
+        epsilon = min(HIGHEST, round_up(epsilon))
         coins = int(np.random.SeedSequence([seed, attempt]).generate_state(1, np.uint64)[0]) >> 1
-        _, most = binomial_interval(np.arange(releases), releases, confidence=1 - 2 * kappa / 2**attempt)
-        allowed = int((most <= beta).sum()) - 1  # the limit grows with the failures
+        _, upper_limits = binomial_interval(np.arange(releases), releases, confidence=1 - 2 * kappa / 2**attempt)
+        allowed = int((upper_limits <= beta).sum()) - 1  # the limit grows with the failures
         work = _failures(
             make(epsilon), dataset, state, target=target, seed=coins, releases=releases, allowed=allowed, done=0.8
         )
         failures = yield from work
         if failures <= allowed:
-            return Confirmed(epsilon=epsilon, failures=failures, releases=releases)
+            return ConfirmedEpsilon(epsilon=epsilon, failures=failures, releases=releases)
         if epsilon == HIGHEST:
             return None
         epsilon *= STEP
@@ -231,9 +230,9 @@ def simulated_epsilon(
 def likely_epsilon(
     make: Callable[[float], Mechanism], dataset: Dataset, problem: Problem, *, target: float, beta: float, seed: int
 ) -> Generator[float, None, float | None]:
-    """Where the pilot's (1 - β)-quantile of the worst error reaches the target; None if nowhere. Not confirmed.
+    """Find the ε at which the pilot's (1 - β)-quantile of the worst error reaches the target; None if none does.
 
-    The same coins at every ε, so that errors nearly fall as ε grows; of errors that do not, the least so far counts.
+    It uses the same random numbers at every ε, so that errors are nearly monotone in ε.
     """
     releases = math.ceil(PILOT_FAILURES / beta)
     allowed = releases - math.ceil((1 - beta) * releases)
@@ -281,13 +280,13 @@ def _failures(
     allowed: int,
     done: float,
 ) -> Generator[float, None, int]:
-    """Of so many releases those that err by more than the target, or refuse; yields the fraction done of all.
+    """Count the releases that exceed the target or refuse; yields ``done`` after each block.
 
-    Where more fail than are allowed no further block is drawn: how many more would fail does not matter.
+    It stops once more fail than are allowed, as further failures do not matter.
     """
 
     def failed(worst: Floats) -> int:
-        return int((~(worst <= target)).sum())  # a refusal is no number
+        return int((~(worst <= target)).sum())  # a refusal is NaN
 
     def too_many(worst: Floats) -> bool:
         return failed(worst) > allowed
@@ -299,7 +298,7 @@ def _failures(
     return failed(blocks.result.worst)
 
 
-def needs(
+def needed_epsilons(
     entries: Sequence[Entry],
     dataset: Dataset,
     problem: Problem,
@@ -310,34 +309,34 @@ def needs(
     seed: int,
     on_all_data: bool = False,
 ) -> Generator[float, None, list[Need]]:
-    """What every entry needs, the least ε first; yields the fraction done. Computed with the true data: not private.
+    """Compute the ε that every entry needs, in ascending order; yields the fraction done. Uses true data: not private.
 
     Args:
         entries: mechanisms that serve the problem's queries.
         dataset: the true data.
-        problem: what is asked.
-        target: the allowed error, a fraction of n.
-        beta: failure chance.
+        problem: the public problem.
+        target: allowed error, a fraction of n.
+        beta: failure probability.
         values: further parameter values by an entry's key.
-        seed: of the simulated releases.
-        on_all_data: simulate only what errs alike on all data, so that every ε found holds for all of them.
+        seed: seed of the simulated releases.
+        on_all_data: simulate only mechanisms with data-independent error, so that every ε holds for all data.
     """
     if not 0 < target < 1:
         raise ParameterError(f"A target error must lie between 0 and 1, got {target!r}.")
-    found = []
+    needs = []
     for place, entry in enumerate(entries):
         given = values.get(entry.key, {})
         promised = promised_epsilon(entry, problem, target=target, beta=beta, values=given)
         yield place / len(entries)
 
         def make(epsilon: float, entry: Entry = entry, given: Mapping[str, Any] = given) -> Mechanism:
-            return made(entry, target=target, values=given, epsilon=epsilon)
+            return make_mechanism(entry, target=target, values=given, epsilon=epsilon)
 
         before, each = make(1.0).preview_seconds(problem)
         slow = RUNS * (before + each * PILOT_FAILURES / beta) > MAX_SECONDS
-        simulated: Confirmed | None = None
+        simulated: ConfirmedEpsilon | None = None
         if not slow and (entry.mechanism.data_independent or not on_all_data):
             work = simulated_epsilon(make, dataset, problem, target=target, beta=beta, seed=seed)
             simulated = yield from scaled(work, place, len(entries))
-        found.append(Need(key=entry.key, promised=promised, simulated=simulated, slow=slow))
-    return sorted(found, key=lambda need: need.least)
+        needs.append(Need(key=entry.key, promised=promised, simulated=simulated, slow=slow))
+    return sorted(needs, key=lambda need: need.least)

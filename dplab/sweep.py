@@ -1,4 +1,4 @@
-"""Error against epsilon, for every mechanism that serves a question."""
+"""Error against epsilon for every mechanism that serves a query class."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Sweep:
     """Error against epsilon for several mechanisms. Computed with the true data: not private.
 
     Attributes:
-        n: rows of the problem.
-        keys: entries, (K,).
-        epsilons: the grid, (E,).
+        n: number of rows of the problem.
+        keys: keys of the entries, (K,).
+        epsilons: the grid of ε, (E,).
         worst: 5%, 50% and 95% of the worst error over trials, (K, E, 3); NaN where refused.
         typical: the same of the mean absolute error over a batch, (K, E, 3).
-        promised: the promised worst error, (K, E); inf where there is none.
+        promised: guaranteed worst error, (K, E); inf where there is none.
         left_out: entries that take too long on this problem.
     """
 
@@ -40,10 +40,10 @@ class Sweep:
     promised: Floats
     left_out: tuple[str, ...] = ()
 
-    def told_by(self, report: ErrorReport, *, key: str, epsilon: float) -> Sweep:
-        """The same with one mechanism's point, where the grid has it, as a report of its own has measured it.
+    def with_report(self, report: ErrorReport, *, key: str, epsilon: float) -> Sweep:
+        """Return the sweep with one point replaced by the values of an error report, if the grid has this point.
 
-        A report has more trials: beside it, the sweep would give the same setting another number.
+        The report has more trials; without this, the page would show two numbers for the same settings.
         """
         if key not in self.keys or epsilon not in self.epsilons or not len(report.answered):
             return self
@@ -53,11 +53,11 @@ class Sweep:
         return dataclasses.replace(self, worst=worst, typical=typical)
 
     def frontier(self, pure: Sequence[bool]) -> tuple[str, ...]:
-        """Entries that nobody beats everywhere: the least median worst error at some epsilon, of all or of pure ones.
+        """Return the entries with the smallest median worst error at some epsilon, among all entries or the pure ones.
 
         Args:
-            pure: of each entry, whether its guarantee is epsilon alone; who promises less is no rival of who promises
-                more, (K,).
+            pure: whether each entry has pure ε-differential privacy, (K,); pure entries also compete among
+                themselves.
         """
         median = np.where(np.isfinite(self.worst[:, :, 1]), self.worst[:, :, 1], np.inf)
         best = np.zeros(len(self.keys), dtype=bool)
@@ -67,7 +67,7 @@ class Sweep:
         return tuple(key for key, leads in zip(self.keys, best, strict=True) if leads)
 
     def frame(self) -> pd.DataFrame:
-        """One row per mechanism and epsilon: quantiles of worst and typical error, and what is promised."""
+        """Return one row per mechanism and epsilon: quantiles of worst and typical error, and the guaranteed error."""
         import pandas as pd
 
         shape = len(self.keys), len(self.epsilons)
@@ -83,8 +83,8 @@ class Sweep:
         return pd.DataFrame({**named, "promised": self.promised[rows, columns]})
 
 
-def side_by_side(sweeps: Sequence[Sweep]) -> Sweep:
-    """Sweeps of one problem on one grid as one: a sweep of several mechanisms is those of each."""
+def concatenate_sweeps(sweeps: Sequence[Sweep]) -> Sweep:
+    """Concatenate sweeps of one problem on one grid."""
     first = sweeps[0]
     return dataclasses.replace(
         first,
@@ -97,9 +97,9 @@ def side_by_side(sweeps: Sequence[Sweep]) -> Sweep:
 
 
 def _quantiles(errors: Floats) -> Floats:
-    """5%, 50% and 95% of errors over trials that answered, (3,)."""
-    found: Floats = np.nanquantile(errors, (0.05, 0.5, 0.95))
-    return found
+    """Return the 5%, 50% and 95% quantiles of errors over trials that answered, (3,)."""
+    quantiles: Floats = np.nanquantile(errors, (0.05, 0.5, 0.95))
+    return quantiles
 
 
 EPSILON_GRID: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -123,31 +123,31 @@ def sweep(
     Args:
         entries: mechanisms that serve the problem's queries.
         dataset: the true data.
-        problem: what is asked.
-        shared: parameter values given to every entry that has a control of that name (alpha, delta, …).
+        problem: the public problem.
+        shared: parameter values for every entry that has a control of that name (alpha, delta, …).
         own: further values for single entries, by key.
-        trials: T of each cell.
-        beta: failure chance of the promises.
-        seed: of the previews.
-        epsilons: the grid.
-        seconds: entries that would take longer at one epsilon are left out.
+        trials: number of releases T of each cell.
+        beta: failure probability of the guaranteed errors.
+        seed: seed of the simulations.
+        epsilons: the grid of ε.
+        seconds: time limit at one epsilon; slower entries are left out.
     """
 
-    def made(entry: Entry, **values: Any) -> Mechanism:
+    def make(entry: Entry, **values: Any) -> Mechanism:
         given = {name: value for name, value in shared.items() if name in entry.controls()}
         return entry.make(**{**given, **(own or {}).get(entry.key, {}), **values})
 
-    kept: list[Entry] = []
+    in_time: list[Entry] = []
     for entry in entries:
-        before, each = made(entry).preview_seconds(problem)
+        before, each = make(entry).preview_seconds(problem)
         if before + trials * each <= seconds:
-            kept.append(entry)
-    shape = (len(kept), len(epsilons))
+            in_time.append(entry)
+    shape = (len(in_time), len(epsilons))
     worst, typical, promised = np.full((*shape, 3), np.nan), np.full((*shape, 3), np.nan), np.full(shape, math.inf)
-    for row, entry in enumerate(kept):
+    for row, entry in enumerate(in_time):
         state: State | None = None
         for column, epsilon in enumerate(epsilons):
-            mechanism = made(entry, epsilon=epsilon)
+            mechanism = make(entry, epsilon=epsilon)
             if state is None:
                 state = mechanism.prepare(dataset, problem)
             sampler = Preview(seed)
@@ -160,10 +160,10 @@ def sweep(
             yield (row * len(epsilons) + column + 1) / (shape[0] * shape[1])
     return Sweep(
         n=problem.n,
-        keys=tuple(entry.key for entry in kept),
+        keys=tuple(entry.key for entry in in_time),
         epsilons=np.array(epsilons, dtype=np.float64),
         worst=worst,
         typical=typical,
         promised=promised,
-        left_out=tuple(entry.key for entry in entries if entry not in kept),
+        left_out=tuple(entry.key for entry in entries if entry not in in_time),
     )

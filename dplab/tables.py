@@ -1,4 +1,4 @@
-"""All tables of k attributes by several methods: previews, their distances from the truth, noise, and rows."""
+"""All tables of k attributes by several methods: simulations, distances from the truth, noise, and synthetic rows."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from dpcore.queries.marginals import Set
 from dpcore.randomness import Preview
 
 PREVIEWS = 3
-"""Releases whose tables are fitted and drawn."""
+"""Releases whose tables are fitted and shown."""
 TRIALS = 80
 """Releases in which the noise of one unbiased table, and the worst cell of all, are observed."""
 AT_ONCE = 20
-"""Tables looked at between two signs of progress."""
+"""Tables processed between two progress reports."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TablePreviews:
-    """Previews of one method.
+    """Simulated releases of one method.
 
     Attributes:
-        mechanism: with its parameters.
-        release: TRIALS releases by the chosen method, PREVIEWS by others.
-        tables: the fitted tables of the first PREVIEWS.
-        distances: of those from the truth, (PREVIEWS, tables).
+        mechanism: the mechanism with its parameters.
+        release: TRIALS releases by the selected method, PREVIEWS by others.
+        tables: fitted tables of the first PREVIEWS releases.
+        distances: distances of those from the truth, (PREVIEWS, tables).
     """
 
     mechanism: Mechanism
@@ -46,7 +46,7 @@ class TablePreviews:
     distances: Floats
 
     def predicted_sigma(self, table: Set) -> float:
-        """Standard deviation of a cell of one table before it is fitted, in rows."""
+        """Return the standard deviation of a cell of one table before it is fitted, in rows."""
         problem = self.release.problem
         if isinstance(self.mechanism, DirectTables):
             return self.mechanism.sigma(problem)
@@ -54,23 +54,23 @@ class TablePreviews:
         return self.mechanism.plan(problem).cell_sigma(table)
 
     def worst_cells(self, truth: Mapping[Set, Integers]) -> Generator[float, None, Floats]:
-        """Largest error of each release over all cells as measured, (T,), shares of n; yields the share done."""
+        """Compute the largest error of each release over all measured cells, (T,); yields the share done."""
         release, n = self.release, self.release.problem.n
         if isinstance(release, DirectRelease):
             true = np.concatenate([table.reshape(-1) for table in truth.values()])
             worst: Floats = np.abs(release.values - true).max(axis=1) / n
             return worst
-        found = np.zeros(release.trials)
+        largest = np.zeros(release.trials)
         for place, (chosen, counts) in enumerate(truth.items(), start=1):
             errors = np.abs(release.unbiased(chosen) - counts).reshape(release.trials, -1)
-            np.maximum(found, errors.max(axis=1), out=found)
+            np.maximum(largest, errors.max(axis=1), out=largest)
             if place % AT_ONCE == 0:
                 yield place / len(truth)
-        return found / n
+        return largest / n
 
 
 def true_tables(counts: TableState) -> dict[Set, Integers]:
-    """True rows in each cell of each table."""
+    """Return the true number of rows in each cell of each table."""
     queries = marginals_of(counts.problem)
     shapes = {chosen: [queries.domain.sizes[a] for a in chosen] for chosen in queries.sets()}
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
@@ -89,43 +89,43 @@ def table_previews(
     fit: str,
     seed: int,
 ) -> Generator[float, None, dict[str, TablePreviews]]:
-    """Previews of several methods, of the first of them more; yields the share done.
+    """Simulate several methods, the first of them more often; yields the share done.
 
     Args:
-        methods: by a key of the reader's, the chosen one first.
-        counts: of all tables.
-        contrasts: of the same rows.
-        problem: public; its number of rows and its relation may differ from those that were counted with.
-        fit: what is done to the tables.
-        seed: of the previews.
+        methods: mechanisms by key, the selected one first.
+        counts: state with the counts of all tables.
+        contrasts: state with the contrasts of the same rows.
+        problem: the public problem; its n and relation may differ from those of the states.
+        fit: method by which the tables are fitted.
+        seed: seed of the simulations.
     """
     truth = true_tables(counts)
-    found: dict[str, TablePreviews] = {}
+    previews: dict[str, TablePreviews] = {}
     for number, (key, mechanism) in enumerate(methods.items()):
         state = counts if isinstance(mechanism, DirectTables) else contrasts
-        trials = PREVIEWS if found else TRIALS
+        trials = PREVIEWS if previews else TRIALS
         release: Any = mechanism.run(dataclasses.replace(state, problem=problem), Preview(seed), trials=trials)
         work = previewed(release, truth, fit=fit, previews=PREVIEWS)
         tables, away = yield from scaled(work, number, len(methods))
-        found[key] = TablePreviews(mechanism=mechanism, release=release, tables=tables, distances=away)
-    return found
+        previews[key] = TablePreviews(mechanism=mechanism, release=release, tables=tables, distances=away)
+    return previews
 
 
 @dataclass(frozen=True, kw_only=True)
 class Closeness:
-    """How far the tables of some rows are from released ones, in total variation.
+    """Total variation distances between the tables of synthetic rows and the released tables.
 
     Attributes:
-        mean: over all tables.
-        most: of the furthest table.
+        mean: mean over all tables.
+        max_distance: distance of the furthest table.
         furthest: that table.
-        inside: mean over tables that the rows follow.
-        outside: mean over the others; None where there are none.
-        others: how many these are.
+        inside: mean over the tree's tables, which the rows follow.
+        outside: mean over the other tables; None where there are none.
+        others: number of other tables.
     """
 
     mean: float
-    most: float
+    max_distance: float
     furthest: Set
     inside: float
     outside: float | None
@@ -135,12 +135,12 @@ class Closeness:
 def closeness(
     rows: Integers, released: Mapping[Set, Floats], tree: Tree, *, sizes: tuple[int, ...], ways: int, n: int
 ) -> Closeness:
-    """How far the rows' tables are from the released ones.
+    """Compute the distances between the rows' tables and the released ones.
 
     Args:
         rows: drawn from the tree, (R, d).
-        released: tables that agree, in rows of all n.
-        tree: which of them the rows follow.
+        released: consistent tables, in rows of all n.
+        tree: the tree of tables that the rows follow.
         sizes: cells of each attribute.
         ways: attributes of a table.
         n: rows the released tables stand for.
@@ -152,7 +152,7 @@ def closeness(
     inside = np.array([set(s) in followed for s in sets])
     return Closeness(
         mean=float(away.mean()),
-        most=float(away.max()),
+        max_distance=float(away.max()),
         furthest=sets[int(away.argmax())],
         inside=float(away[inside].mean()),
         outside=None if inside.all() else float(away[~inside].mean()),
@@ -161,29 +161,31 @@ def closeness(
 
 
 def true_pairs(dataset: Dataset, sizes: tuple[int, ...]) -> Tables:
-    """True rows in each cell of each pair of attributes."""
+    """Return the true number of rows in each cell of each pair of attributes."""
     return finish(count_tables(dataset.records, sizes, ways=2))
 
 
 def pair_distances(
     rows: Integers, truth: Tables, tree: Tree, *, sizes: tuple[int, ...], n: int
 ) -> tuple[dict[Set, float], dict[Set, float]]:
-    """Distance of the rows' pairs from the true ones: of pairs that the tree keeps, and of the others.
+    """Return the distances of the rows' pairs from the true ones: for pairs within the tree, and for the others.
 
     Args:
         rows: drawn from the tree, (R, d).
         truth: true pairs, in rows of all n.
-        tree: which tables the rows follow.
+        tree: the tree of tables that the rows follow.
         sizes: cells of each attribute.
         n: rows the true pairs stand for.
     """
     away = distances(_of_rows(rows, sizes, ways=2, n=n), truth, sets=list(truth), n=n)
-    found = dict(zip(truth, away.tolist(), strict=True))
-    kept = {pair for table in tree.tables() for pair in combinations(table, 2)}
-    return {p: far for p, far in found.items() if p in kept}, {p: far for p, far in found.items() if p not in kept}
+    distance_by_pair = dict(zip(truth, away.tolist(), strict=True))
+    tree_pairs = {pair for table in tree.tables() for pair in combinations(table, 2)}
+    return {p: far for p, far in distance_by_pair.items() if p in tree_pairs}, {
+        p: far for p, far in distance_by_pair.items() if p not in tree_pairs
+    }
 
 
 def _of_rows(rows: Integers, sizes: tuple[int, ...], *, ways: int, n: int) -> dict[Set, Floats]:
-    """Tables of drawn rows, in rows of all n that they stand for."""
+    """Return the tables of synthetic rows, scaled to n rows."""
     counted = finish(count_tables(rows, sizes, ways=ways))
     return {chosen: counts.astype(np.float64) * (n / len(rows)) for chosen, counts in counted.items()}

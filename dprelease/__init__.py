@@ -1,1 +1,1 @@
-"""dprelease: plans, requests, the ledger, releases and their certificates: what an office does once, for real."""
+"""dprelease: plans, requests, the ledger, releases and their certificates, for private data."""

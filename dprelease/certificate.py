@@ -1,8 +1,8 @@
-"""Certificates: what a stored release claims, as canonical JSON, and whether such a claim holds together.
+"""Certificates: the claims of a stored release as canonical JSON, and their verification.
 
-A certificate is the body of its ledger entry, the salt of that entry, the chain of entries up to it, and a digest of
-all this. ``verify`` needs nothing but the files. Whoever makes up a whole ledger can make up a certificate of it: only
-the ledger itself (``against``) or a signature tells that.
+A certificate consists of the body of its ledger entry, the salt of that entry, the chain of entries up to it, and a
+digest of all this. ``verify`` needs only the files. An attacker who forges a whole ledger can also forge its
+certificate: only the ledger itself (``faults_against_ledger``) or a signature can reveal that.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import Any
 from dpcore.core import Guarantee, Neighbours, ParameterError, exactly, printable
 from dpcore.data.declarations import Capped
 from dpcore.mechanisms.online.interactive import Interactive
-from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parsed
-from dprelease.ledger.chain import ACCESS, RESTORED, STORED, VERSION, details_of, folded
+from dprelease.ledger.canonical import canonical, digest, digest_of_bytes, parse_document
+from dprelease.ledger.chain import ACCESS, RESTORED, STORED, VERSION, details_of, fold_chain
 from dprelease.ledger.records import Registration, Spent, Stored
-from dprelease.ledger.units import ROOM, Price, Tally
+from dprelease.ledger.units import ROOM, BudgetMeasure, Price
 from dprelease.requests.coverage import coverage
 from dprelease.requests.file_checks import table_faults
-from dprelease.requests.parts import AskedQuestion, Request, other_unit
+from dprelease.requests.parts import Request, RequestPart, other_unit
 from dprelease.requests.tables import BETA
 from dprelease.requests.vector import total
 from dprelease.requests.work import too_much_work
@@ -44,35 +44,37 @@ from dprelease.verification import (
 )
 
 RULES = {
-    Tally.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
-    Tally.RHO: "sums of rho and of delta over all entries, within a budget fixed in advance (approximate "
+    BudgetMeasure.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
+    BudgetMeasure.RHO: "sums of rho and of delta over all entries, within a budget fixed in advance (approximate "
     "zero-concentrated privacy; Whitehouse, Ramdas, Rogers and Wu 2023)",
 }
 SCOPE = "within this ledger only"
 PROVED = "tests/dpcore/mechanisms/test_contract.py"
 DPSCOPE = "0.1.0"
-"""The version of this program, as pyproject.toml has it."""
+"""Version of this program, as in pyproject.toml."""
 PACKAGES = ("numpy", "opendp")
 WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved of what it draws."}
-"""Entries that are never released, with the reason."""
+"""Entries of the catalogue that are never released, with the reason."""
 UNPUBLISHED = "unpublished when drawn"
-"""Which stored releases count as charged previews of another: a certificate does not change when they are published."""
+"""Rule by which stored releases count as charged previews: a later publication does not change a certificate."""
 
 
-def unreleasable(asked: Request) -> str:
-    """Why a request cannot be released, whatever the budget; empty if it can."""
-    if sentence := too_much_work(asked):
+def unreleasable(request: Request) -> str:
+    """Return the reason why a request cannot be released with any budget; empty if it can."""
+    if sentence := too_much_work(request):
         return sentence
-    for place, part in enumerate(asked.parts, 1):
-        if sentence := _unreleasable(part):
-            return f"Question {place}: {sentence}" if len(asked.parts) > 1 else sentence
+    for place, part in enumerate(request.parts, 1):
+        if sentence := _part_refusal(part):
+            return f"Question {place}: {sentence}" if len(request.parts) > 1 else sentence
     return ""
 
 
-def prices(asked: Request, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> list[Price]:
-    """What each question costs alone. Raises ParameterError where there is no guarantee."""
-    each = [(part.mechanism.guarantee(part.problem), part) for part in asked.parts]
-    if measure is Tally.SUMS:
+def prices(
+    request: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
+) -> list[Price]:
+    """Return the price of each part alone. Raises ParameterError where there is no guarantee."""
+    each = [(part.mechanism.guarantee(part.problem), part) for part in request.parts]
+    if measure is BudgetMeasure.SUMS:
         return [_price(part, guarantee, rows_a_person=rows_a_person) for guarantee, part in each]
     return [
         Price.concentrated(
@@ -82,8 +84,8 @@ def prices(asked: Request, *, rows_a_person: int, measure: Tally = Tally.SUMS, r
     ]
 
 
-def _price(part: AskedQuestion, guarantee: Guarantee, *, rows_a_person: int) -> Price:
-    """The price by group privacy, or what Gaussian noise proves of so many rows added at once where that is less."""
+def _price(part: RequestPart, guarantee: Guarantee, *, rows_a_person: int) -> Price:
+    """Return the price by group privacy, or the smaller one that Gaussian noise gives for several added rows."""
     price = Price.of(guarantee, rows_a_person=rows_a_person)
     added = rows_a_person > 1 and part.neighbours is Neighbours.ADD_REMOVE_ONE
     if not (added and part.mechanism.gaussians(part.problem)):
@@ -92,30 +94,32 @@ def _price(part: AskedQuestion, guarantee: Guarantee, *, rows_a_person: int) -> 
     return by_shift if by_shift.within(price) else price
 
 
-def price_of(asked: Request, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> Price:
-    """What all questions cost together: the sum; in epsilon less where all noise is Gaussian, which is one vector."""
-    sums = sum(prices(asked, rows_a_person=rows_a_person, measure=measure, room=room), Price(first=0))
-    if measure is Tally.RHO:  # adds up as one vector does
+def price_of(
+    request: Request, *, rows_a_person: int, measure: BudgetMeasure = BudgetMeasure.SUMS, room: Fraction = ROOM
+) -> Price:
+    """Return the price of all parts together: the sum, or less in epsilon where all noise is one Gaussian vector."""
+    sums = sum(prices(request, rows_a_person=rows_a_person, measure=measure, room=room), Price(epsilon_or_rho=0))
+    if measure is BudgetMeasure.RHO:  # a sum of rho is the price of one vector
         return sums
-    added = asked.neighbours is Neighbours.ADD_REMOVE_ONE
-    if len(asked.parts) < 2 or not (added or rows_a_person == 1):
+    added = request.neighbours is Neighbours.ADD_REMOVE_ONE
+    if len(request.parts) < 2 or not (added or rows_a_person == 1):
         return sums
-    parts = [(part.mechanism, part.problem) for part in asked.parts]
+    parts = [(part.mechanism, part.problem) for part in request.parts]
     together = Price.of(total(parts, person_rows=rows_a_person if added else 0))
     return together if together.within(sums) else sums
 
 
-def file_prefix(asked: Request, place: int) -> str:
-    """What the names of the files of a question, counted from 1, begin with."""
-    return f"{place:02d}-" if len(asked.parts) > 1 else ""
+def file_prefix(request: Request, place: int) -> str:
+    """Return the prefix of the file names of a part, counted from 1."""
+    return f"{place:02d}-" if len(request.parts) > 1 else ""
 
 
-def _unreleasable(question: AskedQuestion) -> str:
+def _part_refusal(question: RequestPart) -> str:
     if question.entry_key in WITHHELD:
         return WITHHELD[question.entry_key]
     if isinstance(question.mechanism, Interactive) and question.mechanism.adaptive:
         return "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance."
-    if isinstance(question.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
+    if isinstance(question.reading, Capped):  # with a cap one more row may replace another, beyond a row's guarantee
         return "A person's rows are capped by the registration of the data: ask for the columns alone."
     if question.bounds_from_data:
         return "Bounds or labels were read off the data, which no guarantee covers: declare them."
@@ -144,18 +148,18 @@ def body_of(
     by: str,
     at: str,
 ) -> dict[str, Any]:
-    """What the entry of a draw says; public, and without a float.
+    """Return the body of a release's ledger entry; public, and without floats.
 
     Args:
-        request: what was asked.
-        registration: of the data.
-        version: of the rows that were drawn from, counted from 1.
-        before: the account; what is spent of it is the charges of all entries before, and this one's.
-        files: what was drawn.
-        unpublished: stored releases of these data that nobody has published yet; they may be later.
-        steward_saw: whether the steward saw true values.
-        by: who asked.
-        at: the day.
+        request: the request.
+        registration: registration of the data.
+        version: version of the rows, counted from 1.
+        before: the account with the charges of all earlier entries and of this one.
+        files: released files.
+        unpublished: number of stored releases of these data that are not published yet.
+        steward_saw: whether the data owner had access to true values.
+        by: name of the user who asked for the release.
+        at: date of the release.
     """
     claim = price_of(request, rows_a_person=registration.rows_a_person)
     return {
@@ -196,26 +200,26 @@ def _variant(price: Price) -> str:
 
 
 def _unprotected(registration: Registration) -> list[str]:
-    """What is public by declaration."""
+    """Return the facts that are public by declaration."""
     replaced = registration.neighbours is Neighbours.REPLACE_ONE
     return [f"number of rows: {registration.public_n}"] if replaced else []
 
 
-def _each(asked: Request, rows_a_person: int, files: Iterable[str]) -> list[dict[str, Any]]:
-    """What is said of each question."""
-    charges, names = prices(asked, rows_a_person=rows_a_person), sorted(files)
+def _each(request: Request, rows_a_person: int, files: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the certificate's mapping for each part."""
+    charges, names = prices(request, rows_a_person=rows_a_person), sorted(files)
     return [
         {
             "guarantee": price.document,
             "mechanism": _mechanism(part),
             "accuracy": _accuracy(part),
-            "files": [name for name in names if name.startswith(file_prefix(asked, place))],
+            "files": [name for name in names if name.startswith(file_prefix(request, place))],
         }
-        for place, (part, price) in enumerate(zip(asked.parts, charges, strict=True), 1)
+        for place, (part, price) in enumerate(zip(request.parts, charges, strict=True), 1)
     ]
 
 
-def _mechanism(question: AskedQuestion) -> dict[str, Any]:
+def _mechanism(question: RequestPart) -> dict[str, Any]:
     return {
         "key": question.entry_key,
         "title": question.entry.title,
@@ -226,10 +230,10 @@ def _mechanism(question: AskedQuestion) -> dict[str, Any]:
     }
 
 
-def _accuracy(question: AskedQuestion) -> dict[str, Any]:
-    """The guaranteed worst error over the question's class, as a number in its unit and as a sentence."""
+def _accuracy(question: RequestPart) -> dict[str, Any]:
+    """Return the guaranteed worst error over the part's query class, as a number in its unit and as a sentence."""
     bound = question.mechanism.accuracy(question.problem, BETA)
-    # The theorem's words state its number as a fact: they stand only where that number is guaranteed.
+    # The theorem's statement asserts its number, so it is included only where the number is guaranteed.
     words = bound.statement if bound.guaranteed else ""
     return {
         "guaranteed_error": question.guaranteed_error(BETA),
@@ -243,62 +247,62 @@ def _accuracy(question: AskedQuestion) -> dict[str, Any]:
 
 
 def certificate(stored: Stored) -> dict[str, Any]:
-    """The certificate of a stored release; the same each time."""
-    told = dict(stored.body) | {"ledger": {"salt": stored.salt, "chain": [dict(line) for line in stored.chain]}}
-    return told | {"digest": digest(told)}
+    """Return the certificate of a stored release; the same each time."""
+    document = dict(stored.body) | {"ledger": {"salt": stored.salt, "chain": [dict(line) for line in stored.chain]}}
+    return document | {"digest": digest(document)}
 
 
 def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored:
-    """The release that a certificate, which must hold, and its files are of; nothing tells whether it was published."""
-    body = {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
+    """Return the stored release of a verified certificate and its files; whether it was published is unknown."""
+    body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
     ledger = document["ledger"]
     chain = tuple(ledger["chain"])
-    return Stored(entry=len(folded(chain).outcomes), body=body, salt=ledger["salt"], chain=chain, files=dict(files))
+    return Stored(entry=len(fold_chain(chain).outcomes), body=body, salt=ledger["salt"], chain=chain, files=dict(files))
 
 
 def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> list[str]:
-    """Everything that is wrong with a certificate and the files it names, one sentence each; nothing if it holds.
+    """Return the faults of a certificate and its files, one sentence each; empty if it is valid.
 
-    The certificate that this program would write of the same request is built and compared field by field. What files
-    cannot tell is named by ``verification.unverifiable``.
+    The certificate that this program would write for the same request is built and compared field by field. The
+    fields that files cannot verify are listed by ``verification.unverifiable``.
 
     Args:
         certified: the certificate's file, which must be in canonical form, or its contents.
-        files: name to contents of what was released.
+        files: contents of the released files by name.
     """
     try:
-        document = parsed(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
+        document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         if isinstance(certified, bytes) and canonical(document) != certified:
             return ["The certificate is not in canonical form: it was written or changed by another program."]
-        for faults_found in (frame_faults, _content_faults, _table_faults):
-            if wrong := list(faults_found(document, files)):  # the next ones build on it
+        for check in (frame_faults, _content_faults, _table_faults):
+            if wrong := list(check(document, files)):  # the next ones build on it
                 return [printable(each) for each in wrong]
     except ParameterError as error:
         return [printable(str(error))]
-    except Exception:  # of whatever a made-up request makes fail: such a certificate was never written
+    except Exception:  # a forged request may fail anywhere: no program wrote such a certificate
         return ["The certificate lacks what its format asks for."]
     return []
 
 
 def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
-    """Sentences about everything that can be computed again, and about the files' digests."""
+    """Check everything that can be recomputed, and the files' digests; yields a sentence for each fault."""
     body = {name: value for name, value in document.items() if name not in {"ledger", "digest"}}
     lines, data = document["ledger"]["chain"], document["data"]
-    last, account = lines[-1], folded(lines)
-    budget = account.budget or Price(first=0)
+    last, account = lines[-1], fold_chain(lines)
+    budget = account.budget or Price(epsilon_or_rho=0)
     if last["details"] != details_of(body, salt=document["ledger"]["salt"]) or last["kind"] != STORED:
         yield "The ledger's entry is about another release."
     if lines[0]["details"] != details_of(data, salt=data["salt"]):
         yield "The ledger is about other data."
-    asked, registration = Request.of(body["request"]), Registration.of(data)
-    if asked.document != body["request"]:
+    request, registration = Request.of(body["request"]), Registration.of(data)
+    if request.document != body["request"]:
         yield "The request is not in canonical form."
-    sentence = registration.refusal or unreleasable(asked)
-    sentence = sentence or other_unit(asked, person=registration.person_column, rows=registration.rows_a_person)
+    sentence = registration.refusal or unreleasable(request)
+    sentence = sentence or other_unit(request, person=registration.person_column, rows=registration.rows_a_person)
     if sentence:
         yield sentence
         return
-    if (asked.neighbours, asked.n) != (registration.neighbours, registration.public_n):
+    if (request.neighbours, request.n) != (registration.neighbours, registration.public_n):
         yield "The request is about another relation or n than the registration."
     if body["version"] > sum(line["kind"] == VERSION for line in lines[: last["about"]]):
         yield "The rows' version was registered after the draw, or never."
@@ -311,7 +315,7 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         copies_put_back=account.count(RESTORED),
     )
     expected = body_of(
-        asked,
+        request,
         registration,
         version=body["version"],
         before=before,
@@ -321,71 +325,74 @@ def _content_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Ite
         by=body["by"],
         at=body["at"],
     )
-    skip = compared_elsewhere(body, parts=len(asked.parts))
-    yield from differences(body, expected, skip=skip, rounded=_rounded(asked))
+    skip = compared_elsewhere(body, parts=len(request.parts))
+    yield from differences(body, expected, skip=skip, rounded=_rounded(request))
     rows, charged = registration.rows_a_person, Price.read(last["amount"])
-    proved, each = price_of(asked, rows_a_person=rows), prices(asked, rows_a_person=rows)
+    proved, each = price_of(request, rows_a_person=rows), prices(request, rows_a_person=rows)
     yield from claim_faults(body, proved, each, exact=rows == 1)
     claimed = claim_of(body["guarantee"])
-    due, most = claimed, claimed
-    if budget.measure is Tally.RHO:
+    due, upper = claimed, claimed
+    if budget.measure is BudgetMeasure.RHO:
         rooms = (Fraction(1), ROOM)
-        due, most = (price_of(asked, rows_a_person=rows, measure=Tally.RHO, room=room) for room in rooms)
+        due, upper = (price_of(request, rows_a_person=rows, measure=BudgetMeasure.RHO, room=room) for room in rooms)
         if not budget_implies_claim(budget, body["guarantee"]["whole_data_set"]["private"]):
             yield "The budget is not as private as is said."
     if not due.within(charged):
         yield "Less was charged than is claimed."
-    elif not charged.within(with_rounding(most) if budget.measure is Tally.RHO else most):
+    elif not charged.within(with_rounding(upper) if budget.measure is BudgetMeasure.RHO else upper):
         yield "More was charged than is claimed."
     yield from file_faults(body["files"], files)
 
 
-def _rounded(asked: Request) -> Callable[[str], list[str]]:
-    """Of a field, what is said of the error of Gaussian noise with a sigma that is a little smaller and larger.
+def _rounded(request: Request) -> Callable[[str], list[str]]:
+    """Return a function from a field's name to its texts for a slightly smaller and larger Gaussian sigma.
 
-    Sigma is found by iteration, and another computer may find the next one; all that is no number of it stays.
+    Sigma is computed by iteration, and another computer may find an adjacent value; only numbers may differ.
     """
-    kept = dict[int, list[dict[str, Any]]]()
+    by_part = dict[int, list[dict[str, Any]]]()
 
     def texts(name: str) -> list[str]:
-        found = re.fullmatch(r"parts\.([0-9]+)\.accuracy\.(guaranteed_error|statement|worst_error)", name)
-        if not found:
+        match = re.fullmatch(r"parts\.([0-9]+)\.accuracy\.(guaranteed_error|statement|worst_error)", name)
+        if not match:
             return []
-        place = int(found[1])
-        if place not in kept:
-            part = asked.parts[place - 1]
+        place = int(match[1])
+        if place not in by_part:
+            part = request.parts[place - 1]
             gaussian = part.mechanism.gaussians(part.problem)
-            kept[place] = [_accuracy(each) for each in _beside(part)] if gaussian else []
-        return [said[found[2]] for said in kept[place]]
+            by_part[place] = [_accuracy(each) for each in _at_nearby_epsilon(part)] if gaussian else []
+        return [accuracy[match[2]] for accuracy in by_part[place]]
 
     return texts
 
 
-def _beside(part: AskedQuestion) -> Iterator[AskedQuestion]:
-    """The question at an epsilon slightly above and below: sigma falls with its root at least."""
+def _at_nearby_epsilon(part: RequestPart) -> Iterator[RequestPart]:
+    """Return the part at an epsilon slightly below and above, which brackets the sigma."""
     for factor in (1 - 2 * ROUNDING, 1 + 2 * ROUNDING):
         values = {**part.values, "epsilon": factor * float(part.parameters["epsilon"])}
-        with suppress(ParameterError):  # beyond the least or the largest epsilon
+        with suppress(ParameterError):  # outside the range of epsilon
             yield replace(part, values=values)
 
 
 def _table_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
-    """Sentences about files that cannot be of the request, whatever was drawn."""
-    asked = Request.of(document["request"])
-    for place, (part, told) in enumerate(zip(asked.parts, document["parts"], strict=True), 1):
-        own = {name: files[name] for name in told["files"]}
-        yield from table_faults(part, own, prefix=file_prefix(asked, place))
+    """Check that the files can come from the request for some noise; yields a sentence for each fault."""
+    request = Request.of(document["request"])
+    for place, (part, part_document) in enumerate(zip(request.parts, document["parts"], strict=True), 1):
+        own = {name: files[name] for name in part_document["files"]}
+        yield from table_faults(part, own, prefix=file_prefix(request, place))
 
 
-def against(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
-    """What is wrong with a ledger, by its chain of lines, that a certificate of the same data set tells."""
+def faults_against_ledger(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
+    """Return the faults of a ledger's chain that a certificate of the same data set reveals."""
     try:
-        document = parsed(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
+        document = parse_document(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
         chain = document["ledger"]["chain"]
-        entries, body = len(chain), {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
-        sealed = digest({name: told for name, told in document.items() if name != "digest"}) == document["digest"]
+        entries, body = (
+            len(chain),
+            {name: value for name, value in document.items() if name not in {"ledger", "digest"}},
+        )
+        sealed = digest({name: value for name, value in document.items() if name != "digest"}) == document["digest"]
         its_own = chain[-1]["details"] == details_of(body, salt=document["ledger"]["salt"])
-    except Exception:  # whatever a made-up document makes fail
+    except Exception:  # a forged document may fail anywhere
         return ["The certificate lacks what its format asks for."]
     if not (sealed and its_own):
         return ["The certificate's digests are not those of what it says: it was changed."]

@@ -1,11 +1,11 @@
-"""The command line of a ledger: the same as a page would do, without a browser. ``run.py`` starts it.
+"""Command line of the ledger, with the same operations as the pages. ``run.py`` starts it.
 
 release PLAN DATA        charge, draw and store one release, of a plan or a request; writes its files and certificate
-verify CERTIFICATE FILE…  whether a certificate and its files hold together
+verify CERTIFICATE FILE…  verify a certificate and its files
 ledger register DATA …   begin a ledger for a table
-ledger show              what is spent and left
-ledger check             whether the ledger adds up, also against a certificate
-ledger backup FOLDER     a checked copy
+ledger show              show the budget spent and left
+ledger check             check the ledger, also against a certificate
+ledger backup FOLDER     write a checked copy
 ledger restore COPY      put a copy in the place of a file that is damaged or lost
 """
 
@@ -25,9 +25,9 @@ from dpcore.data.reading.format import USUAL, Format, read_format
 from dpcore.data.reading.format_text import format_sentence
 from dpcore.data.reading.scratch import remove_all_when_ended
 from dpcore.data.reading.tables import FirstRowUnclear, Table, read_table
-from dprelease.certificate import against, stored_of, verify
-from dprelease.downloads import MADE, downloads_of, zipped
-from dprelease.ledger.canonical import MAX_CHARACTERS, parsed
+from dprelease.certificate import faults_against_ledger, stored_of, verify
+from dprelease.downloads import DERIVED_FILES, downloads_of, zip_files
+from dprelease.ledger.canonical import MAX_CHARACTERS, parse_document
 from dprelease.ledger.checks import check
 from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.records import (
@@ -42,10 +42,10 @@ from dprelease.ledger.records import (
     restored_sentence,
 )
 from dprelease.ledger.store import Ledger
-from dprelease.ledger.units import Price, Tally
+from dprelease.ledger.units import BudgetMeasure, Price
 from dprelease.plan.questions import FORMAT as PLAN
 from dprelease.plan.questions import Plan
-from dprelease.release import known_outcome, rehearse, release
+from dprelease.release import existing_outcome, rehearse, release
 from dprelease.requests.coverage import coverage
 from dprelease.requests.file_checks import check_file_sizes
 from dprelease.requests.parts import Request
@@ -55,7 +55,7 @@ FORMAT_HELP = "how the file is read, as in “decimal=, date_order=day missing=-
 
 
 def default_folder() -> Path:
-    """Where a user's ledger is: where DPSCOPE_LEDGER says, else in the XDG data directory."""
+    """Return the folder of the user's ledger: DPSCOPE_LEDGER, else in the XDG data directory."""
     if named := os.environ.get("DPSCOPE_LEDGER"):
         return Path(named)
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "dpscope" / "ledger"
@@ -65,7 +65,7 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):  # an account without a name, as in some containers
-        return "somebody"
+        return "unknown"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("--person", default="", help="the column that tells whose a row is")
     each.add_argument("--rows", type=int, default=1, help="rows of one person that count")
     each.add_argument(
-        "--measure", type=Tally, choices=list(Tally), default=Tally.SUMS,
+        "--measure", type=BudgetMeasure, choices=list(BudgetMeasure), default=BudgetMeasure.SUMS,
         help="rho: for many Gaussian releases; the budget is then within epsilon and delta, and fixed",
     )  # fmt: skip
     parts.add_parser("version", parents=[shared, rows], help="another file of the same people")
@@ -127,7 +127,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _table(options: argparse.Namespace, requested: Format = USUAL) -> Table:
-    """The file's table, read by the settings of a request, else by those of the command."""
+    """Read the file's table by the settings of a request, else by those of the command."""
     header = None if options.header is None else options.header == "yes"
     if None not in (header, requested.header) and header != requested.header:
         raise ParameterError("The request says otherwise than --header whether row 1 holds names: leave --header out.")
@@ -137,7 +137,7 @@ def _table(options: argparse.Namespace, requested: Format = USUAL) -> Table:
         if other := [name for name in named if getattr(settings, name) != getattr(requested, name)]:
             raise ParameterError(f"The request sets “{other[0]}” otherwise than --format: leave --format out.")
         settings = requested
-    # These are rows about people: nothing of how they are read is guessed from them, nor where the header is.
+    # The rows are private: neither their format nor the place of the header is guessed from them.
     if settings.skip is None:
         settings = replace(settings, skip=0)
     try:
@@ -147,23 +147,23 @@ def _table(options: argparse.Namespace, requested: Format = USUAL) -> Table:
     raise DataError(f"{sentence} Say --header yes or no; skip a title above the header with --format skip=1.")
 
 
-def _opened(options: argparse.Namespace, *, make: bool = False) -> Ledger:
+def _open_ledger(options: argparse.Namespace, *, make: bool = False) -> Ledger:
     if not make and not options.ledger.is_dir():
         raise LedgerError("There is no ledger in this folder: `ledger register` begins one.")
     return Ledger.open(options.ledger)
 
 
-def _chosen(ledger: Ledger, asked: str) -> str:
-    held = ledger.dataset_ids()
-    if asked or len(held) != 1:
-        if asked not in held:
+def _dataset_id(ledger: Ledger, name: str) -> str:
+    dataset_ids = ledger.dataset_ids()
+    if name or len(dataset_ids) != 1:
+        if name not in dataset_ids:
             raise LedgerError("The ledger holds no such data set: name one that `ledger show` lists with --dataset.")
-        return asked
-    return held[0]
+        return name
+    return dataset_ids[0]
 
 
 def _read_document(path: Path, *, what: str) -> bytes:
-    """Return the contents of a file of JSON, which a stranger may have made: no more is read than ``parsed`` takes."""
+    """Return the contents of an untrusted JSON file, of at most the size that ``parse_document`` accepts."""
     if path.exists() and not path.is_file():
         raise ParameterError(f"A {what} is a file, not a folder or a device.")
     if path.stat().st_size > 4 * MAX_CHARACTERS:  # of four bytes at most
@@ -171,10 +171,10 @@ def _read_document(path: Path, *, what: str) -> bytes:
     return path.read_bytes()
 
 
-def _asked(options: argparse.Namespace) -> Request:
-    """The request of a file, or that of all questions of a plan."""
+def _read_request(options: argparse.Namespace) -> Request:
+    """Read a request from a file, or make the request for all questions of a plan."""
     text = _read_document(options.request, what="request")
-    if str(parsed(text, what="request").get("format")).startswith(PLAN.partition("/")[0] + "/"):
+    if str(parse_document(text, what="request").get("format")).startswith(PLAN.partition("/")[0] + "/"):
         return Plan.read(text).request(draw=options.draw)
     if options.draw != 1:
         raise ParameterError("The number of a request's draw stands in its file: --draw is for plans.")
@@ -182,51 +182,51 @@ def _asked(options: argparse.Namespace) -> Request:
 
 
 def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
-    request = _asked(options)
+    request = _read_request(options)
     if options.data is None:
-        found = rehearse(request)
-        yield found.sentence
+        rehearsal = rehearse(request)
+        yield rehearsal.sentence
         if len(request.parts) > 1:
-            yield from _told_of(request, found.errors)
-        yield from _told_of(request, found.coverage)
+            yield from _coverage_lines(request, rehearsal.errors)
+        yield from _coverage_lines(request, rehearsal.coverage)
         return
-    ledger = _opened(options)
-    dataset_id = _chosen(ledger, options.dataset)
-    known = known_outcome(ledger, dataset_id, request, by)
-    came: Stored | Failed | Refused | Busy
+    ledger = _open_ledger(options)
+    dataset_id = _dataset_id(ledger, options.dataset)
+    known = existing_outcome(ledger, dataset_id, request, by)
+    outcome: Stored | Failed | Refused | Busy
     if known:
-        table, came = None, known
+        table, outcome = None, known
     else:
         table = _table(options, request.file_format)
-        came = release(ledger, dataset_id, request, table, by)
-    if not isinstance(came, Stored):
-        raise LedgerError(came.sentence)
+        outcome = release(ledger, dataset_id, request, table, by)
+    if not isinstance(outcome, Stored):
+        raise LedgerError(outcome.sentence)
     if known:
-        yield f"Entry {came.entry} was drawn before; this file was not read. Nothing is charged again."
-    files = downloads_of(came)
+        yield f"Entry {outcome.entry} was drawn before; this file was not read. Nothing is charged again."
+    files = downloads_of(outcome)
     if options.zip:
-        files = {f"release-{came.entry}.zip": zipped(files)}
-    if taken := [
+        files = {f"release-{outcome.entry}.zip": zip_files(files)}
+    if existing := [
         name for name in files if (options.out / name).exists() and (options.out / name).read_bytes() != files[name]
     ]:
-        raise LedgerError(f"The release is stored, but a file {taken[0]} is there already: name another folder.")
+        raise LedgerError(f"The release is stored, but a file {existing[0]} is there already: name another folder.")
     options.out.mkdir(parents=True, exist_ok=True)
     for name, contents in files.items():
         (options.out / name).write_bytes(contents)
-    charged = Price.read(dict(came.chain[-1]["amount"]))
-    published = "Published" if came.published else "Not published"
+    charged = Price.read(dict(outcome.chain[-1]["amount"]))
+    published = "Published" if outcome.published else "Not published"
     if table is not None:
         yield format_sentence(table.format, header=table.header)
-    yield f"Entry {came.entry}, charged {charged}. {published}. Left: {ledger.account(dataset_id).left}."
-    yield from _told_of(request, [coverage(part.mechanism, part.problem) for part in request.parts])
+    yield f"Entry {outcome.entry}, charged {charged}. {published}. Left: {ledger.account(dataset_id).left}."
+    yield from _coverage_lines(request, [coverage(part.mechanism, part.problem) for part in request.parts])
     yield f"Written: {', '.join(str(options.out / name) for name in files)}."
 
 
-def _told_of(request: Request, coverages: Sequence[str]) -> Iterator[str]:
-    """Bounds, missing values and rows of every value that is released."""
-    for place, (part, told) in enumerate(zip(request.parts, coverages, strict=True), 1):
-        if told:
-            yield f"{place}. {part.entry.title} of {part.reading.title}: {told}"
+def _coverage_lines(request: Request, coverages: Sequence[str]) -> Iterator[str]:
+    """Format a line for each released value with its bounds, missing values and rows."""
+    for place, (part, sentence) in enumerate(zip(request.parts, coverages, strict=True), 1):
+        if sentence:
+            yield f"{place}. {part.entry.title} of {part.reading.title}: {sentence}"
 
 
 def _verify(options: argparse.Namespace) -> Iterator[str]:
@@ -237,13 +237,15 @@ def _verify(options: argparse.Namespace) -> Iterator[str]:
         raise ParameterError("A certificate's files are files, not folders or devices.")
     check_file_sizes(path.stat().st_size for path in options.files)
     files = {path.name: path.read_bytes() for path in options.files}
-    # What is made of a certificate is not named in it: it is made once more.
-    others = {name: files.pop(name) for name in MADE if name in files}
+    # Files that are derived from a certificate are not named in it: they are derived again and compared.
+    others = {name: files.pop(name) for name in DERIVED_FILES if name in files}
     if wrong := verify(certified, files):
         raise LedgerError("\n".join(wrong))
-    made = downloads_of(stored_of(parsed(certified, what="certificate"), files)) if others else {}
+    derived = downloads_of(stored_of(parse_document(certified, what="certificate"), files)) if others else {}
     if wrong := [
-        f"The file {name} is not the one made of this certificate." for name in others if others[name] != made.get(name)
+        f"The file {name} is not the one made of this certificate."
+        for name in others
+        if others[name] != derived.get(name)
     ]:
         raise LedgerError("\n".join(wrong))
     yield "The certificate and its files hold together."
@@ -251,24 +253,24 @@ def _verify(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _ledger(options: argparse.Namespace, by: Actor) -> Iterator[str]:
-    ledger = _opened(options, make=options.part == "register")
+    ledger = _open_ledger(options, make=options.part == "register")
     if options.part == "register":
         yield from _register(options, ledger, by)
         return
     if options.part == "show":
         yield f"The ledger is in {ledger.folder}."
         for dataset_id in ledger.dataset_ids():
-            yield from _shown(ledger, dataset_id)
+            yield from _show(ledger, dataset_id)
         return
     if options.part == "restore":
-        yield _put_back(restore(ledger, options.copy, by))
+        yield _restored_sentence(restore(ledger, options.copy, by))
         return
     if options.part == "check" and not options.dataset and not vars(options).get("against"):
         chosen = ledger.dataset_ids()
     else:
-        chosen = [_chosen(ledger, options.dataset)]
+        chosen = [_dataset_id(ledger, options.dataset)]
     for dataset_id in chosen:
-        yield from _done(options, ledger, dataset_id, by)
+        yield from _run_ledger_command(options, ledger, dataset_id, by)
 
 
 def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterator[str]:
@@ -280,8 +282,8 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
         n = table.row_count
     if options.person and options.person not in table.columns:
         raise LedgerError("The file has no such person column.")
-    allowed = Price.allowed if options.measure is Tally.SUMS else Price.allowed_in_rho
-    made = ledger.register(
+    allowed = Price.allowed if options.measure is BudgetMeasure.SUMS else Price.allowed_in_rho
+    registration = ledger.register(
         Registration(
             name=options.name,
             neighbours=options.relation,
@@ -294,14 +296,14 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
         by,
     )
     yield f"{format_sentence(table.format, header=table.header)} Cells that do not fit a declaration count as missing."
-    yield f"Registered as {made.dataset_id}. Unit and relation cannot be changed later."
+    yield f"Registered as {registration.dataset_id}. Unit and relation cannot be changed later."
 
 
-def _shown(ledger: Ledger, dataset_id: str) -> Iterator[str]:
+def _show(ledger: Ledger, dataset_id: str) -> Iterator[str]:
     registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
     yield f"{dataset_id}: {registration.name}, {registration.neighbours.words}."
     yield f"  Spent {account.spent} of {account.budget}, left {account.left}."
-    if registration.measure is Tally.RHO:
+    if registration.measure is BudgetMeasure.RHO:
         yield f"  All of it is together within {account.budget.private}."
     if account.copies_put_back:
         yield f"  {restored_sentence(account.copies_put_back)}"
@@ -309,16 +311,16 @@ def _shown(ledger: Ledger, dataset_id: str) -> Iterator[str]:
         yield f"  Attempt {attempt.number} of {attempt.at} has no outcome; {attempt.price} is held."
 
 
-def _put_back(kept: Path | None) -> str:
-    beside = f" The old file is {kept}." if kept else ""
-    return f"The copy was put back.{beside} What was charged after it was made is not in it: certificates say so."
+def _restored_sentence(old_file: Path | None) -> str:
+    sentence = f" The old file is {old_file}." if old_file else ""
+    return f"The copy was put back.{sentence} What was charged after it was made is not in it: certificates say so."
 
 
-def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Actor) -> Iterator[str]:
+def _run_ledger_command(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Actor) -> Iterator[str]:
     if options.part == "check":
         wrong = check(ledger, dataset_id)
         if not wrong and options.against:
-            wrong = against(_read_document(options.against, what="certificate"), ledger.lines(dataset_id))
+            wrong = faults_against_ledger(_read_document(options.against, what="certificate"), ledger.lines(dataset_id))
         if wrong:
             raise LedgerError("\n".join(wrong))
         yield f"{dataset_id}: the ledger adds up."
@@ -340,9 +342,9 @@ def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Acto
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what the arguments say; returns 0, or 1 after one sentence on the error output."""
+    """Run the command; returns 0, or 1 after one sentence on the error output."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without a letter such as ε shows another in its place
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show ε shows a replacement
             stream.reconfigure(errors="replace")
     options = _parser().parse_args(arguments)
     try:

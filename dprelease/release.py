@@ -1,4 +1,4 @@
-"""Releases: charged once, drawn once, stored, or not at all. Knows no page; the command line and pages both call it."""
+"""Releases, which are charged, drawn and stored once or not at all. The command line and the pages call this module."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ from dprelease.ledger.chain import FAILED, STORED
 from dprelease.ledger.checks import check
 from dprelease.ledger.connection import PATIENCE
 from dprelease.ledger.fingerprint import fingerprint, key_of
-from dprelease.ledger.looks import print_of_name
-from dprelease.ledger.reading import account_in, seen_in, unpublished_in
+from dprelease.ledger.reading import account_in, has_access_entry, unpublished_in
 from dprelease.ledger.records import (
     DIED,
     RAISED,
@@ -51,17 +50,18 @@ from dprelease.ledger.records import (
     Stored,
 )
 from dprelease.ledger.store import Ledger
+from dprelease.ledger.true_value_access import name_fingerprint
 from dprelease.ledger.units import Price
 from dprelease.ledger.writing import book, today
 from dprelease.requests.coverage import coverage
-from dprelease.requests.parts import AskedQuestion, Request, other_unit
+from dprelease.requests.parts import Request, RequestPart, other_unit
 from dprelease.requests.tables import BETA, csv_files
 
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
-MAX_MADE_UP = 1_000_000
+MAX_REHEARSAL_ROWS = 1_000_000
 FEW = 100_000
-"""Rows that a file opened to analysts may have, however few are registered."""
+"""Rows that a file for analysts may always have, however few are registered."""
 TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
 OTHER_FORMAT = (
     "The request names another {setting} than this file was read with: read the file with the request's. Nothing was "
@@ -69,16 +69,16 @@ OTHER_FORMAT = (
 )
 CLOCK = "This computer's clock shows a day before the data were registered: set it right. Nothing was charged."
 """A certificate with such a day is refused by ``verify``."""
-STRANGE = "These rows are not registered. If they are the same people, register them as a new version."
+UNREGISTERED_ROWS = "These rows are not registered. If they are the same people, register them as a new version."
 
 
 def cost(request: Request, registration: Registration) -> Price:
-    """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
+    """Return the price of a release; reads no rows. Raises ParameterError where there is no guarantee."""
     return price_of(request, rows_a_person=registration.rows_a_person, measure=registration.measure)
 
 
 def refusal(request: Request, registration: Registration, account: Spent) -> str:
-    """Why nothing would be drawn, in a sentence; empty if it would. It touches no rows."""
+    """Return the reason why a request would be refused; empty if it would not be. Reads no rows."""
     if sentence := unreleasable(request) or unsuitable(request):
         return sentence
     if today() < registration.at:
@@ -96,22 +96,22 @@ def refusal(request: Request, registration: Registration, account: Spent) -> str
 
 
 def unsuitable(request: Request) -> str:
-    """Return why a statistic would be a wrong number, however private; empty if none would. It touches no rows.
+    """Return why a statistic would be a wrong number, however private; empty if none would. Reads no rows.
 
-    No certificate is judged by it: what was released before it was asked stays as private as it was.
+    Certificates are not judged by this: an earlier release remains as private as it was.
     """
     return next(filter(None, (part.mechanism.unsuitable(part.problem) for part in request.parts)), "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
-    """The same draw on made-up rows: how long it takes, and how much comes out.
+    """Result of the same release on mock data: its time and size.
 
     Attributes:
-        seconds: of the draw.
-        numbers: released.
-        errors: the guaranteed error of each question in one sentence, or that there is none.
-        coverage: bounds, missing values and rows of each question that asks for one value; else empty.
+        seconds: time of the release.
+        numbers: number of released numbers.
+        errors: guaranteed error of each part in one sentence, or that there is none.
+        coverage: bounds, missing values and rows of each part that releases one value; else empty.
     """
 
     seconds: float
@@ -121,46 +121,46 @@ class Rehearsal:
 
     @property
     def sentence(self) -> str:
-        """What was drawn, and the guaranteed error where there is one question; nothing of it is about private rows."""
+        """Summary in words, with the guaranteed error of a single part; it depends on no private row."""
         many = f"{self.numbers:,} number{'s' * (self.numbers != 1)}"
         error = f" {self.errors[0]}" if len(self.errors) == 1 else ""
         return f"On made-up rows: {rounded_up(self.seconds)} s, {many}. Nothing was charged.{error}"
 
 
 def rehearse(request: Request) -> Rehearsal:
-    """The secure sampler on made-up rows of the same public problem; free. Raises as ``rehearsing`` does."""
-    return finish(rehearsing(request))
+    """Run the secure sampler on mock data of the same public problem, without cost; see ``rehearse_in_steps``."""
+    return finish(rehearse_in_steps(request))
 
 
-def rehearsing(request: Request) -> Generator[float, None, Rehearsal]:
-    """The same in blocks, one for each question: yields the share that is done.
+def rehearse_in_steps(request: Request) -> Generator[float, None, Rehearsal]:
+    """Rehearse part by part; yields the fraction done.
 
     Raises:
-        ParameterError: it cannot be released, or made-up rows would be too many.
+        ParameterError: the request cannot be released, or mock data would have too many rows.
     """
     if sentence := unreleasable(request) or unsuitable(request):
         raise ParameterError(sentence)
     seconds, numbers = 0.0, 0
     for place, part in enumerate(request.parts):
         yield place / len(request.parts)
-        problem = replace(part.problem, n=min(part.problem.n, MAX_MADE_UP, max_mock_rows(part.problem.domain)))
+        problem = replace(part.problem, n=min(part.problem.n, MAX_REHEARSAL_ROWS, max_mock_rows(part.problem.domain)))
         dataset = twin(part.reading, n=problem.n).dataset()
         start = time.perf_counter()
         drawn = draw(part, problem, dataset)
         seconds += time.perf_counter() - start
         numbers += drawn.outcomes().shape[1]
     errors = tuple(part.guaranteed_error(BETA) for part in request.parts)
-    told = tuple(coverage(part.mechanism, part.problem) for part in request.parts)
-    return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=told)
+    sentences = tuple(coverage(part.mechanism, part.problem) for part in request.parts)
+    return Rehearsal(seconds=seconds, numbers=numbers, errors=errors, coverage=sentences)
 
 
-def known_outcome(ledger: Ledger, dataset_id: str, request: Request, by: Actor) -> Stored | Failed | Refused | None:
-    """Return what came of a request that was drawn before, or why the ledger gives nothing out; None if it is new.
+def existing_outcome(ledger: Ledger, dataset_id: str, request: Request, by: Actor) -> Stored | Failed | Refused | None:
+    """Return the outcome of a request that was drawn before, or why the ledger refuses; None if it is new.
 
-    It reads no rows. Raises LedgerError for a caller without a role.
+    It reads no rows. Raises LedgerError for a user without a role.
     """
     by.must_have_a_role(RELEASE)
-    if wrong := check(ledger, dataset_id):  # a result that was exchanged is not handed out either
+    if wrong := check(ledger, dataset_id):  # a result that was replaced is not returned either
         return Refused(sentence=wrong[0])
     return ledger.find(dataset_id, request.digest)
 
@@ -168,21 +168,21 @@ def known_outcome(ledger: Ledger, dataset_id: str, request: Request, by: Actor) 
 def release(
     ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, *, patience: float = PATIENCE
 ) -> Stored | Failed | Refused | Busy:
-    """Charge, draw and store, in one transaction. A request that was drawn before is given back, free.
+    """Charge, draw and store in one transaction. The result of an earlier equal request is returned without a charge.
 
     Args:
-        ledger: that holds the data set.
-        dataset_id: under which the table is registered.
-        request: what is to be released: one question, or several in one press.
+        ledger: the ledger of the data set.
+        dataset_id: id under which the table is registered.
+        request: the request, with one part or several.
         table: the private rows.
-        by: who asks; stewards and analysts may, and whoever has no role is refused.
-        patience: seconds to wait while somebody else draws from the same data.
+        by: the user; the data owner and analysts may release, a user without a role is refused.
+        patience: seconds to wait while another process draws from the same data.
 
-    Whatever goes wrong once something is charged is an outcome; what is raised before has charged nothing.
+    Any error after the charge becomes an outcome; an error before it is raised, and nothing is charged.
     """
-    lost = ""  # what is said where the ledger is lost from here on, once something is charged
+    lost = ""  # message if the ledger is lost from here on, once something is charged
     try:
-        if known := known_outcome(ledger, dataset_id, request, by):
+        if known := existing_outcome(ledger, dataset_id, request, by):
             return known
         if sentence := missing_column(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
@@ -192,87 +192,87 @@ def release(
             return Refused(sentence=sentence)
         if sentence := _other_cells(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
-        print_of_rows = fingerprint(table, key=key_of(ledger.folder))
-        version = ledger.version_of(dataset_id, print_of_rows)
+        rows_fingerprint = fingerprint(table, key=key_of(ledger.folder))
+        version = ledger.version_of(dataset_id, rows_fingerprint)
         if not version:
-            return Refused(sentence=STRANGE)
+            return Refused(sentence=UNREGISTERED_ROWS)
         if sentence := _wrong_number(ledger.registration(dataset_id), table):
             return Refused(sentence=sentence)
         with ledger.turn(dataset_id, patience=patience):
             if wrong := check(ledger, dataset_id):
                 return Refused(sentence=wrong[0])
-            ledger.book_dead(dataset_id)
+            ledger.book_dead_attempts(dataset_id)
             if known := ledger.find(dataset_id, request.digest):
                 return known
             registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
             if sentence := refusal(request, registration, account):
                 return Refused(sentence=sentence)
             price = cost(request, registration)
-            if ledger.version_of(dataset_id, print_of_rows) != version:  # a copy was put back since
-                return Refused(sentence=STRANGE)
-            looks = {*ledger.fingerprints(dataset_id), *_also(ledger, table)}
-            lost = UNSURE  # until it is known whether it is begun
+            if ledger.version_of(dataset_id, rows_fingerprint) != version:  # a copy was restored since
+                return Refused(sentence=UNREGISTERED_ROWS)
+            accessed_prints = {*ledger.fingerprints(dataset_id), *_engine_table_prints(ledger, table)}
+            lost = UNSURE  # until it is known whether the attempt was committed
             try:
-                attempt = ledger.begin(dataset_id, request.document, price, by, looks=looks)
-            except LedgerError:  # its words say what is charged
+                attempt = ledger.begin(dataset_id, request.document, price, by, accessed_prints=accessed_prints)
+            except LedgerError:  # its message states the charge
                 lost = ""
                 raise
             lost = DIED
             with ledger.drawing(dataset_id, attempt) as connection:
                 try:
-                    files = _drawn(request, registration, table)
+                    files = _draw_files(request, registration, table)
                     body = body_of(
                         request,
                         registration,
                         version=version,
-                        before=_before(account_in(connection), attempt),
+                        before=_account_with_attempt(account_in(connection), attempt),
                         files=files,
                         unpublished=unpublished_in(connection),
-                        steward_saw=seen_in(connection),
+                        steward_saw=has_access_entry(connection),
                         by=attempt.by,
                         at=attempt.at,
                     )
-                except Exception:  # whatever it is, it may depend on the rows, and so may its words
-                    if table.closed:  # by somebody else: an attempt without an outcome, as when the process ends
+                except Exception:  # any error may depend on the rows, and so may its message
+                    if table.closed:  # closed by another thread: no outcome, as when the process ends
                         raise LedgerError(DIED) from None
                     files, outcome = {}, FAILED
                     body = {"request": request.document, "by": attempt.by, "at": attempt.at, "reason": RAISED}
                 else:
                     outcome = STORED
                 book(connection, attempt, outcome, body, files)
-            lost = UNSURE  # the outcome is booked, and not yet read
+            lost = UNSURE  # the outcome is committed, but not read yet
             return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
     except LedgerBusy:
         return Failed(sentence=lost) if lost else Busy()
-    except LedgerUnsure as error:  # asked again, what was stored is given back
+    except LedgerUnsure as error:  # an equal request later returns what was stored
         return Failed(sentence=str(error)) if lost else Refused(sentence=str(error))
     except LedgerError as error:
         return Failed(sentence=lost) if lost else Refused(sentence=str(error))
-    except DataError as error:  # what the file is called, no registration publishes
+    except DataError as error:  # the file's name is not public, the registered name is
         if lost:
             return Failed(sentence=lost)
         sentence = str(error).removeprefix(f"{table.name}: ")
         return Refused(sentence=f"{ledger.registration(dataset_id).name}: {sentence}")
     except Exception:
-        if lost:  # whoever asked is told what is charged, and not in words that may quote a row
+        if lost:  # the message states the charge and cannot quote a row
             return Failed(sentence=lost)
         raise
 
 
-def _before(account: Spent, attempt: Attempt) -> Spent:
-    """The account with what this attempt holds; what others begun, whose turn was lost, is charged to none yet."""
-    others = sum((each.price for each in account.begun if each.number != attempt.number), Price(first=0))
+def _account_with_attempt(account: Spent, attempt: Attempt) -> Spent:
+    """Return the account with this attempt's price but not those of other open attempts, which are not charged yet."""
+    others = sum((each.price for each in account.begun if each.number != attempt.number), Price(epsilon_or_rho=0))
     return replace(account, spent=account.spent - others)
 
 
-def _also(ledger: Ledger, table: Table) -> list[str]:
-    """What a look at other counts of the same table was noted under."""
-    kept = isinstance(table, CountedTable)
-    return [print_of_name(table.name, key=key_of(ledger.folder))] if kept else []
+def _engine_table_prints(ledger: Ledger, table: Table) -> list[str]:
+    """Return the fingerprint under which access to other counts of the same engine table is recorded."""
+    is_counted = isinstance(table, CountedTable)
+    return [name_fingerprint(table.name, key=key_of(ledger.folder))] if is_counted else []
 
 
 def missing_column(registration: Registration, request: Request, table: Table) -> str:
-    """Which column the file lacks, in a sentence; empty if none. It touches no rows."""
+    """Return a sentence on a column that the file lacks; empty if there is none. Reads no rows."""
     columns = {column for part in request.parts for column in part.reading.columns}
     named = {*columns, *filter(None, [registration.person_column])}
     missing = sorted(named - set(table.columns))
@@ -285,64 +285,64 @@ CELL_SETTINGS = {
     "missing": "list of codes for missing values",
     "days": "day of times with an offset",
 }
-"""Settings that say how the text of a cell is read."""
+"""Settings that control how the text of a cell is parsed, in words."""
 
 
 def other_format(request: Request, table: Table) -> str:
-    """Return which setting of the request the table was not read with, in a sentence; empty if none. Reads no rows.
+    """Return a sentence on a setting by which the table was read otherwise than requested; else empty. Reads no rows.
 
-    A request without settings is released from a file as it was read, and an engine's columns have types of their own.
+    A request without settings accepts the file as it was read, and an engine's columns have their own types.
     """
     if request.file_format == USUAL or isinstance(table, CountedTable):
         return ""
     for name, words in CELL_SETTINGS.items():
-        requested, found = getattr(request.file_format, name), getattr(table.format, name)
-        if requested != found and requested != "":
+        requested, actual = getattr(request.file_format, name), getattr(table.format, name)
+        if requested != actual and requested != "":
             return OTHER_FORMAT.format(setting=words)
     return ""
 
 
-def most_rows(registration: Registration) -> int:
-    """Rows that a data set has at most where analysts may draw from it: a public number."""
+def max_rows(registration: Registration) -> int:
+    """Return the largest number of rows of a data set from which analysts may draw: a public number."""
     replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
     return min(registration.public_n if replaced else max(2 * registration.public_n, FEW), LIMITS.rows)
 
 
 def too_wide(registration: Registration, request: Request, table: Table) -> str:
-    """Why analysts may not ask for so much of a row at once; empty if they may. It touches no rows.
+    """Return why analysts may not request so many columns at once; empty if they may. Reads no rows.
 
-    A draw that fails for want of memory tells how many rows there are: of as many as there may be, none fails.
+    A failure for lack of memory would reveal the number of rows, so the largest allowed number must fit.
     """
     try:
         for part in () if isinstance(table, CountedTable) else request.parts:
             each = BYTES_TO_READ + _reading(part, registration).room
-            LIMITS.afford(rows=most_rows(registration), each=each)
+            LIMITS.afford(rows=max_rows(registration), each=each)
     except TooLarge:
         return TOO_WIDE
     return ""
 
 
 def _other_cells(registration: Registration, request: Request, table: Table) -> str:
-    """Why counts in these cells answer no such question; no row has a say in it, so that it is free."""
+    """Return why counts in these cells cannot answer the request; it depends on no row, so it costs nothing."""
     if isinstance(table, Snapshot):
         try:
             for part in request.parts:
-                _dataset(part, registration, table.of_nobody())
+                _dataset(part, registration, table.without_rows())
         except (DataError, ParameterError) as error:
             return str(error)
     return ""
 
 
 def _wrong_number(registration: Registration, table: Table) -> str:
-    """Whether the file has as many rows as is registered, where that number is public."""
+    """Return a sentence if the number of rows differs from the registered one where it is public; else empty."""
     replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
     if replaced and table.row_count != registration.public_n:
         return "Where rows are replaced, n is public, and the file has another number of rows than is registered."
     return ""
 
 
-def _drawn(request: Request, registration: Registration, table: Table) -> dict[str, bytes]:
-    """The files of all questions; each question's draw is held to its own guarantee."""
+def _draw_files(request: Request, registration: Registration, table: Table) -> dict[str, bytes]:
+    """Draw the files of all parts; each draw is checked against its own guarantee."""
     files: dict[str, bytes] = {}
     for place, part in enumerate(request.parts, 1):
         drawn = draw(part, part.problem, _dataset(part, registration, table))
@@ -350,29 +350,29 @@ def _drawn(request: Request, registration: Registration, table: Table) -> dict[s
     return files
 
 
-def _dataset(question: AskedQuestion, registration: Registration, table: Table) -> Dataset:
-    """The rows; of each person only so many, the first in the file."""
+def _dataset(question: RequestPart, registration: Registration, table: Table) -> Dataset:
+    """Return the rows; for each person only the registered number, the first in the file."""
     provenance = Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name)
     return _reading(question, registration).dataset(table, provenance)
 
 
-def _reading(question: AskedQuestion, registration: Registration) -> Reading:
+def _reading(question: RequestPart, registration: Registration) -> Reading:
     reading = question.reading
     if registration.person_column:
         return Capped(reading=reading, person=registration.person_column, rows=registration.rows_a_person)
     return reading
 
 
-def draw(question: AskedQuestion, problem: Problem, dataset: Dataset) -> Drawn:
-    """One draw by the secure sampler; raises ParameterError if it spends more than its guarantee says."""
+def draw(question: RequestPart, problem: Problem, dataset: Dataset) -> Drawn:
+    """Draw once with the secure sampler; raises ParameterError if it spends more than its guarantee."""
     sampler = Account(Secure())
     drawn = question.mechanism.run(question.mechanism.prepare(dataset, problem), sampler, 1)
-    guarantee = question.mechanism.guarantee(problem)  # for rows: what is spent is measured in them
+    guarantee = question.mechanism.guarantee(problem)  # for rows, as the sampler's account is per row
     promised = question.mechanism.guarantee(replace(problem, person_rows=dataset.person_rows))
-    # Where more than epsilon is spent, that delta is 1.
+    # The delta is 1 if more than epsilon is spent.
     over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
     spent = [(charge.sigma, charge.numbers, charge.squared_shift) for charge in sampler.charges]
-    over |= bool(told := question.mechanism.gaussians(problem)) and list(told) != spent
+    over |= bool(gaussians := question.mechanism.gaussians(problem)) and list(gaussians) != spent
     if over or not sampler.charges or drawn.guarantee != promised:
         raise ParameterError("The draw spent something else than its guarantee says.")
     return drawn

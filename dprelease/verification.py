@@ -1,6 +1,6 @@
-"""What is checked of a certificate against the one that this program would write, field by field.
+"""Verification of a certificate against the one that this program would write, field by field.
 
-What files cannot tell is named in ``CANNOT_TELL``, with the form it must have. Everything else is recomputed.
+``UNVERIFIABLE_FIELDS`` lists the fields that files cannot verify, with their form. All other fields are recomputed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from dpcore.core import Neighbours, exactly
 from dpcore.privacy.composition import zcdp_delta
 from dprelease.ledger.canonical import digest, digest_of_bytes
-from dprelease.ledger.chain import folded
+from dprelease.ledger.chain import fold_chain
 from dprelease.ledger.records import is_words
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
@@ -26,23 +26,23 @@ FIELDS = {
     *("format", "release_id", "request", "data", "version", "guarantee", "parts", "tuning", "software", "files", "by"),
     *("at", "ledger", "digest"),
 }
-"""What every certificate says."""
+"""Fields of every certificate."""
 MAX_COUNT = 10**6
-"""More versions, copies or entries than a ledger will have."""
+"""Upper limit of versions, copies and entries of a ledger."""
 HEX_DIGITS = {32: "32 hexadecimal digits", 64: "64 hexadecimal digits"}
 NUMBERS = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 VERSION = re.compile(
     r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[0-9a-z.]*)?", re.ASCII
 )
-"""Of a package or of Python, as PEP 440 writes it; Python adds a bare plus sign where it was built from sources."""
+"""PEP 440 version of a package or of Python, which adds a bare plus sign where it was built from source."""
 ROUNDING = 1e-5
-"""Relative difference that another computer's arithmetic may make."""
+"""Tolerance for the arithmetic of another computer."""
 SHOWN = 60
 Check = Callable[[Any], bool]
 
 
 def is_hex(value: Any, digits: int) -> bool:
-    """Whether it is a text of so many lower-case hexadecimal digits."""
+    """Return whether a value is a text of this many lower-case hexadecimal digits."""
     return isinstance(value, str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", value) is not None
 
 
@@ -66,11 +66,11 @@ def _is_version(value: Any) -> bool:
 
 
 def is_count(value: Any, *, least: int = 0) -> bool:
-    """Whether it is a whole number, no truth value, that a ledger may count to."""
+    """Return whether a value is a whole number, not a truth value, within a ledger's limits."""
     return type(value) is int and least <= value <= MAX_COUNT
 
 
-CANNOT_TELL: dict[str, tuple[Check, str, str]] = {
+UNVERIFIABLE_FIELDS: dict[str, tuple[Check, str, str]] = {
     "release_id": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
     "data.dataset_id": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
     "data.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
@@ -86,7 +86,7 @@ CANNOT_TELL: dict[str, tuple[Check, str, str]] = {
     "at": (_is_date, "a date", "when the release was drawn"),
     "ledger.salt": (lambda x: is_hex(x, 32), HEX_DIGITS[32], "random"),
 }  # fmt: skip
-"""Fields that no file tells: a check of their form, that form in words, and what they say."""
+"""Fields that files cannot verify: a check of their form, the form in words, and their meaning."""
 FORMS: dict[str, tuple[Check, str]] = {
     **{
         name: (lambda x: isinstance(x, Mapping), "a mapping")
@@ -99,7 +99,7 @@ FORMS: dict[str, tuple[Check, str]] = {
     "request.person": (_is_column, "a column's name, or empty"),
     "data.unit.rows_a_person": (lambda x: is_count(x, least=1), "a whole number above 0"),
 }
-"""Fields that are compared with what is recomputed, and what they must be for that."""
+"""Fields that are recomputed, with the form that the computation needs."""
 OF_THE_CHAIN = (
     "what earlier entries were about, whether kinds and amounts were made up together, and whether entries follow "
     "the last"
@@ -119,8 +119,8 @@ OF_THE_WHOLE = "whether these rows and this noise gave the released numbers, and
 
 
 def unverifiable() -> list[str]:
-    """What no file tells, in sentences: only the ledger does (``ledger check --against``), or a signature."""
-    fields = "; ".join(f"{name} ({what})" for name, (_, _, what) in CANNOT_TELL.items())
+    """Return sentences on the facts that only the ledger (``ledger check --against``) or a signature can verify."""
+    fields = "; ".join(f"{name} ({what})" for name, (_, _, what) in UNVERIFIABLE_FIELDS.items())
     return [
         f"Files alone cannot tell: {fields}.",
         f"Of the request they cannot tell {OF_THE_REQUEST}.",
@@ -130,7 +130,7 @@ def unverifiable() -> list[str]:
 
 
 def field_of(document: Any, name: str) -> Any:
-    """The value of a field, whose name has a dot between the names of mappings; raises LookupError without it."""
+    """Return the value of a field by its dotted name; raises LookupError if it is missing."""
     for step in name.split("."):
         if not isinstance(document, Mapping):
             raise LookupError(name)
@@ -139,8 +139,8 @@ def field_of(document: Any, name: str) -> Any:
 
 
 def form_faults(document: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences about fields that are missing or of another form, of those that are not compared one by one."""
-    forms = FORMS | {name: (check, form) for name, (check, form, _) in CANNOT_TELL.items()}
+    """Check the presence and form of fields that are not compared; yields a sentence for each fault."""
+    forms = FORMS | {name: (check, form) for name, (check, form, _) in UNVERIFIABLE_FIELDS.items()}
     for name, (check, form) in forms.items():
         try:
             value = field_of(document, name)
@@ -155,64 +155,64 @@ def form_faults(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def differences(
-    found: Any,
+    actual: Any,
     expected: Any,
     *,
     name: str = "",
     skip: Callable[[str], bool],
     rounded: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> Iterator[str]:
-    """Sentences about every field that differs from the certificate that this program would write.
+    """Compare a certificate with the recomputed one; yields a sentence for each difference.
 
     Args:
-        found: the certificate, or a part of it.
-        expected: the same, recomputed.
-        name: of the part.
-        skip: which fields are compared elsewhere.
-        rounded: of a field that differs, its text with a sigma that is slightly smaller or larger; mostly none.
+        actual: the certificate, or a part of it.
+        expected: the recomputed counterpart.
+        name: dotted name of the part.
+        skip: whether a field is compared elsewhere.
+        rounded: texts of a field for a slightly smaller or larger sigma; mostly none.
     """
     if skip(name):
         return
-    if isinstance(expected, Mapping) and isinstance(found, Mapping):
-        for key in sorted({*found, *expected}, key=str):
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        for key in sorted({*actual, *expected}, key=str):
             inner = f"{name}.{key}" if name else str(key)
             if skip(inner):
                 continue
             if key not in expected:
                 yield f"A certificate of this request has no field “{inner[:SHOWN]}”: it was added."
-            elif key not in found:
+            elif key not in actual:
                 yield f"The certificate needs the field “{inner[:SHOWN]}”."
             else:
-                yield from differences(found[key], expected[key], name=inner, skip=skip, rounded=rounded)
-    elif isinstance(expected, list | tuple) and isinstance(found, list | tuple) and len(expected) == len(found):
-        for place, (each, other) in enumerate(zip(found, expected, strict=True), 1):
+                yield from differences(actual[key], expected[key], name=inner, skip=skip, rounded=rounded)
+    elif isinstance(expected, list | tuple) and isinstance(actual, list | tuple) and len(expected) == len(actual):
+        for place, (each, other) in enumerate(zip(actual, expected, strict=True), 1):
             yield from differences(each, other, name=f"{name}.{place}", skip=skip, rounded=rounded)
-    elif not _same(found, expected, rounded=partial(rounded, name)):
-        yield f"The certificate's {name[:SHOWN]} is {_shown(found)}; recomputed, it is {_shown(expected)}."
+    elif not _same(actual, expected, rounded=partial(rounded, name)):
+        yield f"The certificate's {name[:SHOWN]} is {_shown(actual)}; recomputed, it is {_shown(expected)}."
 
 
-def _same(found: Any, expected: Any, *, rounded: Callable[[], Sequence[str]]) -> bool:
-    """Whether two values are equal; or the texts but for numbers that lie where another computer's sigma puts them.
+def _same(actual: Any, expected: Any, *, rounded: Callable[[], Sequence[str]]) -> bool:
+    """Return whether two values are equal, or differ only in numbers within the range of another computer's sigma.
 
     Args:
-        found: of a certificate.
-        expected: the same, recomputed.
-        rounded: the text with a sigma as much smaller or larger as arithmetic may make it; asked where they differ.
+        actual: the certificate's value.
+        expected: the recomputed value.
+        rounded: returns the texts for a slightly smaller or larger sigma; called only where the values differ.
     """
-    if type(found) is not type(expected) or found == expected or not isinstance(found, str):
-        return type(found) is type(expected) and bool(found == expected)
-    if found in (ends := rounded()):
+    if type(actual) is not type(expected) or actual == expected or not isinstance(actual, str):
+        return type(actual) is type(expected) and bool(actual == expected)
+    if actual in (ends := rounded()):
         return True
     alike = [NUMBERS.findall(each) for each in ends if NUMBERS.sub("#", each) == NUMBERS.sub("#", expected)]
-    if not alike or NUMBERS.sub("#", found) != NUMBERS.sub("#", expected):
+    if not alike or NUMBERS.sub("#", actual) != NUMBERS.sub("#", expected):
         return False
-    return all(map(_is_between, NUMBERS.findall(found), zip(NUMBERS.findall(expected), *alike, strict=True)))
+    return all(map(_is_between, NUMBERS.findall(actual), zip(NUMBERS.findall(expected), *alike, strict=True)))
 
 
 def _is_between(text: str, others: Sequence[str]) -> bool:
-    """Whether a number is one of the others or, where it has all its digits, between them and spelled as they are.
+    """Return whether a number is one of the others or, with all digits, between them and in the same notation.
 
-    A number that is rounded to few digits has no other value between its ends.
+    A number that is rounded to few digits has no other value between them.
     """
     if text in others:
         return True
@@ -231,10 +231,10 @@ def _shown(value: Any) -> str:
 
 
 def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
-    """Sentences about the form of the fields, the digest and the chain."""
+    """Check the form of the fields, the digest and the chain; yields a sentence for each fault."""
     if document.get("format") != FORMAT:
-        found = _shown(document.get("format"))
-        yield f"The certificate is of the format {found}; only {FORMAT} is verified."
+        named_format = _shown(document.get("format"))
+        yield f"The certificate is of the format {named_format}; only {FORMAT} is verified."
         return
     if set(document) != FIELDS:
         yield f"The certificate has other fields than the format {FORMAT}."
@@ -250,7 +250,7 @@ def frame_faults(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterat
     if set(ledger) != {"salt", "chain"} or not _is_chain(ledger["chain"]):
         yield "A certificate's ledger is a salt and a chain of entries."
         return
-    for place, why in folded(ledger["chain"]).faults:
+    for place, why in fold_chain(ledger["chain"]).faults:
         yield f"The chain breaks at line {place}: {why}."
 
 
@@ -264,8 +264,8 @@ def _is_chain(value: Any) -> bool:
 
 
 def compared_elsewhere(body: Mapping[str, Any], *, parts: int) -> Callable[[str], bool]:
-    """Which fields are not compared one by one: what files cannot tell, and amounts that are rounded."""
-    skipped = {*CANNOT_TELL, "files", "guarantee.epsilon", "guarantee.delta"}
+    """Return a function that tells which fields are not compared: unverifiable fields and rounded amounts."""
+    skipped = {*UNVERIFIABLE_FIELDS, "files", "guarantee.epsilon", "guarantee.delta"}
     prefixes = [f"parts.{place}." for place in range(1, parts + 1)]
     skipped |= {f"{prefix}guarantee.{name}" for prefix in prefixes for name in ("epsilon", "delta")}
     whole = body["guarantee"]["whole_data_set"]
@@ -275,47 +275,47 @@ def compared_elsewhere(body: Mapping[str, Any], *, parts: int) -> Callable[[str]
 
 
 def claim_faults(body: Mapping[str, Any], proved: Price, parts: Sequence[Price], *, exact: bool) -> Iterator[str]:
-    """Sentences about what is claimed of all questions and of each.
+    """Check the claims for all parts together and for each; yields a sentence for each fault.
 
     Args:
-        body: of the certificate.
-        proved: of all questions together.
-        parts: of each question.
-        exact: whether the price of a question is that of its guarantee, which no arithmetic changes.
+        body: body of the certificate.
+        proved: price of all parts together.
+        parts: price of each part.
+        exact: whether the price of a part is that of its guarantee, which does not depend on arithmetic.
     """
     claimed = claim_of(body["guarantee"])
     if not proved.within(claimed):
         yield f"The mechanism's guarantee is {proved}, not {claimed}."
-    added = sum(parts, Price(first=0))
+    added = sum(parts, Price(epsilon_or_rho=0))
     if not claimed.within(proved if exact and proved == added else with_rounding(proved)):
         yield f"The mechanism's guarantee is {proved}, and the certificate claims {claimed}."
-    for place, (told, price) in enumerate(zip(body["parts"], parts, strict=False), 1):
-        part, most = claim_of(told["guarantee"]), price if exact else with_rounding(price)
-        if not price.within(part) or not part.within(most):
+    for place, (part_document, price) in enumerate(zip(body["parts"], parts, strict=False), 1):
+        part, upper = claim_of(part_document["guarantee"]), price if exact else with_rounding(price)
+        if not price.within(part) or not part.within(upper):
             yield f"The guarantee of question {place} is {price}, not {part}."
 
 
 def with_rounding(price: Price) -> Price:
-    """An amount with room for another computer's arithmetic."""
-    first, delta = (math.ceil((1 + ROUNDING) * each) for each in (price.first, price.delta))
-    return replace(price, first=first, delta=delta)
+    """Return an amount plus the tolerance for another computer's arithmetic."""
+    first, delta = (math.ceil((1 + ROUNDING) * each) for each in (price.epsilon_or_rho, price.delta))
+    return replace(price, epsilon_or_rho=first, delta=delta)
 
 
-def budget_implies_claim(budget: Price, told: Mapping[str, str]) -> bool:
-    """Whether all that a budget in rho allows is together as private as is told, and no more is told."""
-    whole, private = Price.read(dict(told)), budget.private
+def budget_implies_claim(budget: Price, claimed: Mapping[str, str]) -> bool:
+    """Return whether a budget in rho implies the claimed epsilon and delta, and the claim is not weaker than that."""
+    whole, private = Price.read(dict(claimed)), budget.private
     left = (whole.delta - budget.delta) / 10**ATTO_DIGITS
-    implied = zcdp_delta(whole.first / 10**NANO_DIGITS, rho=budget.first / 10**NANO_DIGITS) <= left
+    implied = zcdp_delta(whole.epsilon_or_rho / 10**NANO_DIGITS, rho=budget.epsilon_or_rho / 10**NANO_DIGITS) <= left
     return bool(implied) and whole.within(replace(with_rounding(private), delta=private.delta))
 
 
 def claim_of(guarantee: Mapping[str, Any]) -> Price:
-    """The epsilon and delta that are claimed."""
+    """Return the claimed epsilon and delta."""
     return Price.read({name: guarantee[name] for name in ("epsilon", "delta")})
 
 
 def file_faults(named: Mapping[str, str], files: Mapping[str, bytes]) -> Iterator[str]:
-    """Sentences about files that are missing, not named, or not those that were released."""
+    """Check for files that are missing, not named or changed; yields a sentence for each fault."""
     for name in sorted(set(named) - set(files)):
         yield f"The file {name} is missing."
     if set(files) - set(named):
@@ -326,12 +326,12 @@ def file_faults(named: Mapping[str, str], files: Mapping[str, bytes]) -> Iterato
 
 
 def name_fault(named: Any) -> str:
-    """What is wrong with the names and digests of files, in a sentence; empty if nothing."""
+    """Return the fault in the names and digests of files as a sentence; empty if there is none."""
     if not isinstance(named, Mapping) or not named:
         return "The certificate names no file."
-    for name, told in named.items():
+    for name, digest_text in named.items():
         if not isinstance(name, str) or not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_-]*\.csv", name):
             return "A certificate names files by their base name, which ends in .csv."
-        if not is_hex(told, 64):
+        if not is_hex(digest_text, 64):
             return f"The digest of {name} must be {HEX_DIGITS[64]}."
     return ""

@@ -101,7 +101,7 @@ CACHES = {
 }
 """Every function whose results are kept for all sessions, and why it may be; nothing of a file, a label or a row."""
 GROWING = {
-    "dprelease.ledger.stores.shape:_expected": "what a ledger's tables and triggers are, by the version of a server",
+    "dprelease.ledger.stores.schema_shape:_expected": "definitions of a ledger's tables, by the version of a server",
     "dpcore.data.reading.scratch:_mine": "folders of private files, which are removed when the process ends",
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
     "pages.release.lent:_lent": "rows that a steward opens to analysts, weakly: their session alone keeps them",
@@ -199,7 +199,7 @@ def caches() -> list[Any]:
     """Every cache there is in the process that belongs to the app: also one that is made while it runs."""
     for package in map(importlib.import_module, MINE):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            lacks_ibis = module.name == "dprelease.engines.questions" and importlib.util.find_spec("ibis") is None
+            lacks_ibis = module.name == "dprelease.engines.queries" and importlib.util.find_spec("ibis") is None
             if module.name.rpartition(".")[2] not in pages.SCRIPTS and not lacks_ibis:
                 importlib.import_module(module.name)
     return [each for each in gc.get_objects() if isinstance(each, CACHE) and each.__module__.split(".")[0] in MINE]

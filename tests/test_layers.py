@@ -97,7 +97,7 @@ def wrong_in_packages(room: str, name: str) -> str | None:
     return f"{room} may not import {other}, which does not stand below it"
 
 
-def wrong_inside(root: Path, where: tuple[str, ...], name: str) -> str | None:
+def faults_in_connection(root: Path, where: tuple[str, ...], name: str) -> str | None:
     """What is wrong with a module of a room within a room of dpcore importing a name, if anything."""
     theirs = name.split(".")
     room = where[1]
@@ -141,7 +141,7 @@ def violations(root: Path) -> list[str]:
             if package == "plotly" or (package == "streamlit" and inside not in {"app.py", "pages", "benchmarks"}):
                 wrong = f"imports {package}"
             elif judged:
-                wrong = wrong_in_packages(room, name) or wrong_inside(root, where.parts, name)
+                wrong = wrong_in_packages(room, name) or faults_in_connection(root, where.parts, name)
             elif inside == "pages":
                 wrong = wrong_in_pages(noun, name, siblings)
             if wrong:
@@ -379,7 +379,7 @@ def test_what_is_misshapen_is_told(tmp_path: Path) -> None:
     assert exported_twice(tmp_path) == {"Number": ["dpcore/data/columns.py", "dpcore/data/samples.py"]}
 
 
-OPTIONAL = "dprelease.engines.questions"
+OPTIONAL = "dprelease.engines.queries"
 """Imported where an engine is asked: it needs an extra."""
 
 

@@ -1,10 +1,10 @@
-"""Whether a claim of privacy holds: exactly on a tiny universe (exact), or by sampling two data sets (sampled)."""
+"""Test privacy claims: exactly on a tiny universe (exact), or by sampling from two neighbouring data sets (sampled)."""
 
 from dplab.audit.exact import (
     ROUNDING,
-    Finding,
+    ExactDelta,
+    ExactEpsilon,
     Law,
-    Loss,
     Pair,
     aligned,
     datasets,
@@ -13,11 +13,23 @@ from dplab.audit.exact import (
     exact_epsilon,
     exact_gamma,
     hockey_stick,
-    least_epsilon,
     neighbouring_pairs,
+    smallest_epsilon,
 )
 
 __all__ = [
-    "ROUNDING", "Finding", "Law", "Loss", "Pair", "aligned", "datasets", "divergences", "exact_delta", "exact_epsilon",
-    "exact_gamma", "hockey_stick", "least_epsilon", "neighbouring_pairs",
+    "ROUNDING",
+    "ExactDelta",
+    "ExactEpsilon",
+    "Law",
+    "Pair",
+    "aligned",
+    "datasets",
+    "divergences",
+    "exact_delta",
+    "exact_epsilon",
+    "exact_gamma",
+    "hockey_stick",
+    "neighbouring_pairs",
+    "smallest_epsilon",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Exact privacy: the laws of all neighbouring data sets on a tiny universe, compared."""
+"""Compute exact privacy loss: compare the output distributions of all neighbouring data sets on a tiny universe."""
 
 from __future__ import annotations
 
@@ -20,51 +20,51 @@ Law = tuple[Floats, Floats]
 """Distinct outcomes (K, w) and their probabilities (K,)."""
 
 ROUNDING = 1e-9
-"""How far sums of many doubles may stray from the exact divergence."""
+"""Tolerance for rounding in sums of many doubles."""
 
 
 def hockey_stick(one: Law, other: Law, *, epsilon: float) -> float:
-    """Sum over outcomes of (P - e^epsilon Q)+: the smallest delta at this epsilon, in this direction.
+    """Return the hockey-stick divergence, the sum of (P - e^epsilon Q)+: the smallest delta at epsilon, one direction.
 
     Args:
         one: distinct outcomes (K, w) and their probabilities (K,).
-        other: the same for the neighbour.
-        epsilon: privacy loss.
+        other: the same for the neighbouring data set.
+        epsilon: ε.
     """
     p, q = aligned(one, other)
     return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
 
 
-def least_epsilon(one: Law, other: Law, *, delta: float = 0.0) -> float:
-    """The least epsilon that holds at this delta, in this direction; infinite where no epsilon does.
+def smallest_epsilon(one: Law, other: Law, *, delta: float = 0.0) -> float:
+    """Return the smallest epsilon that holds at this delta, in one direction; infinity where none does.
 
     Args:
         one: distinct outcomes (K, w) and their probabilities (K,).
-        other: the same for the neighbour.
-        delta: what the divergence may be.
+        other: the same for the neighbouring data set.
+        delta: largest allowed divergence.
     """
     return _least(*aligned(one, other), delta=delta)
 
 
 def _least(p: Floats, q: Floats, *, delta: float) -> float:
-    """The least epsilon of at least 0 at which the sum of (p - e^epsilon q)+ is at most delta.
+    """Return the smallest epsilon of at least 0 at which the sum of (p - e^epsilon q)+ is at most delta.
 
     With outcomes by falling ratio, the first k of them are those above e^epsilon: the sum is P_k - e^epsilon Q_k.
     """
-    held = (p > 0) | (q > 0)
-    with np.errstate(over="ignore"):  # of chances that hardly are above 0
-        ratio = np.divide(p, q, out=np.full(len(p), np.inf), where=q > 0)[held]
+    occurs = (p > 0) | (q > 0)
+    with np.errstate(over="ignore"):  # quotients of probabilities near 0
+        ratio = np.divide(p, q, out=np.full(len(p), np.inf), where=q > 0)[occurs]
     order = np.argsort(-ratio, kind="stable")
-    above, below = np.cumsum(p[held][order]), np.cumsum(q[held][order])
-    if float(p[held][np.isinf(ratio)].sum()) > delta + ROUNDING:
+    above, below = np.cumsum(p[occurs][order]), np.cumsum(q[occurs][order])
+    if float(p[occurs][np.isinf(ratio)].sum()) > delta + ROUNDING:
         return float("inf")
-    # The sum is the largest over k of P_k - e^epsilon Q_k: it is at most delta where every one of them is.
+    # The divergence is the maximum over k of P_k - e^epsilon Q_k: it is at most delta when every term is.
     needed = np.divide(above - delta, below, out=np.zeros(len(below)), where=(below > 0) & (above > delta))
     return float(np.log(max(1.0, float(needed.max(initial=1.0)))))
 
 
 def aligned(one: Law, other: Law) -> tuple[Floats, Floats]:
-    """Probabilities of the same outcomes, in the same order, under both laws."""
+    """Return the probabilities of the same outcomes, in the same order, under both distributions."""
     if one[0].shape[1] != other[0].shape[1]:
         raise ParameterError("Outcomes of different widths cannot be compared.")
     if np.array_equal(one[0], other[0]):
@@ -84,7 +84,7 @@ class Pair:
     other: tuple[int, ...]
 
     def chance(self, masses: Floats) -> float:
-        """Chance that n + 1 rows drawn one by one from ``masses`` (size,) give this pair, either way round.
+        """Return the probability that n + 1 rows drawn from ``masses`` (size,) give this pair, in either order.
 
         All but the last row are one data set. The last row joins it (ADD_REMOVE_ONE) or replaces the one before it
         (REPLACE_ONE).
@@ -97,12 +97,12 @@ class Pair:
 
 
 def datasets(*, size: int, rows: int) -> Iterator[tuple[int, ...]]:
-    """Every data set of so many rows on so many cells, as sorted cells (mechanisms here do not see row order)."""
+    """Iterate over all data sets of ``rows`` rows on ``size`` cells, as sorted cells: row order does not matter."""
     return combinations_with_replacement(range(size), rows)
 
 
 def neighbouring_pairs(*, size: int, rows: int, neighbours: Neighbours) -> Iterator[Pair]:
-    """Every unordered pair of neighbours; under ADD_REMOVE_ONE the second has one row more."""
+    """Iterate over all unordered pairs of neighbouring data sets; under ADD_REMOVE_ONE the second has one row more."""
     if neighbours is Neighbours.ADD_REMOVE_ONE:
         for one in datasets(size=size, rows=rows):
             for cell in range(size):
@@ -115,8 +115,8 @@ def neighbouring_pairs(*, size: int, rows: int, neighbours: Neighbours) -> Itera
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """The largest exact delta over all neighbouring pairs, and the pair that shows it."""
+class ExactDelta:
+    """Largest exact delta over all neighbouring pairs, and the pair that attains it."""
 
     delta: float
     pair: Pair
@@ -124,30 +124,32 @@ class Finding:
 
 
 class Enumerated(TypedDict, total=False):
-    """What is enumerated of a tiny problem; None is as good as left out.
+    """Options of an enumeration; None stands for the default.
 
     Attributes:
-        window: noisy values told apart, by default -4 .. n + 4.
+        window: range of noisy values that are distinguished, by default -4 .. n + 4.
         universe: the records that data sets are made of, by default all cells; pairs are numbered along its first axis.
-        rows: rows of the data, by default n; under ADD_REMOVE_ONE any number, as n is nominal.
-        most: paths, by default MAX_PATHS.
+        rows: number of rows, by default n; under ADD_REMOVE_ONE any number, as n is nominal.
+        max_paths: paths of coins, by default MAX_PATHS.
     """
 
     window: tuple[int, int] | None
     universe: NDArray[Any] | None
     rows: int | None
-    most: int
+    max_paths: int
 
 
 def paired_laws(
-    mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]
+    mechanism: Mechanism, problem: Problem, **options: Unpack[Enumerated]
 ) -> Iterator[tuple[Pair, Floats, Floats]]:
-    """Every neighbouring pair, and the probabilities of the same outcomes (K,) on both of its data sets."""
-    records, rows = what.get("universe"), what.get("rows")
+    """Iterate over neighbouring pairs with the probabilities of the same outcomes (K,) on both data sets."""
+    records, rows = options.get("universe"), options.get("rows")
     if records is None:  # some domains have no list of cells
         records = np.arange(problem.domain.size)
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
-    sampler = Enumerate(window=what.get("window") or (-4, problem.n + 4), max_paths=what.get("most", MAX_PATHS))
+    sampler = Enumerate(
+        window=options.get("window") or (-4, problem.n + 4), max_paths=options.get("max_paths", MAX_PATHS)
+    )
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(places: tuple[int, ...]) -> Law:
@@ -156,34 +158,34 @@ def paired_laws(
             laws[places] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
         return laws[places]
 
-    held = problem.n if rows is None else rows
-    for pair in neighbouring_pairs(size=len(records), rows=held, neighbours=problem.neighbours):
+    row_count = problem.n if rows is None else rows
+    for pair in neighbouring_pairs(size=len(records), rows=row_count, neighbours=problem.neighbours):
         yield pair, *aligned(law(pair.one), law(pair.other))
 
 
-def divergences(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]) -> Iterator[tuple[Pair, float]]:
-    """Every neighbouring pair and the larger of its two hockey-stick divergences at the guarantee's epsilon.
+def divergences(mechanism: Mechanism, problem: Problem, **options: Unpack[Enumerated]) -> Iterator[tuple[Pair, float]]:
+    """Iterate over neighbouring pairs with the larger hockey-stick divergence at the guarantee's epsilon.
 
     Args:
-        mechanism: what is audited; its own run() is enumerated.
+        mechanism: the mechanism to audit; its own run() is enumerated.
         problem: a tiny one; n is the number of rows (nominal under ADD_REMOVE_ONE).
-        what: see Enumerated.
+        options: see Enumerated.
     """
     factor = np.exp(mechanism.guarantee(problem).epsilon)
-    for pair, p, q in paired_laws(mechanism, problem, **what):
+    for pair, p, q in paired_laws(mechanism, problem, **options):
         yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
 
 
-def exact_delta(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]) -> Finding:
-    """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions."""
-    found = list(divergences(mechanism, problem, **what))
-    pair, delta = max(found, key=lambda each: each[1])
-    return Finding(delta=delta, pair=pair, pairs=len(found))
+def exact_delta(mechanism: Mechanism, problem: Problem, **options: Unpack[Enumerated]) -> ExactDelta:
+    """Return the largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and directions."""
+    by_pair = list(divergences(mechanism, problem, **options))
+    pair, delta = max(by_pair, key=lambda each: each[1])
+    return ExactDelta(delta=delta, pair=pair, pairs=len(by_pair))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss:
-    """The least epsilon that holds at a delta for all neighbouring pairs, and the pair that needs it."""
+class ExactEpsilon:
+    """Smallest epsilon that holds at a delta for all neighbouring pairs, and the pair that needs it."""
 
     epsilon: float
     pair: Pair
@@ -191,25 +193,27 @@ class Loss:
 
 
 def exact_epsilon(
-    mechanism: Mechanism, problem: Problem, *, delta: float | None = None, **what: Unpack[Enumerated]
-) -> Loss:
-    """The least epsilon that holds at this delta, by default the guarantee's, over all neighbours and directions."""
+    mechanism: Mechanism, problem: Problem, *, delta: float | None = None, **options: Unpack[Enumerated]
+) -> ExactEpsilon:
+    """Return the smallest epsilon at this delta, by default the guarantee's, over all neighbours and directions."""
     allowed = mechanism.guarantee(problem).delta if delta is None else delta
-    found = [
+    by_pair = [
         (max(_least(p, q, delta=allowed), _least(q, p, delta=allowed)), pair)
-        for pair, p, q in paired_laws(mechanism, problem, **what)
+        for pair, p, q in paired_laws(mechanism, problem, **options)
     ]
-    epsilon, pair = max(found, key=lambda each: each[0])
-    return Loss(epsilon=epsilon, pair=pair, pairs=len(found))
+    epsilon, pair = max(by_pair, key=lambda each: each[0])
+    return ExactEpsilon(epsilon=epsilon, pair=pair, pairs=len(by_pair))
 
 
-def exact_gamma(mechanism: Mechanism, problem: Problem, *, masses: list[Floats], **what: Unpack[Enumerated]) -> Floats:
-    """Chance that n + 1 rows drawn from each of ``masses`` (size,) give a pair whose divergence exceeds delta.
+def exact_gamma(
+    mechanism: Mechanism, problem: Problem, *, masses: list[Floats], **options: Unpack[Enumerated]
+) -> Floats:
+    """Return the probability that n + 1 rows drawn from each of ``masses`` (size,) give a pair that exceeds delta.
 
-    This is what gamma of a random-DP guarantee must not be below, for any distribution of the rows (Hall, Rinaldo and
-    Wasserman 2013, Definitions 1 and 2); one number per distribution.
+    The gamma of a random-DP guarantee must be at least this, for any distribution of the rows (Hall, Rinaldo and
+    Wasserman 2013, Definitions 1 and 2). One number per distribution.
     """
     delta = mechanism.guarantee(problem).delta
-    every = divergences(mechanism, problem, **what)
-    bad = [pair for pair, found in every if found > delta + ROUNDING]
+    every = divergences(mechanism, problem, **options)
+    bad = [pair for pair, divergence in every if divergence > delta + ROUNDING]
     return np.array([sum(pair.chance(mass) for pair in bad) for mass in masses], dtype=np.float64)

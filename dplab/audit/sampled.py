@@ -1,17 +1,16 @@
-"""Whether runs on two neighbouring data sets refute a claim of privacy.
+"""Test a privacy claim by runs on two neighbouring data sets.
 
-A claim (epsilon, delta) says of every event that its chance p on one data set and q on the other keep
-p <= e^epsilon q + delta. So one event whose chances do not is a refutation, and a bound on them that fails rarely is
-one that is wrong rarely. A look takes new runs on both sides:
-- a quarter orders outcomes by their estimated likelihood ratio (orders.py);
-- a quarter picks the order, the direction and the cut that promise most;
-- half counts the event so picked, and a pair of exact bounds (Clopper and Pearson 1934) gives p at least and q at
-  most: the loss is at least ln((p - delta)/q).
+A claim (epsilon, delta) says that every event has probabilities p and q on the two data sets with
+p <= e^epsilon q + delta. One event that violates this refutes the claim. A round draws new runs on both data sets:
+- a quarter estimates the likelihood ratio of outcomes (orders.py);
+- a quarter selects the scoring, the direction and the cut with the largest bound;
+- half counts the selected event, and exact bounds (Clopper and Pearson 1934) give p at least and q at most: the
+  privacy loss is at least ln((p - delta)/q).
 
-The counted runs had no say in what is counted, so a bound fails as rarely as it says. Looks of growing size share the
-allowed chance of failure, whichever of them is the last.
+The counted runs are independent of the selection, so the bounds have their nominal coverage. Rounds of growing size
+share the failure probability, whichever round is the last.
 
-A claim that stands has not been proved: another pair of data sets, another event or more runs may refute it.
+A claim that is not refuted is not proved: another pair of data sets, another event or more runs may refute it.
 
 References:
     Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018), Detecting violations of differential privacy;
@@ -36,31 +35,31 @@ from dpcore.limits.chance import binomial_interval, check_loss
 from dpcore.randomness import Preview
 from dplab.audit.orders import Order, Outcomes, orders
 
-LOOKS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-"""Runs a side of each look."""
+ROUND_SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+"""Runs on each data set in each round."""
 FAILURE = 0.001
-"""Chance that any look refutes a claim that is true."""
-BLOCK, FEWEST = 1 << 20, 256
-"""Numbers drawn at once, and runs."""
-KEPT = 1 << 23
-"""Numbers of each data set that are kept to order or to cut: where outcomes are wide, fewer than a quarter's."""
+"""Probability that any round refutes a true claim."""
+BLOCK, MIN_RUNS = 1 << 20, 256
+"""Largest number of values drawn at once, and smallest number of runs."""
+MAX_STORED_NUMBERS = 1 << 23
+"""Largest number of values stored per data set to select the event: for wide outcomes, fewer runs than a quarter."""
 CUTS = 200
-"""Places of a cut that are tried."""
+"""Number of candidate cuts."""
 BINS = 40
-"""Bars of the drawn scores."""
+"""Bars of the histogram of scores."""
 
 Draw = Callable[[int, Preview, int], Outcomes]
-"""Outcomes (T, w) of so many runs on data set 0 or 1."""
+"""Draws outcomes (T, w) of a number of runs on data set 0 or 1."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Event:
-    """The outcomes that are counted: those whose score lies at or beyond a cut.
+    """Event that an audit counts: outcomes whose score lies at or beyond a cut.
 
     Attributes:
         order: scores outcomes.
-        cut: the first score counted.
-        upward: whether larger scores are counted, which data set 0 gives more often; else smaller, and data set 1.
+        cut: the first score in the event.
+        upward: larger scores are in the event, which are likelier on data set 0; else smaller scores.
     """
 
     order: Order
@@ -68,25 +67,25 @@ class Event:
     upward: bool
 
     def holds(self, scores: Floats) -> int:
-        """How many of these scores are counted."""
+        """Return the number of scores in the event."""
         return int((scores >= self.cut).sum() if self.upward else (scores <= self.cut).sum())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Look:
-    """What one look found.
+class AuditRound:
+    """Result of one round.
 
     Attributes:
-        runs: on each data set.
-        counted: of these, how many were tested.
-        hits: how many were in the event, on the data set that is in it more often, and on the other.
-        more: chance of the event on the first, at least.
-        fewer: chance of the event on the other, at most.
-        epsilon: the loss, at least; 0 where nothing is shown.
-        refuted: whether the claim cannot be true.
-        event: what was counted.
-        edges: of the bars of scores, (B + 1,).
-        shares: of the tested runs in each bar on data sets 0 and 1, (2, B).
+        runs: runs on each data set.
+        counted: runs on each data set that were counted.
+        hits: runs in the event, on the data set that is in it more often, and on the other.
+        more: lower bound on the event's probability on the first data set.
+        fewer: upper bound on the event's probability on the other.
+        epsilon: lower bound on the privacy loss; 0 where it is not above 0.
+        refuted: whether the bounds contradict the claim.
+        event: the counted event.
+        edges: edges of the bars of scores, (B + 1,).
+        shares: share of the counted runs in each bar on data sets 0 and 1, (2, B).
     """
 
     runs: int
@@ -103,47 +102,47 @@ class Look:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Audit:
-    """Every look up to the first that refutes, or all of them.
+    """Rounds of an audit, up to the first that refutes the claim.
 
     Attributes:
-        epsilon: claimed.
-        delta: claimed.
-        failure: chance that a true claim is refuted.
-        looks: in turn; the largest bound of all holds with the others.
+        epsilon: claimed ε.
+        delta: claimed δ.
+        failure: probability that a true claim is refuted.
+        rounds: in order; all their bounds hold together.
     """
 
     epsilon: float
     delta: float
     failure: float
-    looks: tuple[Look, ...]
+    rounds: tuple[AuditRound, ...]
 
     @property
     def refuted(self) -> bool:
-        """Whether some look refuted the claim."""
-        return any(look.refuted for look in self.looks)
+        """Return whether some round refuted the claim."""
+        return any(each.refuted for each in self.rounds)
 
     @property
     def runs(self) -> int:
-        """Runs on each data set, of all looks."""
-        return sum(look.runs for look in self.looks)
+        """Number of runs on each data set, over all rounds."""
+        return sum(each.runs for each in self.rounds)
 
     @property
     def least(self) -> float:
-        """The loss, at least, at the claimed delta."""
-        return max(look.epsilon for look in self.looks)
+        """Largest lower bound on the privacy loss at the claimed delta."""
+        return max(each.epsilon for each in self.rounds)
 
     @property
     def sentence(self) -> str:
-        """The verdict; the bound is rounded down."""
+        """Verdict in words; the bound is rounded down."""
         return self._verdict("Refuted", "claimed ")
 
     @property
     def sentence_for_all(self) -> str:
-        """The verdict where the claim is of rows drawn at random alone: what is refuted is the same of all data."""
+        """Verdict where the claim is about rows drawn at random: only the same claim for all data is refuted."""
         return self._verdict("Refuted as a promise for all data", "not ")
 
     def _verdict(self, refuted: str, claimed: str) -> str:
-        """That it is refuted, in these words, or that it is not."""
+        """Return the verdict in these words."""
         if not self.refuted:
             return f"Not refuted in {self.runs:,} runs. That is no proof."
         claimed += exactly(self.epsilon) + (f" with δ = {exactly(self.delta)}" if self.delta else "")
@@ -157,72 +156,72 @@ def audit(
     epsilon: float,
     delta: float = 0.0,
     seed: int,
-    looks: Sequence[int] = LOOKS,
+    rounds: Sequence[int] = ROUND_SIZES,
     failure: float = FAILURE,
     at_least: int = 1,
     seconds: float = math.inf,
 ) -> Generator[float, None, Audit]:
-    """Try to refute a claim; yields how far it is, 0 to 1, often enough to be stopped in between.
+    """Try to refute a claim; yields the fraction done, often enough that the caller can stop in between.
 
-    It ends at the first look that refutes. How far it is: of all runs, or of the time that is left, whichever is more.
+    It ends at the first round that refutes. The fraction done is that of all runs or of the time limit, if larger.
 
     Args:
-        draw: outcomes of runs on either data set.
-        epsilon: claimed.
-        delta: claimed.
-        seed: of the runs.
-        looks: runs a side of each, at least 8; they share the chance of failure evenly.
-        failure: chance that a claim that is true is refuted.
-        at_least: looks that are taken all the same, if there is time.
-        seconds: no look begins that would take longer than what is left of them, but for the first.
+        draw: draws outcomes of runs on either data set.
+        epsilon: claimed ε.
+        delta: claimed δ.
+        seed: seed of the runs.
+        rounds: runs on each data set in each round, at least 8; rounds share the failure probability evenly.
+        failure: probability that a true claim is refuted.
+        at_least: rounds that are made even after a refutation, if there is time.
+        seconds: time limit; after the first, no round begins that would exceed it.
     """
     check_loss(epsilon=epsilon, delta=delta)
-    if not looks or min(looks) < 8 or not 0 < failure < 1:
-        raise ParameterError("An audit needs looks of at least 8 runs, and a chance of failure between 0 and 1.")
-    preview, found, start = Preview(seed), list[Look](), time.monotonic()
-    total, done = 2 * sum(looks), 0
-    most = KEPT // draw(0, Preview(seed), 1).shape[1]
+    if not rounds or min(rounds) < 8 or not 0 < failure < 1:
+        raise ParameterError("An audit needs rounds of at least 8 runs, and a failure probability between 0 and 1.")
+    preview, completed, start = Preview(seed), list[AuditRound](), time.monotonic()
+    total, done = 2 * sum(rounds), 0
+    max_stored = MAX_STORED_NUMBERS // draw(0, Preview(seed), 1).shape[1]
 
-    def both(runs: int, kept: Callable[[Outcomes], NDArray[Any]]) -> Generator[float, None, list[NDArray[Any]]]:
-        """What is kept of so many runs on each data set."""
+    def both(runs: int, transform: Callable[[Outcomes], NDArray[Any]]) -> Generator[float, None, list[NDArray[Any]]]:
+        """Return the transformed outcomes of new runs on each data set."""
         nonlocal done, start
         sides = []
         for side in (0, 1):
-            parts, left, size = list[NDArray[Any]](), runs, FEWEST
+            parts, left, size = list[NDArray[Any]](), runs, MIN_RUNS
             while left:
                 outcomes = draw(side, preview, min(left, size))
-                parts.append(kept(outcomes))
+                parts.append(transform(outcomes))
                 left, done = left - len(outcomes), done + len(outcomes)
-                size = max(FEWEST, BLOCK // outcomes.shape[1])
+                size = max(MIN_RUNS, BLOCK // outcomes.shape[1])
                 spent = time.monotonic() - start
                 start += yield from paused(max(done / total, min(1.0, spent / max(seconds, 1e-9))))
             sides.append(np.concatenate(parts))
         return sides
 
-    for runs in looks:
+    for runs in rounds:
         spent = time.monotonic() - start
-        if found and spent * (1 + runs / sum(look.runs for look in found)) > seconds:
+        if completed and spent * (1 + runs / sum(each.runs for each in completed)) > seconds:
             break
-        quarter, tail = min(runs // 4, most), failure / len(looks) / 2
-        # Three sets of runs of their own: whoever orders, whoever cuts and whoever counts must not meet.
+        quarter, tail = min(runs // 4, max_stored), failure / len(rounds) / 2
+        # Three independent sets of runs: the bounds are valid only if the counted runs did not select the event.
         ways = orders(*(yield from both(quarter, np.asarray)))
         cutting = yield from both(quarter, np.asarray)
         event, reach = _best(ways, cutting, delta=delta, tail=tail)
         scores = yield from both(runs - 2 * quarter, event.order)
-        found.append(_look(event, scores, reach, runs=runs, epsilon=epsilon, delta=delta, tail=tail))
-        if found[-1].refuted and len(found) >= at_least:
+        completed.append(_count_event(event, scores, reach, runs=runs, epsilon=epsilon, delta=delta, tail=tail))
+        if completed[-1].refuted and len(completed) >= at_least:
             break
-    return Audit(epsilon=epsilon, delta=delta, failure=failure, looks=tuple(found))
+    return Audit(epsilon=epsilon, delta=delta, failure=failure, rounds=tuple(completed))
 
 
 def bound(more: ArrayLike, fewer: ArrayLike, counted: int, *, tail: float) -> tuple[Floats, Floats]:
-    """What hits of so many counted runs show of two chances: p at least, q at most, each but for ``tail``.
+    """Return a lower bound on p and an upper bound on q, each wrong with probability at most ``tail``.
 
     Args:
-        more: hits on the data set that is in the event more often, any shape.
-        fewer: hits on the other, same shape.
-        counted: runs on each.
-        tail: chance that either bound is wrong.
+        more: runs in the event on the data set that is in it more often, any shape.
+        fewer: runs in the event on the other, same shape.
+        counted: runs on each data set.
+        tail: failure probability of each bound.
     """
     low, _ = binomial_interval(more, counted, confidence=1 - 2 * tail)
     _, high = binomial_interval(fewer, counted, confidence=1 - 2 * tail)
@@ -232,17 +231,17 @@ def bound(more: ArrayLike, fewer: ArrayLike, counted: int, *, tail: float) -> tu
 def _best(
     ways: Sequence[Order], cutting: Sequence[Outcomes], *, delta: float, tail: float
 ) -> tuple[Event, tuple[float, float]]:
-    """The order, direction and cut with the largest bound on these runs; and the least and the largest score.
+    """Return the event with the largest bound on these runs, and the range of its scores.
 
-    The bound of so few runs, not of those that are to be counted: a rare event that looks good by luck does not win.
+    The bound is that of these few runs, so that a rare event does not win by chance.
 
     Args:
-        ways: orders to choose from.
-        cutting: runs of data sets 0 and 1, (R, w) each.
-        delta: claimed.
-        tail: of each bound.
+        ways: candidate scorings.
+        cutting: runs on data sets 0 and 1, (R, w) each.
+        delta: claimed δ.
+        tail: failure probability of each bound.
     """
-    found: list[tuple[float, Event, tuple[float, float]]] = []
+    candidates: list[tuple[float, Event, tuple[float, float]]] = []
     for order in ways:
         scores = [order(outcomes) for outcomes in cutting]
         values = np.unique(np.concatenate(scores))
@@ -252,13 +251,13 @@ def _best(
             losses = _loss(*bound(more, fewer, len(scores[0]), tail=tail), delta=delta)
             place = int(np.argmax(losses))
             event = Event(order=order, cut=float(cuts[place]), upward=upward)
-            found.append((float(losses[place]), event, (float(values[0]), float(values[-1]))))
-    _, event, reach = max(found, key=lambda each: each[0])
+            candidates.append((float(losses[place]), event, (float(values[0]), float(values[-1]))))
+    _, event, reach = max(candidates, key=lambda each: each[0])
     return event, reach
 
 
 def _beyond(scores: Floats, cuts: Floats, *, upward: bool) -> Integers:
-    """How many scores lie at or beyond each cut (K,)."""
+    """Return the number of scores at or beyond each cut (K,)."""
     ordered = np.sort(scores)
     if upward:
         return len(scores) - np.searchsorted(ordered, cuts, side="left")
@@ -266,12 +265,12 @@ def _beyond(scores: Floats, cuts: Floats, *, upward: bool) -> Integers:
 
 
 def _loss(more: Floats, fewer: Floats, *, delta: float) -> Floats:
-    """ln((p - delta)/q) elementwise: the loss, at least; minus infinity where p does not exceed delta."""
+    """Return ln((p - delta)/q) elementwise; minus infinity where p does not exceed delta."""
     above = np.maximum(more - delta, 0.0)
     return np.log(above, out=np.full(above.shape, -np.inf), where=above > 0) - np.log(fewer)
 
 
-def _look(
+def _count_event(
     event: Event,
     scores: Sequence[Floats],
     reach: tuple[float, float],
@@ -280,14 +279,14 @@ def _look(
     epsilon: float,
     delta: float,
     tail: float,
-) -> Look:
-    """The counted runs' scores of data sets 0 and 1, (C,) each, and what they show of the claim."""
+) -> AuditRound:
+    """Return the result of a round from the scores of the counted runs on data sets 0 and 1, (C,) each."""
     counted = len(scores[0])
     first, second = (event.holds(each) for each in (scores if event.upward else scores[::-1]))
     low, high = (float(each) for each in bound(first, second, counted, tail=tail))
     edges = np.linspace(reach[0] - 0.25, reach[1] + 0.25, BINS + 1)
     bars = [np.histogram(np.clip(each, edges[0], edges[-1]), edges)[0] / counted for each in scores]
-    return Look(
+    return AuditRound(
         runs=runs,
         counted=counted,
         hits=(first, second),

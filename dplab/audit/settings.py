@@ -1,8 +1,8 @@
-"""A mechanism of the catalogue at somebody's settings, on two small neighbouring data sets that everybody may see.
+"""A mechanism of the catalogue at the user's settings, on two small public neighbouring data sets.
 
-Forty rows of four kinds: twenty of one, nineteen of another, and one that is alone in what it is, and is something
-else on the other data set (or missing there, where rows come and go). Such a row sits on the median, decides which of
-two groups is larger, and shows where empty cells are treated differently.
+The data have forty rows: twenty equal rows, nineteen of a second value, and one unique row, which has a fourth value on
+the other data set (or is missing there, where rows are added or removed). The unique row decides the median and the
+larger of two groups, and shows whether empty cells are treated differently.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ from dplab.audit.exact import exact_epsilon
 from dplab.audit.orders import Outcomes
 
 ROWS = 40
-QUESTIONS = 6
-"""Of a conversation: its first ones. How many follow changes nothing of what is said before."""
+MAX_QUESTIONS = 6
+"""Queries of an interactive mechanism that are audited: later queries do not change earlier answers."""
 REFUSED = -(2.0**40)
-"""What stands in every place of an outcome that was refused."""
+"""Value of every coordinate of a refused outcome."""
 QUICK_PATHS = 1 << 12
-"""Paths of coins that are walked at once."""
+"""Largest number of coin paths that are enumerated while the user waits."""
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="forty rows of an audit")
 
-Kinds = NDArray[Any]
-"""Records of four kinds, on the first axis: the many, the other many, the lone one, and what it becomes."""
+FourRecords = NDArray[Any]
+"""Four records along the first axis: the common value, the second one, the unique row, and its replacement."""
 
 
-def _small(kind: DomainType) -> tuple[Domain, Kinds]:
-    """A small domain of this kind with four kinds of records."""
+def _small_domain(kind: DomainType) -> tuple[Domain, FourRecords]:
+    """Return a small domain of this kind and four records of it."""
     cells, yes_no = np.array([0, 3, 1, 2]), np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
     halves = Number(bits=1)
-    small: dict[DomainType, tuple[Domain, Kinds]] = {
+    small: dict[DomainType, tuple[Domain, FourRecords]] = {
         DomainType.NUMBER: (Number(bits=2), cells),
         DomainType.LABELS: (Labels(labels=("a", "b", "c", "d")), cells),
         DomainType.MAP: (Product.map(halves, halves), cells),
@@ -76,8 +76,8 @@ def _small(kind: DomainType) -> tuple[Domain, Kinds]:
     return small[kind]
 
 
-def _asked(entry: Entry, domain: Domain) -> Queries:
-    """The first class of questions that the entry serves."""
+def _first_query_class(entry: Entry, domain: Domain) -> Queries:
+    """Return the first query class that the entry serves."""
     wider: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)] if domain.listed else []
     if is_number(domain) or is_labels(domain):
         wider.append(generated("bumps", queries=4, domain=domain, seed=1))
@@ -93,14 +93,14 @@ def _asked(entry: Entry, domain: Domain) -> Queries:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Setting:
-    """A mechanism, what it claims, and two states of it to draw from.
+class AuditSetting:
+    """A mechanism with its claim, prepared on two neighbouring data sets.
 
     Attributes:
-        mechanism: at the settings.
-        problem: the small one.
-        guarantee: claimed on it.
-        states: of the two data sets.
+        mechanism: the mechanism at the user's settings.
+        problem: the small problem.
+        guarantee: the claim on this problem.
+        states: prepared states of the two data sets.
     """
 
     mechanism: Mechanism
@@ -109,39 +109,39 @@ class Setting:
     states: tuple[Any, Any]
 
     def draw(self, side: int, preview: Preview, runs: int) -> Outcomes:
-        """Everything that each of so many releases publishes, (T, w); REFUSED where it answered nothing."""
+        """Return everything that each of ``runs`` releases publishes, (T, w); REFUSED where a release refused."""
         release = self.mechanism.run(self.states[side], preview, runs)
         return np.where(release.refused[:, None], REFUSED, release.outcomes())
 
 
-def _begun(mechanism: Mechanism) -> Mechanism:
-    """The mechanism; of a conversation its first questions."""
+def _with_few_questions(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism, with at most MAX_QUESTIONS queries if it is interactive."""
     if isinstance(mechanism, Interactive):
-        return dataclasses.replace(mechanism, questions=min(mechanism.questions, QUESTIONS))
+        return dataclasses.replace(mechanism, questions=min(mechanism.questions, MAX_QUESTIONS))
     return mechanism
 
 
-def setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> Setting:
-    """The mechanism on its small data.
+def audit_setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> AuditSetting:
+    """Return the mechanism prepared on its small data.
 
     Raises:
-        ParameterError: it has no proof for the relation, or no place for its settings on so small a universe.
+        ParameterError: it has no proof for the relation, or its settings do not fit so small a universe.
     """
-    mechanism = _begun(mechanism)
-    domain, kinds = _small(entry.domains[0])
-    problem = Problem(domain=domain, queries=_asked(entry, domain), n=ROWS, neighbours=neighbours)
+    mechanism = _with_few_questions(mechanism)
+    domain, records = _small_domain(entry.domains[0])
+    problem = Problem(domain=domain, queries=_first_query_class(entry, domain), n=ROWS, neighbours=neighbours)
     many = [0] * (ROWS // 2) + [1] * (ROWS // 2 - 1)
     pair = ([*many, 2], [*many, 3] if neighbours is Neighbours.REPLACE_ONE else many)
     guarantee = mechanism.guarantee(problem)
-    one, other = (mechanism.prepare(Dataset(domain, kinds[rows], PROVENANCE), problem) for rows in pair)
-    return Setting(mechanism=mechanism, problem=problem, guarantee=guarantee, states=(one, other))
+    one, other = (mechanism.prepare(Dataset(domain, records[rows], PROVENANCE), problem) for rows in pair)
+    return AuditSetting(mechanism=mechanism, problem=problem, guarantee=guarantee, states=(one, other))
 
 
 def exactly_on_two_rows(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> float | None:
-    """The least epsilon that holds at the claimed delta for every pair of neighbours of two rows on two cells.
+    """Return the smallest epsilon at the claimed delta over all neighbouring data sets of two rows on two cells.
 
-    None where its data are not of cells, its coins take too many paths to be walked while somebody waits (those of a
-    conversation do), or its promise is about data drawn at random, which so few rows cannot show.
+    None where its data are not cells, its coins have too many paths to enumerate while the user waits (as those of an
+    interactive mechanism), or its guarantee is about data drawn at random.
 
     Raises:
         ParameterError: it has no proof for the relation.
@@ -150,9 +150,9 @@ def exactly_on_two_rows(entry: Entry, mechanism: Mechanism, neighbours: Neighbou
     domain = two.get(entry.domains[0])
     if domain is None or "gamma" in entry.controls() or isinstance(mechanism, Interactive):
         return None
-    problem = Problem(domain=domain, queries=_asked(entry, domain), n=2, neighbours=neighbours)
+    problem = Problem(domain=domain, queries=_first_query_class(entry, domain), n=2, neighbours=neighbours)
     mechanism.guarantee(problem)
     try:
-        return exact_epsilon(mechanism, problem, window=(-4, 6), most=QUICK_PATHS).epsilon
+        return exact_epsilon(mechanism, problem, window=(-4, 6), max_paths=QUICK_PATHS).epsilon
     except ParameterError:
         return None

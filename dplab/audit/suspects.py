@@ -1,6 +1,6 @@
-"""Catch the cheat: fourteen programs that claim epsilon-DP on the same footing, of which two keep their word.
+"""Programs of the lesson “Catch the cheat”: fourteen claims of epsilon-DP, of which two are true.
 
-Twelve come from ``broken``. Each is tried on two neighbouring data sets that its mistake shows on.
+Twelve come from ``broken``. Each is run on two neighbouring data sets that reveal its mistake.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from dplab.audit.broken import counts, sparse_vectors
 from dplab.audit.orders import Outcomes
 
 EPSILON = counts.EPSILON
-"""What all of them claim."""
+"""Claim of all programs."""
 REPLACE, ADD = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Suspect:
-    """One program, with the data sets it is tried on.
+    """One program and the data sets on which it is tested.
 
     Attributes:
         key: its short name.
-        program: rows or answers, sampler, runs to outcomes (T, w).
+        program: maps rows or answers, a sampler and a number of runs to outcomes (T, w).
         data: the two neighbouring data sets, or the answers that queries have on them.
         neighbours: the relation.
-        publishes: what it says of itself.
-        fault: what is wrong with it, told afterwards; empty for the right ones.
-        runs: on each data set, after which one look at 99.9% refutes it; 0 for the right ones.
+        publishes: its description.
+        fault: its mistake, shown afterwards; empty for correct programs.
+        runs: runs on each data set after which one round at 99.9% refutes it; 0 for correct programs.
     """
 
     key: str
@@ -45,24 +45,24 @@ class Suspect:
     runs: int = 0
 
     def draw(self, side: int, preview: Preview, runs: int) -> Outcomes:
-        """Outcomes (T, w) on data set 0 or 1."""
+        """Return outcomes (T, w) on data set 0 or 1."""
         return self.program(self.data[side], preview, runs)
 
 
 def honest_counts(rows: Integers, preview: Preview, runs: int) -> Integers:
-    """The histogram as it should be, where one row is replaced."""
+    """Return a correct noisy histogram, where one row is replaced."""
     histogram = np.bincount(rows, minlength=counts.CELLS)[None, :]
     return preview.draw(NoisyCounts(histogram, epsilon=EPSILON, sensitivity=2), runs)
 
 
 def honest_comparisons(answers: Integers, preview: Preview, runs: int) -> Outcomes:
-    """Algorithm 1 of Lyu, Su and Li (2017), the catalogue's sparse vector: at most two positive answers."""
+    """Run Algorithm 1 of Lyu, Su and Li (2017), the catalogue's sparse vector: at most two positive answers."""
     gate = preview.draw(SparseVector(epsilon=EPSILON, sensitivity=1, updates=2), runs)
-    said = np.full((runs, len(answers)), -1, dtype=np.int8)
+    outcomes = np.full((runs, len(answers)), -1, dtype=np.int8)
     for place, answer in enumerate(answers):
         still = ~gate.closed
-        said[still, place] = gate.above(np.full(runs, answer), 0)[still]
-    return said
+        outcomes[still, place] = gate.above(np.full(runs, answer), 0)[still]
+    return outcomes
 
 
 def _rows(*cells: int) -> Integers:
@@ -70,19 +70,19 @@ def _rows(*cells: int) -> Integers:
 
 
 LONE = (_rows(0, 0, 0, 0, 1), _rows(0, 0, 0, 0, 2))
-"""The last of five rows moves from one cell into another, empty one."""
+"""The last of five rows moves into another, empty cell."""
 FULL = (_rows(*[0] * 9, 1), _rows(*[0] * 9))
-"""Ten rows and nine of them."""
+"""Ten rows, and nine of them."""
 FIVE = (_rows(0, 0, 0, 0, 0, 1), _rows(0, 0, 0, 0, 1, 1))
 """Five rows of a cell and four."""
 ONE_RICH = (_rows(*[1] * 20), _rows(*[1] * 19, 100))
 """Twenty small numbers, and the same with a large one."""
 VISITS = (_rows(3, 1, 1, 1), _rows(0, 1, 1, 1))
-"""Somebody with three visits, and with none."""
+"""A person with three visits, and with none."""
 
 
 def _swapped(queries: int) -> tuple[Integers, Integers]:
-    """So many queries of answer 0 and as many of answer 1, and the other way round."""
+    """Return answers of ``queries`` zeros and as many ones, and the reverse."""
     low, high = np.zeros(queries, dtype=np.int64), np.ones(queries, dtype=np.int64)
     return np.concatenate([low, high]), np.concatenate([high, low])
 
@@ -114,7 +114,7 @@ SUSPECTS = (
     Suspect(
         key="bare-empty-cells", program=counts.bare_empty_cells, data=LONE, neighbours=REPLACE,
         publishes="a noisy histogram", runs=200,
-        fault="Empty cells get no noise: a cell that is not 0 holds somebody.",
+        fault="Empty cells get no noise: a cell that is not 0 is occupied.",
     ),
     Suspect(
         key="suppressed-by-truth", program=counts.suppressed_by_truth, data=FIVE, neighbours=REPLACE,
@@ -157,4 +157,4 @@ SUSPECTS = (
         fault="A sparse vector that publishes the very number it compared (variant 3 of Lyu, Su and Li).",
     ),
 )  # fmt: skip
-"""In the order of the runs they take; a reader meets them shuffled."""
+"""In the order of the runs that refute them; the lesson shuffles them."""

@@ -1,1 +1,1 @@
-"""Mechanisms beside the bounds and attacks of `dpcore.limits`."""
+"""Run mechanisms against the bounds and attacks of `dpcore.limits`."""

@@ -16,12 +16,12 @@ from dpcore.data.sources import generated_vectors
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
-from dplab.halfspace_parts import around, released
+from dplab.halfspace_parts import directions_at, preview_releases
 
 BETA, TRIALS = 0.05, 200
 DEGREES = np.arange(0.0, 360.0, 2.0)
 DIMENSIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
-"""After a projection."""
+"""Dimensions after a projection."""
 PROJECTED_ROWS, MATRICES = 60, 200
 
 
@@ -31,13 +31,13 @@ class EveryDirection:
 
     Attributes:
         degrees: directions, (Q,).
-        error: what 95% of the releases err by at most in each, (Q,).
-        promised: which directions have the margin that the promise asks for, (Q,).
+        error: 95% quantile over releases of the error in each direction, (Q,).
+        promised: whether each direction has the margin that the guarantee requires, (Q,).
         margin: that margin.
-        bound: the promise for all of them at once, but for chance BETA.
-        worst: the largest error over the promised directions that 95% of the releases stay within; NaN without any.
-        beyond: the same over the others; NaN without any.
-        counts: released.
+        bound: guaranteed error for all such directions at once, with confidence 1 − BETA.
+        worst: 95% quantile of the largest error over these directions; NaN without any.
+        beyond: the same over the other directions; NaN without any.
+        counts: number of released counts.
     """
 
     degrees: Floats
@@ -51,16 +51,16 @@ class EveryDirection:
 
 
 def every_direction(*, n: int, gap: float, directions: int, epsilon: float, seed: int) -> EveryDirection:
-    """Releases of rows in two clouds of the plane with this gap on either side of a line between them."""
+    """Release rows of two clouds in the plane, each at this distance from a line between them."""
     source = generated_vectors(n=n, dimensions=2, margin=gap)
     dataset, domain = source.dataset(), source.domain
     mechanism = entry("halfspaces").make(epsilon=epsilon, directions=directions)
     assert isinstance(mechanism, HalfspaceCounts)
     problem = Problem(domain=domain, queries=Halfspaces(domain=domain, margin=0.0), n=n)
-    towards = around(DEGREES, np.eye(2))
+    towards = directions_at(DEGREES, np.eye(2))
     queries = problem.queries
     assert isinstance(queries, Halfspaces)
-    release = released(mechanism, mechanism.prepare(dataset, problem), seed=seed, trials=TRIALS)
+    release = preview_releases(mechanism, mechanism.prepare(dataset, problem), seed=seed, trials=TRIALS)
     errors = np.abs(release.answer(towards) - queries.truth(dataset.records, towards))
     needed = math.sin(min(mechanism.reach(problem), math.pi / 2))
     promised = queries.margins(dataset.records, towards) > needed + 1e-5
@@ -82,14 +82,14 @@ def every_direction(*, n: int, gap: float, directions: int, epsilon: float, seed
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Distortions:
-    """How far random sign matrices move inner products of unit vectors, against their rows T.
+    """Distortion of inner products of unit vectors by random sign matrices with T rows.
 
     Attributes:
         dimensions: T, (K,).
-        lengths: what |Ax|² moves by at most in 1 - τ of the matrices, for each of the rows, (K, rows).
-        products: what <Ax, Ay> moves by at most in 1 - 2τ of them, for each pair of rows, (K, rows).
+        lengths: (1 - τ)-quantile over matrices of the change of |Ax|², for each vector, (K, rows).
+        products: (1 - 2τ)-quantile over matrices of the change of <Ax, Ay>, for each pair, (K, rows).
         chance: τ.
-        before: dimensions of the rows.
+        before: dimensions of the vectors.
     """
 
     dimensions: tuple[int, ...]
@@ -100,16 +100,16 @@ class Distortions:
 
     @property
     def starts(self) -> int:
-        """The least T of which the theorem speaks: its ς is below 1/2."""
+        """Smallest T that the theorem covers: its ς is below 1/2."""
         return math.ceil(80 * math.log(1 / self.chance))
 
     def claimed(self) -> Floats:
-        """The least distortion that Theorem 6.3 and Corollary 6.4 promise at each T; NaN where it is 1/2 or more."""
+        """Return the distortion that Theorem 6.3 and Corollary 6.4 guarantee at each T; NaN where it is 1/2 or more."""
         return np.array([claimed_distortion(each, chance=self.chance) for each in self.dimensions])
 
 
 def claimed_distortion(dimensions: int, *, chance: float) -> float:
-    """The ς of T = 20·ς⁻²·ln(1/τ); the theorem speaks of ς below 1/2 alone, and is NaN elsewhere.
+    """Return the ς of T = 20·ς⁻²·ln(1/τ); NaN unless it is below 1/2, which the theorem requires.
 
     Raises:
         ParameterError: for a chance that is not between 0 and 1/2.
@@ -124,7 +124,7 @@ def claimed_distortion(dimensions: int, *, chance: float) -> float:
 
 
 def distortions(*, chance: float, seed: int, sample: str = "digits") -> Distortions:
-    """Measured on rows of a bundled sample, each with a partner: MATRICES matrices, each cut after T rows.
+    """Measure distortions on pairs of rows of a bundled sample, by MATRICES sign matrices, each cut after T rows.
 
     The first T rows of a larger sign matrix are a sign matrix; a sum over them is scaled by 1/T.
     """

@@ -1,6 +1,6 @@
-"""How few counts answer questions about many attributes: the degree a polynomial needs, and when it is worth it.
+"""Polynomials that answer queries about many attributes from few counts: the degree needed, and when they help.
 
-Thaler, Ullman and Vadhan (2012), Fact 4.2, Theorem 1.1, Definition 4.1. Public numbers alone; nothing is drawn.
+Thaler, Ullman and Vadhan (2012), Fact 4.2, Theorem 1.1, Definition 4.1. Only public numbers are used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minim
 from dpcore.queries.at_least import AtLeast
 
 NOTHING = 0.5
-"""The worst error of saying one half to every question."""
+"""Worst error of answering one half to every query."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,10 +27,10 @@ class Degrees:
 
     Attributes:
         width: k.
-        printed: how far the paper's Chebyshev polynomial is from the step at most, (k,).
-        least: how far the best polynomial of that degree is, (k,).
-        counts: marginals of 1 to t attributes among all d, (k,).
-        queries: questions about k attributes, C(d, k).
+        printed: largest distance of the paper's Chebyshev polynomial from the step, (k,).
+        least: the same for the best polynomial of that degree, (k,).
+        counts: number of marginals of 1 to t attributes among all d, (k,).
+        queries: number of queries about k attributes, C(d, k).
     """
 
     width: int
@@ -40,16 +40,16 @@ class Degrees:
     queries: int
 
     def needed(self, bias: float, *, printed: bool = False) -> int:
-        """The least degree within this bias; 0 where none is, as it happens to the printed one."""
+        """Return the smallest degree with at most this bias; 0 where none has it, as can happen to the printed one."""
         near = (self.printed if printed else self.least) <= bias + 1e-12
         return int(np.argmax(near)) + 1 if near.any() else 0
 
 
 def degrees(*, attributes: int, width: int) -> Degrees:
-    """For questions about any of so many of d attributes.
+    """Compute the degrees of polynomials for any-of-``width`` queries on d attributes.
 
     Raises:
-        ParameterError: for questions wider than the data.
+        ParameterError: the queries are wider than the data.
     """
     if not 2 <= width <= attributes:
         raise ParameterError(f"Questions are about 2 to {attributes} attributes, not {width}.")
@@ -66,27 +66,27 @@ def degrees(*, attributes: int, width: int) -> Degrees:
 
 
 def best_polynomial(*, width: int, degree: int) -> Polynomial:
-    """The one nearest to any-of-k, by a linear program."""
+    """Return the polynomial nearest to any-of-k, by a linear program."""
     return minimax(width=width, least=1, degree=degree, basis="ones")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PredictedErrors:
-    """Predicted worst errors over all questions at once, against the number of rows (K,); NOTHING at most."""
+    """Predicted worst errors over all queries at once, against the number of rows (K,); NOTHING at most."""
 
     rows: Integers
     polynomial: Floats
     direct: Floats
 
     def gains(self) -> Integers:
-        """Numbers of rows at which a polynomial is better than both direct release and saying one half."""
+        """Return the numbers of rows at which a polynomial beats both direct release and the answer one half."""
         return self.rows[(self.polynomial < self.direct) & (self.polynomial < NOTHING)]
 
 
 def predicted_errors(*, attributes: int, width: int, epsilon: float, delta: float, rows: Integers) -> PredictedErrors:
-    """The best degree at each number of rows, the exact one among them, and noise for each answer.
+    """Compute the errors of the best degree at each number of rows, exact degree included, and of direct release.
 
-    Rows are replaced, and noise is Gaussian if δ > 0.
+    One row is replaced; the noise is Gaussian if δ > 0.
     """
     domain = generated_attributes(n=1000, attributes=attributes).domain
     assert is_yes_no(domain)
@@ -94,9 +94,9 @@ def predicted_errors(*, attributes: int, width: int, epsilon: float, delta: floa
     budget = Budget(epsilon=epsilon, delta=delta)
     direct = direct_plan(problem, budget)
     plans = [polynomial_plan(problem, budget, best_polynomial(width=width, degree=t)) for t in range(1, width + 1)]
-    found = np.array([plan.gamma + plan.kappa * plan.deviation / rows for plan in plans])
+    errors = np.array([plan.gamma + plan.kappa * plan.deviation / rows for plan in plans])
     return PredictedErrors(
         rows=rows,
-        polynomial=np.minimum(found.min(axis=0), NOTHING),
+        polynomial=np.minimum(errors.min(axis=0), NOTHING),
         direct=np.minimum(direct.kappa * direct.deviation / rows, NOTHING),
     )

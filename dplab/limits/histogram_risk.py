@@ -1,4 +1,4 @@
-"""Total errors of released histograms, simulated: beside the exact risks in limits.minimax."""
+"""Simulate total errors of released histograms, for comparison with the exact risks in limits.minimax."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="rows spread evenly 
 
 
 def total_errors(*, key: str, cells: int, occupied: int, rows: int, epsilon: float, seed: int, trials: int) -> Floats:
-    """What all cells of a release are off by together, as fractions of n, (T,).
+    """Return the total absolute error over all cells of each release, as fractions of n, (T,).
 
     Args:
-        key: of a mechanism in the catalogue that releases histograms.
-        cells: k.
-        occupied: the rows are spread evenly over the first so many cells.
-        rows: n.
-        epsilon: privacy loss.
-        seed: of the preview sampler.
-        trials: releases, T.
+        key: key of a histogram mechanism in the catalogue.
+        cells: number of cells k.
+        occupied: number of cells over which the rows are spread evenly.
+        rows: number of rows n.
+        epsilon: ε.
+        seed: seed of the preview sampler.
+        trials: number of releases T.
     """
     domain = Labels(labels=tuple(map(str, range(cells))), missing=False)
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=rows)

@@ -1,4 +1,4 @@
-"""Mechanisms run on a secret half of the points, attacked, and compared with what privacy allows."""
+"""Reconstruct a secret half of the points from releases, and compare with the bounds that privacy implies."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ from dpcore.randomness import Preview, Sampler
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 SECRETS, TRIALS = 5, 20
 NOISE_FREE = "noise-free"
-"""Publishes the counts as they are: private at no ε, and here so that it can be caught."""
+"""Publishes the counts without noise: not private at any ε, as a baseline."""
 BETA = 0.05
-"""Failure chance of the promises that bounds are about, and so the share of releases that may err by more."""
+"""Failure probability of the guarantees that the bounds are about."""
 MAX_SECONDS = 30.0
-"""Of the attacks on one mechanism; one that would need longer is not offered."""
+"""Longest time of the attacks on one mechanism; a slower mechanism is not offered."""
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="a secret half")
 
 
 def universe(points: int) -> Domain:
-    """The shattered points as cells: a line where a line has so many, or else labels."""
+    """Return the shattered points as cells: of a line if their number is a power of two, else labels."""
     bits = points.bit_length() - 1
     return Number(bits=bits) if points == 1 << bits else Labels(labels=tuple(map(str, range(points))), missing=False)
 
 
-def fitting(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dict[str, Entry]:
-    """Subset sums, and what in the catalogue releases data on these points under a promise the theorem is about."""
-    found = {}
+def attackable_entries(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dict[str, Entry]:
+    """Return subset sums and the catalogue's entries that release these points with a guarantee for all data."""
+    entries = {}
     for entry in (*catalogue(), SUBSET_SUMS):
         if entry.mechanism.releases != "data":
             continue
@@ -61,17 +61,17 @@ def fitting(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dic
             continue
         before, each = mechanism.preview_seconds(problem)
         if promised.gamma == 0 and len(EPSILONS) * SECRETS * (before + TRIALS * each) <= MAX_SECONDS:
-            found[entry.key] = entry
-    return found
+            entries[entry.key] = entry
+    return entries
 
 
 def problem_for(
     entry: Entry | None, *, points: int, repeats: int, neighbours: Neighbours = Neighbours.REPLACE_ONE
 ) -> Problem:
-    """The first question on the points that the entry serves; None stands for publishing everything.
+    """Return a problem with the first query class that the entry serves; None stands for publishing the counts.
 
     Raises:
-        ParameterError: it serves none.
+        ParameterError: it serves no query class.
     """
     domain = universe(points)
     for kind in classes_for(domain):
@@ -91,7 +91,7 @@ def release_half(
     trials: int,
     neighbours: Neighbours = Neighbours.REPLACE_ONE,
 ) -> DataRelease:
-    """Releases of a secret half (d,), each of its points ``repeats`` times in the data."""
+    """Release a secret half (d,), each of its points ``repeats`` times in the data."""
     problem = problem_for(entry, points=len(truth), repeats=repeats, neighbours=neighbours)
     dataset = Dataset(problem.domain, np.repeat(np.flatnonzero(truth), repeats), GENERATED)
     if entry is None:
@@ -116,13 +116,13 @@ def release_half(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recovery:
-    """What attacks found, for each mechanism K and each of EPSILONS E, over runs R with several secrets.
+    """Results of attacks on each mechanism K at each of EPSILONS E, over runs R with several secrets.
 
     Attributes:
         keys: entries, (K,); NOISE_FREE among them.
-        shares: share of the secret half found, (K, E, R).
-        errors: worst error over all halves as queries, fraction of n, (K, E, R); infinite where refused.
-        delta: largest slack among the entries' promises.
+        shares: recovered share of the secret half, (K, E, R).
+        errors: worst error over all halves as queries, fraction of n, (K, E, R); infinity where refused.
+        delta: largest δ among the entries' guarantees.
     """
 
     keys: tuple[str, ...]
@@ -131,7 +131,7 @@ class Recovery:
     delta: float
 
     def within(self, share: float) -> Floats:
-        """The error that at least this share of the runs stays within, (K, E); infinite where too many refused."""
+        """Return the quantile of the error at this share of the runs, (K, E); infinity where too many refused."""
         levels: Floats = np.quantile(self.errors, share, axis=2, method="higher")
         return levels
 
@@ -141,7 +141,7 @@ def recovery(
 ) -> Generator[float, None, Recovery]:
     """Attack every entry at every ε; yields the fraction done."""
     yield 0.0
-    entries, sampler = fitting(points, neighbours), Preview(seed)
+    entries, sampler = attackable_entries(points, neighbours), Preview(seed)
     shape = (len(keys), len(EPSILONS), SECRETS * TRIALS)
     shares, errors, delta = np.empty(shape), np.empty(shape), 0.0
     truths = halves.random_half(sampler, points=points, trials=SECRETS)
@@ -172,9 +172,9 @@ class Attack:
 
     Attributes:
         truth: the secret half.
-        released: rows, 0 where it was refused.
-        chosen: the half that the attacker says.
-        refused: whether there was no release.
+        released: released counts, 0 where it was refused.
+        chosen: the attacker's guess of the half.
+        refused: whether the release was refused.
     """
 
     truth: Booleans
@@ -186,17 +186,17 @@ class Attack:
 def one_attack(
     entry: Entry | None, *, points: int, repeats: int, epsilon: float, neighbours: Neighbours, seed: int
 ) -> Attack:
-    """Release the secret half of a seed once, and attack."""
+    """Release the secret half of a seed once, and attack the release."""
     truth = _secret(points, seed)
     release = release_half(
         entry, truth, repeats=repeats, epsilon=epsilon, sampler=Preview(seed + 1), trials=1, neighbours=neighbours
     )
-    found = vc.reconstruct(release)
+    guess = vc.reconstruct(release)
     return Attack(
         truth=truth,
         released=np.nan_to_num(release.histogram()[0, :points]),
-        chosen=found.chosen[0],
-        refused=bool(found.refused[0]),
+        chosen=guess.chosen[0],
+        refused=bool(guess.refused[0]),
     )
 
 
@@ -208,7 +208,7 @@ def _secret(points: int, seed: int) -> Booleans:
 def swap_worlds(
     entry: Entry | None, *, points: int, repeats: int, epsilon: float, neighbours: Neighbours, seed: int, trials: int
 ) -> halves.TwoWorlds:
-    """Reconstructions with the first secret point in the data, and with it swapped for a point that was outside."""
+    """Reconstruct with the first secret point in the data, and with it replaced by a point from outside."""
     truth, sampler = _secret(points, seed), Preview(seed + 2)
     point, newcomer = int(np.flatnonzero(truth)[0]), int(np.flatnonzero(~truth)[0])
     swapped = truth.copy()
@@ -230,13 +230,13 @@ def swap_worlds(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Walls:
-    """What privacy forbids every mechanism, (E,) each.
+class RecoveryBounds:
+    """Bounds for every private mechanism, (E,) each.
 
     Attributes:
-        epsilon: a grid.
-        share: no attack on a private release finds more of a random half, on average.
-        error: no private mechanism promises less on the worst half but for BETA, a fraction of n.
+        epsilon: the grid of ε.
+        share: upper bound on the average share of a random half that an attack recovers.
+        error: lower bound on the guaranteed error on the worst half, with confidence 1 − BETA, a fraction of n.
     """
 
     epsilon: Floats
@@ -244,17 +244,19 @@ class Walls:
     error: Floats
 
     def at(self, epsilon: float) -> tuple[float, float]:
-        """Share and error at the place of the grid that is nearest."""
+        """Return share and error at the nearest ε of the grid."""
         place = int(np.argmin(np.abs(self.epsilon - epsilon)))
         return float(self.share[place]), float(self.error[place])
 
 
-def walls(epsilons: Floats, *, points: int, repeats: int, neighbours: Neighbours, delta: float) -> Walls:
-    """Both bounds along a grid of ε (E,)."""
+def recovery_bounds(
+    epsilons: Floats, *, points: int, repeats: int, neighbours: Neighbours, delta: float
+) -> RecoveryBounds:
+    """Compute both bounds along a grid of ε (E,)."""
     share, error = np.empty(len(epsilons)), np.empty(len(epsilons))
     for place, epsilon in enumerate(epsilons.tolist()):
         share[place] = vc.recovery_ceiling(epsilon=epsilon, repeats=repeats, neighbours=neighbours, delta=delta)
         error[place] = vc.error_bound(
             epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=BETA, delta=delta, points=points
         ).value
-    return Walls(epsilon=epsilons, share=share, error=error)
+    return RecoveryBounds(epsilon=epsilons, share=share, error=error)

@@ -1,4 +1,4 @@
-"""Attacks on noisy subset sums: one with more and more answers, many against the noise and against the questions."""
+"""Attack noisy subset sums: once with a growing number of answers, and often over the noise and number of queries."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from dpcore.limits.attacks.curator import BoundedNoise, PrivateNoise
 from dpcore.randomness import Preview
 
 MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-"""Largest noises, in units of √n."""
-ASKED = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
-"""Shares of the questions."""
+"""Largest noise values, in units of √n."""
+QUESTION_SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+"""Shares of the queries."""
 RUNS, LEVELS = 6, 200
 
 
 def attack(
     masks: Booleans, truth: Booleans, *, error: int, method: str, seed: int
 ) -> Generator[float, None, subset_sum.Guess]:
-    """One attack by "squares" or by a linear program, which yields after every doubling of the answers it uses."""
+    """Run one attack by "squares" or by a linear program, which yields after every doubling of the answers it uses."""
     answers = BoundedNoise(bits=truth, error=error, sampler=Preview(seed))(masks)
     guess = None
     if method != "squares":
@@ -34,16 +34,16 @@ def attack(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SharesFound:
-    """Shares that least squares finds.
+class RecoveredShares:
+    """Shares of the secret bits that least squares recovers.
 
     Attributes:
-        errors: largest noises in rows, (K,).
-        by_noise: shares found with all questions, (K, RUNS).
-        levels: more of them, as far, (G,).
-        proved: shares that must be found at least there, (G,).
-        questions: how many, (J,).
-        by_questions: shares found with them, (J, RUNS).
+        errors: largest noise in rows, (K,).
+        by_noise: recovered shares with all queries, (K, RUNS).
+        levels: a finer grid of noise over the same range, (G,).
+        proved: lower bound on the recovered share on that grid, (G,).
+        questions: numbers of queries, (J,).
+        by_questions: recovered shares with so many queries, (J, RUNS).
     """
 
     errors: Floats
@@ -54,14 +54,14 @@ class SharesFound:
     by_questions: Floats
 
 
-def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generator[float, None, SharesFound]:
-    """All noises in one fit, ``error`` among them, then fewer and more questions; yields the fraction done."""
+def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generator[float, None, RecoveredShares]:
+    """Attack at all noise levels, ``error`` included, then with fewer and more queries; yields the fraction done."""
     yield 0.0
     groups, people = masks.shape
     sampler, root = Preview(seed), math.sqrt(people)
 
-    def noisy(asked: Booleans, noise: int) -> Floats:
-        return BoundedNoise(bits=truth, error=noise, sampler=sampler, trials=RUNS)(asked)
+    def noisy(queries: Booleans, noise: int) -> Floats:
+        return BoundedNoise(bits=truth, error=noise, sampler=sampler, trials=RUNS)(queries)
 
     errors = sorted({round(multiple * root) for multiple in MULTIPLES} | {error})
     guess = subset_sum.least_squares(masks, np.concatenate([noisy(masks, each) for each in errors]))
@@ -70,13 +70,13 @@ def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generat
     levels = np.linspace(0, errors[-1], LEVELS)
     proved = 1 - subset_sum.max_wrong_bits(masks, error=levels) / people
     yield 0.5
-    questions = sorted({max(5, round(groups * share)) for share in ASKED})
+    questions = sorted({max(5, round(groups * share)) for share in QUESTION_SHARES})
     shares = []
     for number, each in enumerate(questions, start=1):
         guess = subset_sum.least_squares(masks[:each], noisy(masks[:each], error))
         shares.append(subset_sum.recovered(guess, truth))
         yield 0.5 + 0.5 * number / len(questions)
-    return SharesFound(
+    return RecoveredShares(
         errors=np.array(errors, dtype=np.float64),
         by_noise=by_noise,
         levels=levels,
@@ -87,6 +87,6 @@ def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generat
 
 
 def private_share(masks: Booleans, truth: Booleans, *, epsilon: float, seed: int) -> float:
-    """Mean share that least squares finds in answers that are private together."""
+    """Return the mean share that least squares recovers from answers that are ε-private together."""
     curator = PrivateNoise(bits=truth, epsilon=epsilon, sampler=Preview(seed), trials=RUNS)
     return float(subset_sum.recovered(subset_sum.least_squares(masks, curator(masks)), truth).mean())

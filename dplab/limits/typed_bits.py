@@ -1,4 +1,4 @@
-"""The attack on a reader's own sixteen bits: with exact counts of random groups, and with private ones over ε."""
+"""Attack sixteen bits that the reader enters: by exact counts of random groups, and by private counts over ε."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from dpcore.randomness import Preview
 
 PEOPLE, GROUPS = 16, 32
 LOSSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-"""Privacy losses of all answers together."""
+"""Values of ε for all answers together."""
 RUNS = 400
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AnswersFound:
-    """What one attack saw and found.
+class BitsAttack:
+    """Published answers and reconstruction of one attack.
 
     Attributes:
-        groups: who is in each group, (m, n).
-        answers: what was published, (m,).
+        groups: membership of each group, (m, n).
+        answers: published answers, (m,).
         guess: the bits that fit best.
-        share: of the bits that are right.
+        share: share of the bits that are right.
     """
 
     groups: Booleans
@@ -35,13 +35,13 @@ class AnswersFound:
     share: float
 
 
-def attack(bits: Booleans, *, epsilon: float | None, seed: int) -> AnswersFound:
-    """Publish counts of random groups, exact or with noise that makes all of them ε-private together, and fit.
+def attack(bits: Booleans, *, epsilon: float | None, seed: int) -> BitsAttack:
+    """Publish counts of random groups, exact or ε-private together, and reconstruct the bits.
 
     Args:
-        bits: the secrets, (n,).
-        epsilon: privacy loss of all answers; None publishes exact counts.
-        seed: of groups and noise.
+        bits: secret bits, (n,).
+        epsilon: ε of all answers together; None publishes exact counts.
+        seed: seed of groups and noise.
     """
     sampler = Preview(seed)
     groups = random_groups(sampler, people=len(bits), groups=GROUPS)
@@ -50,11 +50,11 @@ def attack(bits: Booleans, *, epsilon: float | None, seed: int) -> AnswersFound:
     else:
         answers = PrivateNoise(bits=bits, epsilon=epsilon, sampler=sampler)(groups)
     guess = least_squares(groups, answers)
-    return AnswersFound(groups=groups, answers=answers[0], guess=guess, share=float(recovered(guess, bits)[0]))
+    return BitsAttack(groups=groups, answers=answers[0], guess=guess, share=float(recovered(guess, bits)[0]))
 
 
 def sweep(bits: Booleans, *, seed: int) -> Generator[float, None, Floats]:
-    """Shares of right bits at each of LOSSES, (K, RUNS), the groups as in attack(); yields the fraction done."""
+    """Compute shares of right bits at each of LOSSES, (K, RUNS), groups as in attack(); yields the fraction done."""
     sampler = Preview(seed)
     groups = random_groups(sampler, people=len(bits), groups=GROUPS)
     shares = []
@@ -66,11 +66,11 @@ def sweep(bits: Booleans, *, seed: int) -> Generator[float, None, Floats]:
 
 
 def best_possible(epsilons: Floats) -> Floats:
-    """The largest share of bits that anyone finds on average, bits being fair coins: e^ε/(1 + e^ε), elementwise."""
+    """Return the largest expected share of right bits for fair coins, e^ε/(1 + e^ε), elementwise."""
     best: Floats = 1 / (1 + np.exp(-np.asarray(epsilons)))
     return best
 
 
-def told(attacked: AnswersFound, place: int) -> Integers:
-    """People of a published group, counted from 1."""
+def group_members(attacked: BitsAttack, place: int) -> Integers:
+    """Return the members of a published group, counted from 1."""
     return np.flatnonzero(attacked.groups[place]) + 1

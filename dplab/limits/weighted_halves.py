@@ -1,6 +1,6 @@
-"""The same attack through queries that weigh people: shares found at every scale, errors that cannot be avoided.
+"""Attack a secret half through weighted queries: recovered shares at every scale, and lower bounds on the error.
 
-The releases are the identity histogram's, one row for each point of the secret half.
+Releases are those of the identity histogram, with one row for each point of the secret half.
 
 References:
     Roth (2010), Theorem 2 with Lemmas 1 and 2.
@@ -23,7 +23,7 @@ RUNS = 200
 
 
 def uneven_levels(points: int, *, scale: float, spread: float, seed: int) -> Floats:
-    """Levels around one half in a shuffled order, (d,); their spread is a share of the scale as far as weights fit."""
+    """Return shuffled levels around one half, (d,); their spread is a share of the scale, within the weights' range."""
     unit = np.random.Generator(np.random.SFC64(seed)).permutation(np.linspace(-0.5, 0.5, points))
     return 0.5 + min(spread * scale, 1 - 2 * scale) * unit
 
@@ -34,9 +34,9 @@ class AttackedHalf:
 
     Attributes:
         truth: the half, (d,).
-        levels: of the points at the reader's scale, (d,).
-        chosen: what the attack on the first release says at that scale, (d,).
-        shares: share of the half found at each scale, (S, RUNS).
+        levels: levels of the points at the reader's scale, (d,).
+        chosen: guess of the attack on the first release at that scale, (d,).
+        shares: recovered share of the half at each scale, (S, RUNS).
     """
 
     truth: Booleans
@@ -55,7 +55,7 @@ def attack(
     neighbours: Neighbours,
     seed: int,
 ) -> AttackedHalf:
-    """Attack the same releases through queries of every scale; ``spread`` is that of the levels over the scale."""
+    """Attack the same releases through queries of every scale; ``spread`` is the levels' spread over the scale."""
 
     def levels(at: float) -> Floats:
         return uneven_levels(points, scale=at, spread=spread, seed=seed)
@@ -75,7 +75,7 @@ def _released(truth: Booleans, *, epsilon: float, neighbours: Neighbours, sample
 
 
 def measured_errors(*, points: int, levels: Floats, scale: float, neighbours: Neighbours, seed: int) -> Floats:
-    """Worst weighted errors in rows at each of EPSILONS, (E, RUNS)."""
+    """Measure the worst weighted errors in rows at each of EPSILONS, (E, RUNS)."""
     truth, sampler = halves.random_half(Preview(seed), points=points)[0], Preview(seed + 2)
     return np.array(
         [
@@ -91,9 +91,10 @@ def measured_errors(*, points: int, levels: Floats, scale: float, neighbours: Ne
 
 
 def weighted_error(release: DataRelease, truth: Booleans, *, levels: Floats, scale: float) -> Floats:
-    """Largest error in rows over the weighted queries of all halves, (T,); one row for each point of the truth (d,).
+    """Return the largest error in rows over the weighted queries of all halves, (T,), with one row per point (d,).
 
-    A query adds 2 scale times the error inside its half to what all of them share, so the extreme halves are sorts.
+    A query's error is a part that all queries share plus 2 scale times the error in its half, so sorting gives the
+    extreme halves.
     """
     points = len(truth)
     off = release.histogram()[:, :points] - truth
@@ -108,10 +109,10 @@ class Unavoidable:
     """Errors in rows that no private mechanism avoids, (E,) each.
 
     Attributes:
-        epsilon: a grid.
-        paper: the paper's constant, for promises kept for certain.
-        corrected: with the right distance between the two data sets, likewise.
-        best: every step followed, for promises kept but for BETA.
+        epsilon: the grid of ε.
+        paper: the paper's constant, for guarantees with certainty.
+        corrected: the same with the right distance between the two data sets.
+        best: every step of the proof with whole rows, for guarantees with confidence 1 − BETA.
     """
 
     epsilon: Floats
@@ -120,13 +121,13 @@ class Unavoidable:
     best: Floats
 
     def at(self, epsilon: float) -> tuple[float, float, float]:
-        """All three at the place of the grid that is nearest."""
+        """Return all three at the nearest ε of the grid."""
         place = int(np.argmin(np.abs(self.epsilon - epsilon)))
         return float(self.paper[place]), float(self.corrected[place]), float(self.best[place])
 
 
 def unavoidable(epsilons: Floats, *, points: int, scale: float, spread: float, neighbours: Neighbours) -> Unavoidable:
-    """The three constants along a grid of ε (E,), for levels with this spread."""
+    """Compute the three constants along a grid of ε (E,), for levels with this spread."""
     paper, corrected, best = (np.empty(len(epsilons)) for _ in range(3))
     for place, epsilon in enumerate(epsilons.tolist()):
         sure, usual = (

@@ -1,1 +1,1 @@
-"""What the five papers print, beside what holds, at a reader's settings."""
+"""Numbers as the five papers print them, and as they hold, at a reader's settings."""

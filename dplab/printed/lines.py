@@ -13,13 +13,13 @@ class PrintedLine:
     """One number of a paper.
 
     Attributes:
-        what: it is, with its symbol and where it is printed.
-        printed: by the paper's formula; None: ``printed_words`` says what is there instead.
-        holds: what is proved or computed here; None: ``holds_words`` says what is there instead.
-        why: what differs, in a sentence.
-        power: whether both numbers are decimal logarithms, of what is too large to write out.
-        printed_words: "order only" only where the paper prints an order of magnitude.
-        holds_words: why no number is proved or computed here.
+        what: name of the number, with its symbol and its place in the paper.
+        printed: value of the paper's formula; None: ``printed_words`` is shown instead.
+        holds: value proved or computed here; None: ``holds_words`` is shown instead.
+        why: explanation of the difference.
+        power: whether both values are decimal logarithms, of numbers that are too large to write out.
+        printed_words: "order only" where the paper prints an order of magnitude.
+        holds_words: reason why there is no value.
     """
 
     what: str
@@ -36,12 +36,12 @@ class MethodLine:
     """A method of a paper's survey.
 
     Attributes:
-        what: it is.
-        rows: it needs, a decimal logarithm; constants of an order are 1.
-        time: it takes, likewise.
-        right: on which questions.
-        synthetic: whether it makes rows.
-        order: of its rows, in TeX; none where all constants are counted.
+        what: name of the method.
+        rows: decimal logarithm of the rows it needs; constants of an order are 1.
+        time: decimal logarithm of its running time, likewise.
+        right: queries for which it is accurate.
+        synthetic: whether it releases synthetic rows.
+        order: order of its rows, in TeX; empty where all constants are counted.
     """
 
     what: str
@@ -57,10 +57,10 @@ class PrintedTable:
     """A system's numbers at a reader's settings.
 
     Attributes:
-        title: of the system.
+        title: name of the system.
         lines: its numbers.
         reference: paper and theorems.
-        link: settings of the page that runs it, by their names in links: those that hold.
+        link: settings of the page that runs it, by link parameter.
         survey: methods that the paper compares.
     """
 
@@ -72,5 +72,5 @@ class PrintedTable:
 
 
 def log10_choose(n: float, k: float) -> float:
-    """Decimal logarithm of a binomial coefficient."""
+    """Return the decimal logarithm of a binomial coefficient."""
     return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)) / math.log(10)

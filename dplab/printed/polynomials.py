@@ -27,45 +27,45 @@ MAX_WIDTH = 12
 
 
 def least_degree(*, width: int, gamma: float) -> Polynomial:
-    """Chebyshev's polynomial of the least degree that is within gamma of any-of; interpolation where none is."""
+    """Return Chebyshev's polynomial of the smallest degree within gamma of any-of; interpolation where none is."""
     for degree in range(1, width + 1):
-        found = chebyshev(width=width, least=1, degree=degree, basis="ones", scaled=False)
-        if found.gamma <= gamma:
-            return found
+        polynomial = chebyshev(width=width, least=1, degree=degree, basis="ones", scaled=False)
+        if polynomial.gamma <= gamma:
+            return polynomial
     return through(target(width=width, least=1), least=1, basis="ones")
 
 
 def moved(polynomial: Polynomial, *, attributes: int) -> float:
-    """How far a replaced row moves the coefficients of the sum over rows, in L1, at most."""
+    """Return the L1 sensitivity of the coefficients of the sum over rows to a replaced row."""
     levels = enumerate(polynomial.coefficients)
     return float(sum(abs(a) * math.comb(attributes, level) for level, a in levels if level))
 
 
 def largest_coefficient(polynomial: Polynomial) -> float:
-    """The largest coefficient, max |a_i|."""
+    """Return the largest coefficient, max |a_i|."""
     return max(abs(a) for a in polynomial.coefficients)
 
 
 def literal_epsilon(polynomial: Polynomial, *, norm: float, attributes: int, epsilon: float) -> float:
-    """The exact epsilon of the sanitizer with noise 2·norm/(epsilon·n) in each coefficient, which claims epsilon."""
+    """Return the exact epsilon of the sanitizer with noise 2·norm/(epsilon·n) per coefficient, which claims epsilon."""
     return epsilon * moved(polynomial, attributes=attributes) / (2 * norm)
 
 
 def inclusion_exclusion(*, width: int, least: int) -> float:
-    """Remark 4.7: how often an error of any-of counts in at-least-r-of-k put together from any-of of its subsets."""
+    """Return the error multiplier of Remark 4.7: at-least-r-of-k as a combination of any-of queries on its subsets."""
     if not 1 <= least <= width <= MAX_WIDTH:
         raise ParameterError(f"At least r of k needs 1 ≤ r ≤ k ≤ {MAX_WIDTH}.")
-    held = np.arange(1, width + 1)
-    sizes = [[math.comb(width, size) - math.comb(width - int(s), size) for size in held] for s in held]
-    found = np.linalg.solve(np.array(sizes, dtype=np.float64), (held >= least).astype(np.float64))
-    return float(sum(abs(each) * math.comb(width, int(size)) for each, size in zip(found, held, strict=True)))
+    attributes = np.arange(1, width + 1)
+    sizes = [[math.comb(width, size) - math.comb(width - int(s), size) for size in attributes] for s in attributes]
+    weights = np.linalg.solve(np.array(sizes, dtype=np.float64), (attributes >= least).astype(np.float64))
+    return float(sum(abs(each) * math.comb(width, int(size)) for each, size in zip(weights, attributes, strict=True)))
 
 
 EVERY = "all"
 
 
 def survey(*, attributes: int, width: int, alpha: float) -> tuple[MethodLine, ...]:
-    """Table 1, row by row. It prints orders: their constants are 1 here, and powers of logarithms are left out."""
+    """Return Table 1, row by row. It prints orders: constants are 1 here, and powers of logarithms are left out."""
     bit, log = math.log10(2), math.log10(attributes)
     each, listed, spread = width * log, attributes * bit, math.log(1 / alpha)
     answers, few = each / 2 - math.log10(alpha), math.log10(width * math.sqrt(attributes) / alpha**2)
@@ -91,18 +91,18 @@ def survey(*, attributes: int, width: int, alpha: float) -> tuple[MethodLine, ..
 
 
 def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsilon: float, beta: float) -> PrintedTable:
-    """At d attributes and queries about any of k: half of α for the polynomial, half for the noise.
+    """Return the table for d attributes and queries about any of k: half of α for the polynomial, half for the noise.
 
     Raises:
-        ParameterError: for queries wider than the data or than MAX_WIDTH.
+        ParameterError: the queries are wider than the data or than MAX_WIDTH.
     """
     if not 2 <= width <= min(attributes, MAX_WIDTH):
         raise ParameterError(f"Queries are about 2 to {min(attributes, MAX_WIDTH)} attributes.")
     gamma = alpha / 2
-    made = least_degree(width=width, gamma=gamma)
-    degree, d = made.degree, attributes
+    polynomial = least_degree(width=width, gamma=gamma)
+    degree, d = polynomial.degree, attributes
     program = next(t for t in range(width + 1) if minimax(width=width, least=1, degree=t, basis="ones").gamma <= gamma)
-    norm, far, printed_norm = largest_coefficient(made), moved(made, attributes=d), float(d**degree)
+    norm, far, printed_norm = largest_coefficient(polynomial), moved(polynomial, attributes=d), float(d**degree)
     printed_monomials = math.comb(d + degree, degree)
     released = sum(math.comb(d, level) for level in range(1, degree + 1))
     in_answer = sum(math.comb(width, level) for level in range(1, degree + 1))
@@ -115,7 +115,7 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
     )
     construction = (
         "Chebyshev's closed form at γ = α/2"
-        if made.gamma
+        if polynomial.gamma
         else "interpolation: no closed form of degree k or less is within γ = α/2"
     )
     half = max(1, width // 2)
@@ -128,13 +128,13 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
             PrintedLine(
                 what="ε of the sanitizer with T = dᵗ (Lemma 4.3), recalled",
                 printed=epsilon,
-                holds=literal_epsilon(made, norm=printed_norm, attributes=d, epsilon=epsilon),
+                holds=literal_epsilon(polynomial, norm=printed_norm, attributes=d, epsilon=epsilon),
                 why="exact for its Laplace noise, a row replaced: private, with more noise than ε takes",
             ),
             PrintedLine(
                 what="ε of the sanitizer with T = max |aᵢ|",
                 printed=None,
-                holds=literal_epsilon(made, norm=norm, attributes=d, epsilon=epsilon),
+                holds=literal_epsilon(polynomial, norm=norm, attributes=d, epsilon=epsilon),
                 why="the bound of each coefficient of this polynomial, taken as T: not private",
             ),
             PrintedLine(

@@ -16,21 +16,22 @@ from dplab.printed.lines import PrintedLine, PrintedTable
 from dplab.sparse import grid_example, rows_needed, simulate
 
 SLACK, PAIRS_BEYOND = 1e-6, 0.05
-"""δ of the remark on η(n); share of pairs that may be further apart than the noise allows for."""
+"""δ of the remark on η(n); share of pairs whose distance may exceed what the noise covers."""
 FIGURE_GAMMA, FIGURE_EPSILON = 0.1, 0.1
-"""Of the paper's Figure 2, which states neither."""
+"""γ and ε for the paper's Figure 2, which states neither."""
 MAX_PAIRED, SAMPLES, QUANTILE = 200, 300, 0.9
 
 
 def risk_everywhere(*, n: int, epsilon: float, delta: float = 0.0) -> float:
-    """With two bars, the risk on every data set of whoever has noise in both bars' risk R at most on all: a share of n.
+    """Return a lower bound on the risk on every data set of a mechanism whose risk is at most R on all, with two bars.
 
-    Let θ₁ be 2τ/n away from θ₀, τ rows. By Markov the release is within τ/n of θ₁ with chance at least 1 − Rn/τ there,
-    so with at least e^(−ετ)(1 − Rn/τ) − δ(1 − e^(−ετ))/(e^ε − 1) on θ₀, where it is then τ/n off. The best whole τ
-    that fits into n/2 rows: from some bar that many rows can be taken.
+    R is the risk of noise in both bars, as a share of n. Let θ₁ be 2τ/n away from θ₀, which is τ rows. By Markov's
+    inequality the release is within τ/n of θ₁ with probability at least 1 − Rn/τ on θ₁, so with probability at least
+    e^(−ετ)(1 − Rn/τ) − δ(1 − e^(−ετ))/(e^ε − 1) on θ₀, where its error is then τ/n. The bound is maximized over whole
+    τ up to n/2, as one of the bars has that many rows.
 
     Raises:
-        ParameterError: without rows, or an epsilon above 0.
+        ParameterError: there are no rows, or epsilon is not above 0, or delta is not in [0, 1).
     """
     if n < 1 or not epsilon > 0 or not 0 <= delta < 1:
         raise ParameterError("The risk needs rows, an ε above 0 and a δ from 0 and below 1.")
@@ -42,27 +43,27 @@ def risk_everywhere(*, n: int, epsilon: float, delta: float = 0.0) -> float:
 
 
 def printed_gamma(*, n: int, share: float) -> float:
-    """The least δ′ + 2·e^(−(δ′ − δ)²n) over δ′ above δ: Section 6's bound on the chance of P(h > d_δ)."""
+    """Return the minimum of δ′ + 2·e^(−(δ′ − δ)²n) over δ′ > δ: Section 6's bound on the probability of P(h > d_δ)."""
     above = np.linspace(share, 1.0, 100_001)
     return min(1.0, float((above + 2 * np.exp(-((above - share) ** 2) * n)).min()))
 
 
 @lru_cache(maxsize=16)
 def quantile_spreads(*, n: int, seed: int = 1) -> tuple[float, float]:
-    """Standard deviations of the sample quantile of |x − x′|, x normal: of n/2 disjoint pairs, and of all pairs."""
+    """Return standard deviations of the sample quantile of |x − x′|, x normal: from disjoint and from all pairs."""
     generator = np.random.Generator(np.random.SFC64(seed))
     first, second = np.triu_indices(n, 1)
-    found = np.empty((SAMPLES, 2))
+    quantiles = np.empty((SAMPLES, 2))
     for sample in range(SAMPLES):
         x = generator.standard_normal(n)
         disjoint = np.abs(x[: n // 2] - x[n // 2 : 2 * (n // 2)])
-        found[sample] = np.quantile(disjoint, QUANTILE), np.quantile(np.abs(x[first] - x[second]), QUANTILE)
-    pairs, every = found.std(axis=0).tolist()
+        quantiles[sample] = np.quantile(disjoint, QUANTILE), np.quantile(np.abs(x[first] - x[second]), QUANTILE)
+    pairs, every = quantiles.std(axis=0).tolist()
     return float(pairs), float(every)
 
 
 def corner_total(*, cells: int, n: int, shift: int, printed: bool) -> float:
-    """The shares of a corner of Proposition 3.1's hypercube with one σ = 1, added up; 1 if it is a histogram."""
+    """Return the sum of shares of a corner of Proposition 3.1's hypercube with one σ = 1; 1 if it is a histogram."""
     signs = np.arange(cells - 1) == 0
     last = (n - signs.sum()) * shift if printed else n - shift * signs.sum()
     return float((shift * signs.sum() + last) / n)
@@ -70,14 +71,14 @@ def corner_total(*, cells: int, n: int, shift: int, printed: bool) -> float:
 
 @lru_cache(maxsize=1)
 def figure_2_losses() -> tuple[int, float, float]:
-    """The rows from which Figure 2's empty cells may stay empty, and both mean total errors there, (DP, random DP)."""
+    """Return the rows from which Figure 2's empty cells may stay empty, and both mean total errors (DP, random DP)."""
     rows = rows_needed(cells=len(grid_example(0)), gamma=FIGURE_GAMMA, condition="paper")
-    found = simulate(grid_example(rows), epsilon=FIGURE_EPSILON, gamma=FIGURE_GAMMA, condition="paper", seed=1)
-    return rows, float(found.private_loss.mean()), float(found.random_loss.mean())
+    figure = simulate(grid_example(rows), epsilon=FIGURE_EPSILON, gamma=FIGURE_GAMMA, condition="paper", seed=1)
+    return rows, float(figure.private_loss.mean()), float(figure.random_loss.mean())
 
 
 def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
-    """The histogram's least risk, and the weaker promise of random privacy."""
+    """Return the table of the histogram's minimax risk and of random differential privacy."""
     pairs = minimax.best_pairs(cells=cells, rows=n, epsilon=epsilon)
     figure_rows, private, random = figure_2_losses()
     spreads = quantile_spreads(n=min(n, MAX_PAIRED))
@@ -85,7 +86,7 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
         title="Random privacy",
         lines=(
             PrintedLine(
-                what="risk nobody is below, of n (Proposition 3.1)",
+                what="lower bound on the risk, of n (Proposition 3.1)",
                 printed=minimax.printed_risk(cells=cells, rows=n, epsilon=epsilon),
                 holds=pairs.risk,
                 why="τ must be a whole number of rows and fit into n",
@@ -106,7 +107,7 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
                 what="two bars: risk on every data set, e^(−c₀−1)/(εn) (Proposition 3.2)",
                 printed=math.exp(-(2 * 2 + 1)) / (epsilon * n),
                 holds=risk_everywhere(n=n, epsilon=epsilon),
-                why="of whoever does as well as noise in both bars, c₀ = 4: at least so much on all data; whole rows",
+                why="for a mechanism as good as noise in both bars, c₀ = 4: at least so much on all data; whole rows",
             ),
             PrintedLine(
                 what=f"the same where δ = {SLACK:g} (the remark on η(n))",

@@ -1,4 +1,4 @@
-"""Rectangles of Blum, Ligett and Roth (2013) in constant dimension: two columns and three, as they do here."""
+"""Rectangles of Blum, Ligett and Roth (2013) in constant dimension: two columns and three."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ CELLS, RELEASES = 16, 10
 
 
 def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: int) -> PrintedTable:
-    """What is promised of any data, from which n on, and the worst error seen on made-up rows."""
+    """Return the table of guaranteed errors, rows needed, and worst errors observed on mock data."""
     lines: list[PrintedLine] = []
     for columns in (2, 3):
         domain = Product.coded({f"column {place}": CELLS for place in range(columns)})
         queries = RangeBoxes(domain=domain)
         problem, mechanism = Problem(domain=domain, queries=queries, n=n), BoxCuts(epsilon=epsilon, levels=levels)
         bound, where = mechanism.accuracy(problem, beta), f"{columns} columns"
-        state = _made_up(problem, seed=seed)
+        state = _mock_state(problem, seed=seed)
         worst = float(np.median(finish(box_errors(mechanism, state, Preview(seed), trials=RELEASES)).worst))
         lines += [
             PrintedLine(
@@ -61,8 +61,8 @@ def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: i
     )
 
 
-def _made_up(problem: Problem, *, seed: int) -> BoxState:
-    """Rows around a diagonal, by the share of each combination of cells."""
+def _mock_state(problem: Problem, *, seed: int) -> BoxState:
+    """Return the state of mock rows around a diagonal."""
     sizes = problem.domain.sizes if is_table(problem.domain) else ()
     generator = np.random.Generator(np.random.SFC64(seed))
     near = generator.normal(CELLS / 2, CELLS / 6, (problem.n, 1))

@@ -10,19 +10,19 @@ from dpcore.mechanisms.subsamples.subsampling import calibrated_plan, paper_delt
 from dplab.printed.lines import PrintedLine, PrintedTable
 
 NOT_APPLICABLE = "does not apply"
-"""Of a theorem at settings that it excludes."""
+"""Value of a theorem at settings that it excludes."""
 
 
 def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> PrintedTable:
-    """The median that may refuse, and answers of subsamples."""
+    """Return the table of the stable median, which may refuse, and of subsample-and-aggregate."""
     threshold = math.log(1 / delta)
     subsamples = math.ceil(epsilon * (n / rows) ** 3)
     own = calibrated_plan(epsilon=epsilon, delta=delta, n=n, rows=rows, subsamples=subsamples)
     try:
         proved: float | None = paper_delta(epsilon=epsilon, n=n, rows=rows)
-        held: float | None = paper_plan(epsilon=epsilon, n=n, rows=rows).delta
+        corrected: float | None = paper_plan(epsilon=epsilon, n=n, rows=rows).delta
     except ParameterError:
-        proved = held = None
+        proved = corrected = None
     return PrintedTable(
         title=f"Answers that are stable, ε = {epsilon:g}",
         lines=(
@@ -41,7 +41,7 @@ def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> Print
             PrintedLine(
                 what="δ of k = ε(n/m)³ subsamples, m ≤ n/64 (Theorem 4)",
                 printed=proved,
-                holds=held,
+                holds=corrected,
                 why="its proof's constants worked out (“31k/32” is 19k/32), and the exact count of a row's subsamples",
                 printed_words=NOT_APPLICABLE,
                 holds_words=NOT_APPLICABLE,

@@ -19,7 +19,7 @@ REFERENCE = "Blum, Ligett and Roth (2013)"
 
 
 def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> PrintedTable:
-    """The net mechanism for all intervals on a line of 2^bits cells: half of α for the net, half for the choice."""
+    """Return the table of the net mechanism for all intervals of 2^bits cells: half of α each for net and choice."""
     size, half = 2**bits, alpha / 2
     queries = size * (size + 1) // 2
     sampled = math.ceil(math.log(2 * queries) / (2 * alpha**2))
@@ -73,22 +73,22 @@ def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> Printe
 
 
 def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> PrintedTable:
-    """The interval release, at the n that its theorem asks for and at the one that its proof needs."""
-    asked, needed = (
+    """Return the table of the interval release, at the n of its theorem and at the n that its proof needs."""
+    printed_n, corrected_n = (
         rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
     )
     domain = Number(bits=bits)
-    problem = Problem(domain=domain, queries=Intervals(domain=domain), n=asked)
+    problem = Problem(domain=domain, queries=Intervals(domain=domain), n=printed_n)
     anchored = entry("intervals-anchored").make(epsilon=epsilon, alpha=alpha).accuracy(problem, beta)
     blocks, block = math.ceil(8 / alpha), alpha / 6
-    noise = bits * blocks / (epsilon * asked)
+    noise = bits * blocks / (epsilon * printed_n)
     return PrintedTable(
         title="Intervals by private binary search",
         lines=(
             PrintedLine(
                 what="rows needed for α (Theorem 4.3)",
-                printed=asked,
-                holds=needed,
+                printed=printed_n,
+                holds=corrected_n,
                 why="the proof needs every noise below α²/36: a factor of 36/α² more",
             ),
             PrintedLine(
@@ -117,36 +117,36 @@ def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> P
 
 
 def _inner_product_by_squares(*, sign: int) -> float:
-    """¼(‖x + y‖² + sign·‖x − y‖²) of two orthogonal unit vectors."""
+    """Return ¼(‖x + y‖² + sign·‖x − y‖²) of two orthogonal unit vectors."""
     x, y = np.eye(2)
     return float(((x + y) @ (x + y) + sign * (x - y) @ (x - y)) / 4)
 
 
 def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: float, beta: float) -> PrintedTable:
-    """ReleaseHalfspaces for rows in so many dimensions."""
-    found = printed(margin=margin, alpha=alpha, dimensions=dimensions, beta=beta, epsilon=epsilon)
+    """Return the table of ReleaseHalfspaces for rows in this many dimensions."""
+    numbers = printed(margin=margin, alpha=alpha, dimensions=dimensions, beta=beta, epsilon=epsilon)
     return PrintedTable(
         title="Halfspaces with a margin",
         lines=(
             PrintedLine(
                 what="dimensions T after a projection",
-                printed=found.dimensions,
+                printed=numbers.dimensions,
                 holds=dimensions,
                 why="where T is larger than d, do not project",
             ),
             PrintedLine(
-                what="projections m", printed=found.projections, holds=1, why="without a projection one is enough"
+                what="projections m", printed=numbers.projections, holds=1, why="without a projection one is enough"
             ),
             PrintedLine(
                 what="directions |U| (Claim 6.7)",
-                printed=found.log10_directions,
-                holds=found.log10_directions_both_signs,
+                printed=numbers.log10_directions,
+                holds=numbers.log10_directions_both_signs,
                 why="coordinates lie between −1 and 1: 2^T times as many",
                 power=True,
             ),
             PrintedLine(
                 what="rows needed (Theorem 6.9)",
-                printed=found.log10_rows,
+                printed=numbers.log10_rows,
                 holds=None,
                 why="“polynomial for constant margin and α” is true, and this is the polynomial; the next line's slip "
                 "is in its proof, and Bernstein's bound mends it",
@@ -155,10 +155,10 @@ def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: fl
             ),
             PrintedLine(
                 what="ln of the chance that some direction's noise errs by α/4, printed m (proof of Theorem 6.9)",
-                printed=found.log_noise_chance(hoeffding=8),
-                holds=found.log_noise_chance(hoeffding=32),
+                printed=numbers.log_noise_chance(hoeffding=8),
+                holds=numbers.log_noise_chance(hoeffding=32),
                 why="noise within [−1, 1] has range 2: 2·e^(−mα²/32), not 2·e^(−mα²/8). Bernstein's bound, with the "
-                f"noise's variance, gives −{-found.log_noise_chance_by_variance:,.0f}",
+                f"noise's variance, gives −{-numbers.log_noise_chance_by_variance:,.0f}",
             ),
             PrintedLine(
                 what="⟨x, y⟩ of orthogonal unit vectors, ¼(‖x + y‖² + ‖x − y‖²) (proof of Corollary 6.4)",

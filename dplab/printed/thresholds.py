@@ -1,6 +1,6 @@
 """Lemma 4.5 of Thaler, Ullman and Vadhan (2012): a polynomial for "at least r of k", after Sherstov's construction.
 
-It is right at s = 0 .. c − 1 by interpolation, and damped on c .. k by Chebyshev polynomials: 1 − p(s) is the sum over
+It is exact at s = 0 .. c − 1 by interpolation, and damped on c .. k by Chebyshev polynomials: 1 − p(s) is the sum over
 j < r of w_j(s)·T_m(x(s))/T_m(x(j)), where w_j is 1 at j and 0 at the other whole numbers below c, and x maps c .. k to
 1 .. −1. So the degree is c − 1 + m, and the error on c .. k at most the sum of |w_j(k)|/T_m(x(j)). With r = 1 = c it is
 the closed form of Fact 4.2. The best cut gives the lemma's degree, of the order √(rk)·ln k + √(k·ln(1/γ)·ln k).
@@ -14,17 +14,17 @@ from fractions import Fraction
 
 from dpcore.core import ParameterError
 
-MOST = 1000
+MAX_WIDTH = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """The construction.
+    """Sherstov's polynomial for "at least r of k".
 
     Attributes:
         width: k.
         least: r.
-        cut: c, from where it is damped and no longer exact; k + 1: it is interpolation alone.
+        cut: c, from which on it is damped and no longer exact; k + 1: pure interpolation.
         damping: m.
     """
 
@@ -35,11 +35,11 @@ class Threshold:
 
     @property
     def degree(self) -> int:
-        """Of the polynomial."""
+        """Degree of the polynomial."""
         return self.cut - 1 + self.damping
 
     def values(self) -> list[Fraction]:
-        """p(0) .. p(k), exactly."""
+        """Return p(0) .. p(k) exactly."""
         k, r, c = self.width, self.least, self.cut
         exact = [Fraction(int(s >= r)) for s in range(c)]
         damped = []
@@ -53,12 +53,12 @@ class Threshold:
         return exact + damped
 
     def _mapped(self, s: int) -> Fraction:
-        """x(s)."""
+        """Return x(s), which maps c .. k to 1 .. −1."""
         return Fraction(self.width + self.cut - 2 * s, self.width - self.cut)
 
 
 def _chebyshev(degree: int, x: Fraction) -> Fraction:
-    """T of this degree at x."""
+    """Evaluate the Chebyshev polynomial of this degree at x."""
     before, now = Fraction(1), x
     for _ in range(degree):
         before, now = now, 2 * x * now - before
@@ -66,13 +66,13 @@ def _chebyshev(degree: int, x: Fraction) -> Fraction:
 
 
 def threshold(*, width: int, least: int, gamma: float) -> Threshold:
-    """The construction of the least degree that is within gamma of "at least r of k" by its bound.
+    """Return the construction of the smallest degree whose error bound is at most gamma.
 
     Raises:
         ParameterError: unless 1 ≤ r ≤ k ≤ MOST and 0 < gamma < 1.
     """
-    if not 1 <= least <= width <= MOST or not 0 < gamma < 1:
-        raise ParameterError(f"At least r of k needs 1 ≤ r ≤ k ≤ {MOST} and a γ between 0 and 1.")
+    if not 1 <= least <= width <= MAX_WIDTH or not 0 < gamma < 1:
+        raise ParameterError(f"At least r of k needs 1 ≤ r ≤ k ≤ {MAX_WIDTH} and a γ between 0 and 1.")
     best = Threshold(width=width, least=least, cut=width + 1, damping=0)
     for cut in range(least, width):
         # ln |w_j(k)| and arccosh x(j), for each j < r.
@@ -95,6 +95,6 @@ def threshold(*, width: int, least: int, gamma: float) -> Threshold:
 
 
 def printed_order(*, width: int, least: int, gamma: float) -> float:
-    """Lemma 4.5's degree with constants of 1."""
+    """Return Lemma 4.5's degree with constants of 1."""
     logarithm = math.log(width)
     return math.sqrt(least * width) * logarithm + math.sqrt(width * math.log(1 / gamma) * logarithm)

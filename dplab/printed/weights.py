@@ -1,4 +1,4 @@
-"""Numbers of Roth (2010), on queries that weigh rows."""
+"""Numbers of Roth (2010), on weighted queries."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from dpcore.limits.attacks import fat_shattering
 from dplab.printed.lines import PrintedLine, PrintedTable, log10_choose
 
 LINE, FITS = 16, 20
-"""Cells of the line on which rows are fitted to answers, and how often."""
+"""Cells of the line on which rows are fitted to answers, and number of fits."""
 
 
 def _rows_needed(*, points: int, alpha: float, epsilon: float, beta: float) -> float:
-    """Half of alpha for the net of the class of 2^points queries, half for the choice, whose score moves by 1."""
+    """Return the rows needed: half of alpha for the net of 2^points queries, half for the choice, of sensitivity 1."""
     half = alpha / 2
     m = math.ceil(math.log(2) * (points + 1) / (2 * half**2))
     return 2 / (epsilon * half) * (log10_choose(points + m - 1, m) * math.log(10) + math.log(1 / beta))
 
 
 def _roth_error(*, points: int, n: int, epsilon: float) -> float:
-    """The order of Roth's error for 2^points queries, in rows, constant 1."""
+    """Return the order of Roth's error for 2^points queries, in rows, with constant 1."""
     log_k: float = points * math.log(2)
     return float(n ** (2 / 3) * (log_k * math.log(points) / epsilon) ** (1 / 3))
 
 
 def _crossing(*, points: int, n: int, epsilon: float) -> float:
-    """The number of queries k at which √k/ε is n^⅔·(ln k·ln U/ε)^⅓, by a fixed point."""
+    """Return the number of queries k at which √k/ε equals n^⅔·(ln k·ln U/ε)^⅓, by fixed-point iteration."""
     k = n ** (4 / 3)
     for _ in range(100):
         k = (epsilon * n ** (2 / 3) * (math.log(max(k, 2)) * math.log(points) / epsilon) ** (1 / 3)) ** 2
@@ -38,14 +38,14 @@ def _crossing(*, points: int, n: int, epsilon: float) -> float:
 
 @lru_cache(maxsize=16)
 def fitted_error(*, alpha: float, seed: int = 1) -> float:
-    """The largest error of rows that a linear program fits to answers of error alpha, over all intervals and FITS fits.
+    """Return the largest error of rows that a linear program fits to answers of error alpha, over all intervals.
 
     Answers are the true ones rounded to multiples of 2·alpha. The program takes the weights nearest to the answers. The
     truth is within alpha of them, so the best weights are, and are within 2·alpha of the truth (Roth 2010, footnote 1;
     Dwork, Naor, Reingold, Rothblum and Vadhan 2009).
 
     Raises:
-        ParameterError: for an alpha that is not between 0 and 1.
+        ParameterError: alpha is not between 0 and 1.
     """
     from scipy.optimize import linprog
 
@@ -58,31 +58,31 @@ def fitted_error(*, alpha: float, seed: int = 1) -> float:
     for _ in range(FITS):
         truth = generator.dirichlet(np.ones(LINE))
         answers = 2 * alpha * np.round(queries @ truth / (2 * alpha))
-        found = linprog(
+        solution = linprog(
             np.append(np.zeros(LINE), 1.0),
             A_ub=np.block([[queries, -ones], [-queries, -ones]]),
             b_ub=np.concatenate([answers, -answers]),
             A_eq=np.append(np.ones(LINE), 0.0)[None],
             b_eq=[1.0],
         )
-        worst = max(worst, float(np.abs(queries @ (found.x[:LINE] - truth)).max()))
+        worst = max(worst, float(np.abs(queries @ (solution.x[:LINE] - truth)).max()))
     return worst
 
 
 def weights_table(
     *, points: int, scale: float, alpha: float, n: int, epsilon: float, beta: float = 0.05
 ) -> PrintedTable:
-    """Queries that weigh rows: all 2^d of a class that shatters d points at this scale, on data of these points.
+    """Return the table for weighted queries: all 2^d of a class that shatters d points at this scale, on these points.
 
     Args:
-        points: d, shattered.
+        points: number d of shattered points.
         scale: γ.
-        alpha: η, the allowed error, a share of n.
-        n: rows.
-        epsilon: privacy loss.
-        beta: failure chance.
+        alpha: allowed error η, a share of n.
+        n: number of rows.
+        epsilon: ε.
+        beta: failure probability.
     """
-    found = fat_shattering.constants(
+    constants = fat_shattering.constants(
         points=points, scale=scale, spread=0.0, epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE_ONE
     )
     return PrintedTable(
@@ -90,14 +90,14 @@ def weights_table(
         lines=(
             PrintedLine(
                 what="error in rows that cannot be avoided (Theorem 2)",
-                printed=found.paper,
-                holds=found.corrected,
+                printed=constants.paper,
+                holds=constants.corrected,
                 why="the two data sets differ in two rows: e^(2ε), not e^ε",
             ),
             PrintedLine(
                 what="the same, step by step",
                 printed=None,
-                holds=found.best,
+                holds=constants.best,
                 why="every step of the proof with whole rows",
             ),
             PrintedLine(

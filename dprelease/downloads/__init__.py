@@ -1,5 +1,14 @@
-"""Everything that is downloaded of a stored release, made of what was released and of nothing else."""
+"""Downloads of a stored release, which are made from the released files alone."""
 
-from dprelease.downloads.archive import CERTIFICATE, MADE, NOTEBOOK, OPENDP, PROGRAM, REPORT, downloads_of, zipped
+from dprelease.downloads.archive import (
+    CERTIFICATE,
+    DERIVED_FILES,
+    NOTEBOOK,
+    OPENDP,
+    PROGRAM,
+    REPORT,
+    downloads_of,
+    zip_files,
+)
 
-__all__ = ["CERTIFICATE", "MADE", "NOTEBOOK", "OPENDP", "PROGRAM", "REPORT", "downloads_of", "zipped"]
+__all__ = ["CERTIFICATE", "DERIVED_FILES", "NOTEBOOK", "OPENDP", "PROGRAM", "REPORT", "downloads_of", "zip_files"]

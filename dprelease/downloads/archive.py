@@ -15,14 +15,14 @@ from dprelease.ledger.records import Stored
 
 CERTIFICATE, REPORT = "certificate.json", "report.html"
 PROGRAM, NOTEBOOK, OPENDP = "analysis.py", "analysis.ipynb", "with_opendp.py"
-MADE = (CERTIFICATE, REPORT, PROGRAM, NOTEBOOK, OPENDP)
-"""Files that are not drawn, but made of what was."""
+DERIVED_FILES = (CERTIFICATE, REPORT, PROGRAM, NOTEBOOK, OPENDP)
+"""Files that are derived from the released ones."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""Of every file: the time of a download is nobody's business, and equal releases have equal bytes."""
+"""Fixed time stamp of every file, which makes archives reproducible."""
 
 
 def downloads_of(stored: Stored) -> dict[str, bytes]:
-    """Everything that is downloaded, by name."""
+    """Return the contents of all files of the download, by name."""
     repeated = with_opendp(stored)
     return {
         **stored.files,
@@ -34,8 +34,8 @@ def downloads_of(stored: Stored) -> dict[str, bytes]:
     }
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    """One zip; the same bytes for the same files."""
+def zip_files(files: Mapping[str, bytes]) -> bytes:
+    """Return the files as a zip archive; the same bytes for the same files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, each in sorted(files.items()):

@@ -1,4 +1,4 @@
-"""Programs that are downloaded beside a release: its analysis, as a script and as a notebook of the same cells."""
+"""Analysis program that is downloaded with a release, as a script and as a notebook with the same cells."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from dpcore.core.safe_csv import program_source
 
 CELL = "# %%"
-"""Begins a cell of the script."""
+"""Marker of the start of a cell in the script."""
 
 ANALYSIS = '''# %% Verifies this release, loads it into pandas, answers questions. Run it in the folder of the files.
 import hashlib
@@ -21,7 +21,7 @@ import pandas as pd
 HERE = Path(globals().get("__file__", "notebook")).resolve().parent
 certificate = json.loads((HERE / "certificate.json").read_text(encoding="utf-8"))
 
-# %% Texts that a spreadsheet would run as a formula have an apostrophe in front: it is taken off again
+# %% Remove the apostrophe from texts that a spreadsheet would run as a formula
 READER
 
 # %% Do the files belong together?
@@ -41,7 +41,7 @@ for name, expected in certificate["files"].items():
     tables[name] = table.rename(columns=unescape_formula)
 # Whether the chain of charges and the guarantee hold is checked by: python3 run.py verify certificate.json <files>
 
-# %% Who is promised what?
+# %% The privacy guarantee
 guarantee, n = certificate["guarantee"], certificate["data"]["public_n"]
 unit = guarantee["unit"]["kind"]
 print(f"epsilon {guarantee['epsilon']}, delta {guarantee['delta']}: {guarantee['relation']}, per {unit}")
@@ -57,14 +57,14 @@ for part in parts:
 
 # %% Answers with error bars
 def guaranteed_error(part):
-    """The guaranteed error of an answer to a question of the released kind, in rows; None: no guarantee."""
+    """Return the guaranteed error of an answer to a query of the released class, in rows; None: no guarantee."""
     if part["accuracy"]["unit"] != "rows" or part["accuracy"]["worst_error"] == "no guarantee":
         return None
     return float(part["accuracy"]["worst_error"]) * n
 
 
 def answers(table, kind):
-    """Some questions of the kind that the promise is about, as (question, rows)."""
+    """Return some queries of the class that the guarantee covers, with their answers, as (query, rows)."""
     if "refused" not in table or table["refused"].any() or not {"rows", "share"} & set(table):
         return []
     rows = table["rows"] if "rows" in table else table["share"] * n
@@ -100,12 +100,12 @@ for part, request in zip(parts, asked):
 
 
 def cells(script: str = ANALYSIS) -> list[str]:
-    """The script's cells, each with its heading as a comment."""
+    """Return the script's cells, each with its heading as a comment."""
     return [f"#{each}".strip() + "\n" for each in script.split(CELL)[1:]]
 
 
 def notebook(script: str = ANALYSIS) -> bytes:
-    """The same cells as a Jupyter notebook (nbformat 4.5), without results; the same bytes each time."""
+    """Return the same cells as a Jupyter notebook (nbformat 4.5) without results; the same bytes each time."""
     document = {
         "nbformat": 4,
         "nbformat_minor": 5,

@@ -1,6 +1,6 @@
-"""A page that tells a reader who is no statistician what was released: one HTML file without scripts.
+"""A report on a release for readers who are not statisticians: one HTML file without scripts.
 
-It is made of the ledger's public entry and of the released files. Everything in it is escaped; pictures are bars.
+It is made from the ledger's public entry and the released files. All text is escaped; charts are bars.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_BARS = 48
 MAX_FACTOR = 1e6
-"""Above this a factor protects nobody, and is not printed."""
+"""Factor above which there is no meaningful protection, so that it is not printed."""
 STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}"
     "table{border-collapse:collapse;width:100%}td,th{padding:.15rem .5rem;text-align:left;vertical-align:top}"
@@ -37,7 +37,7 @@ RANDOM_RESULTS = (
     "Each result below was produced by a random mechanism. Some add noise to numbers; others choose an answer at "
     "random, or whether to give one."
 )
-"""True of every mechanism: no noise is added to a stable median, a net or quantiles."""
+"""Statement that holds for every mechanism: a stable median, a net and quantiles have no added noise."""
 HEAD = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -46,23 +46,23 @@ HEAD = (
 
 
 JOINERS = str.maketrans("", "", "\u200c\u200d")
-"""Persian and emoji are written with them; they move no other letter."""
+"""Joiners of Persian letters and emoji, which are safe: they move no other character."""
 
 
 def escape(text: str) -> str:
-    """Return the text for HTML; characters that turn or break a line, or are no text, become a sign."""
+    """Return the text escaped for HTML; control characters and those that change a line's direction are replaced."""
     shown = text if text.isprintable() else "".join(c if c.translate(JOINERS).isprintable() else "\ufffd" for c in text)
     return escape_html(shown)
 
 
 def report(stored: Stored) -> bytes:
-    """The page of a stored release; the same bytes each time."""
+    """Return the report of a stored release; the same bytes each time."""
     body = stored.body
     title = f"Released of “{body['data']['name']}”"
     lines = [
         *(HEAD, f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"),
-        *_of_whom(body),
-        *_promise(body),
+        *_protected_unit(body),
+        *_guarantee(body),
         *_results(stored),
         *_for_the_record(stored),
         "</body></html>",
@@ -74,8 +74,8 @@ def _paragraphs(*texts: str) -> Iterator[str]:
     yield from (f"<p>{escape(text)}</p>" for text in texts if text)
 
 
-def _of_whom(body: Mapping[str, Any]) -> Iterator[str]:
-    """Whose data, and who said so."""
+def _protected_unit(body: Mapping[str, Any]) -> Iterator[str]:
+    """Write the section on the data and the unit of protection."""
     data, unit = body["data"], body["guarantee"]["unit"]
     yield "<h2>Of whom</h2>"
     rows, replaced = unit["rows_a_person"], body["guarantee"]["relation"] == "replace_one"
@@ -83,13 +83,13 @@ def _of_whom(body: Mapping[str, Any]) -> Iterator[str]:
     yield from _paragraphs(
         f"The table “{data['name']}”, version {body['version']}, registered on {data['registered']}.",
         f"Each {unit['kind']} in it is protected, as {unit['stated_by']} stated."
-        + (f" {counted}" if unit["kind"] == "person" else " Somebody with several rows is protected less."),
+        + (f" {counted}" if unit["kind"] == "person" else " A person with several rows is protected less."),
         f"Not protected, because it is public: {', '.join(body['guarantee']['unprotected'])}." if replaced else "",
     )
 
 
-def _promise(body: Mapping[str, Any]) -> Iterator[str]:
-    """What epsilon and delta mean."""
+def _guarantee(body: Mapping[str, Any]) -> Iterator[str]:
+    """Write the section on the guarantee: the meaning of epsilon and delta."""
     claim = body["guarantee"]
     whole, one = claim["whole_data_set"], claim["unit"]["kind"]
     yield "<h2>Under which promise</h2>"
@@ -114,9 +114,9 @@ def _promise(body: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def _amount(told: Mapping[str, str]) -> str:
-    first = f"ρ = {told['rho']}" if "rho" in told else f"ε = {told['epsilon']}"
-    return f"{first}, δ = {told['delta']}"
+def _amount(amount: Mapping[str, str]) -> str:
+    first = f"ρ = {amount['rho']}" if "rho" in amount else f"ε = {amount['epsilon']}"
+    return f"{first}, δ = {amount['delta']}"
 
 
 def _counted(number: int, what: str, happened: str) -> str:
@@ -127,25 +127,25 @@ def _counted(number: int, what: str, happened: str) -> str:
 
 
 def _factor(epsilon: str) -> str:
-    """How much likelier a result may become."""
+    """Return in words how much likelier a result may become."""
     factor = math.exp(min(float(epsilon), 50.0))
     return (
         f"at most {rounded_up(factor)} times as likely"
         if factor < MAX_FACTOR
-        else "possibly far likelier, which protects nobody"
+        else "possibly far likelier, which is no protection"
     )
 
 
 def _results(stored: Stored) -> Iterator[str]:
-    """Each question: what was asked, how wrong the answer may be, and a picture of it."""
+    """Write the section on the results: each statistic, its guaranteed error and its chart."""
     yield "<h2>What was released</h2>"
     yield from _paragraphs(RANDOM_RESULTS)
     questions = Request.of(stored.body["request"]).parts
-    for place, (part, asked) in enumerate(zip(stored.body["parts"], questions, strict=True), 1):
+    for place, (part, question) in enumerate(zip(stored.body["parts"], questions, strict=True), 1):
         number = f"{place}. " if len(questions) > 1 else ""
-        yield f"<h3>{number}{escape(asked.reading.title)}</h3>"
+        yield f"<h3>{number}{escape(question.reading.title)}</h3>"
         yield from _paragraphs(
-            f"{asked.queries.title} Answered by: {part['mechanism']['title']}.",
+            f"{question.queries.title} Answered by: {part['mechanism']['title']}.",
             f"This question's part of the promise: ε = {part['guarantee']['epsilon']}, δ = "
             f"{part['guarantee']['delta']}."
             if len(questions) > 1
@@ -154,11 +154,11 @@ def _results(stored: Stored) -> Iterator[str]:
             part["accuracy"]["statement"],
         )
         for name in part["files"]:
-            yield from _picture(name, stored.files[name], asked.problem.domain)
+            yield from _picture(name, stored.files[name], question.problem.domain)
 
 
 def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
-    """A released table as bars."""
+    """Write a released table as a bar chart."""
     import pandas as pd
 
     if SYNTHETIC_ROWS in name:
@@ -185,41 +185,42 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
         yield from _paragraphs(*(_value(row, domain) for row in rows[:1]))
         return
     columns = list(rows[0])
-    # Of tables, the columns between the first and the last are the data's, whatever they are called.
+    # In tables of counts, all columns but the first and the last are the data's, whatever their names.
     named = columns[1:-1] if name.endswith(TABLES_FILE) and columns[-1] == "rows" else []
     bars = [(_label(row, domain, named), float(row[numbers[0]] or "nan")) for row in rows]
-    shown = list(_together(bars) if _in_order(rows) else bars[:MAX_BARS])
-    most = max([value for _, value in shown if math.isfinite(value)] + [1e-12])
-    yield f"<table><tr><th>{escape(_column(named or _named(rows[0])))}</th><th>{escape(numbers[0])}</th><th></th></tr>"
+    shown = list(_grouped_bars(bars) if _in_order(rows) else bars[:MAX_BARS])
+    largest = max([value for _, value in shown if math.isfinite(value)] + [1e-12])
+    heading = escape(_column(named or _key_columns(rows[0])))
+    yield f"<table><tr><th>{heading}</th><th>{escape(numbers[0])}</th><th></th></tr>"
     for label, value in shown:
-        width = max(0.0, value) / most * 100 if math.isfinite(value) else 0.0
+        width = max(0.0, value) / largest * 100 if math.isfinite(value) else 0.0
         bar = f'<div class="bar{" below" * (width == 0)}" style="width:{width:.1f}%"></div>'
         yield f'<tr><td>{escape(label)}</td><td class="n">{value:,.6g}</td><td class="b">{bar}</td></tr>'
     yield "</table>"
     if len(shown) < len(bars):
-        told = "Neighbouring lines are added up" if _in_order(rows) else f"The first {MAX_BARS} lines are shown"
-        yield from _paragraphs(f"{told}; the file has them all.")
+        reduced = "Neighbouring lines are added up" if _in_order(rows) else f"The first {MAX_BARS} lines are shown"
+        yield from _paragraphs(f"{reduced}; the file has them all.")
     if min(value for _, value in bars) < 0:
         yield from _paragraphs("Numbers below 0 are left as they were drawn.")
 
 
-def _distances(told: pd.DataFrame, name: str) -> str:
-    """How far synthetic rows are from the tables they were fitted to, and so from the true ones."""
-    worst = told.loc[told["within"].idxmax()]
+def _distances(table: pd.DataFrame, name: str) -> str:
+    """Return a paragraph on the distances of synthetic rows from the released tables and from the true ones."""
+    worst = table.loc[table["within"].idxmax()]
     return (
         "What is known of these rows: in tables of as many columns as were released, their worst cell differs from the "
-        f"released table by {told['apart'].max():,.1f} rows. With confidence {100 * (1 - BETA):g}%, no cell of these "
+        f"released table by {table['apart'].max():,.1f} rows. With confidence {100 * (1 - BETA):g}%, no cell of these "
         f"tables is off the true count by more than {worst['within']:,.0f} rows ({worst['table']}); {name} has each "
         "table's number. For other statistics of the rows no such number is given."
     )
 
 
 MEAN = {"mean", "rows", "low", "high"}
-"""Columns of a mean that is released with its number of rows."""
+"""Columns of a mean that is released together with its number of rows."""
 
 
 def _mean(row: Mapping[str, str]) -> str:
-    """A released mean with the rows that have a number."""
+    """Return a sentence on a released mean and the number of rows with a value."""
     mean = f"{float(row['mean']):,.6g}" if _is_number(row["mean"]) else row["mean"]
     rows = f"{float(row['rows']):,.0f}"
     return (
@@ -229,7 +230,7 @@ def _mean(row: Mapping[str, str]) -> str:
 
 
 def _value(row: Mapping[str, str], domain: Domain) -> str:
-    """A released cell; that of a number has a width, which is no interval of its error."""
+    """Return a sentence on a released cell; a number's cell has a width, which is not a confidence interval."""
     label = _label(row, domain)
     if not is_number(domain) or is_dates(domain) or label == domain.describe(domain.size):
         return f"Released: {label}."
@@ -247,23 +248,23 @@ def _column(named: Sequence[str]) -> str:
     return " × ".join(named)
 
 
-def _named(row: Mapping[str, str]) -> Sequence[str]:
-    """The columns that say what a line is about."""
+def _key_columns(row: Mapping[str, str]) -> Sequence[str]:
+    """Return the columns that identify a line."""
     known = [name for name in NAMED[:3] if name in row]
     others = [name for name in row if name not in {*NAMED, "refused", "rows", "share", "outcome"}]
     return known or others or [name for name in NAMED[3:] if name in row]
 
 
 def _label(row: Mapping[str, str], domain: Domain, named: Sequence[str] = ()) -> str:
-    """What a line is about; of tables, which columns of the data say it."""
+    """Return the label of a line; in tables, from the named columns of the data."""
     if not named and domain.listed and row.get("cell", "").isdecimal():
         return domain.describe(int(row["cell"]))
-    told = " × ".join(row[name] for name in named or _named(row))
-    return told if told.strip(" ×") else "anything else"
+    text = " × ".join(row[name] for name in named or _key_columns(row))
+    return text if text.strip(" ×") else "anything else"
 
 
 def _in_order(rows: Sequence[Mapping[str, str]]) -> bool:
-    """Whether lines follow each other on a line of numbers, and are too many for a bar each."""
+    """Return whether the lines are consecutive values of a number, and too many for a bar each."""
     if len(rows) <= MAX_BARS or "value" not in rows[0] or "rows" not in rows[0]:
         return False
     return all(_is_number(row["value"]) for row in rows if row["value"])
@@ -276,8 +277,8 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _together(bars: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
-    """Neighbouring bars added up until they are few."""
+def _grouped_bars(bars: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    """Sum adjacent bars until at most MAX_BARS remain."""
     size = -(-len(bars) // MAX_BARS)
     for start in range(0, len(bars), size):
         group = bars[start : start + size]
@@ -286,7 +287,7 @@ def _together(bars: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
 
 
 def _for_the_record(stored: Stored) -> Iterator[str]:
-    """What anybody needs to check all this."""
+    """Write the section with the information needed to verify the release."""
     body = stored.body
     rows: list[tuple[str, Any]] = [
         ("Release", body["release_id"]),
@@ -309,5 +310,5 @@ def _for_the_record(stored: Stored) -> Iterator[str]:
 
 def _table(rows: Iterable[tuple[str, Any]]) -> Iterator[str]:
     yield "<table>"
-    yield from (f"<tr><th>{escape(name)}</th><td><code>{escape(str(told))}</code></td></tr>" for name, told in rows)
+    yield from (f"<tr><th>{escape(name)}</th><td><code>{escape(str(value))}</code></td></tr>" for name, value in rows)
     yield "</table>"

@@ -1,9 +1,9 @@
-"""A program that makes the same release with OpenDP alone, from the rows: the second opinion of another library.
+"""A program that repeats the release from the rows with OpenDP alone, as an independent check by another library.
 
-It is given for columns of numbers or labels and pairs of numbers, counted with discrete Laplace or Gaussian noise in
-every cell or in named queries, and for quantiles and clipped means of a number, of a CSV with commas, a decimal point
-and no code for missing. It names no column or label: those it
-reads from the certificate. Trees and windows have none: least squares with a known n is not OpenDP's.
+It exists for columns of numbers or labels and pairs of numbers, counted with discrete Laplace or Gaussian noise in
+every cell or in named queries, and for quantiles and clipped means of a number, from a CSV with commas, a decimal point
+and no code for missing values. It contains no name or label of the data: it reads those from the certificate. Trees and
+windows have no such program, as OpenDP has no least squares with a known n.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
 from dpcore.queries.ranges import Cells
 from dpcore.randomness.secure import rounded_up
 from dprelease.ledger.records import Stored
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 
 Noise = dict[str, str | float | int]
 
 
 def with_opendp(stored: Stored) -> bytes:
-    """The program for a stored release; empty where no question of it has an equivalent."""
+    """Return the program for a stored release; empty where no part of it has an equivalent."""
     request = Request.of(stored.body["request"])
     noises = {str(place): noise for place, part in enumerate(request.parts, 1) if (noise := noise_of(part))}
     if not noises or request.file_format != USUAL:
@@ -39,8 +39,8 @@ def with_opendp(stored: Stored) -> bytes:
     return PROGRAM.replace("NOISES", json.dumps(noises, indent=4)).replace("SAFE_CSV", program_source()).encode()
 
 
-def noise_of(question: AskedQuestion) -> Noise:
-    """Which noise of which scale OpenDP has to draw; empty where it has no equivalent."""
+def noise_of(question: RequestPart) -> Noise:
+    """Return the law and scale of the noise for OpenDP; empty where it has no equivalent."""
     reading, mechanism = question.reading, question.mechanism
     if not isinstance(reading, Columns) or not all(map(_is_written, reading.on.columns)) or is_table(reading.on):
         return {}
@@ -76,7 +76,7 @@ def noise_of(question: AskedQuestion) -> Noise:
 
 
 def _is_written(column: Column) -> bool:
-    """Whether the program below knows the column's cells: numbers of equal width, and labels as they are."""
+    """Return whether the program can encode the column: numbers in cells of equal width, or plain labels."""
     if is_number(column):
         return not (is_dates(column) or column.cuts)
     return is_labels(column) and not column.yes_no
@@ -84,7 +84,7 @@ def _is_written(column: Column) -> bool:
 
 PROGRAM = '''"""Makes the same release with OpenDP alone: python3 with_opendp.py DATA.csv, beside certificate.json.
 
-It needs the rows, and it draws fresh noise: what it writes is another release, which costs what the first one did.
+It needs the rows and draws fresh noise: its output is another release, with the same privacy cost as the first one.
 """
 
 import csv
@@ -107,7 +107,7 @@ SAFE_CSV
 
 
 def line(on):
-    """Cells of a number: how many, whether one is reserved for what does not fit, and the cell of a text."""
+    """Return the encoding of a number: its cells, whether one is reserved for missing values, and a text's cell."""
     low, high = float(on.get("low", 0)), float(on.get("high", 1))
     bins = on.get("bins", 0)
     cells = bins or 2 ** on.get("bits", 10)
@@ -135,17 +135,17 @@ def line(on):
 
 
 def categories(on):
-    """The same of a label."""
+    """Return the encoding of a label."""
     labels = on.get("labels", ["no", "yes"])
     places = {label: place for place, label in enumerate(labels)}
     missing = on.get("missing", True)
     other = len(labels) if missing else 0
-    # Rows that a release wrote have an apostrophe before a label that a spreadsheet would run.
+    # In rows that a release wrote, a label that a spreadsheet would run starts with an apostrophe.
     return len(labels), missing, lambda text: places.get(text, places.get(unescape_formula(text), other)), labels
 
 
 def pair(on):
-    """The same of two columns: the second's cells for each of the first's."""
+    """Return the encoding of two columns: the second's cells for each of the first's."""
     one, other = (KINDS[each["type"]](each) for each in on["columns"])
 
     def cell(first, second):
@@ -159,7 +159,7 @@ KINDS = {"Number": line, "Labels": categories, "Product": pair}
 
 
 def kept(rows, data):
-    """Of each person the first rows in the file; all rows where rows are protected."""
+    """Select the first rows of each person in the file; all rows where rows are protected."""
     person, seen = data["person_column"], Counter()
     for row in rows:
         if person:
@@ -170,7 +170,7 @@ def kept(rows, data):
 
 
 def counted(cells, size, *, law, scale, rows):
-    """Counts of all cells with noise, and what OpenDP says that this costs whoever has so many rows."""
+    """Return noisy counts of all cells, and their privacy cost by OpenDP for a person with this many rows."""
     laplace = law == "laplace"
     count = dp.t.make_count_by_categories(
         dp.vector_domain(dp.atom_domain(T="i32")),
@@ -185,7 +185,7 @@ def counted(cells, size, *, law, scale, rows):
 
 
 def quantile(cells, size, *, scale, moved, part, of, rows):
-    """The cell whose score wins with Gumbel noise: minus the rows by which it misses the quantile, times of."""
+    """Return the cell with the largest noisy score: minus its rank error, times ``of``."""
     counts = Counter(cells)
     total = sum(counts[place] for place in range(size))
     scores, upto = [], 0
@@ -202,13 +202,13 @@ def quantile(cells, size, *, scale, moved, part, of, rows):
 
 
 def noisy(values, *, scale, moved):
-    """Whole numbers with noise, and what this costs whoever moves all of them together by so much."""
+    """Return noisy whole numbers, and their privacy cost at L1 sensitivity ``moved``."""
     laplace = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=scale)
     return laplace(values), laplace.map(moved)
 
 
 def named(cells, size, *, scale, moved, totals, rows):
-    """Rows of every cell from as many groups of cells: their counts with noise, or running totals at their ends."""
+    """Return the rows of every cell from noisy counts of ``moved`` groups of cells, or from noisy running totals."""
     counts = Counter(cells)
     starts = [place * size // moved for place in range(moved + 1)]
     values = [sum(counts[cell] for cell in range(0 if totals else a, b)) for a, b in zip(starts, starts[1:])]
@@ -220,13 +220,13 @@ def named(cells, size, *, scale, moved, totals, rows):
 
 
 def mean(cells, size, *, scale, moved, n, rows):
-    """The cell of the mean: the sum of the cells' numbers with noise, over n, rounded."""
+    """Return the cell of the mean: the noisy sum of the cells' numbers over n, rounded."""
     (total,), cost = noisy([sum(cell for cell in cells if cell < size)], scale=scale, moved=moved * rows)
     return min(max((2 * total + n) // (2 * n), 0), size - 1), cost
 
 
 def counted_mean(cells, size, *, scale, moved, weight, rows, points):
-    """Both ends' counters with noise: their sum says how many rows have a number, their ratio the mean."""
+    """Return the mean and the number of rows from two noisy counters: their ratio and their sum."""
     ends = [2 * cell + 1 for cell in cells if cell < size]
     (low, high), cost = noisy([sum(weight - end for end in ends), sum(ends)], scale=scale, moved=moved * rows)
     if low + high <= 0:

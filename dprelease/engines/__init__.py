@@ -1,1 +1,1 @@
-"""Tables that an engine keeps: a folder of Parquet files, a database, a cluster. Only counts of cells leave it."""
+"""Tables in an engine: a folder of Parquet files, a database or a cluster. Only counts of cells leave the engine."""

@@ -1,4 +1,4 @@
-"""What an engine is asked of each column, and the data set that its counts make. Knows no engine."""
+"""Encodings of columns for queries to an engine, and the data set from its counts. Independent of any engine."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ NO_ORDER = "A cap on the rows of a person needs rows in an order, and an engine'
 
 
 class Counts(Dataset):
-    """A data set of which the rows in each cell are known, and no row."""
+    """A data set given by its counts in each cell, without rows."""
 
     def __init__(self, domain: Domain, histogram: Integers, provenance: Provenance) -> None:
-        held = np.array(histogram, dtype=np.int64)
-        held.setflags(write=False)
-        for name, value in {"domain": domain, "provenance": provenance, "_histogram": held}.items():
+        counts = np.array(histogram, dtype=np.int64)
+        counts.setflags(write=False)
+        for name, value in {"domain": domain, "provenance": provenance, "_histogram": counts}.items():
             object.__setattr__(self, name, value)
 
     @override
@@ -49,8 +49,8 @@ class TableColumn:
     """A column as the engine has it.
 
     Attributes:
-        name: there.
-        kind: its type, as ibis has it.
+        name: name in the engine.
+        kind: its ibis type.
     """
 
     name: str
@@ -62,9 +62,9 @@ class Encoding:
     """One column and the cells its values are counted in.
 
     Attributes:
-        column: its name.
-        on: a line (or calendar), a yes or no, or other categories by their labels; where there are cuts, not looked at.
-        cuts: where numbers are cut; a number equal to a place lies above it. A missing one has one range more.
+        column: name of the column.
+        on: its domain: a number (or dates), yes or no, or labels; unused where there are cuts.
+        cuts: boundaries of ranges; a number equal to a boundary is above it. Missing values have one more range.
     """
 
     column: str
@@ -77,14 +77,14 @@ class Encoding:
 
     @property
     def size(self) -> int:
-        """Cells; of labels one more for anything else, whether or not the domain has it."""
+        """Number of cells; labels have one more for other values, even if the domain has none."""
         if self.cuts:
             return len(self.cuts) + 2
         return self.on.size if is_number(self.on) else len(self.on.labels) + 1
 
     @property
     def labels(self) -> list[str]:
-        """Without the blanks around them."""
+        """Labels without surrounding blanks."""
         labels = [label.strip(BLANKS) for label in self.on.labels] if is_labels(self.on) else []
         if len(set(labels)) != len(labels):
             raise ParameterError("Labels must differ in more than the blanks around them.")
@@ -92,10 +92,10 @@ class Encoding:
 
 
 def parts_of(reading: Reading) -> tuple[Encoding, ...]:
-    """The columns of a reading, in the order in which ``dataset_of`` wants their cells.
+    """Return the encodings of a reading's columns, in the order of the cells of ``dataset_of``.
 
     Raises:
-        DataError: it needs rows.
+        DataError: the reading needs rows.
     """
     match reading:
         case Capped():
@@ -103,11 +103,11 @@ def parts_of(reading: Reading) -> tuple[Encoding, ...]:
         case Columns(names=names, on=on):
             return tuple(Encoding(column=name, on=kind) for name, kind in zip(names, on.columns, strict=True))
         case YesNo(predicates=asked) | Several(attributes=asked):
-            return tuple(_asked(each) for each in asked)
+            return tuple(_predicate_encoding(each) for each in asked)
     raise DataError(NO_ROWS)
 
 
-def _asked(each: Coded | Predicate) -> Encoding:
+def _predicate_encoding(each: Coded | Predicate) -> Encoding:
     if isinstance(each, Coded):
         return Encoding(column=each.column, on=each.categories, cuts=each.cuts)
     cuts = () if each.kind == "is" else (float(each.value),)
@@ -115,46 +115,48 @@ def _asked(each: Coded | Predicate) -> Encoding:
 
 
 def dataset_of(reading: Reading, cells: Integers, counts: Integers, provenance: Provenance) -> Dataset:
-    """The data set whose rows have these cells (m, parts), so many each (m,).
+    """Return the data set with these combinations of cells (m, parts) and their counts (m,).
 
     Raises:
-        TooLarge: the domain's cells are not listed, and its rows take too much memory.
+        TooLarge: the domain's cells are not listed, and its rows need too much memory.
     """
     columns = [cells[:, place] for place in range(cells.shape[1])]
-    found = _records(reading, columns)
+    records = _records(reading, columns)
     if reading.domain.listed:
         histogram = np.zeros(reading.domain.size, dtype=np.int64)
-        np.add.at(histogram, found, counts)
+        np.add.at(histogram, records, counts)
         return Counts(reading.domain, histogram, provenance)
     LIMITS.afford(rows=int(counts.sum()), each=8 * len(columns))
-    return Dataset(reading.domain, np.repeat(found, counts, axis=0), provenance)
+    return Dataset(reading.domain, np.repeat(records, counts, axis=0), provenance)
 
 
 def _records(reading: Reading, cells: Sequence[Integers]) -> NDArray[Any]:
-    """Records of rows with these cells, as ``reading.records`` makes them of rows: (m,), or (m, d)."""
+    """Return the records of rows with these cells, as ``reading.records`` makes them from rows: (m,) or (m, d)."""
     if isinstance(reading, YesNo):
-        held: Booleans = np.stack([_told(*each) for each in zip(reading.predicates, cells, strict=True)], axis=1) == 1
-        return held
+        matches: Booleans = (
+            np.stack([_part_values(*each) for each in zip(reading.predicates, cells, strict=True)], axis=1) == 1
+        )
+        return matches
     domain = reading.domain
     if isinstance(domain, Product):
-        told = reading.attributes if isinstance(reading, Several) else (None,) * len(cells)
-        values = [_told(*each) for each in zip(told, cells, strict=True)]
+        attributes = reading.attributes if isinstance(reading, Several) else (None,) * len(cells)
+        values = [_part_values(*each) for each in zip(attributes, cells, strict=True)]
         return domain.joined([_cells(kind, each) for kind, each in zip(domain.columns, values, strict=True)])
     assert isinstance(domain, Column)
     return _cells(domain, cells[0])
 
 
 def _cells(kind: Column, cells: Integers) -> Integers:
-    """A column's cells from an engine's: those of labels are codes, with one for anything else even if it has none."""
+    """Convert an engine's cells to the column's: labels are codes, with one for other values even if it has none."""
     return kind.encode(cells) if is_labels(kind) else cells
 
 
-def _told(each: Coded | Predicate | None, cells: Integers) -> Integers:
-    """A predicate as no and yes, anything else as it is."""
+def _part_values(each: Coded | Predicate | None, cells: Integers) -> Integers:
+    """Return a predicate's cells as 0 and 1, and other cells unchanged."""
     if not isinstance(each, Predicate):
         return cells
-    held: Integers = (cells == int(each.kind == "at least")).astype(np.int64)
-    return held
+    matches: Integers = (cells == int(each.kind == "at least")).astype(np.int64)
+    return matches
 
 
 __all__ = ["NO_ORDER", "NO_ROWS", "Counts", "Encoding", "TableColumn", "dataset_of", "parts_of"]

@@ -1,4 +1,4 @@
-"""DuckDB inside this process: over a folder of Parquet files, larger than memory or not, or over a database's file."""
+"""DuckDB inside this process, on a folder of Parquet files of any size or on a database file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MAX_SECONDS = 3600.0
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Embedded(Engine):
-    """A folder of Parquet files with the same columns, or a table of a database's file; nothing else can be read.
+    """A folder of Parquet files with the same columns, or a table of a database file; nothing else can be read.
 
     Attributes:
-        path: the folder, or the database's file.
-        name: of the table in a database's file; empty for a folder.
+        path: the folder or the database file.
+        name: name of the table in a database file; empty for a folder.
     """
 
     compiler: ClassVar[str] = "DuckDBCompiler"
@@ -51,13 +51,13 @@ class Embedded(Engine):
 
     @property
     def limits(self) -> Limits:
-        """As the file reader's have it. ``Engine.answered`` keeps the time, with its own sentence."""
+        """Limits of the file reader; ``Engine.answered`` enforces the time limit with its own sentence."""
         return replace(LIMITS, memory_bytes=self.allowance.memory_bytes, seconds=MAX_SECONDS)
 
     @override
     @property
     def table(self) -> Sequence[str]:
-        """All files of the folder, or the table."""
+        """Name of the view of all files, or of the table."""
         names = self.name.split(".")
         return ("attached", *(names if len(names) > 1 else ["main", *names])) if self.name else ("files",)
 
@@ -65,30 +65,30 @@ class Embedded(Engine):
     def described(self) -> list[tuple[str, str]]:
         name = ".".join('"' + each.replace('"', '""') + '"' for each in self.table)
         query = f"SELECT column_name AS name, column_type AS kind FROM (DESCRIBE FROM {name})"
-        found = run(self._connection, query, limits=self.limits)
-        return list(zip(map(str, found["name"]), map(str, found["kind"]), strict=True))
+        description = run(self._connection, query, limits=self.limits)
+        return list(zip(map(str, description["name"]), map(str, description["kind"]), strict=True))
 
     @override
     def ask(self, query: str, texts: list[list[str]], *, width: int) -> Any:
-        """In one array, (m, width)."""
+        """Return the answer as one array, (m, width)."""
         given = {f"p{number}": labels for number, labels in enumerate(texts, 1)}
         with self._connection.cursor() as cursor:
             self._asking.append(cursor)
             try:
-                found = run(cursor, query, given or None, limits=self.limits)
+                columns = run(cursor, query, given or None, limits=self.limits)
             finally:
                 self._asking.remove(cursor)
-        if any(np.ma.is_masked(each) for each in found.values()):
+        if any(np.ma.is_masked(each) for each in columns.values()):
             raise DataError(NOT_COUNTS)
-        return np.stack([np.asarray(each, dtype=np.int64) for each in found.values()], axis=1)
+        return np.stack([np.asarray(each, dtype=np.int64) for each in columns.values()], axis=1)
 
     @override
     def interrupt(self) -> None:
-        """DuckDB's own: a cursor is a connection of its own."""
+        """Interrupt every running cursor: in DuckDB each is a connection of its own."""
         for cursor in list(self._asking):
             cursor.interrupt()
 
     @override
     def close(self) -> None:
-        """The connection holds no file open but while it reads."""
+        """Close the connection, which holds files open only while it reads."""
         self._connection.close()

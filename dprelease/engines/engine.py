@@ -1,4 +1,4 @@
-"""An engine: it says which columns a table has, and counts cells. What it says otherwise is never passed on."""
+"""Interface of an engine, which lists a table's columns and counts cells. Its messages are never passed on."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NOT_COUNTS = "The engine answered with something else than counts of cells."
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance:
-    """What one question to an engine may cost.
+    """Limits of one query to an engine.
 
     Attributes:
-        seconds: that it may take.
-        answers: rows of its answer: combinations of cells that hold somebody.
-        memory_bytes: that an embedded engine may hold.
-        threads: of an embedded engine.
+        seconds: time limit.
+        answers: largest number of rows of its answer, which are the occupied combinations of cells.
+        memory_bytes: memory limit of an embedded engine.
+        threads: threads of an embedded engine.
     """
 
     seconds: float = 60.0
@@ -38,84 +38,84 @@ class Allowance:
 
     @property
     def too_slow(self) -> str:
-        """The sentence."""
+        """Error message for a query that exceeded the time limit."""
         return f"The engine took longer than {self.seconds:g} seconds."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Engine(ABC):
-    """A table that somebody else keeps. Its address, which may hold a password, is in no repr and no message.
+    """A table outside this process. Its address, which may hold a password, is in no repr and no message.
 
     Attributes:
-        allowance: of each question.
+        allowance: limits of each query.
     """
 
     compiler: ClassVar[str]
-    """The name of ibis' writer of its SQL."""
+    """Name of the ibis compiler of its SQL."""
     place: ClassVar[str]
-    """How it writes where a list stands that is handed over beside a query, with {} for its number, from 1."""
+    """Placeholder of a list parameter in its SQL, with {} for the parameter's number, from 1."""
     allowance: Allowance = field(default_factory=Allowance)
 
     @property
     @abstractmethod
     def table(self) -> Sequence[str]:
-        """The table's name, with what it is in before it."""
+        """Name of the table, qualified by database and catalog."""
 
     @abstractmethod
     def described(self) -> list[tuple[str, str]]:
-        """The table's columns, with the engine's words for their types. It may raise whatever its driver raises."""
+        """Return the table's columns with the engine's type names. It may raise any error of its driver."""
 
     @abstractmethod
     def ask(self, query: str, texts: list[list[str]], *, width: int) -> Any:
-        """The answer: rows of so many whole numbers, a list of tuples or an array.
+        """Return the answer: rows of ``width`` whole numbers, as a list of tuples or an array.
 
-        It may raise whatever its driver raises: ``counted`` keeps that to itself. It stops at the allowance.
+        It may raise any error of its driver, which ``counted`` hides. It stops at the limits of the allowance.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection to the engine."""
 
     def columns(self) -> list[TableColumn]:
-        """Those that hold numbers, text, dates or truth values; raises DataError if there is no such table."""
-        questions = driver("dprelease.engines.questions", extra="engines")
-        found: list[TableColumn] = self.answered(lambda: questions.columns_of(self.compiler, self.described()))
-        return found[:MAX_COLUMNS]
+        """Return the columns of numbers, text, dates or truth values; raises DataError if there is no such table."""
+        queries = driver("dprelease.engines.queries", extra="engines")
+        columns: list[TableColumn] = self.answered(lambda: queries.columns_of(self.compiler, self.described()))
+        return columns[:MAX_COLUMNS]
 
     def counted(self, parts: Sequence[Encoding], columns: Sequence[TableColumn]) -> tuple[Integers, Integers]:
-        """The cells that hold a row, (m, parts), and how many rows, (m,).
+        """Count the rows: the occupied combinations of cells, (m, parts), and the rows in each, (m,).
 
         Raises:
-            DataError: one sentence that shows nothing of what the engine said.
+            DataError: one sentence without anything from the engine's message.
         """
-        questions = driver("dprelease.engines.questions", extra="engines")
-        expression, texts = questions.question(self.table, parts, columns, most=self.allowance.answers)
-        query = questions.written(expression, compiler=self.compiler, place=self.place)
-        found = self.answered(lambda: self.ask(query, texts, width=len(parts) + 1))
-        if not isinstance(found, list | np.ndarray):
+        queries = driver("dprelease.engines.queries", extra="engines")
+        expression, texts = queries.build_query(self.table, parts, columns, max_rows=self.allowance.answers)
+        query = queries.render_sql(expression, compiler=self.compiler, place=self.place)
+        answer = self.answered(lambda: self.ask(query, texts, width=len(parts) + 1))
+        if not isinstance(answer, list | np.ndarray):
             raise DataError(NOT_COUNTS)
-        if len(found) > self.allowance.answers:
+        if len(answer) > self.allowance.answers:
             raise DataError(
-                f"More than {self.allowance.answers:,} combinations of cells hold somebody: declare fewer columns, or "
+                f"More than {self.allowance.answers:,} combinations of cells are occupied: declare fewer columns, or "
                 "fewer cells of each."
             )
-        return _checked(found, [part.size for part in parts])
+        return _checked(answer, [part.size for part in parts])
 
     def answered(self, ask: Callable[[], Any]) -> Any:
-        """What a question gives; whatever goes wrong becomes a sentence of ours, without a cause or a context."""
+        """Run a query; any error becomes a DataError with our own sentence, without a cause or a context."""
         late = threading.Event()
         try:
             with self._deadline(late):
                 return ask()
         except DataError as error:
             sentence = self.allowance.too_slow if late.is_set() else str(error)
-        except Exception:  # of drivers and engines: their messages quote records, queries and addresses
+        except Exception:  # the messages of drivers and engines quote records, queries and addresses
             sentence = self.allowance.too_slow if late.is_set() else "The engine could not answer."
         raise DataError(sentence)
 
     @contextmanager
     def _deadline(self, late: threading.Event) -> Iterator[None]:
-        """Interrupt what takes too long, again and again: an interruption before the question is asked is lost."""
+        """Interrupt a query that takes too long, repeatedly: an interruption before the query starts has no effect."""
         done = threading.Event()
 
         def watch() -> None:
@@ -125,7 +125,7 @@ class Engine(ABC):
                 wait = 1.0
                 try:
                     self.interrupt()
-                except Exception:  # it may be gone already
+                except Exception:  # the connection may be closed already
                     continue
 
         watcher = threading.Thread(target=watch, daemon=True)
@@ -138,27 +138,27 @@ class Engine(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """End a question that is under way in another thread, whatever the engine says to that."""
+        """Stop a query that runs in another thread."""
 
 
 def driver(module: str, *, extra: str) -> Any:
-    """A library that an engine needs, imported when it is first needed; raises DataError where the server has none."""
+    """Import a library that an engine needs; raises DataError where it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError:
         pass
-    raise DataError(f"This server has no driver for this engine: whoever runs it can install the extra “{extra}”.")
+    raise DataError(f"This server has no driver for this engine: its administrator can install the extra “{extra}”.")
 
 
-def _checked(found: Any, sizes: Sequence[int]) -> tuple[Integers, Integers]:
-    """Cells and counts, if that is what an answer holds."""
+def _checked(answer: Any, sizes: Sequence[int]) -> tuple[Integers, Integers]:
+    """Return the cells and counts of an answer; raises DataError if it holds anything else."""
     numbers: Integers | None
     try:
-        if isinstance(found, np.ndarray) and found.dtype.kind == "i":
-            numbers = found.reshape(-1, len(sizes) + 1).astype(np.int64)
+        if isinstance(answer, np.ndarray) and answer.dtype.kind == "i":
+            numbers = answer.reshape(-1, len(sizes) + 1).astype(np.int64)
         else:
-            whole = all(len(row) == len(sizes) + 1 and all(type(each) is int for each in row) for row in found)
-            numbers = np.array(found, dtype=np.int64).reshape(-1, len(sizes) + 1) if whole else None
+            whole = all(len(row) == len(sizes) + 1 and all(type(each) is int for each in row) for row in answer)
+            numbers = np.array(answer, dtype=np.int64).reshape(-1, len(sizes) + 1) if whole else None
     except (TypeError, ValueError, OverflowError):
         numbers = None
     if numbers is not None:

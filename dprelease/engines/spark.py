@@ -1,4 +1,4 @@
-"""Spark, by pyspark: on this machine (a master such as "local[2]"), or on a cluster that its settings name."""
+"""Spark through pyspark: on this machine (a master such as "local[2]") or on a cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dprelease.engines.engine import Engine, driver
 
 GROUP = "dpscope"
 TALKERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Loggers of pyspark that write an engine's whole message, records and all, where the server writes."""
+"""Loggers of pyspark that write an engine's complete messages, which may quote records, to the server's log."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -22,9 +22,9 @@ class Spark(Engine):
     """A table of Spark, or a folder of Parquet files that it can reach.
 
     Attributes:
-        name: of a table in its catalogue, or an address such as "/data/people" or "s3a://…" of Parquet files.
-        master: that runs the work; empty for what Spark's own settings say.
-        settings: of Spark.
+        name: a table in its catalogue, or an address such as "/data/people" or "s3a://…" of Parquet files.
+        master: Spark master; empty for that of Spark's own settings.
+        settings: settings of Spark.
     """
 
     compiler: ClassVar[str] = "PySparkCompiler"
@@ -32,18 +32,18 @@ class Spark(Engine):
     name: str
     master: str = "local[2]"
     settings: tuple[tuple[str, str], ...] = ()
-    _held: list[Any] = field(default_factory=list, init=False)
+    _sessions: list[Any] = field(default_factory=list, init=False)
 
     def _session(self) -> Any:
-        """One a process, as Spark has it. It logs nothing: its messages quote records."""
-        if not self._held:
+        """Return the session, one per process. Its log is off, as messages quote records."""
+        if not self._sessions:
             sql = driver("pyspark.sql", extra="spark")
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that pandas is newer than pyspark's: nothing here is given to it
+                warnings.simplefilter("ignore")  # a newer pandas than pyspark expects: it is not used here
                 driver("ibis.backends.pyspark", extra="spark")
-                _ = driver("ibis", extra="engines").pyspark  # loads options, without which nothing is written
+                _ = driver("ibis", extra="engines").pyspark  # loads options that the compiler needs
             builder = sql.SparkSession.builder.appName("dpscope")
-            told = {
+            settings = {
                 "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
                 "spark.ui.enabled": "false",
                 "spark.ui.showConsoleProgress": "false",
@@ -55,19 +55,19 @@ class Spark(Engine):
                 "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
                 **dict(self.settings),
             }
-            for key, value in told.items():
+            for key, value in settings.items():
                 builder = builder.config(key, value)
             session = (builder.master(self.master) if self.master else builder).getOrCreate()
             session.sparkContext.setLogLevel("OFF")
             for talker in TALKERS:
                 logging.getLogger(talker).disabled = True
-            self._held.append(session)
-        return self._held[0]
+            self._sessions.append(session)
+        return self._sessions[0]
 
     @override
     @property
     def table(self) -> Sequence[str]:
-        """Files, or a table of the catalogue."""
+        """Name of the view of the files, or of the table in the catalogue."""
         if "/" in self.name:
             return ("dpscope_" + "".join(f"{byte:02x}" for byte in self.name.encode())[-60:],)
         return self.name.split(".")
@@ -90,9 +90,9 @@ class Spark(Engine):
 
     @override
     def interrupt(self) -> None:
-        for session in self._held:
+        for session in self._sessions:
             session.sparkContext.cancelJobGroup(GROUP)
 
     @override
     def close(self) -> None:
-        self._held.clear()
+        self._sessions.clear()

@@ -1,8 +1,8 @@
-"""A table that an engine keeps, and a snapshot of its counts: both stand where a file's table does.
+"""A table in an engine, and a snapshot of its counts; both are used like the table of a file.
 
-A table asks the engine for every reading. A snapshot was counted once, over all declared columns together, and answers
-from these counts alone, whatever becomes of the engine's rows: it is what a ledger registers. Analysts, who may see no
-count, get a sealed table: it has the columns, asks the engine for no count, and its snapshots are sealed too.
+A table queries the engine for every reading. A snapshot is counted once, over all declared columns together, and
+answers from these counts alone, whatever happens to the engine's rows: a ledger registers the snapshot. Analysts, who
+have no access to counts, get a sealed table: it lists the columns, refuses every count, and its snapshots are sealed.
 """
 
 from __future__ import annotations
@@ -36,36 +36,36 @@ OTHER_CELLS = (
 )
 
 
-SEALED = "Only the data's steward may count this table."
+SEALED = "Only the data owner may count this table."
 
 
 class CountedTable(Table):
-    """A table without rows: what a file's table tells of rows, it refuses."""
+    """A table without rows: it refuses everything that needs rows."""
 
     @override
     @property
     def counts_name(self) -> str:
-        """The name, by which a ledger knows counts of the same table in whatever cells."""
+        """Name by which a ledger recognizes counts of the same table in any cells."""
         return self.name
 
     @override
     @property
     def closed(self) -> bool:
-        """Never: counts do not go with a folder."""
+        """False: counts need no temporary folder."""
         return False
 
     @override
     def __repr__(self) -> str:
-        """Without the number of rows, which is private where rows come and go."""
+        """Return a repr without the number of rows, which is private where rows are added or removed."""
         return f"{type(self).__name__}({self.name!r}, columns={len(self.columns)})"
 
     @override
     def reserve(self, more: int) -> None:
-        """Nothing is held of a row."""
+        """Do nothing, as no row is in memory."""
 
     @override
     def hold(self, array: NDArray[Any]) -> None:
-        """See ``reserve``."""
+        """Do nothing, as no row is in memory."""
 
     @override
     def _ask(self, query: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -73,12 +73,12 @@ class CountedTable(Table):
 
     @override
     def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
-        """How the reader's own copy is read, if there is one."""
+        """Return a placeholder line of code, as the engine keeps the rows."""
         return [f"df = ...  # a DataFrame with the columns {sorted(set(columns))}: an engine keeps the rows"]
 
 
 def _bare(name: str, columns: tuple[str, ...], rows: int, notes: tuple[str, ...]) -> dict[str, Any]:
-    """The fields that every table has, of one without rows."""
+    """Return the fields of ``Table`` for a table without rows."""
     return {
         "name": name, "columns": columns, "row_count": rows, "notes": notes, "header": None,
         "_texts": ("",) * len(columns), "_worded": (False,) * len(columns),
@@ -89,16 +89,16 @@ def _bare(name: str, columns: tuple[str, ...], rows: int, notes: tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EngineTable(CountedTable):
-    """A table that an engine keeps; made by ``open_table``.
+    """A table in an engine; made by ``open_table``.
 
     Attributes:
-        engine: that keeps it.
-        kinds: its columns there, in the order of ``columns``.
+        engine: the engine.
+        engine_columns: columns in the engine, in the order of ``columns``.
         sealed: whether every count is refused; ``row_count`` is then 0.
     """
 
     engine: Engine
-    kinds: tuple[TableColumn, ...]
+    engine_columns: tuple[TableColumn, ...]
     sealed: bool = False
 
     @override
@@ -110,27 +110,27 @@ class EngineTable(CountedTable):
         return dataset_of(reading, *self.counted(parts_of(reading)), provenance)
 
     def counted(self, parts: Sequence[Encoding]) -> tuple[Integers, Integers]:
-        """The cells that hold a row, (m, parts), and how many rows, (m,); raises DataError if the table is sealed."""
+        """Count rows by cells, see ``Engine.counted``; raises DataError if the table is sealed."""
         if self.sealed:
             raise DataError(SEALED)
-        return self.engine.counted(parts, [self.kinds[self._position(part.column)] for part in parts])
+        return self.engine.counted(parts, [self.engine_columns[self._position(part.column)] for part in parts])
 
     def snapshot(self, declared: DeclaredTable) -> Snapshot:
-        """All columns that are declared to be used, counted together, now; of a sealed table, without counts.
+        """Count all declared columns together now; a sealed table's snapshot has no counts.
 
         Raises:
-            DataError: no column is; or too many combinations of cells hold somebody; or persons are declared.
+            DataError: no column or a person is declared, or too many combinations are occupied.
         """
         parts = tuple(Encoding(column=column.name, on=column.on) for column in declared.used)
         if declared.person:
-            parts_of(declared.reading(declared.used[0].name))  # which says why not
+            parts_of(declared.reading(declared.used[0].name))  # raises with the reason
         if not parts:
             raise DataError("No column is declared to be used.")
         none = np.zeros((0, len(parts)), dtype=np.int64), np.zeros(0, dtype=np.int64)
         cells, counts = none if self.sealed else self.counted(parts)
         names = tuple(part.column for part in parts)
-        told = _bare(self.name, names, int(counts.sum()), self.notes)
-        return Snapshot(**told, parts=parts, cells=cells, counts=counts, sealed=self.sealed)
+        fields = _bare(self.name, names, int(counts.sum()), self.notes)
+        return Snapshot(**fields, parts=parts, cells=cells, counts=counts, sealed=self.sealed)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -139,9 +139,9 @@ class Snapshot(CountedTable):
 
     Attributes:
         parts: the columns and their cells.
-        cells: that hold a row, (m, parts).
+        cells: occupied combinations of cells, (m, parts).
         counts: rows in each, (m,).
-        sealed: whether every count is refused, as there is none.
+        sealed: whether every count is refused.
     """
 
     parts: tuple[Encoding, ...]
@@ -149,40 +149,42 @@ class Snapshot(CountedTable):
     counts: Integers
     sealed: bool = False
 
-    def of_nobody(self) -> Snapshot:
-        """The same columns and cells, and no row: what it cannot answer is public."""
+    def without_rows(self) -> Snapshot:
+        """Return the snapshot without rows; errors on it depend only on public facts."""
         return replace(self, cells=self.cells[:0], counts=self.counts[:0], row_count=0)
 
     @override
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
-        """The counts of some of the columns; raises DataError if sealed, or where they were counted on other cells."""
+        """Return counts of some columns; raises DataError if sealed, or if they were counted on other cells."""
         if self.sealed:
             raise DataError(SEALED)
         wanted = parts_of(reading)
         return dataset_of(reading, np.stack([self._cells(part) for part in wanted], axis=1), self.counts, provenance)
 
     def _cells(self, wanted: Encoding) -> Integers:
-        """One column's cells as a reading wants them."""
+        """Return one column's cells in the encoding of a reading."""
         place = next((place for place, part in enumerate(self.parts) if part.column == wanted.column), None)
         if place is None:
             raise DataError(OTHER_CELLS)
-        held, cells = self.parts[place], self.cells[:, place]
-        if held == wanted:
+        counted_as, cells = self.parts[place], self.cells[:, place]
+        if counted_as == wanted:
             return cells
-        spelled = is_labels(held.on) and is_labels(wanted.on) and held.on.yes_no != wanted.on.yes_no
-        if wanted.cuts or type(held.on) is not type(wanted.on) or spelled:
+        spelled = is_labels(counted_as.on) and is_labels(wanted.on) and counted_as.on.yes_no != wanted.on.yes_no
+        if wanted.cuts or type(counted_as.on) is not type(wanted.on) or spelled:
             raise DataError(OTHER_CELLS)
-        if is_labels(wanted.on) and not wanted.on.yes_no and set(wanted.labels) <= set(held.labels):
+        if is_labels(wanted.on) and not wanted.on.yes_no and set(wanted.labels) <= set(counted_as.labels):
             code = {label: place for place, label in enumerate(wanted.labels)}
-            found: Integers = np.array([*(code.get(label, len(code)) for label in held.labels), len(code)])[cells]
-            return found
-        if is_number(wanted.on) and is_number(held.on) and not is_dates(wanted.on):
-            return _nested(held.on, wanted.on, cells)
+            recoded: Integers = np.array([*(code.get(label, len(code)) for label in counted_as.labels), len(code)])[
+                cells
+            ]
+            return recoded
+        if is_number(wanted.on) and is_number(counted_as.on) and not is_dates(wanted.on):
+            return _nested(counted_as.on, wanted.on, cells)
         raise DataError(OTHER_CELLS)
 
     @override
     def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
-        """The cells of these columns and how many rows have them: what a ledger's fingerprint is made of.
+        """Iterate over the cells of these columns with their counts, for the ledger's fingerprint.
 
         Raises:
             DataError: the snapshot is sealed.
@@ -190,53 +192,58 @@ class Snapshot(CountedTable):
         if self.sealed:
             raise DataError(SEALED)
         places = [self._position(column) for column in columns]
-        told = [f"{self.parts[place].column}: {self.parts[place].on!r}" for place in places]
-        yield packed_row((*told, "cells"))
+        described = [f"{self.parts[place].column}: {self.parts[place].on!r}" for place in places]
+        yield packed_row((*described, "cells"))
         for cells, count in zip(self.cells[:, places].tolist(), self.counts.tolist(), strict=True):
             yield packed_row((*map(str, cells), str(count)))
 
 
-def _nested(held: Number, wanted: Number, cells: Integers) -> Integers:
-    """Cells of a coarser line, each of which is several of the finer one's, both powers of two."""
-    same = (held.low, held.high, held.missing, held.clamp) == (wanted.low, wanted.high, wanted.missing, wanted.clamp)
-    if not same or held.bins or wanted.bins or wanted.bits > held.bits:
+def _nested(finer: Number, coarser: Number, cells: Integers) -> Integers:
+    """Return cells of a coarser number domain, where both have a power of two of cells."""
+    same = (finer.low, finer.high, finer.missing, finer.clamp) == (
+        coarser.low,
+        coarser.high,
+        coarser.missing,
+        coarser.clamp,
+    )
+    if not same or finer.bins or coarser.bins or coarser.bits > finer.bits:
         raise DataError(OTHER_CELLS)
-    return np.where(cells < held.ordered, cells >> (held.bits - wanted.bits), wanted.ordered)
+    return np.where(cells < finer.ordered, cells >> (finer.bits - coarser.bits), coarser.ordered)
 
 
 def open_table(engine: Engine, *, name: str, sealed: bool = False) -> EngineTable:
-    """Ask an engine which columns its table has and, unless it is sealed, how many rows.
+    """Open an engine's table: read its columns and, unless it is sealed, its number of rows.
 
     Args:
-        engine: that keeps the table.
-        name: what it is called on a screen.
+        engine: the engine.
+        name: name of the table on screens.
         sealed: whether the table refuses every count.
 
     Raises:
-        DataError: one sentence; nothing of what the engine said is in it.
+        DataError: one sentence without anything from the engine's message.
     """
-    kinds = tuple(engine.columns())
-    if not kinds:
+    columns_there = tuple(engine.columns())
+    if not columns_there:
         raise DataError("The engine's table has no column of numbers, text, dates or truth values.")
-    columns, notes = clean_names([kind.name for kind in kinds])
+    columns, notes = clean_names([kind.name for kind in columns_there])
     rows = 0 if sealed else int(engine.counted([], [])[1].sum())
-    told = _bare(clean_name(name) or "table", columns, rows, notes)
-    return EngineTable(**told, engine=engine, kinds=kinds, sealed=sealed)
+    fields = _bare(clean_name(name) or "table", columns, rows, notes)
+    return EngineTable(**fields, engine=engine, engine_columns=columns_there, sealed=sealed)
 
 
 def from_engine(
     table: EngineTable, columns: Hashable | Sequence[Hashable], domain: Column | Product, *, private: bool = True
 ) -> Dataset:
-    """Count columns of a table that an engine keeps; the same rows in a file give the same counts.
+    """Count columns of an engine's table; the same rows in a file give the same counts.
 
     Args:
-        table: from ``open_table``.
+        table: result of ``open_table``.
         columns: a name, or a list of names: see ``Columns``.
-        domain: what a record can be. Declare it; do not read it off private rows.
-        private: False for rows that are public or made up.
+        domain: declared domain of a record; it must not be read from private rows.
+        private: False for rows that are public or mock data.
 
     Raises:
-        DataError: there is no such column, or the engine could not count; the message shows no record.
+        DataError: there is no such column, or the engine failed; the message shows no record.
         ParameterError: the domain needs other columns.
     """
     names = tuple(map(str, columns)) if isinstance(columns, list | tuple) else (str(columns),)

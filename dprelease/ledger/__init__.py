@@ -1,1 +1,1 @@
-"""What was let out of each data set and what it cost: one SQLite file per data set, in a folder of the user's."""
+"""The ledger: releases of each data set and their charges, in one SQLite file per data set or in a database."""

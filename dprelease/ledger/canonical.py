@@ -1,4 +1,4 @@
-"""One spelling of every document, so that equal documents have equal digests."""
+"""Canonical JSON: equal documents have equal bytes and equal digests."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Document = Mapping[str, Any]
 MAX_CHARACTERS = 1 << 24
 MAX_DEPTH = 64
 MAX_VALUES = 1_000_000
-"""Lists, mappings and commas of a text: each takes up to a hundred bytes of memory once it is read."""
+"""Largest number of lists, mappings and commas of a text: each takes up to 100 bytes of memory after parsing."""
 
 
 def canonical(document: Any) -> bytes:
-    """Texts, whole numbers, truth values, lists and mappings of them as JSON: keys sorted, no blanks, UTF-8.
+    """Encode texts, whole numbers, truth values, lists and mappings as JSON: sorted keys, no blanks, UTF-8.
 
     Raises:
-        ParameterError: it holds a float, whose spelling differs from program to program.
+        ParameterError: it holds a float, as programs write floats differently.
 
     >>> canonical({"b": [1, True], "a": "x"})
     b'{"a":"x","b":[1,true]}'
@@ -47,26 +47,26 @@ def _refuse_floats(value: Any) -> None:
 
 
 def digest(document: Any) -> str:
-    """SHA-256 of the canonical form, in hexadecimal."""
+    """Return the SHA-256 of the canonical form in hexadecimal."""
     return hashlib.sha256(canonical(document)).hexdigest()
 
 
 def digest_of_bytes(contents: bytes) -> str:
-    """SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file's contents in hexadecimal."""
     return hashlib.sha256(contents).hexdigest()
 
 
 def fresh_salt() -> str:
-    """128 random bits in hexadecimal: beside them a digest tells nothing about what can be guessed."""
+    """Return 128 random bits in hexadecimal; a salted digest cannot be checked against guesses."""
     return secrets.token_hex(16)
 
 
-def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
-    """The mapping that a JSON text holds.
+def parse_document(text: str | bytes, *, what: str) -> dict[str, Any]:
+    """Parse the mapping of a JSON text.
 
     Args:
-        text: at most MAX_CHARACTERS.
-        what: what the text should be, for the sentence of an error.
+        text: text of at most MAX_CHARACTERS.
+        what: name of the document for error messages.
 
     Raises:
         ParameterError: it is no JSON mapping, names a key twice, holds NaN or infinity, is deeper than MAX_DEPTH, or
@@ -77,33 +77,33 @@ def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
     if _count_marks(text) > MAX_VALUES:
         raise ParameterError(f"The {what} holds more than {MAX_VALUES:,} values.")
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
-        json.dumps(found, ensure_ascii=False).encode()  # half a character has no spelling
+        document = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+        json.dumps(document, ensure_ascii=False).encode()  # an unpaired surrogate cannot be encoded
     except (ValueError, RecursionError):
         raise ParameterError(f"The {what} is not JSON with every key once and finite numbers.") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ParameterError(f"The {what} must be a JSON mapping.")
-    level: list[Any] = [found]
+    level: list[Any] = [document]
     for _ in range(MAX_DEPTH):
         inside = (each.values() if isinstance(each, dict) else each for each in level)
         level = [value for values in inside for value in values if isinstance(value, dict | list)]
     if level:
         raise ParameterError(f"The {what} has lists or mappings within each other more than {MAX_DEPTH} deep.")
-    return found
+    return document
 
 
 def _count_marks(text: str | bytes) -> int:
-    """Return at least the number of values of a JSON text, without reading it."""
+    """Return an upper bound on the number of values of a JSON text without parsing it."""
     if isinstance(text, bytes):
         return sum(text.count(mark) for mark in (b"[", b"{", b","))
     return sum(text.count(mark) for mark in ("[", "{", ","))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         raise ValueError
-    return found
+    return mapping
 
 
 def _refuse_constant(name: str) -> None:

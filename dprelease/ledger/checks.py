@@ -1,4 +1,4 @@
-"""Whether a ledger adds up."""
+"""Integrity checks of a ledger."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dprelease.ledger.chain import (
     RESTORED,
     STORED,
     VERSION,
-    folded,
+    fold_chain,
 )
-from dprelease.ledger.connection import DAMAGED_FILE, connected
+from dprelease.ledger.connection import DAMAGED_FILE, open_connection
 from dprelease.ledger.reading import document_in, files_in, lines_in, registration_in
 from dprelease.ledger.records import DAMAGED, LedgerDamaged, LedgerError
-from dprelease.ledger.stores.opened import Opened
+from dprelease.ledger.stores.protocols import LedgerConnection
 
 if TYPE_CHECKING:
     from dprelease.ledger.store import Ledger
@@ -40,43 +40,43 @@ BODIES = {
     ACCESS: {"what"} | SIGNED,
     RESTORED: {"outcomes", "machine_failed"} | SIGNED,
 }
-"""Fields of a body by the kind of its entry; that of the registration and of what is stored are read by others."""
+"""Fields of a body by the kind of its entry; bodies of registrations and stored releases are checked elsewhere."""
 
 
 def check(ledger: Ledger, dataset_id: str) -> list[str]:
-    """Everything that is wrong with a data set, one sentence each; it reads all of it."""
+    """Return all faults of a data set, one sentence each."""
     try:
-        with ledger.store.connected(dataset_id) as connection:
-            connection.look()
-            return wrong_inside(connection, dataset_id)
+        with ledger.store.open_connection(dataset_id) as connection:
+            connection.begin_snapshot()
+            return faults_in_connection(connection, dataset_id)
     except LedgerError as error:
         return [str(error)]
 
 
-def wrong_in(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
-    """Everything that is wrong with a file that should hold a data set, one sentence each; or with a copy of one."""
+def faults_in_file(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
+    """Return all faults of a data set's file or copy, one sentence each, including errors that prevent the check."""
     try:
-        return damage_in(path, dataset_id, copy=copy)
+        return damage_in_file(path, dataset_id, copy=copy)
     except LedgerError as error:
         return [str(error)]
 
 
-def damage_in(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
-    """What is wrong with what stands in a file, one sentence each: what a backup is for.
+def damage_in_file(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
+    """Return the faults in the contents of a file, one sentence each, which a backup can repair.
 
     Raises:
-        LedgerError: nobody knows: the file is not there, is a link or of another schema, or cannot be read now.
+        LedgerError: the check is not possible: the file is missing, a link, of another schema, or unreadable now.
     """
     try:
-        with connected(path, copy=copy) as connection:
-            connection.look()
-            return wrong_inside(connection, dataset_id)
+        with open_connection(path, copy=copy) as connection:
+            connection.begin_snapshot()
+            return faults_in_connection(connection, dataset_id)
     except LedgerDamaged as error:
         return [str(error)]
 
 
-def wrong_inside(connection: Opened, dataset_id: str) -> list[str]:
-    """The same of an open data set, inside a transaction of whoever writes."""
+def faults_in_connection(connection: LedgerConnection, dataset_id: str) -> list[str]:
+    """Return the faults of an open data set, also inside a write transaction."""
     try:
         return list(_wrong(connection, dataset_id))
     except LedgerError:
@@ -85,7 +85,7 @@ def wrong_inside(connection: Opened, dataset_id: str) -> list[str]:
         return [DAMAGED]
 
 
-def _wrong(connection: Opened, dataset_id: str) -> Iterator[str]:
+def _wrong(connection: LedgerConnection, dataset_id: str) -> Iterator[str]:
     damage = list(connection.damage())
     yield from damage
     if DAMAGED_FILE in damage:
@@ -93,14 +93,14 @@ def _wrong(connection: Opened, dataset_id: str) -> Iterator[str]:
     if registration_in(connection).dataset_id != dataset_id:
         yield "The ledger's file is another data set's. Restore a backup."
     lines = lines_in(connection)
-    for number, why in folded(lines).faults:
+    for number, why in fold_chain(lines).faults:
         yield WRONG.format(number=number, why=why)
     rows = connection.execute("SELECT seq, kind, about, body, digest FROM entries ORDER BY seq").fetchall()
     requests, drawn, named = dict[int, str](), set[tuple[str, bool]](), set[str]()
     begun = set[str]()
-    for line, (seq, kind, about, text, told) in zip(lines, rows, strict=True):
+    for line, (seq, kind, about, text, stored_digest) in zip(lines, rows, strict=True):
         body = document_in(text)
-        if digest(line) != told or canonical(body).decode() != text:
+        if digest(line) != stored_digest or canonical(body).decode() != text:
             yield WRONG.format(number=seq, why="it is not what was written")
             continue
         if set(body) != BODIES.get(kind, set(body)) or any(type(body[name]) is not str for name in SIGNED & set(body)):

@@ -1,6 +1,6 @@
-"""Connections to the SQLite files of a ledger: one per operation, rollback journal, every commit on the disk.
+"""Connections to the SQLite files of a ledger: one per operation, with a rollback journal and synced commits.
 
-Not the write-ahead log: SQLite before 3.51.3 can damage a file in that mode.
+The write-ahead log is not used, as SQLite before 3.51.3 can damage a file in that mode.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from dprelease.ledger.reading import last_in
 from dprelease.ledger.records import (
     DAMAGED,
-    TAKEN,
+    DRAW_IN_PROGRESS,
     UNFIT,
     UNSURE,
     UNWRITABLE,
@@ -28,7 +28,7 @@ from dprelease.ledger.records import (
 from dprelease.ledger.schema import APPLICATION, SCRIPT, VERSION
 
 PATIENCE = 60.0
-"""Seconds that a writer waits for another."""
+"""Seconds that a writer waits for another one."""
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 DAMAGED_FILE = "The ledger's file is damaged. Restore a backup."
 LINKED = "The ledger's file has a second name, a hard link, and beside it another turn to draw: remove the other name."
@@ -45,18 +45,18 @@ PRAGMAS = (
     "PRAGMA trusted_schema = OFF",
 )
 RESTORES = "restores"
-"""In a ledger's folder: an empty note for each copy that took the place of a data set's file, which a copy has not."""
+"""Folder with an empty note for each restored copy of a data set's file; a copy of the file does not include it."""
 
 
 class FileConnection(sqlite3.Connection):
-    """An open file of a ledger."""
+    """Connection to a ledger file."""
 
-    def look(self) -> None:
-        """One picture of the file from here on, whoever writes meanwhile."""
+    def begin_snapshot(self) -> None:
+        """Begin a read transaction, which is isolated from later writes."""
         self.execute("BEGIN")
 
     def damage(self) -> Iterator[str]:
-        """What is wrong with the file, its tables or its triggers, one sentence each."""
+        """Check the file, its tables and triggers; yields a sentence for each fault."""
         if self.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
             yield DAMAGED_FILE
             return
@@ -65,25 +65,25 @@ class FileConnection(sqlite3.Connection):
         if _shape(self) != _expected():
             yield "The ledger's tables or triggers were changed. Restore a backup."
 
-    def registered_elsewhere(self) -> list[str]:
-        """None: whoever registers in a folder holds a lock that no other can take away."""
+    def other_fingerprints(self) -> list[str]:
+        """Return no fingerprints: a registration in a folder holds a lock that cannot be lost."""
         return []
 
     @property
     def path(self) -> Path:
-        """Of the file."""
+        """Path of the file."""
         [place] = self.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
         return Path(place)
 
-    def copies_noted(self) -> int:
-        """How many notes beside the file say that a copy took its place."""
+    def count_restore_notes(self) -> int:
+        """Return the number of notes of restored copies beside the file."""
         path = self.path
-        with sentences():
+        with translate_errors():
             return len(list((path.parent / RESTORES).glob(f"{path.stem}-*")))
 
 
 def _shape(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Tables and triggers; what ANALYZE keeps decides how SQLite searches, and not what it finds."""
+    """Return the definitions of tables and triggers, without ANALYZE's statistics, which do not affect results."""
     query = (
         "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
         " AND NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
@@ -101,14 +101,14 @@ def _expected() -> list[tuple[str, str]]:
 
 
 @contextmanager
-def sentences() -> Iterator[None]:
-    """Every error of SQLite becomes a LedgerError; its own messages are not passed on."""
+def translate_errors() -> Iterator[None]:
+    """Translate every error of SQLite into a LedgerError without its message."""
     try:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in LOCKED:
-            raise LedgerBusy(TAKEN) from None
+            raise LedgerBusy(DRAW_IN_PROGRESS) from None
         if isinstance(error, sqlite3.IntegrityError):
             raise LedgerError(UNFIT) from None
         if isinstance(error, sqlite3.OperationalError) and code not in (0, sqlite3.SQLITE_ERROR):  # 0: no UTF-8
@@ -116,41 +116,41 @@ def sentences() -> Iterator[None]:
         raise LedgerDamaged(DAMAGED) from None
     except OSError:
         raise LedgerError(UNWRITABLE) from None
-    except OverflowError:  # a number or a file that SQLite has no room for
+    except OverflowError:  # a number or a file beyond SQLite's limits
         raise LedgerError(UNFIT) from None
 
 
-def made_private(path: Path, content: bytes = b"") -> None:
-    """Make a file that only its user may read, if there is none; nobody ever reads half of it.
+def create_private_file(path: Path, content: bytes = b"") -> None:
+    """Create a file that only its owner may read, if it does not exist; it appears with its full contents at once.
 
-    A file that is there is not opened: closing it again would drop the locks that this process holds on it (POSIX).
+    An existing file is not opened: closing it would drop the locks that this process holds on it (POSIX).
     """
     if path.exists():
         return
-    made = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     try:
-        os.link(made, path)
+        os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
-        made.unlink()
+        temporary.unlink()
 
 
 def require_private(path: Path, sentence: str) -> None:
-    """Raise LedgerError with this sentence if another account may use a file or folder; only POSIX has such modes."""
+    """Raise LedgerError with this sentence if another account may access a file or folder (POSIX only)."""
     if os.name == "posix":
-        with sentences():
+        with translate_errors():
             status = path.stat()
         if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
             raise LedgerError(sentence)
 
 
-def on_the_disk(folder: Path) -> None:
-    """Have the names in a folder be on the disk; only POSIX opens folders."""
+def sync_folder(folder: Path) -> None:
+    """Sync a folder's entries to the disk (POSIX only)."""
     if os.name == "posix":
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -160,27 +160,27 @@ def on_the_disk(folder: Path) -> None:
 
 
 @contextmanager
-def connected(
+def open_connection(
     path: Path, *, patience: float = PATIENCE, fresh: bool = False, copy: bool = False
 ) -> Iterator[FileConnection]:
-    """A connection in autocommit mode; transactions are begun by ``transaction``.
+    """Open a connection in autocommit mode; ``transaction`` begins transactions.
 
     Args:
-        path: of the file.
+        path: path of the file.
         patience: seconds to wait for another writer.
-        fresh: whether the file is empty yet.
-        copy: whether it is one of which nobody draws; a backup program may keep it by links.
+        fresh: whether the file is still empty.
+        copy: whether it is a backup copy, which may have hard links.
 
     Raises:
         LedgerDamaged: the file is not a ledger.
-        LedgerError: it is not there, cannot be read now, or is of another version of its schema.
+        LedgerError: it is missing, cannot be read now, or has another schema version.
     """
-    if path.is_symlink():  # beside another name there is another turn
+    if path.is_symlink():  # another name would have another lock file
         raise LedgerError("The ledger's file is a link to another: put the file itself there.")
     if not path.is_file():
         raise LedgerError("This ledger holds no such data set.")
-    with sentences():
-        if not copy and _named_elsewhere(path):
+    with translate_errors():
+        if not copy and _has_other_names(path):
             raise LedgerError(LINKED)
         connection = sqlite3.connect(
             path, timeout=patience, isolation_level=None, check_same_thread=False, factory=FileConnection
@@ -189,19 +189,19 @@ def connected(
             for pragma in PRAGMAS:
                 connection.execute(pragma)
             if not fresh:
-                _known(connection)
+                _check_schema(connection)
             yield connection
         finally:
             connection.close()
 
 
-def _named_elsewhere(path: Path) -> bool:
-    """Whether a file has another name than those this program gives it: they begin with its own, and have its turn."""
+def _has_other_names(path: Path) -> bool:
+    """Return whether a file has hard links other than this program's own, which share its lock file."""
     names = path.stat().st_nlink
     return names > 1 and names > sum(each.samefile(path) for each in path.parent.glob(f"{path.stem}.*"))
 
 
-def _known(connection: sqlite3.Connection) -> None:
+def _check_schema(connection: sqlite3.Connection) -> None:
     [application] = connection.execute("PRAGMA application_id").fetchone()
     [schema] = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION or schema < 1:
@@ -214,12 +214,12 @@ def _known(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def transaction(connection: FileConnection) -> Iterator[None]:
-    """All or nothing: a writer's lock from the beginning, so that what was read before stays true.
+    """Run a transaction with the write lock from the beginning, so that values read in it stay valid.
 
-    A commit may be done, and the disk fail after it: what was written ends the chain with a digest of its own.
+    A commit may be done although it raises an error: the last entry's digest then shows that it was done.
 
     Raises:
-        LedgerUnsure: it was done, and may be lost with the machine's power.
+        LedgerUnsure: it was done, but may be lost at a power failure.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -236,20 +236,20 @@ def transaction(connection: FileConnection) -> Iterator[None]:
         if connection.in_transaction or not connection.execute(query, (last,)).fetchone():
             raise
         try:
-            on_the_disk(connection.path.parent)
+            sync_folder(connection.path.parent)
         except OSError:
             raise LedgerUnsure(UNSURE) from None
 
 
 @contextmanager
 def turn(path: Path, *, patience: float) -> Iterator[None]:
-    """Hold a lock beside a ledger file; the operating system gives it back when its process ends, however it ends.
+    """Hold the lock file of a ledger file; the operating system releases the lock when the process ends.
 
     Raises:
-        LedgerBusy: somebody else holds it.
+        LedgerBusy: another process holds it.
     """
-    with sentences():
-        made_private(path)
+    with translate_errors():
+        create_private_file(path)
         connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("BEGIN EXCLUSIVE")

@@ -1,4 +1,4 @@
-"""Copies of a data set's file: made, and put back. The key stays where it is."""
+"""Backup and restore of a data set's file. The key is not copied."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from itertools import islice
 from pathlib import Path
 
 from dprelease.ledger.chain import DIGEST, RESTORED
-from dprelease.ledger.checks import damage_in, wrong_in
+from dprelease.ledger.checks import damage_in_file, faults_in_file
 from dprelease.ledger.connection import (
     PATIENCE,
     RESTORES,
     FileConnection,
-    connected,
-    made_private,
-    on_the_disk,
-    sentences,
+    create_private_file,
+    open_connection,
+    sync_folder,
     transaction,
+    translate_errors,
     turn,
 )
 from dprelease.ledger.fingerprint import SUFFIX
@@ -28,12 +28,12 @@ from dprelease.ledger.reading import count_in, declared_in, document_in
 from dprelease.ledger.records import Actor, LedgerBusy, LedgerError
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores.files import Files
-from dprelease.ledger.writing import tell_access, tell_copies
+from dprelease.ledger.writing import record_access_entry, record_restored_copies
 
 OF_A_DATABASE = (
     "These commands are for ledgers of files. One in a database is copied by Postgres' own means, also while it is "
-    "used: pg_dump --schema='dpscope*'. Put a copy into an empty database with psql, and `ledger check` it before "
-    "anybody draws: what was charged in between is forgotten, and no certificate counts such a copy."
+    "used: pg_dump --schema='dpscope*'. Put a copy into an empty database with psql, and run `ledger check` before "
+    "the next release: charges in between are missing, and no certificate counts such a copy."
 )
 
 
@@ -42,36 +42,36 @@ MAX_TOLD = 1_000
 
 
 def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
-    """A copy by SQLite's own means, also while somebody writes; there once it is whole and checked.
+    """Copy a data set's file with SQLite's backup, also during writes; the copy appears complete and checked.
 
     Raises:
-        LedgerError: the copy cannot be written, is there already, or does not add up.
+        LedgerError: the copy cannot be written, exists already, or fails its check.
     """
-    _of_files(ledger)
+    _require_files(ledger)
     path = Ledger(folder).path(dataset_id)
-    with sentences():
+    with translate_errors():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.exists():
         raise LedgerError("There is a copy in this folder already: name another.")
-    made = _unfinished(path)
-    with connected(ledger.path(dataset_id)) as source:
-        _copied(source, made)
-    if wrong := wrong_in(made, dataset_id):
+    unfinished = _unfinished_path(path)
+    with open_connection(ledger.path(dataset_id)) as source:
+        _copy_database(source, unfinished)
+    if wrong := faults_in_file(unfinished, dataset_id):
         raise LedgerError(wrong[0])
-    with sentences():
-        made.rename(path)
-        on_the_disk(folder)
+    with translate_errors():
+        unfinished.rename(path)
+        sync_folder(folder)
     return path
 
 
-def _of_files(ledger: Ledger) -> None:
+def _require_files(ledger: Ledger) -> None:
     if not isinstance(ledger.store, Files):
         raise LedgerError(OF_A_DATABASE)
 
 
-def _copied(source: sqlite3.Connection, path: Path) -> None:
-    with sentences():
-        made_private(path)
+def _copy_database(source: sqlite3.Connection, path: Path) -> None:
+    with translate_errors():
+        create_private_file(path)
         target = sqlite3.connect(path)
         try:
             source.backup(target)
@@ -80,49 +80,49 @@ def _copied(source: sqlite3.Connection, path: Path) -> None:
 
 
 def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
-    """Put a copy in the place of a file that is lost or does not add up; the old file is kept beside it.
+    """Replace a file that is lost or damaged by a copy; the old file is kept beside it.
 
-    What was charged after the copy was made is forgotten. A note beside the file says so, which is there before the
-    copy is, and events in it: also those that the old file tells, where it can be read. Certificates count them.
+    Charges after the copy was made are missing. A note beside the file, which is written first, and entries in the copy
+    record this; the entries include the events of the old file where it can be read. Certificates count them.
 
     Returns:
-        Where the old file is; None if there was none.
+        The path of the old file; None if there was none.
 
     Raises:
-        LedgerError: the ledger adds up as it is, or the copy does not; or nobody knows whether the ledger does: it is a
-            link, of another schema, or cannot be read now.
+        LedgerError: the ledger is valid, or the copy is not; or the ledger cannot be checked: it is a link, of another
+            schema, or unreadable now.
     """
     by.must_be_steward("put a copy back")
-    _of_files(ledger)
+    _require_files(ledger)
     dataset_id = copy.stem if copy.suffix == SUFFIX else ""
     path = ledger.path(dataset_id)
-    with turn(path.with_suffix(".turn"), patience=PATIENCE), _held_if_legible(path) as old:
-        if _there(path) and not damage_in(path, dataset_id):
+    with turn(path.with_suffix(".turn"), patience=PATIENCE), _write_lock_if_readable(path) as old:
+        if _exists(path) and not damage_in_file(path, dataset_id):
             raise LedgerError("The ledger adds up as it is: nothing was put back.")
-        if wrong := wrong_in(copy, dataset_id, copy=True):
+        if wrong := faults_in_file(copy, dataset_id, copy=True):
             raise LedgerError(wrong[0])
-        made = _unfinished(path)
-        with connected(copy, copy=True) as source:
-            _copied(source, made)
-        with connected(made) as connection, transaction(connection):
-            for what, who in islice(_more_seen(old, connection), MAX_TOLD):
-                tell_access(connection, what, who)
-            forgotten = _forgotten(old, connection)
-            times = tell_copies(connection, by.name, more=1, least=_copies_told(old), forgotten=forgotten)
-        _note(path, times)
-        return _exchanged(path, made, dataset_id, kept="replaced")
+        unfinished = _unfinished_path(path)
+        with open_connection(copy, copy=True) as source:
+            _copy_database(source, unfinished)
+        with open_connection(unfinished) as connection, transaction(connection):
+            for what, who in islice(_missing_accesses(old, connection), MAX_TOLD):
+                record_access_entry(connection, what, who)
+            forgotten = _forgotten_failures(old, connection)
+            times = record_restored_copies(connection, by.name, more=1, least=_restored_count(old), forgotten=forgotten)
+        _note_restores(path, times)
+        return _replace_file(path, unfinished, dataset_id, suffix="replaced")
 
 
-def _more_seen(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iterator[tuple[str, str]]:
-    """Accesses of the old file, where it can be read, that a copy has not."""
+def _missing_accesses(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """Iterate over access entries of the old file, where it can be read, that are missing in a copy."""
     query = "SELECT body FROM entries WHERE kind = 'access' ORDER BY seq"
     known = Counter(copy.execute(query).fetchall())
     try:
-        with sentences():
-            told = old.execute(query).fetchall() if old else []
+        with translate_errors():
+            accesses = old.execute(query).fetchall() if old else []
     except LedgerError:
         return
-    for each in told:
+    for each in accesses:
         if known[each]:
             known[each] -= 1
             continue
@@ -132,41 +132,41 @@ def _more_seen(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iter
                 yield body["what"], body["by"]
 
 
-def _forgotten(old: FileConnection | None, copy: FileConnection) -> list[str]:
-    """Requests of which the old file, where it can be read, has a machine's failure that a copy has not."""
+def _forgotten_failures(old: FileConnection | None, copy: FileConnection) -> list[str]:
+    """Return the requests whose machine failure is in the old file, where it can be read, but not in a copy."""
     try:
-        with sentences():
-            told = Counter(declared_in(old)) if old else Counter[str]()
+        with translate_errors():
+            failures = Counter(declared_in(old)) if old else Counter[str]()
     except (LedgerError, TypeError, LookupError, sqlite3.Error):
         return []
-    return [each for each in (told - Counter(declared_in(copy))).elements() if DIGEST.fullmatch(each)]
+    return [each for each in (failures - Counter(declared_in(copy))).elements() if DIGEST.fullmatch(each)]
 
 
-def _copies_told(old: FileConnection | None) -> int:
-    """How many copies the old file tells of, where it can be read."""
+def _restored_count(old: FileConnection | None) -> int:
+    """Return the number of restored copies in the old file's entries, where it can be read."""
     try:
         return min(count_in(old, RESTORED), MAX_TOLD) if old else 0
     except (LedgerError, sqlite3.Error):
         return 0
 
 
-def _note(path: Path, times: int) -> None:
-    """Write down beside a file how often a copy took its place: what was put back knows of no later time."""
+def _note_restores(path: Path, times: int) -> None:
+    """Write notes beside a file for its restored copies, as a copy does not contain its own restoration."""
     folder = path.parent / RESTORES
-    with sentences():
+    with translate_errors():
         folder.mkdir(mode=0o700, exist_ok=True)
         for number in range(1, times + 1):
             with suppress(FileExistsError):
                 # A note is empty: only its name has to reach the disk, which the folder does for all notes at once.
                 os.close(os.open(folder / f"{path.stem}-{number}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        on_the_disk(folder)
-        on_the_disk(path.parent)
+        sync_folder(folder)
+        sync_folder(path.parent)
 
 
 @contextmanager
-def _held(connection: sqlite3.Connection) -> Iterator[None]:
-    """Nobody else writes meanwhile, and nothing is written."""
-    with sentences():
+def _write_lock(connection: sqlite3.Connection) -> Iterator[None]:
+    """Hold the write lock without writing."""
+    with translate_errors():
         connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -175,13 +175,13 @@ def _held(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _held_if_legible(path: Path) -> Iterator[FileConnection | None]:
-    """The same for a file that may be lost or no database, in which nobody can write; then there is no connection."""
+def _write_lock_if_readable(path: Path) -> Iterator[FileConnection | None]:
+    """Hold the write lock of a file if it is a readable ledger; else yield None."""
     with ExitStack() as stack:
         connection = None
         try:
-            connection = stack.enter_context(connected(path))
-            stack.enter_context(_held(connection))
+            connection = stack.enter_context(open_connection(path))
+            stack.enter_context(_write_lock(connection))
         except LedgerBusy:
             raise
         except LedgerError:
@@ -189,9 +189,9 @@ def _held_if_legible(path: Path) -> Iterator[FileConnection | None]:
         yield connection
 
 
-def _there(path: Path) -> bool:
-    """Whether there is anything of this name, be it a link to nothing."""
-    with sentences():
+def _exists(path: Path) -> bool:
+    """Return whether the name exists, also as a broken link."""
+    with translate_errors():
         try:
             path.lstat()
         except FileNotFoundError:
@@ -199,35 +199,35 @@ def _there(path: Path) -> bool:
     return True
 
 
-def _unfinished(path: Path) -> Path:
-    """Where the file that shall take this one's place is made; what somebody left there who died is removed."""
-    made = path.with_suffix(".made")
-    with sentences():
-        for left in (made, _journal(made)):
+def _unfinished_path(path: Path) -> Path:
+    """Return the path for the new file, after removing the remains of an interrupted run."""
+    unfinished = path.with_suffix(".made")
+    with translate_errors():
+        for left in (unfinished, _journal_path(unfinished)):
             left.unlink(missing_ok=True)
-    return made
+    return unfinished
 
 
-def _journal(path: Path) -> Path:
-    """SQLite's own, beside a file."""
+def _journal_path(path: Path) -> Path:
+    """Return the path of SQLite's journal of a file."""
     return path.with_name(f"{path.name}-journal")
 
 
-def _exchanged(path: Path, made: Path, dataset_id: str, *, kept: str) -> Path | None:
-    """Put a finished file in the place of another, at once; returns where the other is, None if there was none."""
-    if wrong := wrong_in(made, dataset_id):
+def _replace_file(path: Path, unfinished: Path, dataset_id: str, *, suffix: str) -> Path | None:
+    """Replace a file atomically by a finished one; returns the path of the old file, None if there was none."""
+    if wrong := faults_in_file(unfinished, dataset_id):
         raise LedgerError(wrong[0])
-    beside = path.with_suffix(f".{kept}")
-    with sentences():
+    old_file = path.with_suffix(f".{suffix}")
+    with translate_errors():
         number = 1
-        while beside.exists() and not (path.exists() and beside.samefile(path)):
+        while old_file.exists() and not (path.exists() and old_file.samefile(path)):
             number += 1
-            beside = path.with_suffix(f".{kept}-{number}")
+            old_file = path.with_suffix(f".{suffix}-{number}")
         there = path.exists()
-        if there and not beside.exists():
-            os.link(path, beside)
-        if _journal(path).exists():  # of a file that cannot be read: it must not meet the new one
-            _journal(path).rename(_journal(beside))
-        made.replace(path)
-        on_the_disk(path.parent)
-    return beside if there else None
+        if there and not old_file.exists():
+            os.link(path, old_file)
+        if _journal_path(path).exists():  # the journal of a damaged file must not be applied to the new one
+            _journal_path(path).rename(_journal_path(old_file))
+        unfinished.replace(path)
+        sync_folder(path.parent)
+    return old_file if there else None

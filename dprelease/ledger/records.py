@@ -1,4 +1,4 @@
-"""What a ledger is told and tells."""
+"""Values that a ledger stores and returns."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any, Self
 from dpcore.core import Neighbours, is_visible
 from dpcore.core.problem import MAX_ROWS
 from dpcore.data.declarations import MAX_PERSON_ROWS
-from dprelease.ledger.units import Price, Tally
+from dprelease.ledger.units import BudgetMeasure, Price
 
 OVER = "Needs {need}; {left} is left. Nothing was drawn."
 RAISED = "The draw failed. As that may depend on the rows, the charge stays. Nothing was shown."
 DIED = "The draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
-TAKEN = "Another release is being drawn. Nothing was charged."
+DRAW_IN_PROGRESS = "Another release is being drawn. Nothing was charged."
 UNWRITABLE = "The ledger cannot be read or written now, and this charged and showed nothing."
 UNSURE = "The ledger did not say whether this was stored, and nothing was shown: ask for the same again."
 UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
 RELEASE = "release"
-"""What somebody may or may not do."""
+"""Name of the action of releasing, for messages."""
 DAMAGED = "The ledger cannot be read. Restore a backup."
 MAX_WORDS = 200
-"""Characters of a name or a reason."""
+"""Largest number of characters of a name or a reason."""
 
 
 def is_words(text: str) -> bool:
-    """Whether it is a name or a reason that shows: visible, printable and of a bounded length."""
+    """Return whether a name or reason is visible, printable and not too long."""
     return len(text) <= MAX_WORDS and is_visible(text) and text.isprintable()
 
 
 def restored_sentence(times: int) -> str:
-    """Return what a total of charges leaves out where copies of the ledger were put back; empty where none was."""
+    """Return a sentence on the charges that are missing after copies of the ledger were restored; empty without any."""
     if not times:
         return ""
     return (
@@ -42,23 +42,23 @@ def restored_sentence(times: int) -> str:
 
 
 class LedgerError(ValueError):
-    """A sentence that can be shown; it holds no value of the data."""
+    """Error with a sentence that can be shown; it holds no value of the data."""
 
 
 class LedgerBusy(LedgerError):
-    """Somebody else writes."""
+    """Another process holds the lock."""
 
 
 class LedgerUnsure(LedgerError):
-    """Nobody knows whether something was written, or will stay so."""
+    """It is unknown whether something was written, or will remain written."""
 
 
 class LedgerDamaged(LedgerError):
-    """The file can be read, and what is in it is no ledger: a copy may take its place."""
+    """The file is readable but its contents are not a valid ledger: a copy may replace it."""
 
 
 class Role(enum.StrEnum):
-    """What somebody may do."""
+    """Role of a user, which determines the allowed actions."""
 
     STEWARD = "steward"
     """Register, set budgets, publish, say that a machine failed, see true values; and all that analysts do."""
@@ -68,38 +68,38 @@ class Role(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Actor:
-    """Who does something."""
+    """A user with a name and a role."""
 
     name: str
     role: Role | None = Role.ANALYST
-    """None for whoever may only see what is published."""
+    """None for a user who may only see published releases."""
 
     def must_have_a_role(self, what: str) -> None:
-        """Raise LedgerError unless this is a steward or an analyst."""
+        """Raise LedgerError unless the user is a steward or an analyst."""
         if self.role is None:
             raise LedgerError(f"Only stewards and analysts may {what}.")
 
     def must_be_steward(self, what: str) -> None:
-        """Raise LedgerError unless this is the data's steward."""
+        """Raise LedgerError unless the user is the steward, the data owner."""
         if self.role is not Role.STEWARD:
             raise LedgerError(f"Only the data's steward may {what}.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """What is fixed for a data set, all of it public.
+    """Fixed properties of a data set, all of them public.
 
     Attributes:
-        dataset_id: random; empty before it is registered.
-        name: how the steward calls the data.
-        neighbours: the relation.
-        public_n: the number of rows where rows are replaced, else a nominal one.
-        person_column: where a person has several rows, the column that tells whose a row is; empty for single rows.
-        rows_a_person: rows of one person that count; the others are left out, in the order of the file.
-        measure: what its budget adds up; told by the budget it is registered with.
-        salt: random, so that digests of all this cannot be guessed.
-        by: who said so.
-        at: the day.
+        dataset_id: random id; empty before the registration.
+        name: public name of the data.
+        neighbours: the neighbouring relation.
+        public_n: the number of rows where rows are replaced, else a nominal number.
+        person_column: the column that identifies the person of a row; empty where single rows are protected.
+        rows_a_person: largest number of rows of a person; further rows are left out, in the order of the file.
+        measure: measure of the budget, from the budget at registration.
+        salt: random salt, so that digests cannot be guessed.
+        by: name of the steward.
+        at: date of the registration.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Registration:
     public_n: int
     person_column: str = ""
     rows_a_person: int = 1
-    measure: Tally = Tally.SUMS
+    measure: BudgetMeasure = BudgetMeasure.SUMS
     dataset_id: str = ""
     salt: str = ""
     by: str = ""
@@ -115,7 +115,7 @@ class Registration:
 
     @property
     def refusal(self) -> str:
-        """Why nobody may register this, in a sentence; empty if it may be registered."""
+        """Reason why this cannot be registered, as a sentence; empty if it can."""
         if self.person_column and self.neighbours is not Neighbours.ADD_REMOVE_ONE:
             return "Persons with several rows are protected where rows are added or removed."
         if self.person_column and not is_words(self.person_column):
@@ -129,13 +129,13 @@ class Registration:
 
     @property
     def unit(self) -> dict[str, Any]:
-        """Who is protected, and who said so."""
+        """Unit of protection, and the name of the steward who stated it."""
         kind = "person" if self.person_column else "row"
         return {"kind": kind, "rows_a_person": self.rows_a_person, "stated_by": self.by}
 
     @classmethod
-    def of(cls, document: Mapping[str, Any], *, measure: Tally = Tally.SUMS) -> Self:
-        """The registration that a document tells of; raises LookupError, TypeError or ValueError for another."""
+    def of(cls, document: Mapping[str, Any], *, measure: BudgetMeasure = BudgetMeasure.SUMS) -> Self:
+        """Decode a registration; raises LookupError, TypeError or ValueError for an invalid document."""
         return cls(
             name=document["name"],
             neighbours=Neighbours(document["relation"]),
@@ -151,7 +151,7 @@ class Registration:
 
     @property
     def document(self) -> dict[str, Any]:
-        """As the chain of entries begins with it."""
+        """Body of the first entry of the chain."""
         return {
             "dataset_id": self.dataset_id,
             "name": self.name,
@@ -166,7 +166,7 @@ class Registration:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """A draw that was begun and has no outcome: it is under way, or it died."""
+    """A started draw without an outcome: it is running, or its process died."""
 
     number: int
     request_digest: str
@@ -181,11 +181,11 @@ class Spent:
     """The state of a data set's budget.
 
     Attributes:
-        budget: what may be spent in all; nothing before one is set.
-        spent: what was charged, and what attempts without an outcome hold.
-        begun: those attempts.
-        machine_failures: attempts that the steward said a machine let down, whose charge was not booked.
-        copies_put_back: in the place of this ledger; what was charged between is forgotten.
+        budget: total budget; zero before one is set.
+        spent: charges, plus the prices of attempts without an outcome.
+        begun: attempts without an outcome.
+        machine_failures: attempts that the steward declared failed by the machine, without a charge.
+        copies_put_back: number of copies that replaced this ledger; charges in between are missing.
     """
 
     budget: Price
@@ -196,15 +196,15 @@ class Spent:
 
     @property
     def left(self) -> Price:
-        """What may still be spent."""
+        """Part of the budget that is not spent."""
         return self.budget - self.spent
 
     def refusal(self, price: Price) -> str:
-        """Why this cannot be paid; empty if it can."""
+        """Return a sentence if the price exceeds the remaining budget; empty otherwise."""
         left = self.left
         if price.within(left):
             return ""
-        if price.first > left.first or not price.delta:
+        if price.epsilon_or_rho > left.epsilon_or_rho or not price.delta:
             price, left = replace(price, delta=0), replace(left, delta=0)
         return OVER.format(need=price, left=left)
 
@@ -214,12 +214,12 @@ class Stored:
     """A release that was charged, drawn and stored together.
 
     Attributes:
-        entry: its number.
-        body: everything its certificate says, public.
-        salt: of its digest in the chain.
-        chain: a line for each entry up to this one.
-        files: name to contents.
-        published: whether it may be given to others; before, it is a private preview, charged all the same.
+        entry: number of the entry.
+        body: public body of its certificate.
+        salt: salt of its digest in the chain.
+        chain: the lines of the entries up to this one.
+        files: contents of the files by name.
+        published: whether it may be given to others; before that, it is a charged private preview.
     """
 
     entry: int
@@ -232,7 +232,7 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True)
 class Failed:
-    """A draw that raised or died. Its charge stays; another draw has another number."""
+    """A draw that raised an error or died. Its charge remains; a new draw needs another number."""
 
     sentence: str
 
@@ -246,6 +246,6 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True)
 class Busy:
-    """Nothing was charged or drawn: somebody else draws."""
+    """Nothing was charged or drawn, as another draw is running."""
 
-    sentence: str = TAKEN
+    sentence: str = DRAW_IN_PROGRESS

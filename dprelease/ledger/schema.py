@@ -1,7 +1,7 @@
-"""The table of entries of a ledger file, that of payloads, and their triggers.
+"""Tables of entries and payloads of a ledger file, and their triggers.
 
-Plain SQL neither changes, removes, replaces nor overspends anything; whatever else it can write, the chain of digests
-tells (``checks``).
+The triggers prevent that plain SQL changes, removes, replaces or overspends anything; the chain of digests reveals
+anything else that it can write (``checks``).
 """
 
 from __future__ import annotations
@@ -87,4 +87,4 @@ SCRIPT = "\n".join(
         "COMMIT;",
     ]
 )
-"""Makes an empty file a ledger, at once: a transaction for each statement would wait for the disk a dozen times."""
+"""Turns an empty file into a ledger in one transaction: one per statement would sync the disk a dozen times."""

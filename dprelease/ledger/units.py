@@ -1,4 +1,4 @@
-"""What a release costs, in whole units: epsilon or rho in 10^-9, delta in 10^-18. Sums of whole numbers never drift."""
+"""Prices in whole units, epsilon or rho in 10^-9 and delta in 10^-18, so that sums are exact."""
 
 from __future__ import annotations
 
@@ -18,82 +18,82 @@ from dpcore.privacy.concentrated import epsilon_of, largest_rho, rho_of_gaussian
 NANO_DIGITS = 9
 ATTO_DIGITS = 18
 MAX_EPSILON = 10**6
-"""Far above what anybody may spend, and far within 64 bits."""
+"""Largest epsilon: far above any budget, and within 64 bits."""
 ROOM = Fraction(100_001, 100_000)
-"""By so much more Gaussian draws are charged in rho: another computer may find a smaller sigma."""
+"""Surcharge factor on Gaussian draws in rho, as another computer may compute a smaller sigma."""
 ROUNDING = 1 + 1e-9
-"""Room for the rounding of exponentials."""
+"""Tolerance factor for the rounding of exponentials."""
 
 
-def units(value: float, digits: int, *, rounding: str = ROUND_CEILING) -> int:
-    """The number as it is written, in units of 10^-digits, rounded up.
+def to_units(value: float, digits: int, *, rounding: str = ROUND_CEILING) -> int:
+    """Convert a decimal number to units of 10^-digits, rounded up.
 
-    >>> units(0.1, NANO_DIGITS), units(1e-10, NANO_DIGITS)
+    >>> to_units(0.1, NANO_DIGITS), to_units(1e-10, NANO_DIGITS)
     (100000000, 1)
     """
     return int(Decimal(repr(float(value))).scaleb(digits).to_integral_value(rounding))
 
 
-def written(amount: int, digits: int) -> str:
-    """An amount of units as a decimal.
+def format_units(amount: int, digits: int) -> str:
+    """Format an amount of units as a decimal.
 
-    >>> written(500_000_000, NANO_DIGITS), written(10**12, ATTO_DIGITS), written(0, ATTO_DIGITS)
+    >>> format_units(500_000_000, NANO_DIGITS), format_units(10**12, ATTO_DIGITS), format_units(0, ATTO_DIGITS)
     ('0.5', '0.000001', '0')
     """
     text = f"{amount:0{digits + 1}d}"
     return f"{text[:-digits]}.{text[-digits:]}".rstrip("0").rstrip(".")
 
 
-def amount_of(text: str, digits: int) -> int:
-    """The units of a decimal as ``written`` spells it.
+def parse_units(text: str, digits: int) -> int:
+    """Parse a decimal in the notation of ``format_units``.
 
     Raises:
-        ParameterError: it is spelled otherwise.
+        ParameterError: the notation differs.
     """
     whole, _, rest = text.partition(".")
     if len(text) < 40 and len(rest) <= digits and f"{whole}{rest}".isascii() and f"{whole}{rest}".isdigit():
         amount = int(whole + rest.ljust(digits, "0"))
-        if written(amount, digits) == text:
+        if format_units(amount, digits) == text:
             return amount
     raise ParameterError("A decimal is not written as a ledger writes it.")
 
 
-class Tally(enum.StrEnum):
-    """What is added up; fixed when a budget is opened."""
+class BudgetMeasure(enum.StrEnum):
+    """Measure of a budget, which is fixed when the budget is opened."""
 
     SUMS = "sums"
-    """epsilon and delta: valid whatever is chosen after seeing what, and also if a budget is raised later."""
+    """epsilon and delta: valid for adaptive choices, and also if a budget is raised later."""
     RHO = "rho"
-    """rho and delta (``privacy.concentrated``): far less for many Gaussian releases; the budget is never changed."""
+    """rho and delta (``privacy.concentrated``): cheaper for many Gaussian releases; the budget cannot be changed."""
 
     @property
-    def first(self) -> str:
-        """What is added up beside delta."""
-        return "epsilon" if self is Tally.SUMS else "rho"
+    def quantity(self) -> str:
+        """Name of the quantity besides delta."""
+        return "epsilon" if self is BudgetMeasure.SUMS else "rho"
 
     @property
     def letter(self) -> str:
-        """Its letter."""
-        return "ε" if self is Tally.SUMS else "ρ"
+        """Greek letter of the quantity."""
+        return "ε" if self is BudgetMeasure.SUMS else "ρ"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """What is charged, spent or allowed.
+    """Amount that is charged, spent or allowed.
 
     Attributes:
-        first: epsilon or rho, in units of 10^-9.
+        epsilon_or_rho: epsilon or rho, in units of 10^-9.
         delta: in units of 10^-18.
-        measure: which of the two.
+        measure: which of the two it is.
     """
 
-    first: int
+    epsilon_or_rho: int
     delta: int = 0
-    measure: Tally = Tally.SUMS
+    measure: BudgetMeasure = BudgetMeasure.SUMS
 
     @classmethod
     def of(cls, guarantee: Guarantee, *, rows_a_person: int = 1) -> Self:
-        """What a guarantee of rows costs whoever has at most so many: c epsilon, delta (e^(c eps) - 1)/(e^eps - 1).
+        """Price of a guarantee for a person with at most c rows: c epsilon, delta (e^(c eps) - 1)/(e^eps - 1).
 
         Group privacy (Vadhan 2017, Lemma 2.2). Rounded up.
 
@@ -102,7 +102,7 @@ class Price:
         """
         if not 1 <= rows_a_person <= MAX_PRICED_ROWS:
             raise ParameterError(f"A person has between 1 and {MAX_PRICED_ROWS:,} rows.")
-        first = rows_a_person * units(guarantee.epsilon, NANO_DIGITS)
+        first = rows_a_person * to_units(guarantee.epsilon, NANO_DIGITS)
         delta = guarantee.delta
         if delta and rows_a_person > 1:
             # The sum of e^(i epsilon) below c: no division by an epsilon near 0, and no overflow beyond the check.
@@ -111,21 +111,21 @@ class Price:
             delta *= math.fsum(math.exp(i * guarantee.epsilon) for i in range(rows_a_person)) * ROUNDING
         if delta >= 1:
             raise ParameterError("The delta of a person with so many rows would be 1 or more.")
-        return cls(first=first, delta=units(delta, ATTO_DIGITS))
+        return cls(epsilon_or_rho=first, delta=to_units(delta, ATTO_DIGITS))
 
     @classmethod
     def allowed(cls, *, epsilon: float, delta: float = 0.0) -> Self:
-        """A budget, rounded down: never more than was said.
+        """Return a budget, rounded down so that it never exceeds the given values.
 
         Raises:
-            ParameterError: it is no budget.
+            ParameterError: the values are out of range.
         """
         if not (0 < epsilon <= MAX_EPSILON and 0 <= delta < 1):
             raise ParameterError("A budget needs epsilon above 0 and finite, and delta of at least 0 and below 1.")
-        first, atto = (units(x, d, rounding=ROUND_FLOOR) for x, d in ((epsilon, NANO_DIGITS), (delta, ATTO_DIGITS)))
+        first, atto = (to_units(x, d, rounding=ROUND_FLOOR) for x, d in ((epsilon, NANO_DIGITS), (delta, ATTO_DIGITS)))
         if not first:
             raise ParameterError("A budget has an epsilon of at least 10^-9.")
-        return cls(first=first, delta=atto)
+        return cls(epsilon_or_rho=first, delta=atto)
 
     @classmethod
     def concentrated(
@@ -136,87 +136,102 @@ class Price:
         rows_a_person: int = 1,
         room: Fraction = ROOM,
     ) -> Self:
-        """What it costs in rho: that of its Gaussian draws if it is made of nothing else, or epsilon^2/2 and delta.
+        """Price in rho: the rho of its Gaussian draws if it has no other noise, else epsilon^2/2 and delta.
 
-        Whoever has c rows: c^2 rho (Bun and Steinke 2016, Proposition 1.9). Rounded up, in whole numbers.
+        For a person with c rows: c^2 rho (Bun and Steinke 2016, Proposition 1.9). Rounded up, in whole numbers.
 
         Raises:
             ParameterError: as ``of``, where other noise is drawn.
         """
         if gaussians:
             rho = rho_of_gaussians(gaussians) * rows_a_person**2 * room * 10**NANO_DIGITS
-            return cls(first=math.ceil(rho), measure=Tally.RHO)
+            return cls(epsilon_or_rho=math.ceil(rho), measure=BudgetMeasure.RHO)
         one = cls.of(guarantee, rows_a_person=rows_a_person)
-        return cls(first=math.ceil(Fraction(one.first**2, 2 * 10**NANO_DIGITS)), delta=one.delta, measure=Tally.RHO)
+        return cls(
+            epsilon_or_rho=math.ceil(Fraction(one.epsilon_or_rho**2, 2 * 10**NANO_DIGITS)),
+            delta=one.delta,
+            measure=BudgetMeasure.RHO,
+        )
 
     @classmethod
     def allowed_in_rho(cls, *, epsilon: float, delta: float) -> Self:
-        """The budget in rho that is together within (epsilon, delta): half of delta is for rho, half for deltas.
+        """Return the budget in rho that implies (epsilon, delta): half of delta is for rho, half for deltas.
 
         Raises:
-            ParameterError: it is no budget, or delta is too small.
+            ParameterError: the values are out of range, or delta is too small.
         """
         whole = cls.allowed(epsilon=epsilon, delta=delta)
         half = whole.delta // 2
         if not half:
             raise ParameterError("A budget in rho needs a delta of at least 2·10^-18.")
-        rho = largest_rho(epsilon=whole.first / 10**NANO_DIGITS, delta=half / 10**ATTO_DIGITS)
-        first = units(rho, NANO_DIGITS, rounding=ROUND_FLOOR)
+        rho = largest_rho(epsilon=whole.epsilon_or_rho / 10**NANO_DIGITS, delta=half / 10**ATTO_DIGITS)
+        first = to_units(rho, NANO_DIGITS, rounding=ROUND_FLOOR)
         if not first:
             raise ParameterError("A budget in rho of less than 10^-9 allows nothing: take a larger epsilon or delta.")
-        return cls(first=first, delta=half, measure=Tally.RHO)
+        return cls(epsilon_or_rho=first, delta=half, measure=BudgetMeasure.RHO)
 
     @property
     def private(self) -> Price:
-        """The epsilon and delta that spending all of this is: itself, or of rho at a delta as large as its own."""
-        if self.measure is Tally.SUMS:
+        """Epsilon and delta of the whole amount: itself, or for rho at a delta as large as its own."""
+        if self.measure is BudgetMeasure.SUMS:
             return self
-        epsilon = epsilon_of(rho=self.first / 10**NANO_DIGITS, delta=self.delta / 10**ATTO_DIGITS)
-        return Price(first=units(epsilon, NANO_DIGITS), delta=2 * self.delta)
+        epsilon = epsilon_of(rho=self.epsilon_or_rho / 10**NANO_DIGITS, delta=self.delta / 10**ATTO_DIGITS)
+        return Price(epsilon_or_rho=to_units(epsilon, NANO_DIGITS), delta=2 * self.delta)
 
     def __add__(self, other: Price) -> Price:
-        """Sequential composition: both add up. Nothing at all is of either measure."""
-        return Price(first=self.first + other.first, delta=self.delta + other.delta, measure=self._shared(other))
+        """Add two prices by sequential composition. A zero price has either measure."""
+        return Price(
+            epsilon_or_rho=self.epsilon_or_rho + other.epsilon_or_rho,
+            delta=self.delta + other.delta,
+            measure=self._shared(other),
+        )
 
     def __sub__(self, other: Price) -> Price:
-        """What is left."""
-        return Price(first=self.first - other.first, delta=self.delta - other.delta, measure=self._shared(other))
+        """Subtract a price of the same measure."""
+        return Price(
+            epsilon_or_rho=self.epsilon_or_rho - other.epsilon_or_rho,
+            delta=self.delta - other.delta,
+            measure=self._shared(other),
+        )
 
     def within(self, other: Price) -> bool:
-        """Whether both parts are at most the other's."""
+        """Return whether both parts are at most the other's."""
         self._shared(other)
-        return self.first <= other.first and self.delta <= other.delta
+        return self.epsilon_or_rho <= other.epsilon_or_rho and self.delta <= other.delta
 
-    def _shared(self, other: Price) -> Tally:
+    def _shared(self, other: Price) -> BudgetMeasure:
         if self.measure is not other.measure and self and other:
             raise ParameterError("Amounts in epsilon and in rho do not add up.")
         return self.measure if self else other.measure
 
     def __bool__(self) -> bool:
-        """Whether it is more than nothing."""
-        return bool(self.first or self.delta)
+        """Return whether the price is above zero."""
+        return bool(self.epsilon_or_rho or self.delta)
 
     @property
     def document(self) -> dict[str, str]:
-        """As decimals."""
-        return {self.measure.first: self.amount, "delta": written(self.delta, ATTO_DIGITS)}
+        """Mapping with the amounts as decimals."""
+        return {self.measure.quantity: self.amount, "delta": format_units(self.delta, ATTO_DIGITS)}
 
     @property
     def amount(self) -> str:
-        """The first part, as a decimal."""
-        return written(self.first, NANO_DIGITS)
+        """Epsilon or rho as a decimal."""
+        return format_units(self.epsilon_or_rho, NANO_DIGITS)
 
     @classmethod
     def read(cls, document: dict[str, str]) -> Self:
-        """From decimals; raises ParameterError where they are spelled otherwise."""
-        found = next((each for each in Tally if set(document) == {each.first, "delta"}), None)
-        if found is None or not all(isinstance(each, str) for each in document.values()):
+        """Parse a price; raises ParameterError for another notation."""
+        measure = next((each for each in BudgetMeasure if set(document) == {each.quantity, "delta"}), None)
+        if measure is None or not all(isinstance(each, str) for each in document.values()):
             raise ParameterError("An amount has an epsilon or a rho, and a delta, written as decimals.")
-        first, delta = amount_of(document[found.first], NANO_DIGITS), amount_of(document["delta"], ATTO_DIGITS)
-        return cls(first=first, delta=delta, measure=found)
+        first, delta = (
+            parse_units(document[measure.quantity], NANO_DIGITS),
+            parse_units(document["delta"], ATTO_DIGITS),
+        )
+        return cls(epsilon_or_rho=first, delta=delta, measure=measure)
 
     @override
     def __str__(self) -> str:
-        """ε 0.5, or ε 0.5 and δ 0.000001."""
-        told = self.document
-        return f"{self.measure.letter} {self.amount}" + (f" and δ {told['delta']}" if self.delta else "")
+        """Return a text such as "ε 0.5" or "ε 0.5 and δ 0.000001"."""
+        document = self.document
+        return f"{self.measure.letter} {self.amount}" + (f" and δ {document['delta']}" if self.delta else "")

@@ -1,1 +1,1 @@
-"""Release plans: which questions of one declared table, by which mechanism, at which share of the privacy loss."""
+"""Release plans: statistics of one declared table, each with a mechanism and a share of the privacy budget."""

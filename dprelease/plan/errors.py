@@ -1,7 +1,7 @@
-"""What a plan's questions will be wrong by, known before anybody looks at the data: on the twin, and by the theorems.
+"""Errors of a plan's questions before any access to the data: simulated on mock data, and guaranteed by theorems.
 
-Everything is computed from the plan. The twin has made-up rows on the declared columns; a mechanism whose noise has one
-law on all data errs on it as it will on the true rows, and of any other it is a forecast.
+Everything is computed from the plan. The twin is mock data with the declared columns. For a mechanism with
+data-independent noise its errors are those on the true rows; for any other mechanism they are a forecast.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from dpcore.data.declarations import Capped
 from dpcore.data.twin import twin
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.randomness import Preview
-from dplab.limits.outlook import depends_on_n, promised_error
+from dplab.limits.data_independent_summary import depends_on_n, promised_error
 from dplab.measure import FRAMES, finish, measure
-from dprelease.plan.answers import MAX_MADE, Errors, answer_errors, most_summed, told_of_lines
-from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
+from dprelease.plan.answers import MAX_SIMULATED_ROWS, Errors, answer_errors, lines_frame, max_summed_cells
+from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TRIALS = 200
 MAX_SECONDS = 2.0
-"""Of releases of one question at one privacy loss; fewer of them are made of a slow mechanism."""
+"""Time limit of the simulations of one question at one ε; a slow mechanism gets fewer releases."""
 COARSE = 3
-"""Of these losses, which are tried for rows made of tables."""
-LEAST = 1e-12
-"""Of an error whose logarithm is taken."""
+"""Values of ε that are tried for synthetic rows: every COARSE-th of the grid."""
+MIN_ERROR = 1e-12
+"""Smallest error whose logarithm is taken."""
 GRID = tuple(float(loss) for loss in np.geomspace(0.01, 20, 12))
-"""Privacy losses between which errors are interpolated."""
+"""Values of ε between which errors are interpolated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What one question is wrong by, as shares of n.
+    """Predicted errors of one question, as shares of n.
 
     Attributes:
         worst: median over releases of the largest error over all queries.
         mean_square: root mean square over releases of the same.
         typical: median over releases of the mean error over a batch of queries.
-        promised: what the theorem promises of the worst error, except with chance beta; infinity for nothing.
-        impossible: below this nobody with the same guarantee can promise to stay; 0 where nothing is known.
+        promised: guaranteed worst error with confidence 1 − beta; infinity without a guarantee.
+        impossible: lower bound on the guaranteed error of any mechanism with the same privacy; 0 if unknown.
         on_all_data: whether the errors hold whatever the true rows are.
-        if_n: whether what is promised is so only if n is the number of rows, which nothing checks.
+        if_n: whether the guarantee requires that n is the number of rows, which is not checked.
     """
 
     worst: float
@@ -61,59 +61,59 @@ class Prediction:
 
 
 Predictions = MutableMapping[str, Prediction]
-"""What is known, by what it depends on."""
+"""Computed predictions, by ``question_key``."""
 Losses = MutableMapping[tuple[str, float], float]
-"""Predicted worst errors, by what is asked and the privacy loss."""
+"""Predicted worst errors, by ``question_key`` and ε."""
 
 
-def about(plan: Plan, question: PlannedQuestion, *, seed: int) -> str:
-    """All that a question's errors depend on; its target and what else the plan asks are not in it."""
-    asked = replace(question, target=None, pinned=False)
-    return repr((plan.table, plan.n, plan.neighbours, plan.beta, asked, seed))
+def question_key(plan: Plan, question: PlannedQuestion, *, seed: int) -> str:
+    """Return a key of everything that a question's errors depend on, without its target and the other questions."""
+    without_target = replace(question, target=None, pinned=False)
+    return repr((plan.table, plan.n, plan.neighbours, plan.beta, without_target, seed))
 
 
 def twin_of(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Dataset:
-    """Made-up rows as the question reads them: n of them, or fewer where rows are made of what is released.
+    """Return mock data in the question's reading: n rows, or fewer for synthetic rows.
 
-    They are nobody's: where persons are protected, errors are of the rows that are left of them.
+    They are rows without persons: where persons are protected, n counts the rows that are left after the cap.
     """
-    n = min(plan.n, MAX_MADE) if question.entry_key == WHOLE else plan.n
+    n = min(plan.n, MAX_SIMULATED_ROWS) if question.entry_key == WHOLE_TABLE else plan.n
     reading = plan.reading(question)
     return twin(reading.reading if isinstance(reading, Capped) else reading, n=n, seed=seed).dataset()
 
 
 def predict(plan: Plan, *, seed: int = 1, known: Predictions | None = None) -> Generator[float, None, list[Prediction]]:
-    """A prediction for each question; yields the fraction done.
+    """Predict the errors of each question; yields the fraction done.
 
     Args:
-        plan: the questions.
-        seed: of the twin and of the previews.
-        known: what was predicted before is taken from here, and what is found is put here.
+        plan: the plan.
+        seed: seed of the mock data and of the simulations.
+        known: cache of predictions.
     """
     known = {} if known is None else known
     for place, question in enumerate(plan.questions):
-        asked = about(plan, question, seed=seed)
-        if asked not in known:
-            known[asked] = _predicted(plan, question, seed=seed)
+        key = question_key(plan, question, seed=seed)
+        if key not in known:
+            known[key] = _predicted(plan, question, seed=seed)
         yield (place + 1) / len(plan.questions)
-    return predicted_so_far(plan, known=known, seed=seed)
+    return known_predictions(plan, known=known, seed=seed)
 
 
-def predicted_so_far(plan: Plan, *, known: Predictions, seed: int = 1) -> list[Prediction]:
-    """What is known of each question: NaN where it is not yet, and nothing promised."""
+def known_predictions(plan: Plan, *, known: Predictions, seed: int = 1) -> list[Prediction]:
+    """Return the computed prediction of each question; NaN without a guarantee where it is not computed yet."""
     nothing = Prediction(
         worst=math.nan, mean_square=math.nan, typical=math.nan, promised=math.nan, impossible=0.0, on_all_data=True
     )
-    return [known.get(about(plan, question, seed=seed), nothing) for question in plan.questions]
+    return [known.get(question_key(plan, question, seed=seed), nothing) for question in plan.questions]
 
 
 def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Prediction:
-    """Of one question."""
+    """Predict the errors of one question."""
     problem, mechanism = plan.problem(question), plan.mechanism(question)
-    errors = simulated(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
-    counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE
+    errors = simulate_errors(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
+    counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE_TABLE
     wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta) if counts else None
-    promise = promised(plan, question, mechanism)
+    promise = guaranteed_question_error(plan, question, mechanism)
     return Prediction(
         worst=_middle(errors.worst),
         mean_square=_root_mean_square(errors.worst),
@@ -126,11 +126,11 @@ def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Predictio
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rehearsed:
-    """Releases of made-up rows.
+class QuestionRehearsal:
+    """Simulated releases of mock data.
 
     Attributes:
-        rows: made up.
+        rows: mock data.
         frames: released rows per cell, (at most FRAMES, size).
     """
 
@@ -138,22 +138,22 @@ class Rehearsed:
     frames: Floats
 
 
-def rehearsed(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Rehearsed | pd.DataFrame:
-    """A few releases of the question on its twin, or one as a table; free, and nothing of anybody."""
+def rehearse_question(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> QuestionRehearsal | pd.DataFrame:
+    """Simulate a few releases of the question on mock data, or one as a table, without privacy cost."""
     problem, mechanism, rows = plan.problem(question), plan.mechanism(question), twin_of(plan, question, seed=seed)
     if question.releases != "data":
         problem = replace(problem, n=rows.n)
         release = mechanism.run(mechanism.prepare(rows, problem), Preview(seed))
-        return told_of_lines(plan, question, release, rows) if question.asks else release.frame()
+        return lines_frame(plan, question, release, rows) if question.lines else release.frame()
     state = mechanism.prepare(rows, problem)
     report = finish(measure(mechanism, rows, state, Preview(seed), trials=FRAMES, queries_shown=1))
-    return Rehearsed(rows=rows, frames=report.frames)
+    return QuestionRehearsal(rows=rows, frames=report.frames)
 
 
-def simulated(
+def simulate_errors(
     plan: Plan, question: PlannedQuestion, mechanism: Mechanism, rows: Dataset, *, seed: int, trials: int = TRIALS
 ) -> Errors:
-    """Releases of rows that are made up, and the errors of those that answered."""
+    """Simulate releases of mock data and return the errors of those that answered."""
     if question.releases != "data":
         return answer_errors(plan, question, mechanism, rows, trials=trials, seed=seed)
     state = mechanism.prepare(rows, plan.problem(question))
@@ -161,26 +161,26 @@ def simulated(
     return Errors(worst=report.answered, typical=report.typical[~report.refused])
 
 
-def promised(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:
-    """What the theorem promises of the worst error if n is right, except with chance beta; infinity for nothing.
+def guaranteed_question_error(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:
+    """Return the guaranteed worst error if n is right, with confidence 1 − beta; infinity without a guarantee.
 
-    Of a line every cell that it sums may be off by as much as any; of rows made of tables nothing is promised
-    before, and a bound of the whole or more promises nothing.
+    In a line of text every summed cell may have the largest error. Synthetic rows have no guarantee in advance, and a
+    bound of 100% or more is no guarantee.
     """
-    if question.entry_key == WHOLE:
+    if question.entry_key == WHOLE_TABLE:
         return math.inf
     problem = plan.problem(question)
-    error = promised_error(mechanism, problem, beta=plan.beta) * most_summed(plan, question)
+    error = promised_error(mechanism, problem, beta=plan.beta) * max_summed_cells(plan, question)
     return error if error < 1 else math.inf
 
 
 def _middle(errors: Floats) -> float:
-    """The median; NaN where every release refused."""
+    """Return the median; NaN where every release refused."""
     return float(np.median(errors)) if len(errors) else math.nan
 
 
 def _root_mean_square(errors: Floats) -> float:
-    """Of what was answered; NaN where every release refused."""
+    """Return the root mean square; NaN where every release refused."""
     return float(np.sqrt(np.mean(np.square(errors)))) if len(errors) else math.nan
 
 
@@ -192,24 +192,24 @@ def curve(
     grid: Sequence[float] = GRID,
     known: Losses | None = None,
 ) -> Generator[float, None, Floats]:
-    """The question's predicted worst error at each loss of a grid, falling; NaN becomes infinity.
+    """Compute the question's predicted worst error at each ε of a grid, made monotone; NaN becomes infinity.
 
-    Yields the fraction done; what is in ``known`` is not worked out again, and what is found is put there.
+    Yields the fraction done; ``known`` caches the results.
     """
     known = {} if known is None else known
-    asked = about(plan, replace(question, epsilon=1.0), seed=seed)
-    whole = question.entry_key == WHOLE  # rows take a while: of fewer releases, at fewer losses
+    key = question_key(plan, replace(question, epsilon=1.0), seed=seed)
+    whole = question.entry_key == WHOLE_TABLE  # synthetic rows are slow: fewer releases, at fewer values of ε
     rows, trials, places = None, 1 if whole else TRIALS, list(grid)
     places = sorted({*places[::COARSE], places[-1]}) if whole else places
     for done, loss in enumerate(places, 1):
-        if (asked, loss) not in known:
+        if (key, loss) not in known:
             rows = rows or twin_of(plan, question, seed=seed)
             mechanism = question.entry.make(**question.values, epsilon=loss)
-            worst = _middle(simulated(plan, question, mechanism, rows, seed=seed, trials=trials).worst)
-            known[asked, loss] = math.inf if math.isnan(worst) else worst
+            worst = _middle(simulate_errors(plan, question, mechanism, rows, seed=seed, trials=trials).worst)
+            known[key, loss] = math.inf if math.isnan(worst) else worst
         yield done / len(places)
-    found = [known[asked, loss] for loss in places]
+    errors = [known[key, loss] for loss in places]
     if whole:
-        found = np.exp(np.interp(np.log(grid), np.log(places), np.log(np.maximum(found, LEAST)))).tolist()
-    falling: Floats = np.minimum.accumulate(np.array(found))
+        errors = np.exp(np.interp(np.log(grid), np.log(places), np.log(np.maximum(errors, MIN_ERROR)))).tolist()
+    falling: Floats = np.minimum.accumulate(np.array(errors))
     return falling

@@ -1,11 +1,11 @@
-"""Questions as lines of text: “age 20–34, sex = F” counts the rows for which all of this holds.
+"""Queries as lines of text: “age 20–34, sex = F” counts the rows for which all conditions hold.
 
 A line names columns, each with a range of numbers or dates, a label, or a comparison. Lines about the same columns are
-one question: a table of these columns, in which numbers are cut where a range begins or ends, and nowhere else. A
-line's answer is a sum of the table's cells. A table in CSV, whose first line names columns, says the same: an empty
-field says nothing. Everything here is public.
+one question: a table of these columns, in which numbers are cut only where a range begins or ends. A line's answer is a
+sum of the table's cells. A CSV table whose first line names columns is another notation: an empty field is no
+condition. Everything here is public.
 
-Where a column's cells are the whole numbers, a range has both its ends; of other numbers the upper end is not in it.
+A range of whole numbers includes both ends; a range of other numbers excludes its upper end.
 
 >>> from dpcore.data.declarations import DeclaredColumn
 >>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Number(high=100, bins=100)),
@@ -38,29 +38,29 @@ from dpcore.data.readings import Reading
 
 MAX_LINES = 200
 MAX_LETTERS = 400
-"""Of a line."""
+"""Largest number of characters of a line."""
 SHOWN = 40
-"""Letters of a line that a sentence repeats."""
+"""Number of characters of a line that an error message quotes."""
 MAX_CELLS = 1 << 14
-"""Of the table that the lines of one question ask of."""
+"""Largest number of cells of the table for the lines of one question."""
 NUMBER = r"[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?"
 RANGE = re.compile(rf"({NUMBER})\s*(?:-|−|–|—|\.\.|to\b)\s*({NUMBER})")
 BETWEEN = ",\t;"
-"""What may part the fields below a line that names columns: a spreadsheet is pasted with tabs."""
+"""Field separators below a header line: text from a spreadsheet has tabs."""
 COMPARED = re.compile(r"(<=|>=|<|>|≤|≥|==?|is\b|at least\b|at most\b|below\b|above\b)?\s*(.*)", re.DOTALL)
 SIGNS = {"≤": "<=", "≥": ">=", "==": "=", "is": "=", "at least": ">=", "at most": "<=", "below": "<", "above": ">"}
 
 Condition = tuple[float, float] | str
-"""Numbers from one on and below another, or a label."""
+"""A half-open interval of numbers, or a label."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """What was read of a text.
+    """Parsed lines of a text.
 
     Attributes:
-        lines: for each set of columns, in the table's order, the lines about them.
-        problems: a sentence for each line that says nothing.
+        lines: the lines about each set of columns, in the table's order.
+        problems: an error message for each invalid line.
     """
 
     lines: Mapping[tuple[str, ...], tuple[str, ...]]
@@ -68,14 +68,14 @@ class Lines:
 
 
 def read_lines(text: str, table: DeclaredTable) -> Lines:
-    """The lines of a text, or of a CSV whose first line names columns; empty ones are left out."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    """Parse the lines of a text, or of a CSV whose first line names columns; empty lines are skipped."""
+    by_columns: dict[tuple[str, ...], list[str]] = {}
     problems: list[str] = []
     names = [column.name for column in table.used]
     rows = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     try:
         header, sign = _header(rows[0][1], table) if rows else ([], "")
-    except ParameterError as problem:  # what stands below means nothing
+    except ParameterError as problem:  # without a header the lines below have no meaning
         return Lines(lines={}, problems=(f"Line {rows[0][0]}: {problem}",))
     rows = rows[bool(header) :]
     for number, line in rows[:MAX_LINES]:
@@ -84,42 +84,44 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
                 fields = _fields(line, sign)
                 if len(fields) != len(header):
                     raise ParameterError(f"it has {len(fields)} fields, the first line {len(header)}.")
-                line = _written([f"{name} {told}" for name, told in zip(header, fields, strict=True) if told])
-            held = conditions(line, table)
+                line = _written([f"{name} {field}" for name, field in zip(header, fields, strict=True) if field])
+            named = conditions(line, table)
         except ParameterError as problem:
             problems.append(f"Line {number}: {problem}")
         else:
-            found.setdefault(tuple(name for name in names if name in held), []).append(line.strip())
-    if len(rows) > MAX_LINES:  # before all others, of which a page may tell the first alone
+            by_columns.setdefault(tuple(name for name in names if name in named), []).append(line.strip())
+    if len(rows) > MAX_LINES:  # the first message, as a page may show only one
         problems.insert(0, f"Line {rows[MAX_LINES][0]}: at most {MAX_LINES:,} lines are read.")
-    return Lines(lines={key: tuple(dict.fromkeys(lines)) for key, lines in found.items()}, problems=tuple(problems))
+    return Lines(
+        lines={key: tuple(dict.fromkeys(lines)) for key, lines in by_columns.items()}, problems=tuple(problems)
+    )
 
 
 def conditions(line: str, table: DeclaredTable) -> dict[str, Condition]:
-    """What a line asks of each column it names; raises ParameterError, in one sentence, where it says nothing."""
-    found: dict[str, Condition] = {}
+    """Parse the conditions of a line by column; raises ParameterError with one sentence for an invalid line."""
+    by_column: dict[str, Condition] = {}
     for field in filter(None, _fields(line)):
         names = sorted((column.name for column in table.used), key=len, reverse=True)
         name = next((name for name in names if re.match(rf"{re.escape(name)}(?![^\W_])", field)), None)
         if name is None:
             raise ParameterError(f"“{field[:SHOWN]}” does not begin with the name of a column.")
-        told, on = field[len(name) :].strip(), table.on(name)
-        now = _range(told, on, name) if is_number(on) else _label(told, on, name)
-        before = found.get(name, now)
+        rest, on = field[len(name) :].strip(), table.on(name)
+        now = _range(rest, on, name) if is_number(on) else _label(rest, on, name)
+        before = by_column.get(name, now)
         if isinstance(now, tuple) and isinstance(before, tuple):
             now = max(now[0], before[0]), min(now[1], before[1])
             if not now[0] < now[1]:
                 raise ParameterError(f"no number is left of “{name}”.")
         elif now != before:
             raise ParameterError(f"“{name}” has one label only.")
-        found[name] = now
-    if not found:
+        by_column[name] = now
+    if not by_column:
         raise ParameterError("it names no column.")
-    return found
+    return by_column
 
 
 def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -> Reading:
-    """How the rows are read that lines about these columns ask of.
+    """Return the reading for lines about these columns, with numbers cut at the ends of the ranges.
 
     Raises:
         ParameterError: a line is about other columns, or there are too many cells.
@@ -128,13 +130,13 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
         raise ParameterError(f"A question has at most {MAX_LINES:,} lines.")
     cuts: dict[str, set[float]] = {name: set() for name in columns}
     for line in lines:
-        held = conditions(line, table)
-        if set(held) != set(columns):
+        line_conditions = conditions(line, table)
+        if set(line_conditions) != set(columns):
             raise ParameterError("Every line of a question is about the same columns.")
-        for name, told in held.items():
+        for name, condition in line_conditions.items():
             on = table.on(name)
-            if isinstance(told, tuple) and is_number(on):
-                cuts[name] |= {end for end in told if on.low < end < on.high}
+            if isinstance(condition, tuple) and is_number(on):
+                cuts[name] |= {end for end in condition if on.low < end < on.high}
     reading = table.cut({name: tuple(sorted(places)) for name, places in cuts.items()})
     if reading.domain.size > MAX_CELLS:
         raise ParameterError(f"These lines cut {reading.domain.size:,} cells; at most {MAX_CELLS:,} are told apart.")
@@ -142,24 +144,24 @@ def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -
 
 
 def cells_of(lines: Sequence[str], table: DeclaredTable, domain: Product) -> Booleans:
-    """Which cells each line's answer is the sum of, (lines, cells), the last attribute varying fastest."""
-    found = np.ones((len(lines), 1), dtype=np.bool_)
-    held = [conditions(line, table) for line in lines]
+    """Return the cells that each line's answer sums, (lines, cells), the last attribute varying fastest."""
+    inside_all = np.ones((len(lines), 1), dtype=np.bool_)
+    line_conditions = [conditions(line, table) for line in lines]
     for name, kind in zip(domain.names, domain.columns, strict=True):
         inside = np.zeros((len(lines), kind.size), dtype=np.bool_)
-        for place, each in enumerate(held):
-            told = each[name]
-            if isinstance(told, tuple):
+        for place, each in enumerate(line_conditions):
+            condition = each[name]
+            if isinstance(condition, tuple):
                 edges = kind.edges
-                inside[place, : len(edges) - 1] = (edges[:-1] >= told[0]) & (edges[1:] <= told[1])
+                inside[place, : len(edges) - 1] = (edges[:-1] >= condition[0]) & (edges[1:] <= condition[1])
             else:
-                inside[place, kind.cell_names.index(str(told))] = True
-        found = (found[:, :, None] & inside[:, None, :]).reshape(len(lines), -1)
-    return found
+                inside[place, kind.cell_names.index(str(condition))] = True
+        inside_all = (inside_all[:, :, None] & inside[:, None, :]).reshape(len(lines), -1)
+    return inside_all
 
 
-def _says(line: str, table: DeclaredTable) -> bool:
-    """Whether a line is a question."""
+def _is_question(line: str, table: DeclaredTable) -> bool:
+    """Return whether a line is a valid query."""
     try:
         return bool(conditions(line, table))
     except ParameterError:
@@ -167,10 +169,10 @@ def _says(line: str, table: DeclaredTable) -> bool:
 
 
 def _header(line: str, table: DeclaredTable) -> tuple[list[str], str]:
-    """The columns that a first line names, and what parts its fields; none where it is a question.
+    """Return the columns of a header line and its separator; no columns where the line is a query.
 
     Raises:
-        ParameterError: it names something else too, or a column twice.
+        ParameterError: it names an unknown column, or a column twice.
     """
     names = [column.name for column in table.used]
     for sign in BETWEEN:
@@ -181,7 +183,7 @@ def _header(line: str, table: DeclaredTable) -> tuple[list[str], str]:
         if not {*fields} & {*names}:
             continue
         strange = [field for field in fields if field not in names]
-        if strange and _says(line, table):
+        if strange and _is_question(line, table):
             break
         if "" in strange:
             raise ParameterError("it names columns, but one of its fields is empty.")
@@ -194,7 +196,7 @@ def _header(line: str, table: DeclaredTable) -> tuple[list[str], str]:
 
 
 def _fields(line: str, sign: str = ",") -> list[str]:
-    """The fields of a line of CSV, or of one with another sign between them."""
+    """Split a line into fields at a separator, as in CSV."""
     if len(line) > MAX_LETTERS:
         raise ParameterError(f"it has more than {MAX_LETTERS} letters.")
     try:
@@ -205,17 +207,17 @@ def _fields(line: str, sign: str = ",") -> list[str]:
 
 
 def _written(fields: Sequence[str]) -> str:
-    """Fields as a line of CSV."""
+    """Return the fields as a line of CSV."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="").writerow(fields)
     return buffer.getvalue()
 
 
-def _label(told: str, on: Labels, name: str) -> str:
-    """One of a column's labels."""
-    match = COMPARED.match(told)
+def _label(rest: str, on: Labels, name: str) -> str:
+    """Parse one of a column's labels."""
+    match = COMPARED.match(rest)
     sign, text = (match[1] or "=", match[2].strip()) if match else ("=", "")
-    for label in (told, text):
+    for label in (rest, text):
         if label in on.labels and SIGNS.get(sign, sign) == "=":
             return label
     alike = [label for label in on.labels if label.casefold() == text.casefold()]
@@ -224,9 +226,9 @@ def _label(told: str, on: Labels, name: str) -> str:
     return alike[0]
 
 
-def _range(told: str, on: Number, name: str) -> tuple[float, float]:
-    """Numbers of a column from one on and below another, within its bounds."""
-    match = COMPARED.match(told)
+def _range(rest: str, on: Number, name: str) -> tuple[float, float]:
+    """Parse a half-open interval of a column's numbers, within its bounds."""
+    match = COMPARED.match(rest)
     sign, text = (match[1] or "", match[2].strip()) if match else ("", "")
     low, high = _dates(sign, text, on, name) if is_dates(on) else _numbers(sign, text, on, name)
     low, high = max(low, on.low), min(high, on.high)
@@ -239,9 +241,9 @@ def _range(told: str, on: Number, name: str) -> tuple[float, float]:
 
 
 def _numbers(sign: str, text: str, on: Number, name: str) -> tuple[float, float]:
-    """As written: a range, a comparison, or one whole number.
+    """Parse a range, a comparison or one whole number.
 
-    Of whole numbers an end is in it; an end such as 20.5 is none of them, and is where it stands.
+    A whole number as upper end is included; an end such as 20.5 is used as it is.
     """
     whole = on.width == 1 and float(on.low).is_integer()
     sign = SIGNS.get(sign, sign)
@@ -263,16 +265,16 @@ def _numbers(sign: str, text: str, on: Number, name: str) -> tuple[float, float]
 
 
 def _number(text: str) -> float:
-    """What NUMBER found: a minus sign is written as such, or as a hyphen."""
+    """Convert a match of NUMBER; both a minus sign and a hyphen are accepted."""
     return float(text.replace("−", "-"))
 
 
 def _dates(sign: str, text: str, on: Dates, name: str) -> tuple[float, float]:
-    """The same of dates: a range's ends are units, or days, and both are in it."""
+    """Parse a range of dates: its ends are periods or days, both included."""
     sign, one = SIGNS.get(sign, sign), f"{text} to {text}"
-    for told in (text, one) if sign in ("", "=") else (one,) if sign in (">=", "<=") else ():
+    for period in (text, one) if sign in ("", "=") else (one,) if sign in (">=", "<=") else ():
         try:
-            first, last = on.units_of(told)
+            first, last = on.units_of(period)
         except ParameterError:
             continue
         return -math.inf if sign == "<=" else first, math.inf if sign == ">=" else last + 1

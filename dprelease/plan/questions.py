@@ -1,6 +1,6 @@
-"""A plan: questions about one declared table, each with a mechanism and a privacy loss. Public; it holds no row.
+"""A plan: questions about one declared table, each with a mechanism and an ε. Public; it holds no row.
 
-As a file it is JSON, versioned; what it does not know it refuses in one sentence:
+Its file is versioned JSON; unknown contents are refused in one sentence:
 
     {"format": "dpscope-plan/2",
      "table": {"type": "DeclaredTable",
@@ -9,7 +9,7 @@ As a file it is JSON, versioned; what it does not know it refuses in one sentenc
      "questions": [{"columns": ["age"], "queries": "intervals", "epsilon": "0.5",
                     "mechanism": {"key": "identity", "parameters": {}}, "target": "0.01"}]}
 
-"file_format" is there as in a request, where the table's file is not read in the usual way.
+"file_format" is present, as in a request, where the table's file needs other settings than the default.
 
 >>> from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 >>> from dpcore.data.columns import Labels, Number
@@ -50,52 +50,52 @@ from dpcore.mechanisms import entry as entry_of
 from dpcore.mechanisms import serving
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import classes_for
-from dprelease.ledger.canonical import canonical, parsed
+from dprelease.ledger.canonical import canonical, parse_document
 from dprelease.plan.predicates import cut_at
 from dprelease.requests.codec import (
     canonical_format,
+    check_fields,
     check_format,
-    decoded,
-    decoded_format,
-    encoded,
-    encoded_format,
-    known,
-    number,
-    relation,
+    decode,
+    decode_format,
+    decode_number,
+    decode_relation,
+    encode,
+    encode_format,
 )
-from dprelease.requests.parts import MAX_PARTS, AskedQuestion, Request, parameters_read, parameters_told
+from dprelease.requests.parts import MAX_PARTS, Request, RequestPart, decode_parameters, encode_parameters
 from dprelease.requests.vector import total
 
 FORMAT = "dpscope-plan/2"
 MAX_QUESTIONS = MAX_PARTS
 RELEASED = ("data", "value", "answers")
-"""What a question's mechanism may release: counts, one value, or tables."""
+"""Kinds of releases of a question's mechanism: counts, one value, or tables."""
 QUANTITIES = {
     "quantile": ("exponential_median", "stable_median"),
     "mean": ("counted-mean", "clipped_mean"),
     "commonest": ("subsample_commonest",),
 }
-"""Values of a column, and the mechanisms that release each; the first one suits every column."""
-KEPT = {"quantile", "delta"}
-"""Parameters that say what is asked, and how privately: they stay when another mechanism is taken."""
-WHOLE = "whole-table"
-"""The mechanism whose tables become rows."""
+"""Quantities of a column and the mechanisms that release each; the first one suits every column."""
+SHARED_PARAMETERS = {"quantile", "delta"}
+"""Parameters of the statistic and its privacy, which a new mechanism takes over."""
+WHOLE_TABLE = "whole-table"
+"""Key of the mechanism that releases synthetic rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedQuestion:
-    """One thing to publish.
+    """One statistic of a plan.
 
     Attributes:
-        columns: of the table that are asked about.
-        queries: key of the query class, as ``classes_for`` the columns' domain lists them, or that of tables.
-        entry_key: of the catalogue.
-        epsilon: this question's part of the privacy loss.
-        values: the mechanism's other parameters; those left out have their usual values.
-        target: largest error that is wanted, a share of n; None where none is named.
-        pinned: whether its privacy loss stays when others are changed.
-        ways: columns to a table, where all tables of so many of the columns are asked; else 0.
-        asks: lines of text about these columns, as ``predicates`` reads them; their answers are what matters.
+        columns: columns of the table.
+        queries: key of the query class, as listed by ``classes_for`` the columns' domain, or that of tables.
+        entry_key: key of the mechanism in the catalogue.
+        epsilon: ε of this question.
+        values: other parameters of the mechanism; omitted ones have their default.
+        target: target for the worst error, a share of n; None without a target.
+        pinned: whether its ε stays when others are changed.
+        ways: columns per table, where all tables of so many columns are released; else 0.
+        lines: lines of text about these columns, as ``predicates`` parses them; their answers are the queries.
     """
 
     columns: tuple[str, ...]
@@ -106,7 +106,7 @@ class PlannedQuestion:
     target: float | None = None
     pinned: bool = False
     ways: int = 0
-    asks: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", dict(self.values))
@@ -114,42 +114,46 @@ class PlannedQuestion:
             raise ParameterError("A question is about one column or several different ones.")
         if self.target is not None and not 0 < self.target < 1:
             raise ParameterError(f"A target error must lie between 0 and 1, got {self.target!r}.")
-        if (self.queries == Marginals.key) != bool(self.ways or self.asks) or (self.ways and self.asks):
+        if (self.queries == Marginals.key) != bool(self.ways or self.lines) or (self.ways and self.lines):
             raise ParameterError("Tables are asked by their number of columns, or by lines about all of them.")
 
     @property
     def entry(self) -> Entry:
-        """The line of the catalogue."""
+        """Entry of the catalogue."""
         return entry_of(self.entry_key)
 
     @property
     def releases(self) -> str:
-        """One of RELEASED."""
+        """Kind of release, one of RELEASED."""
         return self.entry.mechanism.releases
 
     @property
     def quantity(self) -> str:
-        """The key of QUANTITIES, where a value is asked; else empty."""
+        """Key of QUANTITIES for a single value; else empty."""
         return next((name for name, keys in QUANTITIES.items() if self.entry_key in keys), "")
 
     def values_for(self, key: str) -> dict[str, Any]:
-        """Parameters for a mechanism: its own for its own; for another which quantile is asked, and the slack."""
+        """Return the parameters for a mechanism: all of them for its own, SHARED_PARAMETERS for another."""
         if key == self.entry_key:
             return dict(self.values)
-        return {name: value for name, value in self.values.items() if name in KEPT & set(entry_of(key).controls())}
+        return {
+            name: value
+            for name, value in self.values.items()
+            if name in SHARED_PARAMETERS & set(entry_of(key).controls())
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Questions of one table, and what all of them cost together.
+    """Questions about one table, and their total privacy cost.
 
     Attributes:
-        table: as declared.
-        n: rows, where one is replaced; else a public nominal number.
-        questions: in order; at least one.
-        neighbours: the relation.
-        beta: failure chance of promises and targets.
-        file_format: settings with which the table's file is read; ``Format()`` for the usual ones.
+        table: the declared table.
+        n: number of rows, where one is replaced; else a public nominal number.
+        questions: the questions in order, at least one.
+        neighbours: the neighbouring relation.
+        beta: failure probability of guarantees and targets.
+        file_format: settings for reading the table's file; ``Format()`` for the default.
     """
 
     table: DeclaredTable
@@ -165,8 +169,8 @@ class Plan:
             raise ParameterError(f"A plan has between 1 and {MAX_QUESTIONS} questions, got {len(self.questions)}.")
         if not 0 < self.beta < 1:
             raise ParameterError(f"A failure chance must lie between 0 and 1, got {self.beta!r}.")
-        object.__setattr__(self, "questions", tuple(map(self._suited, self.questions)))
-        # Errors come now, in one sentence: unknown columns, a mechanism that does not serve, a value out of range.
+        object.__setattr__(self, "questions", tuple(map(self._with_suitable_mechanism, self.questions)))
+        # Validate now: unknown columns, a mechanism that does not serve the queries, a value out of range.
         for question in self.questions:
             entry = question.entry
             if question.releases not in RELEASED or "epsilon" not in entry.controls():
@@ -177,46 +181,46 @@ class Plan:
                 raise ParameterError(f"{entry.title} does not serve this question.")
         _ = self.cost
 
-    def _suited(self, question: PlannedQuestion) -> PlannedQuestion:
-        """Return the question, with a mechanism whose answer is right where its own would divide by a wrong number."""
+    def _with_suitable_mechanism(self, question: PlannedQuestion) -> PlannedQuestion:
+        """Return the question, with another mechanism if its own would divide by a wrong number of rows."""
         if not question.quantity or not self.mechanism(question).unsuitable(self.problem(question)):
             return question
         key = QUANTITIES[question.quantity][0]
         return replace(question, entry_key=key, values=question.values_for(key))
 
     def reading(self, question: PlannedQuestion) -> Reading:
-        """How the question's columns are read."""
-        if question.asks:
-            return cut_at(question.asks, question.columns, self.table)
+        """Return the reading of the question's columns."""
+        if question.lines:
+            return cut_at(question.lines, question.columns, self.table)
         return (self.table.whole if question.ways else self.table.reading)(*question.columns)
 
     def problem(self, question: PlannedQuestion) -> Problem:
-        """What the question's guarantee and promise are about."""
+        """Return the public problem of a question."""
         domain = self.reading(question).domain
         queries: Queries
         if is_table(domain) and question.queries == Marginals.key:
             queries = Marginals(domain=domain, ways=question.ways or len(question.columns))
         else:
-            kinds = {kind.key: kind for kind in classes_for(domain)}
-            if question.queries not in kinds:
-                raise ParameterError(f"Of these columns one may ask: {', '.join(kinds) or 'tables'}.")
-            queries = kinds[question.queries](domain=domain)
+            classes = {kind.key: kind for kind in classes_for(domain)}
+            if question.queries not in classes:
+                raise ParameterError(f"Of these columns one may ask: {', '.join(classes) or 'tables'}.")
+            queries = classes[question.queries](domain=domain)
         return Problem(domain=domain, queries=queries, n=self.n, neighbours=self.neighbours)
 
     def mechanism(self, question: PlannedQuestion) -> Mechanism:
-        """With all its parameters."""
+        """Return the question's mechanism with all its parameters."""
         return question.entry.make(**question.values, epsilon=question.epsilon)
 
     def guarantee(self, question: PlannedQuestion) -> Guarantee:
-        """Of one question, for whoever is protected."""
+        """Return the guarantee of one question for the unit of protection, a row or a person."""
         rows = self.table.person_rows if self.table.person else 0
         return self.mechanism(question).person_guarantee(self.problem(question), rows)
 
     def proved(self, question: PlannedQuestion) -> dict[str, Entry]:
-        """What can be released and answers the same, by key: counts, the same value, tables, or rows made of tables."""
-        problem, keys, found = self.problem(question), QUANTITIES.get(question.quantity, ()), {}
+        """Return the entries that can release the same statistic with a guarantee, by key."""
+        problem, keys, entries = self.problem(question), QUANTITIES.get(question.quantity, ()), {}
         for entry in serving(problem.queries, releases=question.releases):
-            if (keys and entry.key not in keys) or (entry.key == WHOLE) != (question.entry_key == WHOLE):
+            if (keys and entry.key not in keys) or (entry.key == WHOLE_TABLE) != (question.entry_key == WHOLE_TABLE):
                 continue
             try:
                 mechanism = entry.make(**question.values_for(entry.key))
@@ -225,25 +229,25 @@ class Plan:
                     continue
                 if question.releases == "answers":
                     mechanism.accuracy(problem, self.beta)
-            except ParameterError:  # not on these cells, or not under this relation
+            except ParameterError:  # no guarantee on these cells or under this relation
                 continue
             if guarantee.releasable and not guarantee.gamma and "epsilon" in entry.controls():
-                found[entry.key] = entry
-        return found
+                entries[entry.key] = entry
+        return entries
 
     @cached_property
     def cost(self) -> Guarantee:
-        """Of all questions together: one vector where all noise is Gaussian, else the sums."""
+        """Guarantee of all questions together: of one vector where all noise is Gaussian, else the sums."""
         parts = [(self.mechanism(question), self.problem(question)) for question in self.questions]
         return total(parts, person_rows=self.table.person_rows if self.table.person else 0)
 
-    def part(self, question: PlannedQuestion) -> AskedQuestion:
-        """The question as a part of a request.
+    def part(self, question: PlannedQuestion) -> RequestPart:
+        """Return the question as a part of a request.
 
-        Of a person's rows so many count as the data's registration says; the request reads the columns alone.
+        The registration of the data limits the rows of a person; the request reads the columns alone.
         """
         problem, reading = self.problem(question), self.reading(question)
-        return AskedQuestion(
+        return RequestPart(
             reading=reading.reading if isinstance(reading, Capped) else reading,
             queries=problem.queries,
             n=self.n,
@@ -253,7 +257,7 @@ class Plan:
         )
 
     def request(self, *, draw: int = 1) -> Request:
-        """All questions as what is released in one press: one charge, the plan's cost."""
+        """Return the request for all questions, which is one charge of the plan's cost."""
         return Request(
             parts=tuple(self.part(question) for question in self.questions),
             person=self.table.person,
@@ -263,49 +267,51 @@ class Plan:
         )
 
     def with_losses(self, losses: Mapping[int, float]) -> Self:
-        """The same plan with other privacy losses of the questions at these places."""
+        """Return the plan with other values of ε for the questions at these indices."""
         changed = (replace(each, epsilon=losses.get(place, each.epsilon)) for place, each in enumerate(self.questions))
         return replace(self, questions=tuple(changed))
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """As a file holds it; parameters at their usual values are left out."""
+        """Contents of the plan's file; parameters at their defaults are left out."""
         return {
             "format": FORMAT,
-            "table": encoded(self.table),
+            "table": encode(self.table),
             "relation": self.neighbours.value,
             "n": self.n,
             "beta": exactly(self.beta),
-            "questions": [_told(self, question) for question in self.questions],
-        } | encoded_format(self.file_format)
+            "questions": [_question_document(self, question) for question in self.questions],
+        } | encode_format(self.file_format)
 
     @property
     def text(self) -> bytes:
-        """The file."""
+        """Bytes of the plan's file."""
         return canonical(self.document)
 
     @classmethod
     def read(cls, text: str | bytes) -> Self:
-        """From a file; raises ParameterError, in one sentence, for whatever is not known or out of range."""
-        document = parsed(text, what="plan")
+        """Read a plan from a file; raises ParameterError with one sentence for unknown contents or invalid values."""
+        document = parse_document(text, what="plan")
         check_format(document, "plan", FORMAT)
-        known(document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"})
+        check_fields(
+            document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta", "file_format"}
+        )
         if not isinstance(document["questions"], list):
             raise ParameterError("The plan's questions must be a list.")
         return cls(
-            table=decoded(document["table"], DeclaredTable),
+            table=decode(document["table"], DeclaredTable),
             n=document["n"],
-            questions=tuple(_read(each) for each in document["questions"]),
-            neighbours=relation(document["relation"]),
-            beta=number(document.get("beta", "0.05"), "The plan's beta"),
-            file_format=decoded_format(document),
+            questions=tuple(_read_question(each) for each in document["questions"]),
+            neighbours=decode_relation(document["relation"]),
+            beta=decode_number(document.get("beta", "0.05"), "The plan's beta"),
+            file_format=decode_format(document),
         )
 
 
-def _told(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
-    """A question as a file holds it."""
-    parameters = parameters_told(question.entry, plan.mechanism(question))
-    told: dict[str, Any] = {
+def _question_document(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
+    """Return a question as the file's mapping."""
+    parameters = encode_parameters(question.entry, plan.mechanism(question))
+    document: dict[str, Any] = {
         "columns": list(question.columns),
         "queries": question.queries,
         "mechanism": {
@@ -315,26 +321,26 @@ def _told(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
         "epsilon": exactly(question.epsilon),
     }
     if question.target is not None:
-        told["target"] = exactly(question.target)
-    more = {"pinned": question.pinned, "ways": question.ways, "asks": list(question.asks)}
-    return told | {name: value for name, value in more.items() if value}
+        document["target"] = exactly(question.target)
+    more = {"pinned": question.pinned, "ways": question.ways, "asks": list(question.lines)}
+    return document | {name: value for name, value in more.items() if value}
 
 
-def _read(document: Any) -> PlannedQuestion:
-    """A question from a file."""
+def _read_question(document: Any) -> PlannedQuestion:
+    """Read a question from the file's mapping."""
     optional = {"target", "pinned", "ways", "asks"}
-    known(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
-    known(document["mechanism"], "question's mechanism", {"key"}, optional={"parameters"})
-    columns, queries, asked = document["columns"], document["queries"], document["mechanism"]
+    check_fields(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
+    check_fields(document["mechanism"], "question's mechanism", {"key"}, optional={"parameters"})
+    columns, queries, mechanism = document["columns"], document["queries"], document["mechanism"]
     if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
         raise ParameterError("A question's columns are a list of texts, and its queries a text.")
     if not isinstance(document.get("pinned", False), bool):
         raise ParameterError("Whether a question is pinned must be true or false.")
-    ways, asks = document.get("ways", 0), document.get("asks", [])
-    if type(ways) is not int or not isinstance(asks, list) or not all(isinstance(each, str) for each in asks):
+    ways, lines = document.get("ways", 0), document.get("asks", [])
+    if type(ways) is not int or not isinstance(lines, list) or not all(isinstance(each, str) for each in lines):
         raise ParameterError("A question's ways are a whole number, and its asks a list of texts.")
-    entry = entry_of(asked["key"] if isinstance(asked["key"], str) else "")
-    epsilon, target = number(document["epsilon"], "A question's epsilon"), document.get("target")
+    entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
+    epsilon, target = decode_number(document["epsilon"], "A question's epsilon"), document.get("target")
     if not 0 < epsilon < math.inf:
         raise ParameterError("A question's epsilon must be above 0.")
     return PlannedQuestion(
@@ -342,9 +348,9 @@ def _read(document: Any) -> PlannedQuestion:
         queries=queries,
         entry_key=entry.key,
         epsilon=epsilon,
-        values=parameters_read(entry, asked.get("parameters", {})),
-        target=None if target is None else number(target, "A question's target"),
+        values=decode_parameters(entry, mechanism.get("parameters", {})),
+        target=None if target is None else decode_number(target, "A question's target"),
         pinned=document.get("pinned", False),
         ways=ways,
-        asks=tuple(asks),
+        lines=tuple(lines),
     )

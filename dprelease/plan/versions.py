@@ -1,47 +1,49 @@
-"""What changed in a plan since it was released: the ledger keeps what was asked, question by question. Public."""
+"""Differences between a plan and a released request, which the ledger stores part by part. Public."""
 
 from __future__ import annotations
 
 from dprelease.ledger.canonical import canonical
 from dprelease.ledger.records import Stored
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 
 
 def changes(before: Stored, after: Request) -> tuple[str, ...]:
-    """A sentence for each difference between what an entry released and what is asked now; none where it is the same.
+    """Return a sentence for each difference between a released request and a new one; none if they are equal.
 
-    Questions are the same if they read the same columns and ask the same of them.
+    Parts match if they read the same columns and answer the same queries.
     """
     then, now = Request.of(before.body["request"]), after
-    found = []
+    sentences = []
     if then.n != now.n:
-        found.append(f"n was {then.n:,} and is {now.n:,}.")
+        sentences.append(f"n was {then.n:,} and is {now.n:,}.")
     if then.neighbours is not now.neighbours:
-        found.append(f"The relation was “{then.neighbours.words}” and is “{now.neighbours.words}”.")
+        sentences.append(f"The relation was “{then.neighbours.words}” and is “{now.neighbours.words}”.")
     if then.file_format != now.file_format:
-        found.append("The settings with which the file is read were changed.")
+        sentences.append("The settings with which the file is read were changed.")
     old, new = ({canonical(part.document): part for part in each.parts} for each in (then, now))
-    kept = old.keys() & new.keys()
-    left = [part for told, part in old.items() if told not in kept]
-    for part in [part for told, part in new.items() if told not in kept]:
-        same = next((each for each in left if _about(each) == _about(part)), None)
+    unchanged = old.keys() & new.keys()
+    left = [part for document, part in old.items() if document not in unchanged]
+    for part in [part for document, part in new.items() if document not in unchanged]:
+        same = next((each for each in left if _identity(each) == _identity(part)), None)
         if same is None:
-            found.append(f"New: {_said(part)}, ε = {_epsilon(part)}.")
+            sentences.append(f"New: {_describe(part)}, ε = {_epsilon(part)}.")
         else:
             left.remove(same)
-            found.append(f"Changed: {_said(same)}, ε = {_epsilon(same)}, is now {_said(part)}, ε = {_epsilon(part)}.")
-    return (*found, *(f"Left out: {_said(part)}, ε = {_epsilon(part)}." for part in left))
+            sentences.append(
+                f"Changed: {_describe(same)}, ε = {_epsilon(same)}, is now {_describe(part)}, ε = {_epsilon(part)}."
+            )
+    return (*sentences, *(f"Left out: {_describe(part)}, ε = {_epsilon(part)}." for part in left))
 
 
-def _about(part: AskedQuestion) -> tuple[object, ...]:
-    """What a question is, but for its mechanism."""
+def _identity(part: RequestPart) -> tuple[object, ...]:
+    """Return the identity of a part without its mechanism."""
     return part.reading, part.queries, part.mechanism.releases, part.values.get("quantile")
 
 
-def _said(part: AskedQuestion) -> str:
-    """A question in words."""
+def _describe(part: RequestPart) -> str:
+    """Return a part in words."""
     return f"{part.entry.title} for {part.queries.title.partition(':')[0].lower()} of {part.reading.title}"
 
 
-def _epsilon(part: AskedQuestion) -> str:
+def _epsilon(part: RequestPart) -> str:
     return str(part.parameters["epsilon"])

@@ -1,1 +1,1 @@
-"""Requests for a release: public, as a value and as a JSON file."""
+"""Requests for a release, which are public: as values and as JSON files."""

@@ -1,7 +1,7 @@
-"""Domains, readings and query classes as JSON and back: a mapping with its type and the fields that are not usual.
+"""Encode domains, readings and query classes as JSON and decode them: a mapping with the type and non-default fields.
 
-A field that has its usual value is left out, so that a field added in a later version changes no digest. Numbers that
-may have fractions are written as decimals in text; a reader may write them as JSON numbers.
+A field with its default value is left out, so that a field added in a later version changes no digest. Numbers that
+may have fractions are written as decimal text; JSON numbers are accepted, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dprelease.ledger.records import MAX_WORDS, is_words
 
-KINDS: Mapping[str, type] = {
+CODEC_TYPES: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Number, Dates, Labels, Product),
@@ -40,76 +40,78 @@ KINDS: Mapping[str, type] = {
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),
     )
 }
-"""What a request may be made of; another is a line here, if every field of it is public."""
+"""Types that a request may contain. Every field of such a type must be public."""
 FREE_TEXTS = {"code"}
-"""Fields that say nothing about what is released."""
+"""Fields that are not part of a request's meaning."""
 
 
-NAMES = {"column", "name", "names", "otherwise", "person", "rules", "unit", "variables"}
-"""Fields with what somebody called something, which no file may repeat; labels are values of the data, as they are."""
+NAME_FIELDS = {"column", "name", "names", "otherwise", "person", "rules", "unit", "variables"}
+"""Fields with names from users, which must be printable; labels are values of the data and are kept as they are."""
 
 
 def _fields(kind: type) -> tuple[tuple[dataclasses.Field[Any], Any], ...]:
-    """The fields of a kind with their types; the domain of a query class is that of the reading."""
+    """Return the fields of a type with their hints; a query class takes its domain from the reading."""
     hints = typing.get_type_hints(kind)
     left_out = FREE_TEXTS | ({"domain"} if issubclass(kind, Queries) else set())
     return tuple((f, hints[f.name]) for f in dataclasses.fields(kind) if f.init and f.name not in left_out)
 
 
-def encoded(value: Any) -> dict[str, Any]:
-    """A value of one of the KINDS as a document.
+def encode(value: Any) -> dict[str, Any]:
+    """Encode a value of one of the CODEC_TYPES as a document.
 
     Raises:
-        ParameterError: its kind cannot be written.
+        ParameterError: the type is not in CODEC_TYPES.
 
-    >>> encoded(Columns(names=("age",), on=Number(high=128, bits=7)))
+    >>> encode(Columns(names=("age",), on=Number(high=128, bits=7)))
     {'type': 'Columns', 'names': ['age'], 'on': {'type': 'Number', 'high': '128', 'bits': 7}}
     """
-    if KINDS.get(type(value).__name__) is not type(value):
+    if CODEC_TYPES.get(type(value).__name__) is not type(value):
         raise ParameterError(f"{type(value).__name__} cannot be written in a request.")
-    told = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
-    return {"type": type(value).__name__} | {f.name: _told(v, hint) for f, hint, v in told if v != _usual(f)}
+    values = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
+    return {"type": type(value).__name__} | {
+        f.name: _encode_value(v, hint) for f, hint, v in values if v != _default(f)
+    }
 
 
-def _usual(field: dataclasses.Field[Any]) -> Any:
+def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
 
 
-def _told(value: Any, hint: Any) -> Any:
+def _encode_value(value: Any, hint: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        return encoded(value)
+        return encode(value)
     if isinstance(value, tuple | list):
-        return [_told(each, each_hint) for each, each_hint in zip(value, _items(hint, len(value)), strict=True)]
+        return [_encode_value(each, each_hint) for each, each_hint in zip(value, _items(hint, len(value)), strict=True)]
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, bool | str):
         return value
-    if float in typing.get_args(hint):  # or a text
+    if float in typing.get_args(hint):  # a union of number and text
         return {"number": exactly(value)}
     return exactly(value) if hint is float else int(value)
 
 
-def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
-    """A value of a kind, or of one below it, from its document.
+def decode(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
+    """Decode a value of a type or of one of its subtypes.
 
     Args:
-        document: as ``encoded`` writes it.
-        kind: what it must be.
-        domain: of a query class.
+        document: result of ``encode``.
+        kind: expected type.
+        domain: domain for a query class.
 
     Raises:
-        ParameterError: in one sentence, what is not known, missing or out of range.
+        ParameterError: one sentence on what is unknown, missing or out of range.
     """
     if not isinstance(document, Mapping):
         raise ParameterError(f"A {kind.__name__} is written as a mapping with a type.")
     named = document.get("type")
-    found = KINDS.get(named) if isinstance(named, str) else None
-    if found is None or not issubclass(found, kind):
-        known = ", ".join(name for name, each in KINDS.items() if issubclass(each, kind))
+    decoded_type = CODEC_TYPES.get(named) if isinstance(named, str) else None
+    if decoded_type is None or not issubclass(decoded_type, kind):
+        known = ", ".join(name for name, each in CODEC_TYPES.items() if issubclass(each, kind))
         raise ParameterError(f"The type of a {kind.__name__} must be one of {known}.")
-    fields = {f.name: (f, hint) for f, hint in _fields(found)}
+    fields = {f.name: (f, hint) for f, hint in _fields(decoded_type)}
     unknown = set(document) - set(fields) - {"type"}
     if unknown:
         raise ParameterError(f"{named} has no field “{min(unknown)[:40]}”.")
@@ -117,18 +119,18 @@ def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
     for name, (field, hint) in fields.items():
         if name in document:
             values[name] = _read(document[name], hint, f"{named}'s {name}")
-        elif _usual(field) is dataclasses.MISSING:
+        elif _default(field) is dataclasses.MISSING:
             raise ParameterError(f"{named} needs the field “{name}”.")
-    if issubclass(found, Queries):
-        if domain is None or not found.fits(domain):
+    if issubclass(decoded_type, Queries):
+        if domain is None or not decoded_type.fits(domain):
             raise ParameterError(f"{named} cannot be asked on this domain.")
         values["domain"] = domain
-    made = found(**values)
-    of_its_value = isinstance(made, Predicate) and made == dataclasses.replace(made, name="")
-    for name in NAMES & set(values):
+    instance = decoded_type(**values)
+    of_its_value = isinstance(instance, Predicate) and instance == dataclasses.replace(instance, name="")
+    for name in NAME_FIELDS & set(values):
         if not of_its_value and not all(each == "" or is_words(each) for each in _texts(values[name])):
             raise ParameterError(f"{named}'s {name} must be at most {MAX_WORDS} printable characters.")
-    return made
+    return instance
 
 
 def _read(value: Any, hint: Any, what: str) -> Any:
@@ -142,7 +144,7 @@ def _read(value: Any, hint: Any, what: str) -> Any:
             raise ParameterError(f"{what} must be a list of {len(items)}.")
         return tuple(_read(each, each_hint, what) for each, each_hint in zip(value, items, strict=True))
     if hint is float:
-        return number(value, what)
+        return decode_number(value, what)
     if hint is bytes:
         return _bytes(value, what)
     if hint in (int, bool, str):
@@ -150,11 +152,11 @@ def _read(value: Any, hint: Any, what: str) -> Any:
             words = {int: "a whole number", bool: "true or false", str: "a text"}
             raise ParameterError(f"{what} must be {words[hint]}.")
         return value
-    return decoded(value, hint)
+    return decode(value, hint)
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts of a field: one, or a tuple of them or of tuples."""
+    """Iterate over the texts of a field, which is a text or nested tuples of texts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, tuple):
@@ -166,34 +168,34 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
     if float in hints and isinstance(value, Mapping):
         if set(value) != {"number"}:
             raise ParameterError(f"{what} must be a text or a number.")
-        return number(value["number"], what)
+        return decode_number(value["number"], what)
     if float in hints and isinstance(value, int | float):
-        return number(value, what)
-    for plain in {str, int, bool} & {*hints}:  # beside None, which is the usual value and is left out
+        return decode_number(value, what)
+    for plain in {str, int, bool} & {*hints}:  # the alternative is None, the default, which is left out
         return _read(value, plain, what)
     named = value.get("type") if isinstance(value, Mapping) else None
-    found = KINDS.get(named) if isinstance(named, str) else None
+    decoded_type = CODEC_TYPES.get(named) if isinstance(named, str) else None
     for hint in hints:
-        if found is not None and isinstance(hint, type) and issubclass(found, hint):
-            return decoded(value, hint)
+        if decoded_type is not None and isinstance(hint, type) and issubclass(decoded_type, hint):
+            return decode(value, hint)
     raise ParameterError(f"{what} must be one of {', '.join(hint.__name__ for hint in hints)}.")
 
 
-def encoded_format(settings: Format) -> dict[str, Any]:
-    """Return the entry of a document that says how its file is read; none where that is the usual way."""
-    return {} if settings == USUAL else {"file_format": encoded(settings)}
+def encode_format(settings: Format) -> dict[str, Any]:
+    """Return the document's entry for the file format; empty for the default format."""
+    return {} if settings == USUAL else {"file_format": encode(settings)}
 
 
-def decoded_format(document: Mapping[str, Any]) -> Format:
-    """Return the settings that a document with such an entry says; raises ParameterError for any others."""
-    settings: Format = decoded(document["file_format"], Format) if "file_format" in document else USUAL
+def decode_format(document: Mapping[str, Any]) -> Format:
+    """Return the file format of a document; raises ParameterError for an invalid one."""
+    settings: Format = decode(document["file_format"], Format) if "file_format" in document else USUAL
     return settings
 
 
 def canonical_format(settings: Format) -> Format:
-    """Return the settings as a request carries them: ``Format()`` where a file is read the same without any.
+    """Return the canonical settings for a request: ``Format()`` where the default reads a file in the same way.
 
-    A first row of names is the usual one, so a request of such a file keeps its digest.
+    A header in the first row is the default, so the request for such a file keeps its digest.
     """
     if settings.header:
         settings = dataclasses.replace(settings, header=None)
@@ -201,18 +203,20 @@ def canonical_format(settings: Format) -> Format:
 
 
 def check_format(document: Mapping[str, Any], what: str, expected: str) -> None:
-    """Check the format that a document names; raises ParameterError for another, in a sentence of its own if older."""
-    found, (name, _, version) = document.get("format"), expected.partition("/")
-    if found in [f"{name}/{number}" for number in range(1, int(version))]:
+    """Check a document's format; raises ParameterError for another, with its own sentence for an older one."""
+    named, (name, _, version) = document.get("format"), expected.partition("/")
+    if named in [f"{name}/{number}" for number in range(1, int(version))]:
         raise ParameterError(
-            f"This {what} has the format “{found}” of an older program, whose types were others: make it again, as "
+            f"This {what} has the format “{named}” of an older program, whose types were others: make it again, as "
             f"“{expected}”."
         )
-    if found != expected:
+    if named != expected:
         raise ParameterError(f"A {what}'s format must be “{expected}”.")
 
 
-def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()) -> None:
+def check_fields(
+    document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()
+) -> None:
     """Check a mapping's fields; raises ParameterError for one that is missing or unknown."""
     if not isinstance(document, Mapping):
         raise ParameterError(f"The {what} must be a mapping.")
@@ -222,22 +226,22 @@ def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str
         raise ParameterError(f"The {what} needs the field “{name}”.")
 
 
-def relation(value: Any) -> Neighbours:
-    """A relation by its name; raises ParameterError for another."""
+def decode_relation(value: Any) -> Neighbours:
+    """Decode a neighbouring relation; raises ParameterError for an unknown one."""
     if value not in list(Neighbours):
         raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
     return Neighbours(value)
 
 
-def number(value: Any, what: str) -> float:
-    """A finite number, written as a JSON number or as a decimal in text; raises ParameterError for anything else."""
+def decode_number(value: Any, what: str) -> float:
+    """Decode a finite number from a JSON number or decimal text; raises ParameterError for anything else."""
     if (isinstance(value, str) and len(value) <= 40 and "_" not in value) or type(value) in (int, float):
         try:
-            found = float(value)
+            parsed = float(value)
         except (ValueError, OverflowError):
-            found = math.nan
-        if math.isfinite(found):
-            return found + 0.0  # one spelling of zero, without a sign
+            parsed = math.nan
+        if math.isfinite(parsed):
+            return parsed + 0.0  # one spelling of zero, without a sign
     raise ParameterError(f"{what} must be a finite number.")
 
 
@@ -253,6 +257,6 @@ def _is_union(hint: Any) -> bool:
 
 
 def _items(hint: Any, length: int) -> Iterator[Any]:
-    """The types of a tuple's items."""
+    """Return the types of a tuple's items."""
     args = typing.get_args(hint)
     yield from [args[0]] * length if args[1:] == (...,) else args

@@ -1,4 +1,4 @@
-"""Which rows and numbers a statistic is about: its bounds, what became of missing values, and the number of rows."""
+"""Coverage of a statistic: its bounds, its treatment of missing values, and the number of rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpcore.mechanisms.robust.counted_mean import CountedMean
 
 
 def coverage(mechanism: Mechanism, problem: Problem) -> str:
-    """Return bounds, missing values and rows of a released value, in sentences; empty where more than one is released.
+    """Return sentences on the bounds, missing values and rows of a released value; empty for other releases.
 
     >>> from dpcore.queries.ranges import Thresholds
     >>> ages = Number(high=80, bins=80, missing=True)
@@ -24,7 +24,7 @@ def coverage(mechanism: Mechanism, problem: Problem) -> str:
 
 
 def _values(domain: Domain) -> str:
-    """Bounds and missing values."""
+    """Return the sentence on bounds and missing values."""
     if is_labels(domain) and not domain.missing:
         return f"Another label, or none, counts as “{domain.labels[0]}”."
     if not is_number(domain):
@@ -38,7 +38,7 @@ def _values(domain: Domain) -> str:
 
 
 def bounds(line: Number) -> tuple[str, str]:
-    """Return the declared bounds as they are written."""
+    """Return the declared bounds as text."""
     if is_dates(line):
         return line.first, line.last
     unit = f" {line.unit}" if line.unit else ""
@@ -46,7 +46,7 @@ def bounds(line: Number) -> tuple[str, str]:
 
 
 def _rows(mechanism: Mechanism, problem: Problem) -> str:
-    """How many rows."""
+    """Return the sentence on the number of rows."""
     if isinstance(mechanism, CountedMean):
         return "How many rows have a value is released with the mean."
     if problem.neighbours is not Neighbours.REPLACE_ONE:

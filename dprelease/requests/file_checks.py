@@ -1,6 +1,6 @@
-"""Whether a released file is one that this program writes of its request: columns, lines, labels, spelling, ranges.
+"""Check that a released file is possible for its request: columns, lines, labels, notation and ranges.
 
-Releases that their file shows in full are built again from it and written once more: the bytes must be the same.
+A release that its file shows completely is rebuilt from it and written again: the bytes must be equal.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from dpcore.mechanisms.robust.counted_mean import MeanRelease, may_count, weight
 from dpcore.mechanisms.tables.release import DirectRelease
 from dpcore.mechanisms.tables.whole_table import SYNTHETIC_ROWS, RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
-from dprelease.requests.parts import AskedQuestion
+from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import BETA, csv_files, preview_of
 
 DRAWN = {"rows", "share", "outcome"}
-"""Columns of numbers that differ from draw to draw, of releases whose other columns do not: the last of a file.
+"""Columns of random numbers in releases whose other columns are fixed; they are the last of a file.
 
 A column of the data may have such a name, beside the numbers of rows.
 """
 MAX_NUMBER = 2.0**53
-"""Beyond it floats have no unit digit; no noise reaches it."""
+"""Largest number: beyond it doubles have no unit digit, and noise never reaches it."""
 ROUNDING = 1e-5
-"""Relative difference that another computer's arithmetic may make to a sigma."""
+"""Relative tolerance of sigma for the arithmetic of another computer."""
 CELL_BYTES = 24
 """Bytes of a cell, as they are counted before tables are released."""
 BLOCK = 1 << 12
@@ -51,19 +51,19 @@ OTHER = "The columns, lines, labels or numbers of {name} are not those of the re
 Rows = list[list[str]]
 
 
-def table_faults(question: AskedQuestion, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
-    """Sentences about the files of a question that cannot be of its request.
+def table_faults(question: RequestPart, files: Mapping[str, bytes], *, prefix: str) -> Iterator[str]:
+    """Check the files of a part against its request; yields a sentence for each fault.
 
     Args:
-        question: of a request.
-        files: of the question, by name.
-        prefix: of the names of its files.
+        question: the part of a request.
+        files: its files by name.
+        prefix: prefix of the file names.
     """
     try:
         drawn = preview_of(question)
         expected = csv_files(drawn)
         drawn = replace(drawn, problem=question.problem)  # mock rows may be fewer
-    except Exception:  # mock data on which this mechanism cannot run, or for which there is no memory
+    except Exception:  # the mechanism cannot run on mock data, or memory is too small
         yield f"The files {', '.join(files)} cannot be compared with the request: no mock data can be drawn of it."
         return
     if set(files) != {prefix + name for name in expected}:
@@ -73,10 +73,10 @@ def table_faults(question: AskedQuestion, files: Mapping[str, bytes], *, prefix:
         if name == f"{SYNTHETIC_ROWS}.csv":  # as many lines as rows: never all of them at once
             yield from _synthetic_faults(question, files[prefix + name], prefix + name, drawn, header=contents)
             continue
-        found, wanted = read_rows(files[prefix + name]), read_rows(contents)
-        if not found:
+        lines, wanted = read_rows(files[prefix + name]), read_rows(contents)
+        if not lines:
             yield NO_CSV.format(name=prefix + name)
-        elif not _fits(question, found, wanted, drawn):
+        elif not _fits(question, lines, wanted, drawn):
             yield OTHER.format(name=prefix + name)
 
 
@@ -86,10 +86,10 @@ def check_file_sizes(sizes: Iterable[int]) -> None:
 
 
 def read_rows(contents: bytes) -> Rows:
-    """Return the lines of a CSV file; none unless it is UTF-8 and has this program's quotation marks and line ends.
+    """Return the lines of a CSV file; none unless it is UTF-8 with this program's quoting and line ends.
 
     Raises:
-        ParameterError: it has more cells than the tables of a release may have, or too much text.
+        ParameterError: it has more cells than a release may have, or too much text.
     """
     _check_size(contents)
     try:
@@ -135,34 +135,34 @@ def row_blocks(contents: bytes) -> Iterator[Rows]:
         raise OtherSpelling
 
 
-def _fits(question: AskedQuestion, found: Rows, expected: Rows, drawn: Release) -> bool:
-    """Whether a table has the columns, lines and labels of a preview's, and numbers that such a release can have."""
-    if found[0] != expected[0] or any(len(row) != len(found[0]) for row in found):
+def _fits(question: RequestPart, lines: Rows, expected: Rows, drawn: Release) -> bool:
+    """Return whether a table has the columns, lines and labels of a mock release, and possible numbers."""
+    if lines[0] != expected[0] or any(len(row) != len(lines[0]) for row in lines):
         return False
     if isinstance(drawn, RowsRelease):
-        return _distances_fit(question, found, expected, drawn)
-    names = found[0]
-    refusals = {row[names.index("refused")] for row in found[1:]} if "refused" in names else set()
+        return _distances_fit(question, lines, expected, drawn)
+    names = lines[0]
+    refusals = {row[names.index("refused")] for row in lines[1:]} if "refused" in names else set()
     refusals = refusals or {"False"}  # a database without a point has no line
     refused = refusals == {"True"} and question.mechanism.may_refuse
     if not refused and refusals != {"False"}:
         return False
     if isinstance(drawn, MeanRelease):
-        return len(found) == 2 and _mean_fits(found[1], drawn, bounds=expected[1][3:], refused=refused)
+        return len(lines) == 2 and _mean_fits(lines[1], drawn, bounds=expected[1][3:], refused=refused)
     if isinstance(drawn, ValueRelease | PointsRelease | Transcript):
         try:
-            built = _built(drawn, found, refused=refused)
+            built = _built(drawn, lines, refused=refused)
         except (ValueError, OverflowError, LookupError):
             return False
-        return built is not None and _is_written(built, found) and (refused or question.mechanism.possible(built))
-    kept = [place for place in range(len(names)) if place not in _drawn_places(names)]
-    same = [[row[place] for place in kept] for row in found] == [[row[place] for place in kept] for row in expected]
-    return same and _numbers_fit(question, found, drawn)
+        return built is not None and _is_written(built, lines) and (refused or question.mechanism.possible(built))
+    fixed = [place for place in range(len(names)) if place not in _drawn_places(names)]
+    same = [[row[place] for place in fixed] for row in lines] == [[row[place] for place in fixed] for row in expected]
+    return same and _numbers_fit(question, lines, drawn)
 
 
-def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
-    """The release of which this is the file; None if there is none."""
-    columns = {name: [row[place] for row in found[1:]] for place, name in enumerate(found[0])}
+def _built(drawn: Release, lines: Rows, *, refused: bool) -> Release | None:
+    """Rebuild the release from its file; return None if there is none."""
+    columns = {name: [row[place] for row in lines[1:]] for place, name in enumerate(lines[0])}
     size, flags = drawn.problem.domain.size, np.array([refused])
     if isinstance(drawn, Transcript):
         if not columns["query"]:
@@ -193,13 +193,13 @@ def _built(drawn: Release, found: Rows, *, refused: bool) -> Release | None:
     return replace(drawn, values=np.array(cells), refused=flags)
 
 
-def _is_written(built: Release, found: Rows) -> bool:
-    """Whether a release has these lines in its file, spelled alike."""
-    return read_rows(next(iter(csv_files(built).values()))) == found
+def _is_written(built: Release, lines: Rows) -> bool:
+    """Return whether the release's file has exactly these lines."""
+    return read_rows(next(iter(csv_files(built).values()))) == lines
 
 
 def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str], refused: bool) -> bool:
-    """Whether a line has a mean between the bounds, or none, a number of rows, and these bounds: some counters tell."""
+    """Return whether a line with mean, number of rows and bounds is possible for some noisy counters."""
     _, mean, rows, *ends = row
     if refused or ends != list(bounds):
         return refused and not mean and not rows and ends == list(bounds)
@@ -215,7 +215,7 @@ def _mean_fits(row: Sequence[str], drawn: MeanRelease, *, bounds: Sequence[str],
 
 
 def _is_number(text: str, *, low: float = -MAX_NUMBER, high: float = MAX_NUMBER, whole: bool = False) -> bool:
-    """Whether it is a number within these bounds, spelled as this program does: zero has no sign."""
+    """Return whether a text is a number within these bounds in this program's notation, where zero has no sign."""
     try:
         number = float(text)
     except ValueError:
@@ -224,7 +224,7 @@ def _is_number(text: str, *, low: float = -MAX_NUMBER, high: float = MAX_NUMBER,
 
 
 def _is_whole(text: str, *, low: float, high: float) -> bool:
-    """Whether it is a whole number from one end to below the other, spelled without a point."""
+    """Return whether a text is a whole number in [low, high), written without a point."""
     try:
         return low <= int(text) < high and text == str(int(text))
     except ValueError:
@@ -232,16 +232,16 @@ def _is_whole(text: str, *, low: float, high: float) -> bool:
 
 
 def _drawn_places(names: Sequence[str]) -> list[int]:
-    """Return the places of the columns of numbers that were drawn."""
+    """Return the indices of the columns of random numbers."""
     drawn = {"rows"} if names[-1] == "rows" else DRAWN
     return [place for place, name in enumerate(names) if name in drawn]
 
 
-def _numbers_fit(question: AskedQuestion, found: Rows, drawn: Release) -> bool:
-    """Whether what was drawn is numbers, whole ones where such a release has only these, and within its range."""
+def _numbers_fit(question: RequestPart, lines: Rows, drawn: Release) -> bool:
+    """Return whether the random columns have numbers in the release's range, whole ones where required."""
     of_n = isinstance(drawn, RoundsRelease | RectanglesRelease)
-    for place in _drawn_places(found[0]):
-        name, column = found[0][place], [row[place] for row in found[1:]]
+    for place in _drawn_places(lines[0]):
+        name, column = lines[0][place], [row[place] for row in lines[1:]]
         if name == "outcome":
             checks = _outcome_checks(drawn)
         else:
@@ -252,7 +252,7 @@ def _numbers_fit(question: AskedQuestion, found: Rows, drawn: Release) -> bool:
             return False
         if of_n and not math.isclose(sum(map(float, column)), question.n, rel_tol=ROUNDING):
             return False
-    numbers = np.array([float(row[-1]) for row in found[1:]])
+    numbers = np.array([float(row[-1]) for row in lines[1:]])
     if isinstance(drawn, HistogramRelease):
         counts = numbers.astype(np.int64)[None, :]
         return question.mechanism.possible(replace(drawn, counts=counts))
@@ -260,7 +260,7 @@ def _numbers_fit(question: AskedQuestion, found: Rows, drawn: Release) -> bool:
 
 
 def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
-    """For each published number, in order, whether a text can be it."""
+    """Return a check of the text of each published number, in order."""
     checks: list[Callable[[str], bool]] = []
     for name in drawn.published:
         value = getattr(drawn, name)
@@ -278,8 +278,8 @@ def _outcome_checks(drawn: Release) -> list[Callable[[str], bool]]:
     return checks
 
 
-def _distances_fit(question: AskedQuestion, found: Rows, expected: Rows, drawn: RowsRelease) -> bool:
-    """Whether a file of distances has the measured tables, and what noise may add to each distance, rounded up."""
+def _distances_fit(question: RequestPart, lines: Rows, expected: Rows, drawn: RowsRelease) -> bool:
+    """Return whether a file of distances has the measured tables, and each bound equals its distance plus the noise."""
     assert isinstance(question.mechanism, WholeTable)
     released = replace(drawn, plan=question.mechanism.plan(question.problem), problem=question.problem)
     ways = released.plan.cliques.ways
@@ -288,22 +288,22 @@ def _distances_fit(question: AskedQuestion, found: Rows, expected: Rows, drawn: 
         for chosen in Marginals(domain=drawn.domain, ways=ways).sets()
     }
     named = [escape_formula(name) for name in sets]
-    order = [row[0] for row in expected[1:]] if ways == drawn.plan.cliques.ways else [row[0] for row in found[1:]]
-    if [row[0] for row in found[1:]] != order or sorted(order) != sorted(named):
+    order = [row[0] for row in expected[1:]] if ways == drawn.plan.cliques.ways else [row[0] for row in lines[1:]]
+    if [row[0] for row in lines[1:]] != order or sorted(order) != sorted(named):
         return False
     noise = dict(zip(named, (released.noise_within(chosen, beta=BETA) for chosen in sets.values()), strict=True))
-    for name, apart, within in found[1:]:
-        if not (_is_number(apart, low=0) and _is_number(within, low=0, whole=True)):
+    for name, distance, within in lines[1:]:
+        if not (_is_number(distance, low=0) and _is_number(within, low=0, whole=True)):
             return False
-        total, step = float(apart) + noise[name], 0.0005
-        least, most = math.ceil((total - step) * (1 - ROUNDING)), math.ceil((total + step) * (1 + ROUNDING))
-        if round(float(apart), 3) != float(apart) or not least <= float(within) <= most:
+        total, step = float(distance) + noise[name], 0.0005
+        lower, upper = math.ceil((total - step) * (1 - ROUNDING)), math.ceil((total + step) * (1 + ROUNDING))
+        if round(float(distance), 3) != float(distance) or not lower <= float(within) <= upper:
             return False
     return True
 
 
 def _synthetic_faults(
-    question: AskedQuestion, contents: bytes, name: str, drawn: Release, *, header: bytes
+    question: RequestPart, contents: bytes, name: str, drawn: Release, *, header: bytes
 ) -> Iterator[str]:
     """Sentences about a file of synthetic rows; its header must be that of another one."""
     _check_size(contents)
@@ -316,7 +316,7 @@ def _synthetic_faults(
         yield OTHER.format(name=name)
 
 
-def _synthetic_fits(question: AskedQuestion, blocks: Iterable[Rows], drawn: Release, *, header: list[str]) -> bool:
+def _synthetic_fits(question: RequestPart, blocks: Iterable[Rows], drawn: Release, *, header: list[str]) -> bool:
     """Whether n synthetic rows have in every column one of its labels, or a number or date within its ends."""
     domain, count, fits = drawn.problem.domain, -1, True
     assert is_table(domain)
@@ -331,7 +331,7 @@ def _synthetic_fits(question: AskedQuestion, blocks: Iterable[Rows], drawn: Rele
 
 
 def _column_fits(kind: Number | Labels, cells: set[str]) -> bool:
-    """Whether these cells are of a column of synthetic rows."""
+    """Return whether these values are possible in a column of synthetic rows."""
     cells -= {""} if kind.missing else set()
     if is_labels(kind):
         return cells <= {*map(escape_formula, kind.labels)}

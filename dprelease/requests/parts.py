@@ -1,7 +1,7 @@
-"""A request: questions of one data set, each with a mechanism and its parameters. Public; it holds no row.
+"""A request: statistics of one data set, each with a mechanism and its parameters. Public; it holds no row.
 
-Its questions are its parts, most often one. They are one digest, one charge, one draw that is stored, one certificate.
-As a file it is JSON:
+It has one part or several, with one digest, one charge, one stored draw and one certificate for all of them. Its file
+is JSON:
 
     {"format": "dpscope-request/2",
      "data": {"relation": "add_remove_one", "n": 5000},
@@ -10,7 +10,7 @@ As a file it is JSON:
                 "queries": {"type": "Intervals"},
                 "mechanism": {"key": "identity", "parameters": {"epsilon": 0.5}}}]}
 
-Without a person single rows are protected. Where the file is not read in the usual way, "data" also says how:
+Without a person column single rows are protected. Other than default settings for reading the file stand in "data":
 "file_format": {"type": "Format", "decimal": ","}.
 """
 
@@ -26,17 +26,17 @@ from dpcore.data.declarations import MAX_PERSON_ROWS
 from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.readings import Reading
 from dpcore.mechanisms import entry as entry_of
-from dprelease.ledger.canonical import canonical, digest, parsed
+from dprelease.ledger.canonical import canonical, digest, parse_document
 from dprelease.requests.codec import (
     canonical_format,
+    check_fields,
     check_format,
-    decoded,
-    decoded_format,
-    encoded,
-    encoded_format,
-    known,
-    number,
-    relation,
+    decode,
+    decode_format,
+    decode_number,
+    decode_relation,
+    encode,
+    encode_format,
 )
 
 FORMAT = "dpscope-request/2"
@@ -45,17 +45,17 @@ MAX_PARTS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedQuestion:
-    """A part of a request: one question, with a mechanism.
+class RequestPart:
+    """A part of a request: one query class with a mechanism.
 
     Attributes:
-        reading: columns and what they may hold.
-        queries: the class whose answers matter.
-        n: rows, where one is replaced; else a public nominal number.
-        neighbours: the relation.
-        entry_key: of the catalogue.
-        values: the mechanism's parameters; those left out have their usual values.
-        bounds_from_data: whether bounds or labels were read off the rows; such a question is refused.
+        reading: columns and their declared domains.
+        queries: the query class.
+        n: number of rows, where one is replaced; else a public nominal number.
+        neighbours: the neighbouring relation.
+        entry_key: key of the mechanism in the catalogue.
+        values: parameters of the mechanism; omitted ones have their default.
+        bounds_from_data: whether bounds or labels were read from the rows; such a part is refused.
     """
 
     reading: Reading
@@ -67,7 +67,7 @@ class AskedQuestion:
     bounds_from_data: bool = False
 
     def __post_init__(self) -> None:
-        # Errors come now, in one sentence, and not when rows are at hand.
+        # Validate now, before any rows are read.
         if not self.entry.serves(self.problem.queries):
             raise ParameterError(f"{self.entry.title} does not serve this question.")
         object.__setattr__(self, "values", dict(self.values))
@@ -75,74 +75,74 @@ class AskedQuestion:
 
     @property
     def entry(self) -> Entry:
-        """The line of the catalogue."""
+        """Entry of the catalogue."""
         return entry_of(self.entry_key)
 
     @cached_property
     def problem(self) -> Problem:
-        """What a guarantee is about."""
+        """Public problem of the part."""
         return Problem(domain=self.reading.domain, queries=self.queries, n=self.n, neighbours=self.neighbours)
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """With its parameters."""
+        """Mechanism with its parameters."""
         return self.entry.make(**self.values)
 
     def guaranteed_error(self, beta: float) -> str:
-        """Return the guaranteed error of what is asked in one sentence, or that there is none."""
+        """Return the guaranteed error in one sentence, or that there is none."""
         bound = self.mechanism.accuracy(self.problem, beta)
         subject = f"no {self.queries.one}"
         return describe_error(bound, n=self.n, subject=subject, of_range=self.reading.domain.describe_distance)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All the mechanism's parameters as texts, whole numbers and truth values."""
-        return {name: _told(getattr(self.mechanism, name)) for name in self.mechanism.parameters()}
+        """All parameters of the mechanism as texts, whole numbers and truth values."""
+        return {name: _plain_value(getattr(self.mechanism, name)) for name in self.mechanism.parameters()}
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """As a file holds it, beside relation and n; parameters at their usual values are left out."""
-        told: dict[str, Any] = {
-            "reading": encoded(self.reading),
-            "queries": encoded(self.queries),
-            "mechanism": {"key": self.entry_key, "parameters": parameters_told(self.entry, self.mechanism)},
+        """Mapping of the part in the file, without relation and n; parameters at their defaults are left out."""
+        document: dict[str, Any] = {
+            "reading": encode(self.reading),
+            "queries": encode(self.queries),
+            "mechanism": {"key": self.entry_key, "parameters": encode_parameters(self.entry, self.mechanism)},
         }
-        return told | ({"bounds_from_data": True} if self.bounds_from_data else {})
+        return document | ({"bounds_from_data": True} if self.bounds_from_data else {})
 
     @classmethod
     def of(cls, document: Any, *, n: Any, neighbours: Neighbours) -> Self:
-        """From its place in a file; raises ParameterError, in one sentence, for whatever is not known."""
-        known(document, "question", {"reading", "queries", "mechanism"}, optional={"bounds_from_data"})
-        asked = document["mechanism"]
-        known(asked, "question's mechanism", {"key", "parameters"})
+        """Decode a part from its mapping in a file; raises ParameterError with one sentence for invalid contents."""
+        check_fields(document, "question", {"reading", "queries", "mechanism"}, optional={"bounds_from_data"})
+        mechanism = document["mechanism"]
+        check_fields(mechanism, "question's mechanism", {"key", "parameters"})
         if not isinstance(document.get("bounds_from_data", False), bool):
             raise ParameterError("Whether bounds come from the data must be true or false.")
-        reading: Reading = decoded(document["reading"], Reading)
-        entry = entry_of(asked["key"] if isinstance(asked["key"], str) else "")
+        reading: Reading = decode(document["reading"], Reading)
+        entry = entry_of(mechanism["key"] if isinstance(mechanism["key"], str) else "")
         return cls(
             reading=reading,
-            queries=decoded(document["queries"], Queries, domain=reading.domain),
+            queries=decode(document["queries"], Queries, domain=reading.domain),
             n=n,
             neighbours=neighbours,
             entry_key=entry.key,
-            values=parameters_read(entry, asked["parameters"]),
+            values=decode_parameters(entry, mechanism["parameters"]),
             bounds_from_data=document.get("bounds_from_data", False),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is to be released in one press.
+    """A request for one release.
 
     Attributes:
-        parts: its questions, of the same relation and n.
-        person: the column that says whose a row is; empty where rows are protected.
-        rows_a_person: that are read at most.
-        draw: another number is another draw of all parts, and another charge.
-        file_format: settings with which the file is read; ``Format()`` for the usual ones, or where none are named.
+        parts: its parts, of the same relation and n.
+        person: the column that identifies the person of a row; empty where rows are protected.
+        rows_a_person: largest number of rows of a person that are read.
+        draw: number of the draw; another number is another draw and another charge.
+        file_format: settings for reading the file; ``Format()`` for the default.
     """
 
-    parts: tuple[AskedQuestion, ...]
+    parts: tuple[RequestPart, ...]
     person: str = ""
     rows_a_person: int = 1
     draw: int = 1
@@ -163,20 +163,20 @@ class Request:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The relation of all parts."""
+        """Neighbouring relation of all parts."""
         return self.parts[0].neighbours
 
     @property
     def n(self) -> int:
-        """The n of all parts."""
+        """Public n of all parts."""
         return self.parts[0].n
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """As a file holds it."""
+        """Contents of the request's file."""
         return {
             "format": FORMAT,
-            "data": {"relation": self.neighbours.value, "n": self.n} | encoded_format(self.file_format),
+            "data": {"relation": self.neighbours.value, "n": self.n} | encode_format(self.file_format),
             "person": self.person,
             "rows_a_person": self.rows_a_person,
             "draw": self.draw,
@@ -185,40 +185,40 @@ class Request:
 
     @property
     def digest(self) -> str:
-        """What tells requests apart: two with one digest share a draw. No version of any software is in it."""
+        """Digest of the request: equal requests share a draw. It includes no software version."""
         return digest(self.document)
 
     @property
     def text(self) -> bytes:
-        """The file."""
+        """Bytes of the request's file."""
         return canonical(self.document)
 
     @classmethod
     def read(cls, text: str | bytes) -> Self:
-        """From a file; raises ParameterError, in one sentence, for whatever is not known or out of range."""
-        return cls.of(parsed(text, what="request"))
+        """Read a request from a file; raises ParameterError with one sentence for invalid contents."""
+        return cls.of(parse_document(text, what="request"))
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """From a file's contents; raises ParameterError as ``read`` does."""
+        """Decode a request from a file's contents; raises ParameterError as ``read`` does."""
         check_format(document, "request", FORMAT)
-        known(document, "request", {"format", "data", "parts"}, optional={"person", "rows_a_person", "draw"})
+        check_fields(document, "request", {"format", "data", "parts"}, optional={"person", "rows_a_person", "draw"})
         data, person, parts = document["data"], document.get("person", ""), document["parts"]
-        known(data, "request's data", {"relation", "n"}, optional={"file_format"})
+        check_fields(data, "request's data", {"relation", "n"}, optional={"file_format"})
         if not isinstance(person, str) or not isinstance(parts, list):
             raise ParameterError("A request's person is the name of a column, and its parts are a list.")
-        neighbours = relation(data["relation"])
+        neighbours = decode_relation(data["relation"])
         return cls(
-            parts=tuple(AskedQuestion.of(each, n=data["n"], neighbours=neighbours) for each in parts[: MAX_PARTS + 1]),
+            parts=tuple(RequestPart.of(each, n=data["n"], neighbours=neighbours) for each in parts[: MAX_PARTS + 1]),
             person=person,
             rows_a_person=document.get("rows_a_person", 1),
             draw=document.get("draw", 1),
-            file_format=decoded_format(data),
+            file_format=decode_format(data),
         )
 
 
 def other_unit(request: Request, *, person: str, rows: int) -> str:
-    """Why data registered for this unit are not those that are meant; empty if they are."""
+    """Return a sentence if the request's unit of protection differs from the registered one; else empty."""
     if (request.person, request.rows_a_person) == (person, rows):
         return ""
     meant, registered = _unit(request.person, request.rows_a_person), _unit(person, rows)
@@ -229,30 +229,30 @@ def _unit(person: str, rows: int) -> str:
     return f"persons (column “{person}”) with at most {rows:,} row{'s' * (rows > 1)}" if person else "single rows"
 
 
-def _told(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return value if isinstance(value, bool | int | str) else exactly(value)
 
 
-def parameters_told(entry: Entry, mechanism: Mechanism) -> dict[str, Any]:
-    """A mechanism's parameters that are not at their usual values, as a file holds them."""
+def encode_parameters(entry: Entry, mechanism: Mechanism) -> dict[str, Any]:
+    """Encode a mechanism's parameters that differ from their defaults."""
     usual = entry.make()
     chosen = {name: getattr(mechanism, name) for name in entry.controls()}
-    return {name: _told(value) for name, value in chosen.items() if value != getattr(usual, name)}
+    return {name: _plain_value(value) for name, value in chosen.items() if value != getattr(usual, name)}
 
 
-def parameters_read(entry: Entry, document: Any) -> dict[str, Any]:
-    """Parameters from a file; raises ParameterError for whatever is not known or out of range."""
+def decode_parameters(entry: Entry, document: Any) -> dict[str, Any]:
+    """Decode a mechanism's parameters; raises ParameterError for unknown or invalid ones."""
     if not isinstance(document, Mapping):
         raise ParameterError("A mechanism's parameters are a mapping.")
     return {name: _parameter(entry, name, value) for name, value in document.items()}
 
 
 def _parameter(entry: Entry, name: str, value: Any) -> Any:
-    """A parameter's value as the mechanism checks it."""
+    """Decode a parameter's value."""
     parameter = entry.controls().get(name)
     if parameter is None:
         raise ParameterError(f"{entry.title} has no parameter “{name[:40]}”.")
     if parameter.boolean or parameter.choices:
         return value
-    found = number(value, parameter.label)
-    return int(found) if parameter.integer and found == int(found) else found
+    number = decode_number(value, parameter.label)
+    return int(number) if parameter.integer and number == int(number) else number

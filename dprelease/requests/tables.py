@@ -1,4 +1,4 @@
-"""The files of one drawn release, and a release of mock data that has the columns and labels of its request."""
+"""Files of one release, and a release of mock data with the same columns and labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpcore.core.safe_csv import frame_csv
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.whole_table import DISTANCES, SYNTHETIC_ROWS, RowsRelease
 from dpcore.randomness import Preview
-from dprelease.requests.parts import AskedQuestion
+from dprelease.requests.parts import RequestPart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,12 +21,12 @@ NAMES: dict[type[Release], str] = {
     DataRelease: "synthetic",
 }
 BETA = 0.05
-"""Chance that the distances from the true tables, which stand beside synthetic rows, do not hold."""
+"""Failure probability of the bounds on synthetic rows' distances from the true tables."""
 MAX_PREVIEW_ROWS = 1_000_000
 
 
 def csv_files(drawn: Release) -> dict[str, bytes]:
-    """Return what is given to others by name: one table; beside synthetic rows also their distances from the tables."""
+    """Return the released files by name: one table; for synthetic rows also their distances from the tables."""
     if isinstance(drawn, RowsRelease):
         rows = drawn.rows()
         tables = {SYNTHETIC_ROWS: drawn.table(rows=rows), DISTANCES: drawn.distances(rows, beta=BETA)}
@@ -37,7 +37,7 @@ def csv_files(drawn: Release) -> dict[str, bytes]:
 
 
 def _unsigned(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with every zero as 0.0: a sum may come out as -0.0, and a number has one spelling."""
+    """Return the table with -0.0 replaced by 0.0, so that a number has one notation."""
     table = table.copy(deep=False)
     for place in range(table.shape[1]):
         column = table.iloc[:, place]
@@ -46,8 +46,8 @@ def _unsigned(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def preview_of(question: AskedQuestion) -> Release:
-    """A release of mock data by the same mechanism: its columns and labels depend on the request alone."""
+def preview_of(question: RequestPart) -> Release:
+    """Return a release of mock data by the same mechanism: its columns and labels depend on the request alone."""
     problem = replace(question.problem, n=min(question.n, MAX_PREVIEW_ROWS))
     dataset = twin(question.reading, n=problem.n).dataset()
     return question.mechanism.run(question.mechanism.prepare(dataset, problem), Preview(seed=1), 1)

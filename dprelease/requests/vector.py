@@ -1,4 +1,4 @@
-"""Several releases of Gaussian noise alone, charged as one vector: less than the sum of what each costs.
+"""Privacy cost of several Gaussian releases as one vector, which is less than the sum of their costs.
 
 A neighbour moves each release's numbers by a vector of known length, and all of them together by the vector of these.
 ``privacy/persons`` finds the least epsilon at which discrete Gaussian noise on all of them keeps what the deltas of the
@@ -15,11 +15,11 @@ from dpcore.privacy.persons import least_epsilon
 
 
 def total(parts: Sequence[tuple[Mechanism, Problem]], *, person_rows: int = 0) -> Guarantee:
-    """What releases fixed in advance cost together: one vector where all noise is Gaussian, else the sums.
+    """Return the guarantee of non-adaptive releases together: of one vector where all noise is Gaussian, else the sums.
 
     Args:
-        parts: mechanisms, and what each is about, of the same rows.
-        person_rows: rows of a person at most, or 0 where rows are protected.
+        parts: mechanisms with their problems on the same rows.
+        person_rows: largest number of rows of a person, or 0 where rows are protected.
 
     Raises:
         ParameterError: a guarantee is missing, or they do not compose.

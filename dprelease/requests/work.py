@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from dpcore.core import Mechanism, ParameterError
 from dpcore.mechanisms.tables.whole_table import WholeTable
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 from dprelease.requests.tables import MAX_PREVIEW_ROWS
 
 MAX_SECONDS = 300.0
@@ -50,7 +50,7 @@ def request_seconds(request: Request) -> float:
     return sum(before.values()) + draws
 
 
-def _file_seconds(part: AskedQuestion) -> float:
+def _file_seconds(part: RequestPart) -> float:
     """Return roughly how long mock rows take, and the released file; a mechanism's own tables are its own work."""
     domain, rows = part.problem.domain, min(part.n, MAX_PREVIEW_ROWS)
     seconds = ROW_SECONDS * rows * len(part.reading.columns)
@@ -61,7 +61,7 @@ def _file_seconds(part: AskedQuestion) -> float:
     return seconds
 
 
-def _strategy(part: AskedQuestion) -> Hashable:
+def _strategy(part: RequestPart) -> Hashable:
     """Return what the work before a first draw depends on: public sizes and parameters."""
     values = part.parameters
     if type(part.mechanism).warm_up is Mechanism.warm_up:  # nothing is prepared for one epsilon alone

@@ -14,7 +14,7 @@ import streamlit as st
 from dpcore.core import DataError
 from dpcore.data.declarations import DeclaredTable
 from dpcore.data.sources import Source, Uploaded
-from dprelease.engines.configured import Offer, offers
+from dprelease.engines.configuration import EngineConfiguration, read_configurations
 from dprelease.engines.tables import EngineTable, Snapshot
 from dprelease.ledger.records import Role
 from pages.data.upload import HeldFile, forget_file, held_file, hold
@@ -29,11 +29,11 @@ PROBLEM, OPENED_AS = SessionKey("engine_problem", ""), SessionKey[Role | None]("
 NOT_OFFERED = "This server offers no such table to you."
 
 
-def offered() -> dict[str, Offer]:
+def offered() -> dict[str, EngineConfiguration]:
     """The tables that this user may open: private ones for stewards and analysts alone, none in a demonstration."""
     if is_public_demo() or not st.secrets.load_if_toml_exists():
         return {}
-    found = offers(st.secrets.get(SECTION, {}))
+    found = read_configurations(st.secrets.get(SECTION, {}))
     return {key: offer for key, offer in found.items() if not offer.private or role() is not None}
 
 

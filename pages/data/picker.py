@@ -15,7 +15,7 @@ from dpcore.data.generators import GENERATORS
 from dpcore.data.product import is_map
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
-from dplab.recipe import OPENING
+from dplab.recipe import DEFAULT_RECIPE
 from pages.shell.controls import choice, stops, warn_of_link, whole
 from pages.shell.links import control_value
 from pages.shell.private.data_in_use import show_data_in_use
@@ -30,7 +30,7 @@ GROUP_PRIVACY = (
 
 OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
-SHAPE, ROWS, BITS = "bimodal", OPENING.source.public_rows, 10
+SHAPE, ROWS, BITS = "bimodal", DEFAULT_RECIPE.source.public_rows, 10
 """What every page opens with."""
 UNITS = {"0": "A row", "1": "A person, of one row", "2": "A person, of two rows", "5": "A person, of five rows"}
 """Who is protected in a sample where a person has several rows, by how many of them are read at most."""

@@ -12,7 +12,7 @@ from dpcore.mechanisms.marginals.preview import sampled
 from dpcore.mechanisms.marginals.release import MarginalState
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import Packed, count_sets, pack
-from dplab.marginals import MarginalAnswers, answered
+from dplab.marginals import MarginalAnswers, answer_queries
 from pages.shell.asked import Asked
 from pages.shell.work.memory import remember, with_progress
 
@@ -54,5 +54,5 @@ def computed(asked: Asked[AtLeast]) -> Shown:
     # Shares are of the public number of rows, as answers are.
     truth = truth * (dataset.n / problem.n)
     state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _cached_counts=kept)
-    answers = answered(mechanism, state, indices=indices, truth=truth, seed=asked.seed)
+    answers = answer_queries(mechanism, state, indices=indices, truth=truth, seed=asked.seed)
     return Shown(asked=asked, answers=answers, packed=packed)

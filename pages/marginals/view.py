@@ -155,7 +155,7 @@ def _promise(shown: Shown) -> None:
     asked, answers = shown.asked, shown.answers
     plan, problem, queries = answers.plan, answers.problem, answers.queries
     bound = answers.mechanism.accuracy(problem, BETA)
-    read = len(answers.looked_at)
+    read = len(answers.evaluated_places)
     partly = read < queries.count
     noise = bound.value - plan.gamma
     parts = [f"bias up to {percent_up(plan.gamma)}"] if plan.gamma else []

@@ -13,7 +13,7 @@ from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
 from dprelease.plan.predicates import read_lines
-from dprelease.plan.questions import MAX_QUESTIONS, QUANTITIES, WHOLE, PlannedQuestion
+from dprelease.plan.questions import MAX_QUESTIONS, QUANTITIES, WHOLE_TABLE, PlannedQuestion
 from pages.plan.rows import USUAL, keep, refused
 from pages.plan.table import Declared, version
 
@@ -35,7 +35,7 @@ def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, 
         domain = declared.table.reading(*names).domain
         for kind in classes_for(domain):
             problem = Problem(domain=domain, queries=kind(domain=domain), n=declared.n, neighbours=declared.neighbours)
-            key = advice.usual(problem, epsilon=EPSILON)
+            key = advice.recommended_entry(problem, epsilon=EPSILON)
             found[kind.key] = kind.title, replace(usual, queries=kind.key, entry_key=key)
         if is_number(domain):
             values = replace(usual, queries=Thresholds.key)
@@ -47,7 +47,10 @@ def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, 
     if len(names) > 1:
         tables = replace(usual, queries=Marginals.key, ways=PAIRS, entry_key="residual-planner")
         found["tables"] = "Tables: how many in each cell of every table of k columns?", tables
-        found["rows"] = "Rows of nobody: a whole table of these columns", replace(tables, entry_key=WHOLE, epsilon=1.0)
+        found["rows"] = (
+            "Rows of nobody: a whole table of these columns",
+            replace(tables, entry_key=WHOLE_TABLE, epsilon=1.0),
+        )
     return found
 
 
@@ -95,7 +98,7 @@ def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) ->
                 columns=tuple(next(iter(found.lines))), queries=Marginals.key, ways=1, epsilon=EPSILON,
                 entry_key="direct-tables", values={"noise": "laplace"},
             )  # fmt: skip
-            new = [replace(usual, columns=names, ways=0, asks=lines) for names, lines in found.lines.items()]
+            new = [replace(usual, columns=names, ways=0, lines=lines) for names, lines in found.lines.items()]
             added(declared, questions, new)
 
 

@@ -14,7 +14,7 @@ from dpcore.data.samples import SAMPLES
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import entry as entry_of
 from dplab.sweep import EPSILON_GRID, Sweep
-from dprelease.plan.compare import Cells, compared, so_far
+from dprelease.plan.compare import Cells, compare_mechanisms, partial_frontier
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.component import draw
 from pages.plan.growth import errors_by_rows
@@ -85,8 +85,8 @@ def _found(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
     cells: Cells = remember(f"cells|{about}", dict)
     return in_background(
         f"frontier|{about}",
-        lambda: compared(plan, asked, cells=cells, by_rows=by_rows, seed=SEED),
-        so_far=lambda: so_far(plan, asked, cells=dict(cells), by_rows=by_rows),
+        lambda: compare_mechanisms(plan, asked, cells=cells, by_rows=by_rows, seed=SEED),
+        so_far=lambda: partial_frontier(plan, asked, cells=dict(cells), by_rows=by_rows),
         label=f"Trying every mechanism at every {'n' if by_rows else 'ε'}.",
         place="frontier",
     )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
 from dpcore.data.product import is_map
-from dprelease.plan.errors import Rehearsed, rehearsed
+from dprelease.plan.errors import QuestionRehearsal, rehearse_question
 from dprelease.plan.questions import Plan
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, shown_releases
@@ -31,8 +31,10 @@ def preview(plan: Plan) -> None:
             format_func=lambda at: f"{at + 1}. {title(plan.table, plan.questions[at])}",
         )  # fmt: skip
         question = plan.questions[chosen]
-        found = remember(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
-        if not isinstance(found, Rehearsed):
+        found = remember(
+            f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearse_question(plan, question, seed=SEED)
+        )
+        if not isinstance(found, QuestionRehearsal):
             table = escape_frame(found.drop(columns="trial", errors="ignore").head(MAX_ROWS))
             st.dataframe(table, height=240, hide_index=True)
             st.caption(f"{BADGE}. Nothing of your data is in the table.")

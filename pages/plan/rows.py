@@ -14,7 +14,7 @@ from dpcore.data.reading.intake import clean_name
 from dpcore.mechanisms import entry as entry_of
 from dpcore.queries.ranges import classes_for
 from dplab import advice
-from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
+from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
 from dprelease.requests.coverage import coverage
 from pages.charts.words import suggested
 from pages.plan.table import QUESTIONS, VERSION, Declared, kept_questions, version
@@ -62,10 +62,10 @@ def beginning(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
 def title(table: DeclaredTable, question: PlannedQuestion) -> str:
     """A question in words: what of which columns; a plan's file may call them whatever a label would obey."""
     what, columns = "", " × ".join(map(clean_name, question.columns))
-    if question.asks:
-        what = f"{len(question.asks)} line{'s' * (len(question.asks) > 1)}"
+    if question.lines:
+        what = f"{len(question.lines)} line{'s' * (len(question.lines) > 1)}"
     elif question.ways:
-        what = "Rows of nobody" if question.entry_key == WHOLE else f"Tables of {question.ways}"
+        what = "Rows of nobody" if question.entry_key == WHOLE_TABLE else f"Tables of {question.ways}"
         columns = columns if len(question.columns) <= MAX_NAMED else f"{len(question.columns)} columns"
     elif question.quantity:
         what = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
@@ -120,7 +120,7 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
     keys = list(entries)
     moved = SessionKey(f"plan_epsilon_{about}", question.epsilon).value  # the control below, as it is now
     mean = question.quantity == "mean"
-    advised = advice.usual(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
+    advised = advice.recommended_entry(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
     chosen = st.selectbox(
         f"{place + 1}. {title(declared.table, question)}",
         keys,

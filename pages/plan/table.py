@@ -13,7 +13,7 @@ from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import Bundled, Source, format_of
 from dpcore.mechanisms import entry
-from dprelease.ledger.canonical import parsed
+from dprelease.ledger.canonical import parse_document
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.data.declare import declared_columns
 from pages.data.engines import counted
@@ -169,7 +169,7 @@ def open_file() -> None:
 
 def _exchanged(text: bytes, plan: Plan) -> Iterator[str]:
     """Sentences about mechanisms of a plan's file in whose place the plan has another: see ``Plan``."""
-    named = (str(each["mechanism"]["key"]) for each in parsed(text, what="plan")["questions"])
+    named = (str(each["mechanism"]["key"]) for each in parse_document(text, what="plan")["questions"])
     for place, (key, question) in enumerate(zip(named, plan.questions, strict=True), 1):
         if key != question.entry_key:
             yield (

@@ -10,9 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
 from dplab.solve import HIGHEST
-from dprelease.plan.errors import GRID, Losses, Predictions, predict, predicted_so_far
-from dprelease.plan.questions import WHOLE, Plan
-from dprelease.plan.shares import Ranked, Solved, for_targets, for_total
+from dprelease.plan.errors import GRID, Losses, Predictions, known_predictions, predict
+from dprelease.plan.questions import WHOLE_TABLE, Plan
+from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
@@ -46,11 +46,9 @@ ONE_SUM = 1 - 1e-6
 SNIPPET = """from pathlib import Path
 
 from dplab.measure import finish
-from dplab.solve import HIGHEST
 from dprelease.plan.errors import predict
-from dprelease.plan.questions import WHOLE, Plan
+from dprelease.plan.questions import Plan
 from dprelease.plan.shares import for_targets, for_total
-from pages.shell.state import SessionKey
 
 plan = Plan.read(Path("plan.json").read_text())
 print(plan.cost.sentence())
@@ -85,7 +83,7 @@ def planning() -> None:
     predictions = in_background(
         f"planned|{plan.text.decode()}",
         lambda: predict(plan, known=known),
-        so_far=lambda: predicted_so_far(plan, known=dict(known)),
+        so_far=lambda: known_predictions(plan, known=dict(known)),
         label="Predicting every question's error.",
         place="predicted",
     )
@@ -105,7 +103,7 @@ def planning() -> None:
         places = ", ".join(str(place + 1) for place in late)
         st.caption(
             f"No theorem promises the target of question{'s' * (len(late) > 1)} {places}."
-            + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in late) else "")
+            + (FORECAST if any(plan.questions[place].entry_key == WHOLE_TABLE for place in late) else "")
         )
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
@@ -182,25 +180,27 @@ def _wished(declared: Declared, plan: Plan) -> None:
         return
     if found is not None:
         WISH.pop()
-        if isinstance(found, Solved):
+        if isinstance(found, SolvedPlan):
             NOTE.value = _told(found)
-        keep(declared, (found.plan if isinstance(found, Solved) else found).questions, anew=True)
+        keep(declared, (found.plan if isinstance(found, SolvedPlan) else found).questions, anew=True)
         st.rerun()
 
 
-def _worked_out(plan: Plan, what: str, total: float) -> Solved | Plan | None:
+def _worked_out(plan: Plan, what: str, total: float) -> SolvedPlan | Plan | None:
     """What comes of a wish; None while it is under way. What is worked out is kept for the next wish."""
     text, label = plan.text.decode(), "Working it out."
     if what == "targets":
         ranked: Ranked = remember("ranked", dict)
-        solving: Callable[[], Generator[float, None, Solved | Plan | None]] = partial(for_targets, plan, known=ranked)
+        solving: Callable[[], Generator[float, None, SolvedPlan | Plan | None]] = partial(
+            for_targets, plan, known=ranked
+        )
     else:
         losses: Losses = remember("losses", dict)
         solving = partial(for_total, plan, total, known=losses)
     return in_background(f"{what}|{total!r}|{text}", solving, so_far=lambda: None, label=label, place=WISH)
 
 
-def _told(solved: Solved) -> str:
+def _told(solved: SolvedPlan) -> str:
     """What was found, in a sentence or two."""
     wanted = sum(each.target is not None and not each.pinned for each in solved.plan.questions)
     met = wanted - len(solved.unmet)
@@ -211,6 +211,6 @@ def _told(solved: Solved) -> str:
         places = ", ".join(str(place + 1) for place in solved.unmet)
         text += f" No mechanism that was tried surely keeps that of question {places}, up to ε = {HIGHEST:g}: "
         text += "it stays as it was."
-        if any(solved.plan.questions[place].entry_key == WHOLE for place in solved.unmet):
+        if any(solved.plan.questions[place].entry_key == WHOLE_TABLE for place in solved.unmet):
             text += FORECAST
     return text

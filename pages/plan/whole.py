@@ -13,9 +13,9 @@ from dpcore.core.safe_csv import escape_frame
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
-from dprelease.plan.questions import WHOLE as KEY
+from dprelease.plan.questions import WHOLE_TABLE as KEY
 from dprelease.plan.questions import Plan, PlannedQuestion
-from dprelease.plan.whole import WholeRehearsal, rehearsed_table
+from dprelease.plan.whole_table import WholeRehearsal, rehearse_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Dots, Mark, Picture
 from pages.charts.words import drawable, percent, rows, shortened
@@ -60,7 +60,7 @@ def whole_table(declared: Declared, questions: Sequence[PlannedQuestion]) -> Non
         told = (declared.table, tuple(picked), declared.n, declared.neighbours, declared.beta, mechanism)
         found = in_background(
             f"whole|{told!r}",
-            lambda: rehearsed_table(
+            lambda: rehearse_table(
                 declared.table, picked, mechanism=mechanism, n=declared.n, neighbours=declared.neighbours,
                 beta=declared.beta, seed=SEED,
             ),
@@ -139,7 +139,7 @@ def pair_errors(found: WholeRehearsal) -> Picture:
             "pair": names,
             "worst cell, observed": shortened(found.worst[order]),
             "worst cell, promised": shortened(found.within[order]),
-            "rows in a wrong cell": shortened(found.apart[order]),
+            "rows in a wrong cell": shortened(found.wrong_cell_shares[order]),
         },
         height=300,
     )
@@ -148,8 +148,9 @@ def pair_errors(found: WholeRehearsal) -> Picture:
 def _sentence(found: WholeRehearsal) -> str:
     """The least and the most that a pair is wrong."""
     text = (
-        f"Rows made of one simulated release: {percent(float(found.apart.mean()))} of them are in a wrong cell of a "
-        f"pair of columns, on average; the worst cell of any pair is off by {percent(float(found.worst.max()))}"
+        f"Rows made of one simulated release: {percent(float(found.wrong_cell_shares.mean()))} of them are "
+        f"in a wrong cell of a pair of columns, on average; the worst cell of any pair is off by "
+        f"{percent(float(found.worst.max()))}"
     )
     most = float(found.within.max())
     if most < math.inf:

@@ -10,9 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, exactly
 from dpcore.mechanisms import serving
-from dplab.limits.outlook import Outlook, depends_on_n
+from dplab.limits.data_independent_summary import DataIndependentSummary, depends_on_n
 from dplab.recipe import Recipe
-from dplab.solve import HIGHEST, impossible_below, promising
+from dplab.solve import HIGHEST, entries_by_promised_epsilon, impossible_below
 from pages.charts.component import is_dark
 from pages.charts.live import encoded, live_line, live_states
 from pages.charts.words import percent
@@ -37,7 +37,7 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
         more: where a target error is asked.
     """
     n = ask_rows(recipe.source, recipe.neighbours, named=recipe.nominal)
-    problem = recipe.asked(n)
+    problem = recipe.problem_for_n(n)
     with more:
         target = ask_target(n)
     values, shared = dict(recipe.values), shared_values(recipe)
@@ -83,7 +83,7 @@ def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, fl
     found, wall = remember(
         f"promising|{offer.about}|{offer.problem.n}|{offer.beta}|{target!r}",
         lambda: (
-            promising(entries, offer.problem, target=target, beta=offer.beta, values=values),
+            entries_by_promised_epsilon(entries, offer.problem, target=target, beta=offer.beta, values=values),
             impossible_below(
                 offer.problem, target=target, beta=offer.beta, delta=weakest_delta(entries, offer.problem, values)
             ),
@@ -98,7 +98,7 @@ def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, fl
     return text + (f" Below ε = {exactly(wall)} nobody can promise it." if wall else "") + " :orange-badge[theory]"
 
 
-def _states(recipe: Recipe, offer: Offer, found: Outlook) -> Any:
+def _states(recipe: Recipe, offer: Offer, found: DataIndependentSummary) -> Any:
     """The picture and the headline at each stop of the slider."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
     texts = [headline(offer, stop) for stop in stops]

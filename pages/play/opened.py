@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.core import State
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.measure import ErrorReport
-from dplab.recipe import OPENING, Recipe
+from dplab.recipe import DEFAULT_RECIPE, Recipe
 from pages.charts.component import table
 from pages.charts.picture import Picture
 from pages.charts.words import within
@@ -19,8 +19,8 @@ from pages.shell.presentation import is_presenting
 from pages.shell.theorem import observed, theorem_card
 
 STEPS = (
-    f"**Two histograms.** The grey one is the truth; at first, {OPENING.source.public_rows:,} made-up people. The blue "
-    "line may be published: randomness hides what any one of them said.",
+    f"**Two histograms.** The grey one is the truth; at first, {DEFAULT_RECIPE.source.public_rows:,} made-up people. "
+    "The blue line may be published: randomness hides what any one of them said.",
     "**One slider.** ε is what privacy is paid in. Move it left: everybody is better hidden, and the blue line strays "
     "from the grey.",
     "**How wrong, and how sure.** The dots are releases, each by its worst answer. The promise is where all but a "

@@ -16,7 +16,7 @@ from dpcore.mechanisms.net.linear import LinearNet
 from dpcore.mechanisms.net.resolution import NetOfResolution
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
-from dplab.recipe import MAX_TRIALS, OPENING, Recipe
+from dplab.recipe import DEFAULT_RECIPE, MAX_TRIALS, Recipe
 from pages.charts.live import live_slider
 from pages.data.picker import OWN_FILE, pick_source
 from pages.play.weights import ask_weights
@@ -37,7 +37,7 @@ def rail() -> Recipe | None:
         questions[LinearQueries.key] = LinearQueries.title
     queries = choice(
         "Question", {key: title.partition(":")[0] for key, title in questions.items()}, key="queries",
-        default=OPENING.queries, help_text="\n\n".join(questions.values()),
+        default=DEFAULT_RECIPE.queries, help_text="\n\n".join(questions.values()),
     )  # fmt: skip
     weights = ask_weights(domain) if queries == LinearQueries.key else None
     if queries == LinearQueries.key and weights is None:
@@ -45,7 +45,7 @@ def rail() -> Recipe | None:
     asked = weights or classes[queries](domain=domain)
     entries = {entry.key: entry for entry in serving(asked)}
     machines = {key: entry.title for key, entry in entries.items()}
-    chosen = choice("Mechanism", machines, key="mechanism", default=OPENING.entry_key)
+    chosen = choice("Mechanism", machines, key="mechanism", default=DEFAULT_RECIPE.entry_key)
     entry = entries[chosen]
     st.caption(entry.story)
     values = _parameters(entry, asked)
@@ -69,7 +69,7 @@ def _parameters(entry: Entry, asked: Queries) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for name, parameter in entry.controls().items():
         if name == "epsilon":
-            values[name] = dict(OPENING.values)[name]
+            values[name] = dict(DEFAULT_RECIPE.values)[name]
             continue
         values[name] = control(entry, name, parameter)
         if name in ("points", "sizing"):
@@ -140,8 +140,10 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
                 nominal = int(asked(key="nominal-my-file"))
             else:
                 nominal = int(asked(key=in_link(f"public-n-{about}-{source.public_rows}"), bind="query-params"))
-        trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MAX_TRIALS), OPENING.trials, key="trials")
-        beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
+        trials = stops(
+            "Previewed releases", (100, 200, 500, 1000, 2000, MAX_TRIALS), DEFAULT_RECIPE.trials, key="trials"
+        )
+        beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), DEFAULT_RECIPE.beta, key="beta")
         drawn = seed()
     return relation, nominal, int(trials), beta, drawn
 

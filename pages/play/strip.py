@@ -14,7 +14,7 @@ from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
 from dplab.measure import ErrorReport
 from dplab.recipe import Recipe
-from dplab.sweep import Sweep, side_by_side, sweep
+from dplab.sweep import Sweep, concatenate_sweeps, sweep
 from pages.charts.component import Kept, draw
 from pages.charts.picture import Picture
 from pages.play.alone import whole
@@ -91,7 +91,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             f"{key}|{entry.key}|{taken(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
             for entry in entries
         }
-        return side_by_side((yield from share_parts(recipe, parts)))
+        return concatenate_sweeps((yield from share_parts(recipe, parts)))
 
     all_of_it = f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}"
     curve = share_with_progress(recipe, all_of_it, measured, label="Measuring every mechanism at every ε.")
@@ -105,7 +105,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
 
     def compare() -> tuple[Picture, Kept]:
         picture = tradeoff(
-            sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
+            sweep=curve.with_report(report, key=recipe.entry_key, epsilon=epsilon),
             titles={entry.key: entry.title for entry in entries},
             weaker={entry.key: besides_epsilon(entry, problem, own.get(entry.key, shared)) for entry in entries},
             chosen=recipe.entry_key,

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.core import Dataset, Entry, Problem, exactly
 from dplab import advice
 from dplab.recipe import Recipe
-from dplab.solve import Need, impossible_below, made, needs
+from dplab.solve import Need, impossible_below, make_mechanism, needed_epsilons
 from pages.charts.component import draw
 from pages.charts.picture import Picture
 from pages.charts.words import suggested, with_weaker
@@ -42,7 +42,8 @@ def ask_target(n: int) -> float | None:
 def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[str, Mapping[str, Any]]) -> float:
     """δ of the weakest guarantee among them: what its wall forbids, all are forbidden."""
     deltas = (
-        made(entry, target=0.5, values=values[entry.key], epsilon=1.0).guarantee(problem).delta for entry in entries
+        make_mechanism(entry, target=0.5, values=values[entry.key], epsilon=1.0).guarantee(problem).delta
+        for entry in entries
     )
     return max(deltas, default=0.0)
 
@@ -64,12 +65,14 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
     found = share_with_progress(
         recipe,
         f"{key}|{shared!r}|{private_parameters(recipe)}",
-        lambda: needs(entries, dataset, problem, target=target, beta=recipe.beta, values=values, seed=recipe.seed),
+        lambda: needed_epsilons(
+            entries, dataset, problem, target=target, beta=recipe.beta, values=values, seed=recipe.seed
+        ),
         label="Searching every mechanism's ε.",
     )
     cancel.empty()
     delta = weakest_delta(entries, problem, values)
-    advised = advice.for_target(problem, found, epsilon=float(dict(recipe.values).get("epsilon", 1.0)))
+    advised = advice.recommended_for_target(problem, found, epsilon=float(dict(recipe.values).get("epsilon", 1.0)))
     picture = needed(
         found,
         titles={

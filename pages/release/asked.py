@@ -14,11 +14,11 @@ from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded, format_of
 from dpcore.mechanisms import serving
 from dpcore.queries.ranges import classes_for
-from dplab.recipe import OPENING
+from dplab.recipe import DEFAULT_RECIPE
 from dprelease.ledger.records import DIED, Failed, Registration, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.plan.questions import Plan
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 from pages.data.declare import filled_columns
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
@@ -92,7 +92,7 @@ def _request(
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
     # Persons are capped by the registration, whatever is declared now.
     reading = source.reading.reading if isinstance(source.reading, Capped) else source.reading
-    question = AskedQuestion(
+    question = RequestPart(
         reading=reading,
         queries=queries,
         n=registration.public_n,
@@ -143,12 +143,12 @@ def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     """Question, mechanism and parameters that Play shows for data read so; else those that it would open with."""
     recipe = shown()
     if recipe is not None and recipe.source.reading == source.reading:
-        return recipe.asked(1).queries, recipe.entry, dict(recipe.values)
+        return recipe.problem_for_n(1).queries, recipe.entry, dict(recipe.values)
     kinds = {kind.key: kind for kind in classes_for(source.domain)}
-    queries = kinds.get(OPENING.queries, next(iter(kinds.values())))(domain=source.domain)
+    queries = kinds.get(DEFAULT_RECIPE.queries, next(iter(kinds.values())))(domain=source.domain)
     entries = {entry.key: entry for entry in serving(queries)}
-    entry = entries.get(OPENING.entry_key, next(iter(entries.values())))
-    return queries, entry, dict(OPENING.values) if "epsilon" in entry.controls() else {}
+    entry = entries.get(DEFAULT_RECIPE.entry_key, next(iter(entries.values())))
+    return queries, entry, dict(DEFAULT_RECIPE.values) if "epsilon" in entry.controls() else {}
 
 
 def asked(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> Found:

@@ -9,10 +9,10 @@ from functools import partial
 import streamlit as st
 
 from dpcore.data.reading.tables import Table
-from dprelease.ledger.records import TAKEN, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
+from dprelease.ledger.records import DRAW_IN_PROGRESS, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from dprelease.release import Rehearsal, rehearsing
+from dprelease.release import Rehearsal, rehearse_in_steps
 from dprelease.requests.parts import Request
 from pages.release.lent import kept_for, lent_rows
 from pages.release.register import PROBLEM
@@ -58,7 +58,7 @@ def rehearsed(request: Request) -> Rehearsal | None:
         )  # fmt: skip
         return None
     return in_background(
-        f"rehearsal|{request.digest}", partial(rehearsing, request), so_far=lambda: None,
+        f"rehearsal|{request.digest}", partial(rehearse_in_steps, request), so_far=lambda: None,
         label="Drawing from made-up rows.", place=REHEARSED, again="From the beginning, and free.",
     )  # fmt: skip
 
@@ -135,7 +135,7 @@ def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
     except LedgerError as problem:  # the page does not see it: a fragment runs alone
         st.error(str(problem))
         return
-    st.info(TAKEN)
+    st.info(DRAW_IN_PROGRESS)
     if over:
         st.rerun()
 

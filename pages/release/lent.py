@@ -15,7 +15,7 @@ import streamlit as st
 
 from dpcore.data.reading.tables import Table
 from dprelease.ledger.records import LedgerError, Registration, Role
-from dprelease.release import most_rows
+from dprelease.release import max_rows
 from pages.release.register import PROBLEM
 from pages.shell.ledger.roles import actor, person, role_of
 from pages.shell.server.streamlit_internals import session_id
@@ -52,7 +52,7 @@ def lent_rows(dataset_id: str) -> Table | None:
 
 def opening(registration: Registration, table: Table) -> None:
     """The steward's button: open these rows to analysts, or no longer."""
-    dataset_id, most = registration.dataset_id, most_rows(registration)
+    dataset_id, most = registration.dataset_id, max_rows(registration)
     if table.row_count > most and not table.counts_name:
         st.caption(TOO_MANY.format(most=most))
         return

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.core.safe_csv import unescape_frame
-from dprelease.downloads import downloads_of, zipped
+from dprelease.downloads import downloads_of, zip_files
 from dprelease.ledger.records import LedgerError, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -49,7 +49,7 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") 
     with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
             st.download_button(
-                "Download the release (zip)", lambda: zipped(downloads_of(stored)), on_click="ignore",
+                "Download the release (zip)", lambda: zip_files(downloads_of(stored)), on_click="ignore",
                 file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{about}",
             )  # fmt: skip
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Floats
-from dplab.robust import FAR, Chances, Seen
+from dplab.robust import FAR, Chances, ObservedAnswers
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule, Wall, Words
 from pages.charts.words import percent, shortened
 from pages.robust.words import nearly
@@ -45,7 +45,7 @@ def chance_curve(
     x: Axis,
     sentence: str,
     threshold: int | None = None,
-    seen: Seen | None = None,
+    seen: ObservedAnswers | None = None,
 ) -> Picture:
     """Curves of answer chances, tinted under the first one; above what anybody can reach it is hatched.
 
@@ -60,16 +60,16 @@ def chance_curve(
     first = next(iter(curves.values()))
     marks: list[Mark] = []
     table: dict[str, Sequence[float | None]] = {x.title: shortened(first.x)}
-    if len(first.silent):
+    if len(first.never_wrong_bound):
         # Where the wall rises at once there is no room for the word, and little to say.
-        label = "impossible" if first.silent[len(first.x) // 5] < 0.8 else ""
+        label = "impossible" if first.never_wrong_bound[len(first.x) // 5] < 0.8 else ""
         marks += [
-            Wall(x=first.x, y=first.silent, end=1, label=label, corner="top left"),
+            Wall(x=first.x, y=first.never_wrong_bound, end=1, label=label, corner="top left"),
             Curve(
                 role="impossible",
                 name="most, if wrong answers may be given",
                 x=first.x,
-                y=first.anybody,
+                y=first.may_err_bound,
                 dash="dot",
                 width=1.5,
             ),
@@ -79,9 +79,9 @@ def chance_curve(
         dash = "solid" if role == CURVES[0] else "dash"
         marks.append(Curve(role=role, name=name, x=curve.x, y=curve.answer, dash=dash))
         table[f"chance of an answer{f', {name}' if len(curves) > 1 else ''}"] = shortened(curve.answer)
-    if len(first.silent):
-        table["most for whoever is never wrong"] = shortened(first.silent)
-        table["most for whoever may be wrong"] = shortened(first.anybody)
+    if len(first.never_wrong_bound):
+        table["most for whoever is never wrong"] = shortened(first.never_wrong_bound)
+        table["most for whoever may be wrong"] = shortened(first.may_err_bound)
     if threshold is not None:
         marks.append(Rule(role="quiet", x=threshold, label="half answer", dash="dash", line=2))
     if seen is not None and data:

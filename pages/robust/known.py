@@ -17,7 +17,7 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
 from dpcore.queries.ranges import Thresholds
-from dplab.limits.outlook import outlook, promised_error
+from dplab.limits.data_independent_summary import data_independent_summary, promised_error
 from dplab.measure import finish
 from dplab.robust import chances_by_agreement, stable_chances
 from pages.charts.component import draw_with_table
@@ -130,7 +130,11 @@ def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
         domain = dataclasses.replace(domain, missing=False, clamp=True)
         problem = dataclasses.replace(problem, domain=domain, queries=Thresholds(domain=domain))
     clipped = promised_error(entry(key).make(epsilon=mechanism.epsilon), problem, beta=BETA)
-    found = finish(outlook({key: lambda epsilon: entry(key).make(epsilon=epsilon)}, problem, chosen=key, beta=BETA))
+    found = finish(
+        data_independent_summary(
+            {key: lambda epsilon: entry(key).make(epsilon=epsilon)}, problem, chosen=key, beta=BETA
+        )
+    )
     st.header(
         f"Cut off at your bounds, the mean errs in 95 of 100 releases by at most {percent_up(clipped)} of their "
         f"distance{condition}"
@@ -148,7 +152,7 @@ def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
     )
     return picture_of(
         # The wall of thresholds is none of one mean.
-        dataclasses.replace(found, wall=None),
+        dataclasses.replace(found, lower_bound=None),
         titles={key: entry(key).title},
         chosen=key,
         epsilon=mechanism.epsilon,

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core import Floats, exactly, rounded_up
 from dpcore.mechanisms import entry
-from dplab.salaries import CURVE, EPSILONS, KEYS, AgainstEpsilon, Comparison, nearest
+from dplab.salaries import CURVE, EPSILONS, KEYS, Comparison, EpsilonCurves, nearest
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import percent, percent_down, rows, shortened, significant
 
@@ -96,18 +96,25 @@ def errors_over_epsilon(*, found: Comparison, epsilon: float) -> Picture:
     )
 
 
-def refusals_over_epsilon(*, found: Comparison, sides: AgainstEpsilon, epsilon: float) -> Picture:
+def refusals_over_epsilon(*, found: Comparison, sides: EpsilonCurves, epsilon: float) -> Picture:
     """The stable median's chance of a refusal: exact, observed, and the least anybody can have who is never wrong."""
     return _over_epsilon(
         sides,
-        Wall(x=CURVE, y=sides.wall, end=0, label="impossible" if _room(sides.wall) else "", corner="bottom left"),
+        Wall(
+            x=CURVE,
+            y=sides.lower_bound,
+            end=0,
+            label="impossible" if _room(sides.lower_bound) else "",
+            corner="bottom left",
+        ),
         y=Axis(title="runs without an answer", low=-0.04, high=1.04, form="~p"),
         epsilon=epsilon,
         title="Refusals",
         names=("refused", "exact chance"),
         sentence=f"Only the stable median refuses. Its stability is {found.stable:,} here: it answers in 95 of 100 "
         f"runs {_from(CURVE[sides.promise <= 0.05])}. Hatched is impossible for whoever never gives a wrong answer "
-        f"with δ = {exactly(found.delta)}: the best that could be would do so {_from(CURVE[sides.wall <= 0.05])}.",
+        f"with δ = {exactly(found.delta)}: the best that could be would do so "
+        f"{_from(CURVE[sides.lower_bound <= 0.05])}.",
     )
 
 
@@ -122,7 +129,7 @@ def _room(wall: Floats) -> bool:
 
 
 def ranks_over_epsilon(
-    *, found: Comparison, sides: AgainstEpsilon, promised: float, impossible: float, epsilon: float
+    *, found: Comparison, sides: EpsilonCurves, promised: float, impossible: float, epsilon: float
 ) -> Picture:
     """Rows between the exponential median and the true one: promised, observed, and what nobody can promise.
 
@@ -134,28 +141,33 @@ def ranks_over_epsilon(
         epsilon: the page's.
     """
     n, column = found.n, nearest(epsilon)
-    floor = floor_below(sides.seen, sides.low, sides.high, sides.promise, sides.wall, sides.hard, np.array([1 / n]))
+    floor = floor_below(
+        sides.observed, sides.low, sides.high, sides.promise, sides.lower_bound, sides.hard, np.array([1 / n])
+    )
     above = replace(
         sides,
-        **{name: floor.over(getattr(sides, name)) for name in ("seen", "low", "high", "promise", "wall", "hard")},
+        **{
+            name: floor.over(getattr(sides, name))
+            for name in ("observed", "low", "high", "promise", "lower_bound", "hard")
+        },
     )
     top = float(max(each.max() for each in (above.promise, above.high, above.hard)))
-    label = "impossible to promise" if _room(np.log(above.wall / floor.zero) / np.log(top / floor.zero)) else ""
+    label = "impossible to promise" if _room(np.log(above.lower_bound / floor.zero) / np.log(top / floor.zero)) else ""
     nobody = f"; nobody who always answers can promise less than {percent_down(impossible)} for all data (hatched)"
     alone = (
         " One data set may do better than anybody can promise for all: dots in the hatched part are no contradiction."
     )
     picture = _over_epsilon(
         above,
-        Wall(x=CURVE, y=above.wall, end=floor.zero, label=label, corner="bottom left"),
+        Wall(x=CURVE, y=above.lower_bound, end=floor.zero, label=label, corner="bottom left"),
         y=floor.axis("rows off, share of n", high=top, form=".3~p", n=n),
         epsilon=epsilon,
         title="Rows between answer and median",
         names=("95 in 100 runs", "promised"),
         sentence=f"Near ε = {EPSILONS[column]:g}, 95 in 100 exponential medians "
-        f"{missed(float(sides.seen[column]), n)} (dots; strokes: 95% interval). On the hardest data known they "
+        f"{missed(float(sides.observed[column]), n)} (dots; strokes: 95% interval). On the hardest data known they "
         f"{missed(float(sides.hard[column]), n)} (diamonds). Promised: {percent(promised)}"
-        f"{nobody if impossible else ''}.{alone if sides.wall.any() else ''}",
+        f"{nobody if impossible else ''}.{alone if sides.lower_bound.any() else ''}",
         n=n,
         exact=sides,
     )
@@ -174,7 +186,7 @@ def missed(off: float, n: int) -> str:
 
 
 def _over_epsilon(
-    drawn: AgainstEpsilon,
+    drawn: EpsilonCurves,
     wall: Wall,
     *,
     y: Axis,
@@ -183,7 +195,7 @@ def _over_epsilon(
     names: tuple[str, str],
     sentence: str,
     n: int = 0,
-    exact: AgainstEpsilon | None = None,
+    exact: EpsilonCurves | None = None,
 ) -> Picture:
     """What is impossible, the promise, what was seen and what happens on hard data, and the page's epsilon.
 
@@ -216,20 +228,20 @@ def _over_epsilon(
             role="released",
             name=names[0],
             x=EPSILONS,
-            y=drawn.seen,
+            y=drawn.observed,
             low=drawn.low,
             high=drawn.high,
-            hover=said(names[0], told.seen),
+            hover=said(names[0], told.observed),
         ),
     ]
     points = [int(np.argmin(np.abs(np.log(CURVE / at)))) for at in EPSILONS]
     table: dict[str, Sequence[Any]] = {
         "epsilon": list(EPSILONS),
-        names[0]: shortened(told.seen),
+        names[0]: shortened(told.observed),
         "from": shortened(told.low),
         "to (95% confidence)": shortened(told.high),
         f"{names[1]}, near": shortened(told.promise[points]),
-        "impossible below, near": shortened(told.wall[points]),
+        "impossible below, near": shortened(told.lower_bound[points]),
     }
     if len(told.hard):
         name = f"{names[0]}, hard data"

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Dataset, Problem, Queries
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
-from dplab.robust import Voters, chances_by_agreement, vote_runs, voters
+from dplab.robust import SubsampleVotes, chances_by_agreement, subsample_votes, vote_runs
 from pages.charts.picture import Axis, Picture
 from pages.charts.words import verbatim
 from pages.robust.accounts import planned_by_paper
@@ -40,7 +40,7 @@ def subsamples(
     shape = {name: value for name, value in asked.values.items() if name not in free}
     found = with_progress(
         f"voters|{asked.source.key}|{asked.entry.key}|{shape!r}",
-        lambda: voters(mechanism, dataset, problem),
+        lambda: subsample_votes(mechanism, dataset, problem),
         label="Working out what subsamples answer.",
     )
     names, truth, agreement = found.state.question.names, found.truth, found.agreement
@@ -87,7 +87,9 @@ def _small(chance: float) -> str:
     return nearly(chance, digits=4) if chance else "≈ 0"
 
 
-def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, problem: Problem, found: Voters) -> Picture:
+def _agreement_curve(
+    mechanism: SubsampleAggregate, plan: SubsamplingPlan, problem: Problem, found: SubsampleVotes
+) -> Picture:
     """Chance of an answer over agreement, for this plan and the paper's."""
     epsilon = mechanism.epsilon
     curves = {mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)}

@@ -126,7 +126,7 @@ def _stable(
         asked.draw(_stability_curve(runs, threshold=threshold), key="robust_chance", title="chance of an answer")
     with right:
         st.subheader("What came out")
-        asked.draw(outcomes(refused=1 - runs.seen.share, wrong=0.0), key="robust_outcomes", title="outcomes")
+        asked.draw(outcomes(refused=1 - runs.observed.share, wrong=0.0), key="robust_outcomes", title="outcomes")
         privacy(
             mechanism.guarantee(problem),
             text="δ is exact: it is the chance of an answer at the edge, where one person could change it, and no "
@@ -151,7 +151,7 @@ def _stable(
 
 def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
     """The curve with the data and the data of two neighbours on it, what previews did, and what nobody can do."""
-    stable, seen, mine = runs.stable, runs.seen, runs.chance[runs.stable]
+    stable, seen, mine = runs.stable, runs.observed, runs.chance[runs.stable]
     names = {
         stable: "these data",
         stable - 1: "one person changed, against it",
@@ -167,7 +167,7 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
         sentence=f"Data of stability {stable:,} get an answer with chance {nearly(mine)}; {seen.answered:,} of "
         f"{seen.trials:,} previews got one ({percent(seen.low)} to {percent(seen.high)} with 95% confidence). Hatched: "
         "nobody who never gives a wrong answer can answer so often; on these data the most is "
-        f"{nearly(runs.most, certain=runs.most >= 1)}. "
+        f"{nearly(runs.max_chance, certain=runs.max_chance >= 1)}. "
         "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: these data with "
         "one row changed.",
     )

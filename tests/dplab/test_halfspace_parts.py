@@ -18,16 +18,16 @@ from dplab.halfspace_parts import (
     CIRCLE,
     angle_to_net,
     angles,
-    around,
     circle_of_errors,
-    counting,
+    count_sides,
+    directions_at,
     expected_after_projection,
     half_circles,
-    here,
     parts,
     predicted,
-    released,
+    preview_releases,
     sides,
+    with_unmet_conditions,
 )
 from tests.kit.halfspaces import dataset_of, problem_of
 
@@ -45,24 +45,24 @@ def test_the_parts_by_brute_force(dimensions: int, projected: int, seed: int) ->
     state = mechanism.prepare(dataset, problem)
     release = mechanism.run(state, Preview(seed), 6)
     y = np.random.default_rng(seed + 1).normal(size=dimensions)
-    found = parts(state, release, y)
-    errors = found.errors()
-    assert found.truth == pytest.approx(np.mean(dataset.records @ y > 0))
+    decomposed = parts(state, release, y)
+    errors = decomposed.errors()
+    assert decomposed.truth == pytest.approx(np.mean(dataset.records @ y > 0))
     np.testing.assert_allclose(errors["projection"] + errors["net"] + errors["noise"], errors["total"], atol=1e-12)
-    np.testing.assert_allclose(found.released, release.answer(y[None])[:, 0])
-    few = parts(state, release, y, most=4)
+    np.testing.assert_allclose(decomposed.released, release.answer(y[None])[:, 0])
+    few = parts(state, release, y, max_trials=4)
     for name in ("projected", "netted", "released"):
-        np.testing.assert_array_equal(getattr(few, name), getattr(found, name)[:4])
+        np.testing.assert_array_equal(getattr(few, name), getattr(decomposed, name)[:4])
     if dimensions <= projected:
         assert (errors["projection"] == 0).all()
-        assert np.ptp(found.netted) == 0
+        assert np.ptp(decomposed.netted) == 0
         nearest = mechanism.net(problem)[np.abs(mechanism.net(problem) @ y).argmax()]
         cosine = abs(nearest @ y) / np.linalg.norm(y) / np.linalg.norm(nearest)
         assert angle_to_net(mechanism, problem, y) == pytest.approx(np.arccos(cosine), abs=1e-5)
     else:
         for trial, matrices in enumerate(release.signs):
-            kept = [np.mean([(a @ x) @ (a @ y) > 0 for x in dataset.records]) for a in matrices.astype(float)]
-            assert found.projected[trial] == pytest.approx(np.mean(kept))
+            agreement = [np.mean([(a @ x) @ (a @ y) > 0 for x in dataset.records]) for a in matrices.astype(float)]
+            assert decomposed.projected[trial] == pytest.approx(np.mean(agreement))
         assert angle_to_net(mechanism, problem, y) == mechanism.reach(problem)
 
 
@@ -85,12 +85,12 @@ def test_dense_rows_show_the_expected_projection_error(seed: int) -> None:
     for projected in (1, 2, 3):
         mechanism = HalfspaceCounts(projected=projected, projections=8, directions=16)
         state = mechanism.prepare(dataset, problem)
-        found = parts(state, mechanism.run(state, Preview(seed), 200), y)
-        told = expected_after_projection(dataset.records, y[None], dimensions=projected)[0] - found.truth
-        errors = found.errors()
+        decomposed = parts(state, mechanism.run(state, Preview(seed), 200), y)
+        expected = expected_after_projection(dataset.records, y[None], dimensions=projected)[0] - decomposed.truth
+        errors = decomposed.errors()
         unsure = 5 * errors["projection"].std() / np.sqrt(200)
-        assert abs(errors["projection"].mean() - told) < unsure + 0.005
-        assert abs(told) > 0.04
+        assert abs(errors["projection"].mean() - expected) < unsure + 0.005
+        assert abs(expected) > 0.04
         # 200 draws leave about 5% of a deviation unsure; a factor of two would show.
         assert errors["noise"].std() == pytest.approx(mechanism.noise_deviation(problem), rel=0.3)
 
@@ -98,12 +98,15 @@ def test_dense_rows_show_the_expected_projection_error(seed: int) -> None:
 def test_conditions_that_the_rows_break_take_the_promise_away() -> None:
     problem = problem_of(2, 1000, margin=0.5)
     bound = HalfspaceCounts(directions=16).accuracy(problem, 0.05)
-    assert bound.applies and here(bound, margin=0.5, kept=3, lost=0) == bound
-    for kept, lost, said in ((0, 0, ["directions of margin 0.5 are drawn"]), (3, 2, ["every row has a direction (2"])):
-        found = here(bound, margin=0.5, kept=kept, lost=lost)
-        assert not found.applies and found.value == bound.value
-        added = found.assumptions[len(bound.assumptions) :]
-        assert all(words in each.text and not each.met for words, each in zip(said, added, strict=True))
+    assert bound.applies and with_unmet_conditions(bound, margin=0.5, with_margin=3, without_direction=0) == bound
+    for directions, zero_rows, conditions in (
+        (0, 0, ["directions of margin 0.5 are drawn"]),
+        (3, 2, ["every row has a direction (2"]),
+    ):
+        bound_here = with_unmet_conditions(bound, margin=0.5, with_margin=directions, without_direction=zero_rows)
+        assert not bound_here.applies and bound_here.value == bound.value
+        added = bound_here.assumptions[len(bound.assumptions) :]
+        assert all(words in each.text and not each.met for words, each in zip(conditions, added, strict=True))
 
 
 def plane_rows(n: int, seed: int) -> Dataset:
@@ -169,11 +172,11 @@ def test_crowded_angles_are_better_released_as_intervals_and_spread_ones_are_not
 def test_sides_of_a_direction_leave_out_rows_without_one() -> None:
     problem = problem_of(2, 4)
     dataset = dataset_of(problem, np.array([[1.0, 0.0], [0.6, 0.8], [-0.8, 0.6], [0.0, 0.0]]))
-    found = sides(dataset, np.array([1.0, 0.0]), margin=0.7)
-    assert found.inside.tolist() == [True, True, False, False]
-    assert (found.share, found.near) == (0.5, 0.5), "the row without a direction lies on the line"
-    assert found.nearest == pytest.approx(0.6, abs=1e-5)
-    np.testing.assert_allclose(around(np.array([0.0, 90.0]), np.eye(2)), np.eye(2), atol=1e-12)
+    both_sides = sides(dataset, np.array([1.0, 0.0]), margin=0.7)
+    assert both_sides.inside.tolist() == [True, True, False, False]
+    assert (both_sides.share, both_sides.near) == (0.5, 0.5), "the row without a direction lies on the line"
+    assert both_sides.nearest == pytest.approx(0.6, abs=1e-5)
+    np.testing.assert_allclose(directions_at(np.array([0.0, 90.0]), np.eye(2)), np.eye(2), atol=1e-12)
 
 
 @pytest.mark.parametrize("projected", [1, 3])
@@ -184,12 +187,12 @@ def test_what_is_predicted_of_the_parts_holds_of_most_releases(projected: int, s
     mechanism = HalfspaceCounts(epsilon=1.0, projected=projected, directions=8, projections=4)
     state = mechanism.prepare(dataset_of(problem, records), problem)
     direction = np.array([0.6, 0.0, 0.8])
-    signs = [*counting(mechanism, state, seed=seed, trials=100)]
+    signs = [*count_sides(mechanism, state, seed=seed, trials=100)]
     assert all(0 <= share <= 1 for share in signs)
-    release = released(mechanism, state, seed=seed, trials=100)
+    release = preview_releases(mechanism, state, seed=seed, trials=100)
     np.testing.assert_array_equal(release.outcomes(), mechanism.run(state, Preview(seed), 100).outcomes())
-    found = parts(state, release, direction)
-    theory, errors = predicted(mechanism, state, direction, truth=found.truth), found.errors()
+    decomposed = parts(state, release, direction)
+    theory, errors = predicted(mechanism, state, direction, truth=decomposed.truth), decomposed.errors()
     low, high = theory["noise"]
     assert -low == high and ((errors["noise"] >= low) & (errors["noise"] <= high)).mean() > 0.8
     assert (errors["noise"] < low).any() or (errors["noise"] > high).any(), "90 in 100, and not all"

@@ -11,7 +11,7 @@ from dpcore.data.product import Product
 from dpcore.mechanisms.marginals.plans import Budget, plan_for
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
-from dplab.marginals_worst import FEWEST, MOST, queries_read, readings, trials_for, worst_errors
+from dplab.marginals_worst import MAX_TRIALS, MIN_TRIALS, queries_read, readings, trials_for, worst_errors
 from dplab.measure import finish
 from tests.kit.attribute_tables import GENERATED
 
@@ -25,8 +25,8 @@ def test_blocks_and_unread_counts_do_not_change_the_law(noise: str, seed: int, m
     mechanism = PolynomialMarginals(noise=noise, method="minimax", degree=2)
     plan, few = mechanism.plan(problem), queries.batch(1 << 20)[::100]
     assert plan.polynomial is not None
-    nobody = Dataset(domain, np.zeros((n, 12), dtype=np.bool_), GENERATED)
-    release = mechanism.run(mechanism.prepare(nobody, problem), Preview(seed), trials)
+    no_attributes = Dataset(domain, np.zeros((n, 12), dtype=np.bool_), GENERATED)
+    release = mechanism.run(mechanism.prepare(no_attributes, problem), Preview(seed), trials)
     noises = release.answers(*queries.sets(few)) - plan.polynomial.values[0]
     whole = np.abs(np.clip(0.5 + noises, 0.0, 1.0) - 0.5).max(axis=1)
 
@@ -44,8 +44,8 @@ def test_few_releases_and_few_queries_where_much_is_added_up() -> None:
     problem = Problem(domain=domain, queries=queries, n=1_000_000)
     plan = plan_for(problem, Budget(epsilon=10.0, delta=1e-6), method="minimax", degree=4, basis="ones")
     indices = queries.batch(10_000)
-    kept = queries_read(plan, indices)
-    assert len(kept) == worst.MAX_READ // sum(plan.parts) < 10_000 and len(np.unique(kept)) == len(kept)
-    read = readings(plan, queries, indices[kept])
+    places = queries_read(plan, indices)
+    assert len(places) == worst.MAX_READ // sum(plan.parts) < 10_000 and len(np.unique(places)) == len(places)
+    read = readings(plan, queries, indices[places])
     assert sum(each.matrix.nnz for each in read) <= worst.MAX_READ
-    assert trials_for(read) == FEWEST and trials_for(readings(plan, queries, indices[:20])) <= MOST
+    assert trials_for(read) == MIN_TRIALS and trials_for(readings(plan, queries, indices[:20])) <= MAX_TRIALS

@@ -72,14 +72,14 @@ def test_a_release_is_the_same_however_many_are_drawn(key: str, monkeypatch: pyt
     mechanism = entry(key).make(epsilon=0.3)
     monkeypatch.setattr(type(mechanism), "preview_seconds", lambda self, problem: (0.0, 1e-4))
     state = mechanism.prepare(dataset, problem)
-    few, more, most = (finish(measure(mechanism, dataset, state, Preview(9), trials=T)) for T in (50, 400, 1200))
-    assert (few.trials, more.trials, most.trials) == (50, 400, 1200)
-    np.testing.assert_array_equal(few.worst, most.worst[:50])
-    np.testing.assert_array_equal(more.worst, most.worst[:400])
-    np.testing.assert_array_equal(few.frames, most.frames)
+    few, more, largest = (finish(measure(mechanism, dataset, state, Preview(9), trials=T)) for T in (50, 400, 1200))
+    assert (few.trials, more.trials, largest.trials) == (50, 400, 1200)
+    np.testing.assert_array_equal(few.worst, largest.worst[:50])
+    np.testing.assert_array_equal(more.worst, largest.worst[:400])
+    np.testing.assert_array_equal(few.frames, largest.frames)
     # And yet no two blocks have the same coins.
-    assert not np.array_equal(most.worst[:60], most.worst[60:120])
-    assert not np.array_equal(most.worst[:60], most.worst[300:360])
+    assert not np.array_equal(largest.worst[:60], largest.worst[60:120])
+    assert not np.array_equal(largest.worst[:60], largest.worst[300:360])
 
 
 def test_nobody_waits_for_three_blocks_where_one_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_time_in_which_nobody_does_the_work_is_none_of_its_seconds(monkeypatch: 
 def test_the_frontier_is_whom_nobody_beats_everywhere() -> None:
     """Best somewhere, of all or of those that promise epsilon alone; nobody is where all refuse."""
     medians = np.array([[0.1, 0.3, np.nan], [0.2, 0.2, np.nan], [0.3, 0.25, np.nan], [np.nan, 0.4, np.nan]])
-    found = Sweep(
+    curves = Sweep(
         n=10,
         keys=("early", "late", "beaten", "silent"),
         epsilons=np.array([0.1, 1.0, 10.0]),
@@ -157,8 +157,8 @@ def test_the_frontier_is_whom_nobody_beats_everywhere() -> None:
         typical=np.zeros((4, 3, 3)),
         promised=np.full((4, 3), np.inf),
     )
-    assert found.frontier([True] * 4) == ("early", "late")
-    assert found.frontier([False, False, True, True]) == ("early", "late", "beaten")
+    assert curves.frontier([True] * 4) == ("early", "late")
+    assert curves.frontier([False, False, True, True]) == ("early", "late", "beaten")
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_a_sweep_covers_every_mechanism_and_falls_with_epsilon() -> None:
     dataset, problem = setting(Intervals, bits=6, n=3000)
     entries = serving(problem.queries)
     curve = finish(sweep(entries, dataset, problem, shared={"alpha": 0.2}, trials=20, epsilons=(0.05, 5.0)))
-    assert set(curve.keys) == {found.key for found in entries}
+    assert set(curve.keys) == {each.key for each in entries}
     assert {"identity", "net", "intervals-recursive"} <= set(curve.keys)
     row = curve.keys.index("identity")
     assert curve.worst[row, 0, 1] > 10 * curve.worst[row, 1, 1]

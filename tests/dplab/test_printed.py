@@ -62,8 +62,8 @@ def test_the_literal_sanitizer_has_the_epsilon_that_is_counted(gamma: float) -> 
     assert norm == pytest.approx(max(abs(a) for a in polynomial.coefficients))
     far = max(sum(abs(one[each] - other[each]) for each in one) for one in rows for other in rows)
     assert moved(polynomial, attributes=d) == pytest.approx(far)
-    found = literal_epsilon(polynomial, norm=norm, attributes=d, epsilon=0.5)
-    assert found == pytest.approx(0.5 * far / (2 * norm))
+    exact = literal_epsilon(polynomial, norm=norm, attributes=d, epsilon=0.5)
+    assert exact == pytest.approx(0.5 * far / (2 * norm))
     released = [each for each in rows[-1] if each and any(abs(row[each]) > 1e-9 for row in rows)]
     assert len(released) == sum(math.comb(d, level) for level in range(1, polynomial.degree + 1))
 
@@ -71,12 +71,12 @@ def test_the_literal_sanitizer_has_the_epsilon_that_is_counted(gamma: float) -> 
 def test_the_sanitizer_is_private_with_the_printed_norm_and_not_with_the_largest_coefficient() -> None:
     """Noise 2T/(εn) on coefficients of the mean that a replaced row moves by far/n: exactly ε·far/(2T)."""
     table = polynomial_table(attributes=64, width=8, alpha=0.1, n=10_000, epsilon=1.0, beta=0.05)
-    made = least_degree(width=8, gamma=0.05)
-    far = sum(abs(a) * math.comb(64, level) for level, a in enumerate(made.coefficients) if level)
-    printed, held = numbers(table, "ε of the sanitizer with T = dᵗ")
-    assert printed == 1 and held == pytest.approx(far / (2 * 64**5))
-    printed, held = numbers(table, "ε of the sanitizer with T = max")
-    assert printed is None and held == pytest.approx(far / (2 * max(abs(a) for a in made.coefficients)))
+    polynomial = least_degree(width=8, gamma=0.05)
+    far = sum(abs(a) * math.comb(64, level) for level, a in enumerate(polynomial.coefficients) if level)
+    printed, corrected = numbers(table, "ε of the sanitizer with T = dᵗ")
+    assert printed == 1 and corrected == pytest.approx(far / (2 * 64**5))
+    printed, corrected = numbers(table, "ε of the sanitizer with T = max")
+    assert printed is None and corrected == pytest.approx(far / (2 * max(abs(a) for a in polynomial.coefficients)))
     assert far / (2 * 64**5) == pytest.approx(0.00079, abs=5e-6)
     assert numbers(table, "noise of a coefficient")[0] == pytest.approx(2 * 64**5 / 10_000)  # 214,748
 
@@ -93,8 +93,8 @@ def test_inclusion_and_exclusion_is_right_on_every_row(width: int, least: int) -
     rows = list(itertools.product((0, 1), repeat=width))[1:]
     anyof = np.array([[float(any(row[j] for j in each)) for each in subsets] for row in rows])
     wanted = np.array([float(sum(row) >= least) for row in rows])
-    found = np.linalg.solve(anyof, wanted)
-    assert inclusion_exclusion(width=width, least=least) == pytest.approx(np.abs(found).sum())
+    coefficients = np.linalg.solve(anyof, wanted)
+    assert inclusion_exclusion(width=width, least=least) == pytest.approx(np.abs(coefficients).sum())
     with pytest.raises(ParameterError):
         inclusion_exclusion(width=width, least=width + 1)
 
@@ -103,17 +103,17 @@ def test_inclusion_and_exclusion_is_right_on_every_row(width: int, least: int) -
 def test_sherstov_s_construction_is_a_polynomial_of_its_degree_within_gamma(
     width: int, least: int, gamma: float
 ) -> None:
-    made = threshold(width=width, least=least, gamma=gamma)
-    values = made.values()
+    construction = threshold(width=width, least=least, gamma=gamma)
+    values = construction.values()
     assert max(abs(value - (s >= least)) for s, value in enumerate(values)) <= gamma
     differences = values
-    for _ in range(made.degree):
+    for _ in range(construction.degree):
         differences = [after - before for before, after in itertools.pairwise(differences)]
     assert any(differences) and len(set(differences)) == 1  # the next ones are 0
     if width <= 12:
-        assert minimax(width=width, least=least, degree=made.degree, basis="ones").gamma <= gamma
+        assert minimax(width=width, least=least, degree=construction.degree, basis="ones").gamma <= gamma
     if least == 1:
-        closed = chebyshev(width=width, least=1, degree=made.degree, basis="ones", scaled=False)
+        closed = chebyshev(width=width, least=1, degree=construction.degree, basis="ones", scaled=False)
         assert [float(value) for value in values] == pytest.approx(closed.values)
 
 
@@ -162,12 +162,12 @@ def test_known_answers_of_the_papers() -> None:
 def test_errata_of_blum_ligett_and_roth() -> None:
     """Theorem 6.9's second Chernoff bound, Corollary 6.4's second line and Theorem 7.3's chance, worked out."""
     halfspaces = halfspace_table(dimensions=10, margin=0.5, alpha=0.1, epsilon=1.0, beta=0.05)
-    printed, held = numbers(halfspaces, "ln of the chance")
+    printed, corrected = numbers(halfspaces, "ln of the chance")
     net, m = 10 * math.log(4 * math.sqrt(10) / 0.5), 99_624
     assert numbers(halfspaces, "projections")[0] == m
     # Hoeffding: 2·e^(−2mt²/range²) for t = α/4 and noise within [−1, 1], so range 2.
     proved, as_printed = (math.log(2) + net - 2 * m * 0.025**2 / width**2 for width in (2, 1))
-    assert held == pytest.approx(proved) and proved > 0
+    assert corrected == pytest.approx(proved) and proved > 0
     assert printed == pytest.approx(as_printed) and as_printed == pytest.approx(-91.5, abs=0.1)
     (line,) = (each for each in halfspaces.lines if each.what.startswith("ln of the chance"))
     assert "−3,703" in line.why
@@ -179,18 +179,20 @@ def test_errata_of_blum_ligett_and_roth() -> None:
     n = 5
     samples = list(itertools.combinations(range(n + 1), n))
     pairs = [{first, second} == {samples[0], samples[1]} for first in samples for second in samples]
-    printed, held = numbers(random_table(cells=2, n=n, epsilon=1.0), "chance that two samples")
-    assert held == pytest.approx(np.mean(pairs)) and printed == 2 / n**2
+    printed, corrected = numbers(random_table(cells=2, n=n, epsilon=1.0), "chance that two samples")
+    assert corrected == pytest.approx(np.mean(pairs)) and printed == 2 / n**2
 
 
 def test_errata_of_roth_and_of_hall_rinaldo_and_wasserman() -> None:
     """Theorem 5's quotient of two weights; corners of Proposition 3.1's hypercube, which must add up to 1."""
     table = weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0)
-    printed, held = numbers(table, "exponent x")
+    printed, corrected = numbers(table, "exponent x")
     good, bad = (math.exp(-(error / 100) * 0.1 * 10_000 / 4) for error in (1, 2))  # errors η‖D‖ and 2η‖D‖, Δ = 2
-    assert held is not None and math.exp(-held / 100) == pytest.approx(bad / good) and printed == 2 * held
-    printed, held = numbers(random_table(cells=25, n=500, epsilon=1.0), "shares of a corner")
-    assert held == 1.0 and printed is not None and printed > 1.5
+    assert (
+        corrected is not None and math.exp(-corrected / 100) == pytest.approx(bad / good) and printed == 2 * corrected
+    )
+    printed, corrected = numbers(random_table(cells=25, n=500, epsilon=1.0), "shares of a corner")
+    assert corrected == 1.0 and printed is not None and printed > 1.5
     for cells, n, shift in itertools.product((2, 5), (20, 500), (1, 3)):
         assert corner_total(cells=cells, n=n, shift=shift, printed=False) == pytest.approx(1)
 
@@ -234,8 +236,8 @@ def test_two_bars_lose_little_by_delta_and_sparse_data_much() -> None:
     25 bars, two of them full, n = 500, ε = 1, rows added or removed. Exact: a lone row is shown with the chance that
     its noise reaches the threshold, at most δ; any other neighbours differ by one row in one noisy count.
     """
-    alone, with_delta = (risk_everywhere(n=500, epsilon=1.0, delta=delta) for delta in (0.0, 1e-6))
-    assert 0.99 * alone < with_delta <= alone
+    pure, with_delta = (risk_everywhere(n=500, epsilon=1.0, delta=delta) for delta in (0.0, 1e-6))
+    assert 0.99 * pure < with_delta <= pure
     p = math.exp(-1.0)
     threshold = next(t for t in itertools.count(1) if p**t / (1 + p) <= 1e-6)  # Pr[1 + Z > t] = Pr[Z ≥ t]
     assert p ** (threshold - 1) / (1 + p) > 1e-6
@@ -251,20 +253,20 @@ def test_nets_are_counted() -> None:
     assert numbers(table, "points by") == (None, 4)  # ⌈1/α⌉: at α, not at α/2
     large = net_table(bits=10, alpha=0.1, epsilon=1.0, beta=0.05)
     assert numbers(large, "points m")[0] == 1318 and numbers(large, "points by")[1] == 10
-    printed, held = numbers(table, "rows")
-    assert printed is not None and held is not None and held < printed / 10
+    printed, corrected = numbers(table, "rows")
+    assert printed is not None and corrected is not None and corrected < printed / 10
     assert log10_choose(8, 4) == pytest.approx(math.log10(70))
 
 
 def test_what_is_corrected_is_on_the_right_side() -> None:
     stable = stability_table(n=10_000, rows=156, epsilon=0.5, delta=1e-6)
-    printed, held = numbers(stable, "δ of the median")
-    assert printed == pytest.approx(1e-6) and held == pytest.approx(0.5e-6 * math.exp(0.5))
+    printed, corrected = numbers(stable, "δ of the median")
+    assert printed == pytest.approx(1e-6) and corrected == pytest.approx(0.5e-6 * math.exp(0.5))
     proved, counted = numbers(stable, "δ of k")
     assert proved is not None and counted is not None and counted <= proved
     assert numbers(stability_table(n=1000, rows=100, epsilon=0.5, delta=1e-6), "δ of k") == (None, None)
-    printed, held = numbers(weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0), "error in rows")
-    assert printed is not None and held is not None and held < printed
+    printed, corrected = numbers(weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0), "error in rows")
+    assert printed is not None and corrected is not None and corrected < printed
     with pytest.raises(ParameterError):
         polynomial_table(attributes=3, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)
 
@@ -278,16 +280,16 @@ def test_rows_fitted_to_answers_are_within_twice_their_error(alpha: float) -> No
 
 def test_roth_s_numbers() -> None:
     table = weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0)
-    printed, held = numbers(table, "points that")
-    assert printed == pytest.approx(6.4) and held == 8
-    printed, held = numbers(table, "rows needed")
+    printed, corrected = numbers(table, "points that")
+    assert printed == pytest.approx(6.4) and corrected == 8
+    printed, corrected = numbers(table, "rows needed")
     assert printed == pytest.approx(math.log10(64 * math.log(64) / 0.1**3))
     m = math.ceil(math.log(2**65) / (2 * 0.05**2))
     net = math.log(math.comb(64 + m - 1, m))
-    assert held == pytest.approx(math.log10(2 / 0.05 * (net + math.log(20))))
-    printed, held = numbers(table, "queries from")
-    assert held is not None and printed == pytest.approx(4 / 3 * 4)
-    k = 10**held  # there both orders are the same number of rows
+    assert corrected == pytest.approx(math.log10(2 / 0.05 * (net + math.log(20))))
+    printed, corrected = numbers(table, "queries from")
+    assert corrected is not None and printed == pytest.approx(4 / 3 * 4)
+    k = 10**corrected  # there both orders are the same number of rows
     assert math.sqrt(k) == pytest.approx((10**8 * math.log(k) * math.log(64)) ** (1 / 3), rel=1e-6)
 
 

@@ -33,22 +33,22 @@ log10 = math.log10
 def compare(table: PrintedTable, expected: dict[str, tuple[float | None, float | None]]) -> dict[str, PrintedLine]:
     """All lines of a table by the beginning of their labels; each number must be the expected one."""
     assert len(expected) == len(table.lines)
-    found: dict[str, PrintedLine] = {}
+    lines: dict[str, PrintedLine] = {}
     for line, (label, numbers) in zip(table.lines, expected.items(), strict=True):
         assert line.what.startswith(label)
         assert line.printed == pytest.approx(numbers[0]), line.what
         assert line.holds == pytest.approx(numbers[1]), line.what
-        found[label] = line
-    return found
+        lines[label] = line
+    return lines
 
 
 def differences(values: tuple[float, ...]) -> list[float]:
     """Coefficients of the binomials: forward differences at 0."""
-    found, left = list[float](), list(values)
+    numbers_in_words, left = list[float](), list(values)
     while left:
-        found.append(left[0])
+        numbers_in_words.append(left[0])
         left = [after - before for before, after in itertools.pairwise(left)]
-    return found
+    return numbers_in_words
 
 
 @pytest.mark.slow
@@ -57,8 +57,8 @@ def differences(values: tuple[float, ...]) -> list[float]:
     [(64, 8, 0.1, 10_000, 1.0), (12, 12, 0.2, 1000, 0.5), (4, 2, 0.1, 1000, 2.0), (16, 5, 0.02, 100_000, 1.0)],
 )
 def test_polynomials(d: int, k: int, alpha: float, n: int, epsilon: float) -> None:
-    gamma, made = alpha / 2, least_degree(width=k, gamma=alpha / 2)
-    t, a = made.degree, differences(made.values)
+    gamma, polynomial = alpha / 2, least_degree(width=k, gamma=alpha / 2)
+    t, a = polynomial.degree, differences(polynomial.values)
     far, largest = sum(abs(each) * math.comb(d, level) for level, each in enumerate(a) if level), max(map(abs, a))
     monomials, released = math.comb(d + t, t), sum(math.comb(d, level) for level in range(1, t + 1))
     in_answer, queries = sum(math.comb(k, level) for level in range(1, t + 1)), math.comb(d, k)
@@ -70,7 +70,7 @@ def test_polynomials(d: int, k: int, alpha: float, n: int, epsilon: float) -> No
     union = {number: math.log(number / BETA) for number in (monomials, released, queries)}
     root = math.sqrt(half * k) * math.log(k) + math.sqrt(k * math.log(1 / gamma) * math.log(k))
     table = polynomial_table(attributes=d, width=k, alpha=alpha, n=n, epsilon=epsilon, beta=BETA)
-    found = compare(
+    compared = compare(
         table,
         {
             "ε of the sanitizer with T = dᵗ": (epsilon, epsilon * far / (2 * d**t)),
@@ -91,27 +91,30 @@ def test_polynomials(d: int, k: int, alpha: float, n: int, epsilon: float) -> No
             f"two methods, errors added up for {half} of {k}": (inclusion_exclusion(width=k, least=half), 1),
         },
     )
-    printed, own = (found[f"ε of the sanitizer with T = {norm}"].holds for norm in ("dᵗ", "max |aᵢ|"))
+    printed, own = (compared[f"ε of the sanitizer with T = {norm}"].holds for norm in ("dᵗ", "max |aᵢ|"))
     assert printed is not None and own is not None and printed < epsilon < own
-    assert "private, with more noise than ε takes" in found["ε of the sanitizer with T = dᵗ"].why
-    degree, time = found["degree t, order √k·ln(1/γ)"], found["time for synthetic rows right on all two-way marginals"]
+    assert "private, with more noise than ε takes" in compared["ε of the sanitizer with T = dᵗ"].why
+    degree, time = (
+        compared["degree t, order √k·ln(1/γ)"],
+        compared["time for synthetic rows right on all two-way marginals"],
+    )
     assert degree.why.endswith(f"; a linear program needs {program(1)}") and program(1) <= t
     assert (time.printed_words, time.holds_words) == ("not polynomial in d", "the same")
-    assert f"adds up {in_answer:,} coefficients" in found["rows needed for α"].why
-    assert f"{queries:,} answers" in found["rows when all C(d, k) answers get noise"].why
+    assert f"adds up {in_answer:,} coefficients" in compared["rows needed for α"].why
+    assert f"{queries:,} answers" in compared["rows when all C(d, k) answers get noise"].why
 
 
 @pytest.mark.parametrize(("k", "alpha"), [(2, 0.2), (2, 0.1), (3, 0.01), (7, 0.01), (8, 0.02), (12, 0.2)])
 def test_the_polynomial_is_within_half_of_alpha_and_of_the_least_degree(k: int, alpha: float) -> None:
-    made = least_degree(width=k, gamma=alpha / 2)
+    polynomial = least_degree(width=k, gamma=alpha / 2)
 
     def closed(degree: int) -> Polynomial:
         return chebyshev(width=k, least=1, degree=degree, basis="ones", scaled=False)
 
-    assert made.gamma <= alpha / 2
-    assert all(closed(degree).gamma > alpha / 2 for degree in range(1, made.degree))
+    assert polynomial.gamma <= alpha / 2
+    assert all(closed(degree).gamma > alpha / 2 for degree in range(1, polynomial.degree))
     interpolated = closed(k).gamma > alpha / 2
-    assert (made.gamma == 0) is interpolated and (made.degree == k or not interpolated)
+    assert (polynomial.gamma == 0) is interpolated and (polynomial.degree == k or not interpolated)
     line = polynomial_table(attributes=12, width=k, alpha=alpha, n=1000, epsilon=1.0, beta=BETA).lines[2]
     assert line.why.startswith(
         "interpolation: no closed form" if interpolated else "Chebyshev's closed form at γ = α/2;"
@@ -130,10 +133,10 @@ def test_random_privacy(k: int, n: int, epsilon: float) -> None:
     above = np.linspace(0.05, 1, 20_001)
     gamma_2 = min(1, float((above + 2 * np.exp(-((above - 0.05) ** 2) * n)).min()))
     spreads, shift = quantile_spreads(n=min(n, 200)), pairs.shift
-    found = compare(
+    compared = compare(
         random_table(cells=k, n=n, epsilon=epsilon),
         {
-            "risk nobody is below, of n": ((k - 1) * 4 / 27 / (epsilon * n), pairs.risk),
+            "lower bound on the risk, of n": ((k - 1) * 4 / 27 / (epsilon * n), pairs.risk),
             "risk of noise in every bar, 2k/(εn)": (2 * k / (epsilon * n), k * noise / n),
             "γ from which empty bars may stay empty, 2k/n": (2 * k / n, lone),
             "two bars: risk on every data set, e^(−c₀−1)/(εn)": (
@@ -149,8 +152,8 @@ def test_random_privacy(k: int, n: int, epsilon: float) -> None:
             "spread of the 0.9 quantile of |x − x′|: n/2 pairs, or the U-statistic of all": spreads,
         },
     )  # fmt: skip
-    assert spreads[1] < spreads[0] and "c₀ = 4" in found["two bars: risk on every data set, e^(−c₀−1)/(εn)"].why
-    figure = found["rows from which Figure 2's empty cells may stay empty, 2k/γ at γ = 0.1"].why
+    assert spreads[1] < spreads[0] and "c₀ = 4" in compared["two bars: risk on every data set, e^(−c₀−1)/(εn)"].why
+    figure = compared["rows from which Figure 2's empty cells may stay empty, 2k/γ at γ = 0.1"].why
     _, private, random = figure_2_losses()
     assert figure.endswith(f"at ε = {FIGURE_EPSILON:g}, total errors are {random:.3f} and {private:.3f} (simulated)")
 
@@ -161,7 +164,7 @@ def test_nets(bits: int, alpha: float, epsilon: float) -> None:
     count = size * (size + 1) // 2
     tuples = math.ceil(math.log(count) / (alpha / 2) ** 2) * math.log(size)
     multisets = math.log(math.comb(size + half - 1, half))
-    found = compare(
+    compared = compare(
         net_table(bits=bits, alpha=alpha, epsilon=epsilon, beta=BETA),
         {
             "points m of the net for α, ln|C|/α²": (
@@ -175,15 +178,15 @@ def test_nets(bits: int, alpha: float, epsilon: float) -> None:
             "points by the VC dimension, v·ln(1/α)/α²": (None, points),
         },
     )  # fmt: skip
-    assert f"⌈1/α⌉ = {points} points" in found["points m of the net for α, ln|C|/α²"].why
-    assert f"{half} points are enough for α/2" in found["databases in the net for α/2, |X|^m"].why
+    assert f"⌈1/α⌉ = {points} points" in compared["points m of the net for α, ln|C|/α²"].why
+    assert f"{half} points are enough for α/2" in compared["databases in the net for α/2, |X|^m"].why
 
 
 def quantile_points(rows: Integers, points: int) -> Integers:
     """Cells of the middles of so many parts of equal mass."""
     up_to, n = np.cumsum(rows), rows.sum()
-    found: Integers = np.searchsorted(2 * points * up_to, (2 * np.arange(points) + 1) * n)
-    return found
+    positions: Integers = np.searchsorted(2 * points * up_to, (2 * np.arange(points) + 1) * n)
+    return positions
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.2, 0.1, 0.07])
@@ -206,11 +209,11 @@ def test_so_many_points_do_for_every_interval_whatever_the_data(alpha: float, se
 @pytest.mark.parametrize(("bits", "alpha", "epsilon"), [(10, 0.1, 1.0), (6, 0.2, 2.0), (4, 0.02, 0.5)])
 def test_intervals(bits: int, alpha: float, epsilon: float) -> None:
     table = interval_table(bits=bits, alpha=alpha, epsilon=epsilon, beta=BETA)
-    asked, noise, anchored = table.lines
+    rows_line, noise, anchored = table.lines
     logarithm = math.log(8 * bits / (alpha * BETA))
     printed_rows = math.ceil(8 * bits / (epsilon * alpha) * logarithm)
     rows = math.ceil(36 / alpha**2 * 8 * bits / (epsilon * alpha) * logarithm)
-    assert (asked.printed, asked.holds) == (printed_rows, rows)
+    assert (rows_line.printed, rows_line.holds) == (printed_rows, rows)
     # Noise of scale d·M/ε, of n: at most α²/36 at the larger n, up to the logarithm, and far above it at the printed n.
     blocks = math.ceil(8 / alpha)
     own = bits * blocks / (epsilon * printed_rows)
@@ -235,7 +238,7 @@ def test_halfspaces(d: int, margin: float, alpha: float, epsilon: float) -> None
     net = small * log10(4 * math.sqrt(small) / margin)
     rows = math.log(2 * m / BETA) + small * math.log(math.sqrt(small) / margin)
     chances = [math.log(2) + d * logarithm - m * alpha**2 / divisor for divisor in (8, 32)]
-    found = compare(
+    compared = compare(
         halfspace_table(dimensions=d, margin=margin, alpha=alpha, epsilon=epsilon, beta=BETA),
         {
             "dimensions T after a projection": (small, d),
@@ -246,7 +249,7 @@ def test_halfspaces(d: int, margin: float, alpha: float, epsilon: float) -> None
             "⟨x, y⟩ of orthogonal unit vectors, ¼(‖x + y‖² + ‖x − y‖²)": (1.0, 0.0),
         },
     )
-    assert found["rows needed"].holds_words == "the same"
+    assert compared["rows needed"].holds_words == "the same"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +257,7 @@ def test_halfspaces(d: int, margin: float, alpha: float, epsilon: float) -> None
 )
 def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int, epsilon: float) -> None:
     pieces = max(1, math.ceil(round((1 - 2 * scale) / scale, 9)))
-    kept = math.ceil(points / pieces)
+    fullest = math.ceil(points / pieces)
     m = math.ceil((points + 1) * math.log(2) / (2 * (alpha / 2) ** 2))
     net = math.log(math.comb(points + m - 1, m)) + math.log(1 / BETA)
     queries = points * math.log(2)
@@ -265,7 +268,7 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
     table = weights_table(points=points, scale=scale, alpha=alpha, n=n, epsilon=epsilon)
     crossing = next(each.holds for each in table.lines if each.what.startswith("queries from"))
     assert crossing is not None
-    found = compare(
+    compared = compare(
         table,
         {
             "error in rows that cannot be avoided": (
@@ -273,7 +276,7 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
             ),
             "the same, step by step": (None, best),
             "sensitivity Δ of the score": (2, 1),
-            "points that the pigeonholes keep, γ·FSD": (scale * points, kept - kept % 2),
+            "points that the pigeonholes keep, γ·FSD": (scale * points, fullest - fullest % 2),
             "rows needed, order FSD·ln U/(εη³)": (
                 log10(points * math.log(points) / (epsilon * alpha**3)), log10(4 / (epsilon * alpha) * net)
             ),
@@ -287,7 +290,7 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
             "error of rows fitted to answers of error α": (2 * alpha, fitted_error(alpha=alpha)),
         },
     )  # fmt: skip
-    assert best >= (found["error in rows that cannot be avoided"].holds or 0), "step by step is no worse"
+    assert best >= (compared["error in rows that cannot be avoided"].holds or 0), "step by step is no worse"
 
     def ours_over_theirs(log10_queries: float) -> float:
         """Roth's order over √k/ε, for so many queries."""
@@ -296,14 +299,14 @@ def test_queries_that_weigh_rows(points: int, scale: float, alpha: float, n: int
         return ours * epsilon / math.pow(10, log10_queries / 2)
 
     assert ours_over_theirs(crossing + 0.1) < 1 and (crossing < 0.5 or ours_over_theirs(crossing - 0.1) > 1)
-    last = found["error of rows fitted to answers of error α"]
+    last = compared["error of rows fitted to answers of error α"]
     assert last.why.startswith("printed: always; held: the worst interval of a line of 16 cells in 20 fits")
     assert (LINE, FITS) == (16, 20) and fitted_error(alpha=alpha) <= 2 * alpha
 
 
 def test_a_row_moves_the_score_of_weights_by_one_at_most_and_nearly_so() -> None:
     """The inner term ‖D‖·(q(D)/‖D‖ − q(D′)/m), with one row more: by q_i − q(D′)/m."""
-    generator, most = np.random.default_rng(1), 0.0
+    generator, largest = np.random.default_rng(1), 0.0
     for _ in range(300):
         q = generator.choice([0.0, 0.5, 1.0], size=4) if generator.random() < 0.5 else generator.random(4)
         rows, database = generator.integers(0, 5, size=4), generator.integers(0, 4, size=4) + np.eye(4, dtype=int)[0]
@@ -315,8 +318,8 @@ def test_a_row_moves_the_score_of_weights_by_one_at_most_and_nearly_so() -> None
         for row in np.eye(4, dtype=int):
             moved = term(rows + row) - term(rows)
             assert moved == pytest.approx(q @ row - share) and abs(moved) <= 1
-            most = max(most, abs(moved))
-    assert most > 0.95
+            largest = max(largest, abs(moved))
+    assert largest > 0.95
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,11 @@ from dplab.robust import (
     always_answering,
     chances_by_agreement,
     mean_errors,
-    places,
     present_rows,
+    stability_grid,
     stable_runs,
+    subsample_votes,
     vote_runs,
-    voters,
 )
 from tests.kit import in_blocks
 
@@ -53,7 +53,7 @@ def runs(dataset: Dataset, *, epsilon: float, relation: Neighbours = Neighbours.
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 def test_a_curve_reaches_beyond_the_threshold_and_the_data(stable: int, epsilon: float) -> None:
     threshold = StableMedian(epsilon=epsilon).threshold
-    x = places(stable=stable, threshold=threshold)
+    x = stability_grid(stable=stable, threshold=threshold)
     assert x[0] == 1 and threshold < x[-1] and stable <= x[-1]
     assert (np.diff(x) > 0).all() and len(x) <= STEPS and (x == x.round()).all()
     near = x[(x > threshold / 2) & (x < 2 * threshold)]
@@ -64,17 +64,19 @@ def test_a_curve_reaches_beyond_the_threshold_and_the_data(stable: int, epsilon:
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
 def test_chances_are_exact_and_what_nobody_can_do_stands_above_them(epsilon: float, relation: Neighbours) -> None:
     dataset = heap(rows=200, in_the_middle=60)
-    found = runs(dataset, epsilon=epsilon, relation=relation)
-    assert (found.cell, found.stable) == stability(dataset.histogram, domain=LINE, neighbours=relation)
-    assert set(found.chance) == {found.stable - 1, found.stable, found.stable + 1} - {0}
-    for rows, chance in found.chance.items():
+    simulated = runs(dataset, epsilon=epsilon, relation=relation)
+    assert (simulated.cell, simulated.stable) == stability(dataset.histogram, domain=LINE, neighbours=relation)
+    assert set(simulated.chance) == {simulated.stable - 1, simulated.stable, simulated.stable + 1} - {0}
+    for rows, chance in simulated.chance.items():
         assert chance == float(StableMedian(epsilon=epsilon).chance(rows))
-    assert found.edge == float(StableMedian(epsilon=epsilon).chance(1))
-    assert found.most == float(max_answer_chance(found.stable, epsilon=epsilon, delta=found.edge))
-    curve = found.curve
-    assert (curve.answer <= curve.silent * (1 + 1e-9)).all() and (np.diff(curve.silent) >= 0).all()
-    known = ~np.isnan(curve.anybody)
-    assert (curve.answer[known] <= curve.anybody[known] + 1e-12).all() and known[0]
+    assert simulated.edge == float(StableMedian(epsilon=epsilon).chance(1))
+    assert simulated.max_chance == float(max_answer_chance(simulated.stable, epsilon=epsilon, delta=simulated.edge))
+    curve = simulated.curve
+    assert (curve.answer <= curve.never_wrong_bound * (1 + 1e-9)).all() and (
+        np.diff(curve.never_wrong_bound) >= 0
+    ).all()
+    known = ~np.isnan(curve.may_err_bound)
+    assert (curve.answer[known] <= curve.may_err_bound[known] + 1e-12).all() and known[0]
     if relation is Neighbours.REPLACE_ONE:
         assert known.sum() == (curve.x <= 100).sum(), "no two data sets of 200 rows are more stable than their halves"
     else:
@@ -82,11 +84,16 @@ def test_chances_are_exact_and_what_nobody_can_do_stands_above_them(epsilon: flo
 
 
 def test_previews_are_as_often_answered_as_the_exact_chance_says() -> None:
-    found = runs(heap(rows=200, in_the_middle=28), epsilon=1.0)
-    chance = found.chance[found.stable]
-    assert 0.1 < chance < 0.9 and found.seen.trials == TRIALS
-    assert abs(found.seen.share - chance) < 5 * math.sqrt(chance * (1 - chance) / TRIALS)
-    assert found.seen.low < found.seen.share == found.seen.answered / TRIALS < found.seen.high
+    simulated = runs(heap(rows=200, in_the_middle=28), epsilon=1.0)
+    chance = simulated.chance[simulated.stable]
+    assert 0.1 < chance < 0.9 and simulated.observed.trials == TRIALS
+    assert abs(simulated.observed.share - chance) < 5 * math.sqrt(chance * (1 - chance) / TRIALS)
+    assert (
+        simulated.observed.low
+        < simulated.observed.share
+        == simulated.observed.answered / TRIALS
+        < simulated.observed.high
+    )
 
 
 def test_one_that_always_answers_errs_where_the_stable_one_is_silent() -> None:
@@ -103,10 +110,10 @@ def test_laws_are_worked_out_in_steps_that_can_be_stopped() -> None:
     mechanism = entry("subsample_commonest").make(rows=1000)
     assert isinstance(mechanism, SubsampleAggregate)
     problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)
-    found, shares = in_blocks(voters(mechanism, dataset, problem))
+    votes, shares = in_blocks(subsample_votes(mechanism, dataset, problem))
     assert len(shares) > 20 and shares == sorted(shares) and shares[0] == 0 and shares[-1] < 1
-    assert found.after < found.agreement == found.law.max()
-    stopped = voters(mechanism, dataset, problem)
+    assert votes.after < votes.agreement == votes.law.max()
+    stopped = subsample_votes(mechanism, dataset, problem)
     assert [next(stopped) for _ in range(5)] == shares[:5]
     stopped.close()
 
@@ -116,10 +123,10 @@ def test_votes_answer_as_often_as_their_exact_chance_says() -> None:
     mechanism = entry("subsample_commonest").make(epsilon=0.5, rows=10)
     assert isinstance(mechanism, SubsampleAggregate)
     problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)
-    found = finish(voters(mechanism, dataset, problem))
-    trials, refused, wrong = vote_runs(mechanism, found, seed=1)
+    votes = finish(subsample_votes(mechanism, dataset, problem))
+    trials, refused, wrong = vote_runs(mechanism, votes, seed=1)
     plan = mechanism.plan(problem)
-    chance = vote_chance(plan, epsilon=0.5, agreement=found.agreement)
+    chance = vote_chance(plan, epsilon=0.5, agreement=votes.agreement)
     assert trials == TRIALS and wrong <= 1 - chance
     assert abs(1 - refused - wrong - chance) < 5 * math.sqrt(0.25 / TRIALS)
     curve = chances_by_agreement(plan, epsilon=0.5)
@@ -130,10 +137,10 @@ def test_votes_answer_as_often_as_their_exact_chance_says() -> None:
 def test_mean_errors_are_of_the_rows_that_have_a_number() -> None:
     domain = Number(low=0, high=100, bits=4, missing=True)
     dataset = Dataset(domain, np.array([5] * 90 + [16] * 10), heap(rows=2, in_the_middle=1).provenance)
-    kept = present_rows(dataset)
-    assert kept.n == 90 and kept.domain == Number(low=0, high=100, bits=4)
-    problem = Problem(domain=kept.domain, queries=Thresholds(domain=kept.domain), n=kept.n)
-    mean, (off,) = mean_errors([entry("clipped_mean").make(epsilon=10.0)], kept, problem, seed=1)
+    present = present_rows(dataset)
+    assert present.n == 90 and present.domain == Number(low=0, high=100, bits=4)
+    problem = Problem(domain=present.domain, queries=Thresholds(domain=present.domain), n=present.n)
+    mean, (off,) = mean_errors([entry("clipped_mean").make(epsilon=10.0)], present, problem, seed=1)
     assert mean == pytest.approx(domain.points()[5])
     assert 0 <= off < 10
     with pytest.raises(DataError, match="No row has a number"):

@@ -53,15 +53,15 @@ def compared(*, n: int, stable: int) -> Comparison:
 
 
 def test_salaries_are_compared_at_every_epsilon(salaries: Dataset) -> None:
-    found, shares = in_blocks(compare(salaries, delta=1e-6, trials=300, seed=1))
+    comparison, shares = in_blocks(compare(salaries, delta=1e-6, trials=300, seed=1))
     assert len(shares) == len(KEYS) * len(EPSILONS) and shares == sorted(shares) and shares[-1] < 1
     stable = stability(salaries.histogram, domain=salaries.domain)[1]
     for column, epsilon in enumerate(EPSILONS):
         expected = 1 - float(StableMedian(epsilon=epsilon).chance(stable))
-        assert found.refused[0, column] == pytest.approx(expected, abs=0.12)
-    assert (found.refused[1:] == 0).all() and np.nanmax(found.error[0]) == 0
-    assert (np.diff(found.error[1:, :6]) <= 0.5).all()
-    middle, low, high = found.rank
+        assert comparison.refused[0, column] == pytest.approx(expected, abs=0.12)
+    assert (comparison.refused[1:] == 0).all() and np.nanmax(comparison.error[0]) == 0
+    assert (np.diff(comparison.error[1:, :6]) <= 0.5).all()
+    middle, low, high = comparison.rank
     assert (low <= middle).all() and (middle <= high).all()
 
 
@@ -86,21 +86,21 @@ def test_the_interval_of_a_quantile_holds_it_as_often_as_told(trials: int) -> No
 
 @pytest.mark.parametrize("stable", [1, 33])
 def test_refusals_are_exact_and_nobody_s_are_fewer_than_the_wall(stable: int) -> None:
-    found = refusals(compared(n=1000, stable=stable))
-    assert (found.promise >= found.wall - 1e-12).all() and (np.diff(found.wall) <= 1e-12).all()
-    for epsilon, exact in zip(CURVE.tolist()[::20], found.promise[::20], strict=True):
+    curves = refusals(compared(n=1000, stable=stable))
+    assert (curves.promise >= curves.lower_bound - 1e-12).all() and (np.diff(curves.lower_bound) <= 1e-12).all()
+    for epsilon, exact in zip(CURVE.tolist()[::20], curves.promise[::20], strict=True):
         assert exact == 1 - float(StableMedian(epsilon=epsilon, delta=1e-6).chance(stable))
-    assert found.seen.tolist() == [1, 1, 1, 1, 1, 0, 0, 0, 0]
-    assert found.high[-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
-    assert not len(found.hard)
+    assert curves.observed.tolist() == [1, 1, 1, 1, 1, 0, 0, 0, 0]
+    assert curves.high[-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
+    assert not len(curves.hard)
 
 
 @pytest.mark.parametrize("n", [300, 61_395])
 def test_on_the_data_of_the_proof_the_mechanism_is_hardly_above_the_wall(n: int) -> None:
     comparison = compared(n=n, stable=9)
-    found = ranks(comparison)
-    assert (found.promise > found.wall).all()
-    for epsilon, share in zip(EPSILONS, found.hard, strict=True):
+    curves = ranks(comparison)
+    assert (curves.promise > curves.lower_bound).all()
+    for epsilon, share in zip(EPSILONS, curves.hard, strict=True):
         promised, wall = promised_rank(comparison, epsilon)
         assert wall <= share + 1 / n and share <= 1.1 * wall + 2 / n and share <= promised
 
@@ -108,9 +108,9 @@ def test_on_the_data_of_the_proof_the_mechanism_is_hardly_above_the_wall(n: int)
 def test_hard_data_are_exact() -> None:
     line = Number(bits=3)
     problem = Problem(domain=line, queries=Thresholds(domain=line), n=50)
-    assert hardest(problem, epsilon=20.0, wall=0.4) == 0
-    found = hardest(problem, epsilon=0.01, wall=0.1)
-    assert found == pytest.approx(0.12), "5 or 6 of the 50 rows, as 10 of them are in one cell, and it nearly always is"
+    assert hardest(problem, epsilon=20.0, lower_bound=0.4) == 0
+    rank = hardest(problem, epsilon=0.01, lower_bound=0.1)
+    assert rank == pytest.approx(0.12), "5 or 6 of the 50 rows, as 10 of them are in one cell, and it nearly always is"
 
 
 def test_the_nearest_loss_is_so_by_its_factor() -> None:

@@ -23,16 +23,16 @@ from dplab.solve import (
     HIGHEST,
     KAPPA,
     LOWEST,
-    down,
+    entries_by_promised_epsilon,
     impossible_below,
     least_epsilon,
     likely_epsilon,
-    made,
-    needs,
+    make_mechanism,
+    needed_epsilons,
     promised_epsilon,
-    promising,
+    round_down,
+    round_up,
     simulated_epsilon,
-    up,
 )
 
 BETA = 0.05
@@ -49,8 +49,8 @@ def digits(epsilon: float) -> bool:
 
 @pytest.mark.parametrize("least", [0.0012345, 0.29999, 0.3, 1.0, 7.7777, 19.999])
 def test_the_least_epsilon_is_enough_and_rounded_up(least: float) -> None:
-    found = least_epsilon(lambda epsilon: epsilon >= least)
-    assert found is not None and digits(found) and least <= found <= least * 1.011
+    smallest = least_epsilon(lambda epsilon: epsilon >= least)
+    assert smallest is not None and digits(smallest) and least <= smallest <= least * 1.011
 
 
 def test_the_ends_of_what_is_tried() -> None:
@@ -62,8 +62,12 @@ def test_the_ends_of_what_is_tried() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.28701, 0.5, 0.001, 19.95, 1.0])
 def test_rounding_keeps_to_its_side(epsilon: float) -> None:
-    assert down(epsilon) <= epsilon <= up(epsilon) and digits(down(epsilon)) and digits(up(epsilon))
-    assert up(epsilon) <= epsilon * 1.011 and down(epsilon) >= epsilon / 1.011
+    assert (
+        round_down(epsilon) <= epsilon <= round_up(epsilon)
+        and digits(round_down(epsilon))
+        and digits(round_up(epsilon))
+    )
+    assert round_up(epsilon) <= epsilon * 1.011 and round_down(epsilon) >= epsilon / 1.011
 
 
 @pytest.mark.slow
@@ -79,14 +83,14 @@ def test_rounding_keeps_to_its_side(epsilon: float) -> None:
 def test_a_promise_is_kept_at_its_epsilon_and_not_much_below(key: str, targets: tuple[float, ...]) -> None:
     problem, last = Problem(domain=LINE, queries=Intervals(domain=LINE), n=10_000), math.inf
     for target in targets:
-        found = promised_epsilon(entry(key), problem, target=target, beta=BETA, values={})
-        assert found is not None and digits(found) and found <= last, "a larger error needs no more"
-        last = found
+        promised = promised_epsilon(entry(key), problem, target=target, beta=BETA, values={})
+        assert promised is not None and digits(promised) and promised <= last, "a larger error needs no more"
+        last = promised
 
         def promise(epsilon: float, target: float = target) -> float:
-            return made(entry(key), target=target, values={}, epsilon=epsilon).accuracy(problem, BETA).value
+            return make_mechanism(entry(key), target=target, values={}, epsilon=epsilon).accuracy(problem, BETA).value
 
-        assert promise(found) <= target < promise(found / 1.02)
+        assert promise(promised) <= target < promise(promised / 1.02)
 
 
 def test_what_no_epsilon_promises_has_none() -> None:
@@ -97,17 +101,19 @@ def test_what_no_epsilon_promises_has_none() -> None:
 def test_who_promises_whatever_the_data_are_is_ranked() -> None:
     problem = Problem(domain=LINE, queries=Intervals(domain=LINE), n=10_000)
     keys = ("net", "intervals-anchored", "identity", "gaussian")
-    found = promising([entry(key) for key in keys], problem, target=0.2, beta=BETA, values={})
-    assert [epsilon for _, epsilon in found] == sorted(epsilon for _, epsilon in found)
-    assert dict(found) == {
+    epsilons = entries_by_promised_epsilon([entry(key) for key in keys], problem, target=0.2, beta=BETA, values={})
+    assert [epsilon for _, epsilon in epsilons] == sorted(epsilon for _, epsilon in epsilons)
+    assert dict(epsilons) == {
         key: epsilon
         for key in keys
         if (epsilon := promised_epsilon(entry(key), problem, target=0.2, beta=BETA, values={})) is not None
     }
-    assert {"identity", "gaussian", "intervals-anchored"} <= set(dict(found))
+    assert {"identity", "gaussian", "intervals-anchored"} <= set(dict(epsilons))
     named = dataclasses.replace(problem, neighbours=Neighbours.ADD_REMOVE_ONE)
-    assert promising([entry("identity")], named, target=0.02, beta=BETA, values={}), "n is taken to be as it is named"
-    assert not promising([entry("net")], INTERVALS, target=0.01, beta=BETA, values={})
+    assert entries_by_promised_epsilon([entry("identity")], named, target=0.02, beta=BETA, values={}), (
+        "n is taken to be as it is named"
+    )
+    assert not entries_by_promised_epsilon([entry("net")], INTERVALS, target=0.01, beta=BETA, values={})
 
 
 def test_nobody_promises_it_below_the_wall() -> None:
@@ -118,7 +124,7 @@ def test_nobody_promises_it_below_the_wall() -> None:
         assert impossible_below(CELLS, target=target, beta=BETA, delta=1e-3) <= wall, "a slack helps"
         last = wall
         bound = lower_bound(
-            CELLS, made(entry("identity"), target=target, values={}, epsilon=wall).guarantee(CELLS), beta=BETA
+            CELLS, make_mechanism(entry("identity"), target=target, values={}, epsilon=wall).guarantee(CELLS), beta=BETA
         )
         assert bound is not None and bound.value > target
         promised = promised_epsilon(entry("identity"), CELLS, target=target, beta=BETA, values={})
@@ -139,9 +145,9 @@ def identity(epsilon: float) -> Mechanism:
 
 def too_small(find: Callable[[int], float | None], *, target: float, seeds: int) -> list[float]:
     """How often each returned ε truly fails, seed by seed."""
-    found = [find(seed) for seed in range(seeds)]
-    assert None not in found
-    return [failure(epsilon, target=target) for epsilon in found if epsilon is not None]
+    epsilons = [find(seed) for seed in range(seeds)]
+    assert None not in epsilons
+    return [failure(epsilon, target=target) for epsilon in epsilons if epsilon is not None]
 
 
 @pytest.mark.slow
@@ -150,8 +156,8 @@ def test_a_confirmed_epsilon_fails_as_seldom_as_it_says_and_an_unconfirmed_one_d
 
     def confirmed(seed: int) -> float | None:
         work = simulated_epsilon(identity, DATASET, CELLS, target=target, beta=loose, seed=seed, kappa=KAPPA)
-        found = finish(work)
-        return found.epsilon if found and digits(found.epsilon) else None
+        confirmed_epsilon = finish(work)
+        return confirmed_epsilon.epsilon if confirmed_epsilon and digits(confirmed_epsilon.epsilon) else None
 
     def unconfirmed(seed: int) -> float | None:
         return finish(likely_epsilon(identity, DATASET, CELLS, target=target, beta=loose, seed=seed))
@@ -161,13 +167,13 @@ def test_a_confirmed_epsilon_fails_as_seldom_as_it_says_and_an_unconfirmed_one_d
         wrong = sum(rate > loose for rate in rates)
         return wrong > 0 and bool(bdtrc(wrong - 1, len(rates), KAPPA) < 1e-3)
 
-    kept = too_small(confirmed, target=target, seeds=seeds)
-    assert not refuted(kept)
+    failing = too_small(confirmed, target=target, seeds=seeds)
+    assert not refuted(failing)
     assert refuted(too_small(unconfirmed, target=target, seeds=seeds)), "the control must be caught"
     least = least_epsilon(lambda epsilon: failure(epsilon, target=target) <= loose)
     assert least is not None
-    found = sorted(confirmed(seed) or math.inf for seed in range(9))
-    assert found[4] <= 1.25 * least, "not much more than needed"
+    epsilons = sorted(confirmed(seed) or math.inf for seed in range(9))
+    assert epsilons[4] <= 1.25 * least, "not much more than needed"
 
 
 def test_confirming_uses_other_coins_than_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,8 +184,8 @@ def test_confirming_uses_other_coins_than_the_pilot(monkeypatch: pytest.MonkeyPa
         return Preview(seed)
 
     monkeypatch.setattr("dplab.solve.Preview", preview)
-    found = finish(simulated_epsilon(identity, DATASET, CELLS, target=0.02, beta=BETA, seed=3))
-    assert found is not None and found.releases == 1200 and found.failures < 60
+    confirmed_epsilon = finish(simulated_epsilon(identity, DATASET, CELLS, target=0.02, beta=BETA, seed=3))
+    assert confirmed_epsilon is not None and confirmed_epsilon.releases == 1200 and confirmed_epsilon.failures < 60
     pilot = [seed for seed in seeds if seed == 3]
     fresh = seeds[len(pilot) :]
     assert len(pilot) > 9 and fresh and len(set(fresh)) == len(fresh) and 3 not in fresh
@@ -190,18 +196,18 @@ def test_no_more_is_drawn_once_too_many_releases_fail(monkeypatch: pytest.Monkey
     line = Number(bits=15)
     data = Dataset(line, np.arange(1000), DATASET.provenance)
     problem, drawn = Problem(domain=line, queries=Cells(domain=line), n=data.n), []
-    told: dict[str, Any] = {"target": 0.05, "beta": 0.2, "seed": 3}
+    settings: dict[str, Any] = {"target": 0.05, "beta": 0.2, "seed": 3}
 
     def counted(*given: Any, whole: bool, **named: Any) -> Generator[float, None, ErrorReport]:
         report = yield from measure(*given, **{**named, "enough": None} if whole else named)
         drawn.append((report.trials, named["trials"], int((~(report.worst <= 0.05)).sum())))
         return report
 
-    found = []
+    counts = []
     for whole in (True, False):
         monkeypatch.setattr(solve, "measure", partial(counted, whole=whole))
-        found.append(finish(simulated_epsilon(identity, data, problem, **told)))
-    assert found[0] == found[1] is not None
+        counts.append(finish(simulated_epsilon(identity, data, problem, **settings)))
+    assert counts[0] == counts[1] is not None
     runs = len(drawn) // 2
     assert [each[1] for each in drawn[:runs]] == [each[1] for each in drawn[runs:]]
     assert all(most == trials for trials, most, _ in drawn[:runs])
@@ -219,17 +225,17 @@ def test_what_cannot_reach_the_target_is_given_up() -> None:
 @pytest.mark.slow
 def test_all_mechanisms_are_ranked_and_the_slow_are_told() -> None:
     entries = serving(INTERVALS.queries)
-    found = finish(needs(entries, DATASET, INTERVALS, target=0.1, beta=BETA, values={}, seed=1))
-    assert {need.key for need in found} == {each.key for each in entries}
-    ranked = [need.least for need in found]
+    needs = finish(needed_epsilons(entries, DATASET, INTERVALS, target=0.1, beta=BETA, values={}, seed=1))
+    assert {need.key for need in needs} == {each.key for each in entries}
+    ranked = [need.least for need in needs]
     assert ranked == sorted(ranked) and ranked[0] < 1
-    for need in found:
+    for need in needs:
         if need.simulated and need.promised:
             assert need.simulated.epsilon <= need.promised * 1.05, "a promise holds for all data"
     with pytest.raises(ParameterError, match="between 0 and 1"):
-        finish(needs(entries, DATASET, INTERVALS, target=1.0, beta=BETA, values={}, seed=1))
+        finish(needed_epsilons(entries, DATASET, INTERVALS, target=1.0, beta=BETA, values={}, seed=1))
     large = Number(bits=14)
     data = Dataset(large, np.zeros(1000, dtype=np.int64), DATASET.provenance)
     problem = Problem(domain=large, queries=Intervals(domain=large), n=1000)
-    (net,) = finish(needs([entry("net")], data, problem, target=0.1, beta=BETA, values={}, seed=1))
+    (net,) = finish(needed_epsilons([entry("net")], data, problem, target=0.1, beta=BETA, values={}, seed=1))
     assert net.slow and net.simulated is None

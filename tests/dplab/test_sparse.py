@@ -26,30 +26,30 @@ from dplab.sparse import (
     simulated_noise,
 )
 
-MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
-TOLD: dict[str, Any] = {"cells": 25, "full": 2, "n": 500, "epsilon": 1.0, "gamma": 0.1}
+GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+SETTINGS: dict[str, Any] = {"cells": 25, "full": 2, "n": 500, "epsilon": 1.0, "gamma": 0.1}
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_the_exact_mean_before_projection_is_the_simulated_one(epsilon: float) -> None:
-    found = simulate(line_example(), epsilon=epsilon, gamma=0.1, condition="sharper", seed=5, times=4000)
-    for cells, noise in ((25, found.private_noise), (2, found.random_noise)):
+    figure = simulate(line_example(), epsilon=epsilon, gamma=0.1, condition="sharper", seed=5, times=4000)
+    for cells, noise in ((25, figure.private_noise), (2, figure.random_noise)):
         error = 5 * noise.std() / np.sqrt(len(noise))
         assert expected_noise(cells=cells, n=500, epsilon=epsilon) == pytest.approx(noise.mean(), abs=error)
 
 
 def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
-    found = growth(**TOLD, condition="paper")
-    by_k, by_r = found.by_k, found.by_r
-    assert found.last == 25 and found.most == MAX_CELLS == by_k.cells[-1] and not found.projected
+    curves = growth(**SETTINGS, condition="paper")
+    by_k, by_r = curves.by_k, curves.by_r
+    assert curves.last == 25 and curves.max_cells == MAX_CELLS == by_k.cells[-1] and not curves.projected
     met = by_k.cells <= 25
     assert {25, 26} <= set(by_k.cells.tolist()), "both sides of the edge"
     assert len(set(by_k.random[met])) == 1 and (by_k.random[~met] == by_k.private[~met]).all()
     assert len(set(by_r.private)) == 1 and (np.diff(by_r.random) > 0).all()
     assert by_k.private == pytest.approx(expected_noise(cells=1, n=500, epsilon=1.0) * by_k.cells)
-    at = np.isin(by_k.cells, found.wall_cells)
-    assert (by_k.private[at] >= found.wall).all() and len(found.wall) > 20
-    assert found.wall[-1] == best_pairs(cells=MAX_CELLS, rows=500, epsilon=1.0).risk
+    at = np.isin(by_k.cells, curves.lower_bound_cells)
+    assert (by_k.private[at] >= curves.lower_bound).all() and len(curves.lower_bound) > 20
+    assert curves.lower_bound[-1] == best_pairs(cells=MAX_CELLS, rows=500, epsilon=1.0).risk
     never = growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper")
     assert never.last == 0 and (never.by_k.private == never.by_k.random).all()
     noise = simulated_noise(25, epsilon=1.0, seed=1, simulations=20)
@@ -61,12 +61,12 @@ def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -
     """Sixteen times the cells cost sixteen times the loss before it, about twice after; random privacy goes with r."""
     noise = simulated_noise(25, epsilon=1.0, seed=seed, simulations=400)
     assert noise.shape == (400, MAX_CELLS)
-    found = growth(**TOLD, condition="sharper", noise=noise)
+    curves = growth(**SETTINGS, condition="sharper", noise=noise)
     private, random = (
-        dict(zip(found.by_k.cells.tolist(), losses.tolist(), strict=True))
-        for losses in (found.by_k.private, found.by_k.random)
+        dict(zip(curves.by_k.cells.tolist(), losses.tolist(), strict=True))
+        for losses in (curves.by_k.private, curves.by_k.random)
     )
-    assert found.projected and not len(found.wall) and found.last == 69
+    assert curves.projected and not len(curves.lower_bound) and curves.last == 69
     assert max(private) == 1024 and private[1024] == random[1024]
     assert 69 in random and random[70] == private[70] > random[69]
     small = [k for k in random if k <= 69]
@@ -80,10 +80,10 @@ def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -
     histogram[:2] = 250
     again = simulate(histogram, epsilon=1.0, gamma=0.1, condition="sharper", seed=seed + 1, times=400)
     mine = projected_losses(noise, cells=64, full=2, n=500)
-    for mean, losses_seen in zip(mine, (again.private_loss, again.random_loss), strict=True):
-        assert mean == pytest.approx(losses_seen.mean(), abs=5 * losses_seen.std() * np.sqrt(2 / 400))
+    for mean, observed in zip(mine, (again.private_loss, again.random_loss), strict=True):
+        assert mean == pytest.approx(observed.mean(), abs=5 * observed.std() * np.sqrt(2 / 400))
     # More non-empty cells cost both of them.
-    assert (np.diff(found.by_r.random) >= 0).all()
+    assert (np.diff(curves.by_r.random) >= 0).all()
 
 
 def test_simulated_noise_is_that_of_a_replaced_row(seed: int) -> None:
@@ -139,15 +139,15 @@ def test_the_figure_draws_what_the_mechanisms_release(seed: int) -> None:
     """Same seed, same coins: simulate is ProjectedHistogram; random DP differs in which cells get them."""
     histogram = line_example()
     domain = Labels(labels=tuple(map(str, range(25))), missing=False)
-    asked = Problem(domain=domain, queries=Cells(domain=domain), n=500)
-    dataset = Dataset(domain, np.repeat(np.arange(25), histogram), MADE)
+    problem = Problem(domain=domain, queries=Cells(domain=domain), n=500)
+    dataset = Dataset(domain, np.repeat(np.arange(25), histogram), GENERATED)
     for gamma in (0.05, 0.01):
         figure = simulate(histogram, epsilon=1.0, gamma=gamma, condition="sharper", seed=seed)
         whole, sparse = ProjectedHistogram(epsilon=1.0), SparseHistogram(epsilon=1.0, gamma=gamma)
-        released = whole.run(whole.prepare(dataset, asked), Preview(seed), 100).counts
+        released = whole.run(whole.prepare(dataset, problem), Preview(seed), 100).counts
         assert (figure.private == released).all()
-        assert figure.spared == sparse.spares_empty_cells(asked) == (gamma == 0.05)
-        spared = sparse.run(sparse.prepare(dataset, asked), Preview(seed), 100).counts
+        assert figure.spared == sparse.spares_empty_cells(problem) == (gamma == 0.05)
+        spared = sparse.run(sparse.prepare(dataset, problem), Preview(seed), 100).counts
         assert ((spared > 0).any(axis=0) <= (histogram > 0)).all() == figure.spared
 
 

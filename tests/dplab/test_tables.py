@@ -52,11 +52,11 @@ def test_previews_are_fitted_as_far_as_the_method_can() -> None:
     planner = release_of(ResidualPlanner(), problem, records, Preview(1), 2)
     assert fit_for(direct, "consistent") == "simplex" and fit_for(direct, "unbiased") == "unbiased"
     assert fit_for(planner, "consistent") == "consistent"
-    tables, found = finish(previewed(planner, truth, fit="consistent", previews=2))
-    assert found.shape == (2, len(truth)) and len(tables) == 2
+    tables, away = finish(previewed(planner, truth, fit="consistent", previews=2))
+    assert away.shape == (2, len(truth)) and len(tables) == 2
     for place, table in enumerate(truth):
         difference = tables[1][table] / 500 - truth[table] / 500
-        assert found[1, place] == pytest.approx(np.abs(difference).sum() / 2)
+        assert away[1, place] == pytest.approx(np.abs(difference).sum() / 2)
 
 
 def test_previews_are_whole_releases_of_each_method() -> None:
@@ -67,13 +67,13 @@ def test_previews_are_whole_releases_of_each_method() -> None:
     counts = direct.prepare(dataset_on(problem, records), problem)
     contrasts = planner.prepare(dataset_on(problem, records), problem)
     methods = {"residual-planner": planner, "direct-tables": direct}
-    found = finish(table_previews(methods, counts, contrasts, problem=problem, fit="simplex", seed=5))
+    simulations = finish(table_previews(methods, counts, contrasts, problem=problem, fit="simplex", seed=5))
     for table, counted in true_tables(counts).items():
         assert counted.tolist() == truth[table].tolist()
     for key, mechanism in methods.items():
         trials = TRIALS if key == "residual-planner" else PREVIEWS
         whole = release_of(mechanism, problem, records, Preview(5), trials)
-        previews = found[key]
+        previews = simulations[key]
         assert previews.release.values.tolist() == whole.values.tolist()
         assert previews.distances.shape == (PREVIEWS, len(truth))
         worst = np.zeros(trials)
@@ -93,17 +93,17 @@ def test_rows_are_close_to_the_tables_they_follow_and_pairs_are_parted() -> None
         counts = np.zeros([SIZES[a] for a in pair])
         np.add.at(counts, tuple(rows[:, a] for a in pair), 4)
         away[pair] = float(np.abs(counts - tables[pair]).sum()) / (2 * 2_000)
-    kept = [tuple(sorted(table)) for table in tree.tables() if len(table) == 2]
-    assert 0 < len(kept) < len(away)
-    found = closeness(rows, tables, tree, sizes=SIZES, ways=2, n=2_000)
-    assert found.mean == pytest.approx(np.mean(list(away.values())))
-    assert found.most == pytest.approx(max(away.values()))
-    assert away[found.furthest[0], found.furthest[1]] == max(away.values())
-    assert found.inside == pytest.approx(np.mean([away[pair] for pair in away if pair in kept]))
-    assert found.outside == pytest.approx(np.mean([away[pair] for pair in away if pair not in kept]))
-    assert found.others == len(away) - len(kept)
+    pairs = [tuple(sorted(table)) for table in tree.tables() if len(table) == 2]
+    assert 0 < len(pairs) < len(away)
+    distances = closeness(rows, tables, tree, sizes=SIZES, ways=2, n=2_000)
+    assert distances.mean == pytest.approx(np.mean(list(away.values())))
+    assert distances.max_distance == pytest.approx(max(away.values()))
+    assert away[distances.furthest[0], distances.furthest[1]] == max(away.values())
+    assert distances.inside == pytest.approx(np.mean([away[pair] for pair in away if pair in pairs]))
+    assert distances.outside == pytest.approx(np.mean([away[pair] for pair in away if pair not in pairs]))
+    assert distances.others == len(away) - len(pairs)
     inside, outside = pair_distances(
         rows, {s: t.astype(np.int64) for s, t in tables.items()}, tree, sizes=SIZES, n=2_000
     )
-    assert inside == pytest.approx({pair: far for pair, far in away.items() if pair in kept})
-    assert outside == pytest.approx({pair: far for pair, far in away.items() if pair not in kept})
+    assert inside == pytest.approx({pair: far for pair, far in away.items() if pair in pairs})
+    assert outside == pytest.approx({pair: far for pair, far in away.items() if pair not in pairs})

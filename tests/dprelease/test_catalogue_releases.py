@@ -33,7 +33,7 @@ from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Account, Sampler
 from dprelease.certificate import certificate, unreleasable, verify
-from dprelease.downloads import NOTEBOOK, REPORT, downloads_of, zipped
+from dprelease.downloads import NOTEBOOK, REPORT, downloads_of, zip_files
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
 from dprelease.ledger.units import Price
@@ -192,7 +192,7 @@ def downloads_work(folder: Path, stored: Stored) -> None:
     folder.mkdir()
     for name, contents in files.items():
         (folder / name).write_bytes(contents)
-    assert SECRET.encode() not in b"".join(files.values()) and SECRET.encode() not in zipped(files)
+    assert SECRET.encode() not in b"".join(files.values()) and SECRET.encode() not in zip_files(files)
     assert re.search(r'class="bar|declined to answer|Released: ', files[REPORT].decode())
     with contextlib.chdir(folder), contextlib.redirect_stdout(None):
         names: dict[str, Any] = {}
@@ -249,7 +249,7 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(
         came = release(ledger, dataset_id, request, table, ANALYST)
         assert isinstance(came, Stored), came
         [account], charged = Kept.accounts, ledger.account(dataset_id).spent
-        assert account.charges and account.delta(charged.first / 10**9) * 10**18 <= charged.delta
+        assert account.charges and account.delta(charged.epsilon_or_rho / 10**9) * 10**18 <= charged.delta
         assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
         downloads_work(tmp_path / f"files of {neighbours}", came)
         assert ledger.account(dataset_id).spent == cost(request, ledger.registration(dataset_id)) == Price.of(guarantee)
@@ -273,8 +273,8 @@ def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> 
     relation = Neighbours.REPLACE_ONE
     request = request_of(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
     assert Request.read(request.text) == request
-    told: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
-    ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **told)
+    settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
+    ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **settings)
     came = release(ledger, dataset_id, request, named, ANALYST)
     assert isinstance(came, Stored), came
     assert verify(certificate(came), came.files) == []

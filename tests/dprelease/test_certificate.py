@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpcore.core import Neighbours
-from dprelease.certificate import _accuracy, against, certificate, verify
+from dprelease.certificate import _accuracy, certificate, faults_against_ledger, verify
 from dprelease.ledger.canonical import canonical, digest
 from dprelease.ledger.chain import line_of
 from dprelease.ledger.records import Stored
@@ -31,7 +31,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, str, Stored]
         stored = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
         if draw == 1:
             ledger.publish(dataset_id, 1, STEWARD)
-            ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
+            ledger.record_access(dataset_id, SAW_TRUE_VALUES, STEWARD)
     assert isinstance(stored, Stored)
     return ledger, dataset_id, stored
 
@@ -66,7 +66,7 @@ def rebooked(document: Certificate) -> Certificate:
 def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
     ledger, dataset_id, stored = held
     assert verify(canonical(told), stored.files) == [] == verify(told, stored.files)
-    assert against(canonical(told), ledger.lines(dataset_id)) == []
+    assert faults_against_ledger(canonical(told), ledger.lines(dataset_id)) == []
     assert told["guarantee"]["whole_data_set"]["spent"] == {"epsilon": "1.5", "delta": "0"}
     assert told["tuning"] == {"charged_previews": 1, "counted": "unpublished when drawn"}  # not the first
     assert told["guarantee"]["steward_saw_true_values"] is True
@@ -76,9 +76,9 @@ def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, s
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6])
 def test_no_other_format_holds(held: tuple[Ledger, str, Stored], told: Certificate, number: int) -> None:
     told["format"] = f"dpscope-certificate/{number}"
-    said = verify(rebooked(told), held[2].files)
+    faults = verify(rebooked(told), held[2].files)
     other = f"The certificate is of the format “dpscope-certificate/{number}”; only dpscope-certificate/5 is verified."
-    assert said == ([] if number == 5 else [other])
+    assert faults == ([] if number == 5 else [other])
 
 
 def change(*path: str | int, to: Any) -> Callable[[Certificate], None]:
@@ -146,7 +146,7 @@ def test_a_forgery_is_caught_however_well_it_is_sealed(
     assert verify(sealed(told), stored.files)
     made_up = rebooked(told)
     assert bool(verify(made_up, stored.files)) == (name not in BOUND_TO_THE_ENTRY)
-    assert against(made_up, ledger.lines(dataset_id))
+    assert faults_against_ledger(made_up, ledger.lines(dataset_id))
 
 
 def test_a_whole_made_up_entry_is_told_by_the_ledger_alone(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
@@ -161,7 +161,7 @@ def test_a_whole_made_up_entry_is_told_by_the_ledger_alone(held: tuple[Ledger, s
     told["guarantee"]["whole_data_set"]["spent"]["epsilon"] = "1.25"
     told_of["accuracy"] = _accuracy(question)
     assert verify(rebooked(told), stored.files) == []
-    assert "not genuine" in against(rebooked(told), ledger.lines(dataset_id))[0]
+    assert "not genuine" in faults_against_ledger(rebooked(told), ledger.lines(dataset_id))[0]
 
 
 def test_a_swapped_missing_or_added_file_is_caught(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
@@ -197,7 +197,7 @@ DEEP = b'{"format":' + b'{"a":' * 450 + b"1" + b"}" * 451
 )
 def test_what_is_no_certificate_gets_a_sentence(text: bytes) -> None:
     assert len(verify(text, {})) == 1 and verify(text, {})[0].endswith(".")
-    assert against(text, []) == ["The certificate lacks what its format asks for."]
+    assert faults_against_ledger(text, []) == ["The certificate lacks what its format asks for."]
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ def test_any_part_left_out_or_of_another_kind_gets_a_sentence(
 
 def test_an_old_copy_of_a_ledger_is_told_by_a_certificate(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
     ledger, dataset_id, _ = held
-    assert against(told, ledger.lines(dataset_id)[:2]) == [
+    assert faults_against_ledger(told, ledger.lines(dataset_id)[:2]) == [
         "The ledger ends at line 2, and line 11 was certified: it is an old copy."
     ]
 
@@ -234,11 +234,13 @@ def test_a_ledger_is_not_compared_with_a_certificate_that_was_changed(
 ) -> None:
     changed(told)
     for each in (told, sealed(told), certificate(held[2]) | {"digest": "0" * 64}):
-        assert against(each, held[0].lines(held[1])) == [
+        assert faults_against_ledger(each, held[0].lines(held[1])) == [
             "The certificate's digests are not those of what it says: it was changed."
         ]
     told["ledger"]["chain"] = []
-    assert against(sealed(told), held[0].lines(held[1])) == ["The certificate lacks what its format asks for."]
+    assert faults_against_ledger(sealed(told), held[0].lines(held[1])) == [
+        "The certificate lacks what its format asks for."
+    ]
 
 
 def test_it_names_the_version_of_the_rows_and_of_the_software(told: Certificate) -> None:
@@ -314,6 +316,6 @@ def test_a_field_that_was_added_is_named(
     for step in path:
         place = place[step]
     place["surely"] = "exact"
-    said = verify(rebooked(told), held[2].files)
+    faults = verify(rebooked(told), held[2].files)
     name = ".".join(str(step + 1) if isinstance(step, int) else step for step in (*path, "surely"))
-    assert f"A certificate of this request has no field “{name}”: it was added." in said
+    assert f"A certificate of this request has no field “{name}”: it was added." in faults

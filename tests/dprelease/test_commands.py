@@ -211,11 +211,11 @@ def test_a_request_says_that_row_1_is_data(capsys: pytest.CaptureFixture[str]) -
     line = Number(high=20.0, bits=4)
     reading, queries = Columns(names=("column 1",), on=line), Intervals(domain=line)
     table = read_table(Path("bare.csv"), name="bare.csv", header=False, ask=True)
-    asked = request_of(epsilon=10, reading=reading, queries=queries, file_format=table.format)
-    assert json.loads(asked.text)["data"]["file_format"] == {"type": "Format", "header": False} | (
+    request = request_of(epsilon=10, reading=reading, queries=queries, file_format=table.format)
+    assert json.loads(request.text)["data"]["file_format"] == {"type": "Format", "header": False} | (
         {"separator": ",", "decimal": "."}
     )
-    Path("request.json").write_bytes(asked.text)
+    Path("request.json").write_bytes(request.text)
     register = REGISTER.replace("data.csv", "bare.csv").replace("--epsilon 1 ", "--epsilon 20 ")
     assert told(capsys, f"{register} --header no")[0] == 0
     code, sentence = told(capsys, "release request.json bare.csv --header yes")

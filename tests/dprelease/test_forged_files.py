@@ -37,7 +37,7 @@ from dprelease.release import release
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import CELL_BYTES, read_rows
 from dprelease.requests.parts import Request
-from dprelease.verification import CANNOT_TELL, unverifiable
+from dprelease.verification import UNVERIFIABLE_FIELDS, unverifiable
 from tests.dprelease.test_catalogue_releases import FIXED, problem_readings
 from tests.dprelease.test_forgeries import rebooked
 from tests.kit.ledgers import ANALYST, altered, registered, request_of
@@ -81,10 +81,15 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored
 
     def drawn(key: str) -> Stored:
         if key not in kept:
-            asked = request_for(key)
-            told: dict[str, Any] = {"epsilon": 900.0, "delta": 0.1, "public_n": ROWS, "neighbours": asked.neighbours}
-            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **told)
-            came = release(ledger, dataset_id, asked, table, ANALYST)
+            request = request_for(key)
+            settings: dict[str, Any] = {
+                "epsilon": 900.0,
+                "delta": 0.1,
+                "public_n": ROWS,
+                "neighbours": request.neighbours,
+            }
+            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **settings)
+            came = release(ledger, dataset_id, request, table, ANALYST)
             assert isinstance(came, Stored), came
             kept[key] = came
         return kept[key]
@@ -108,11 +113,11 @@ def test_a_file_is_weighed_before_it_is_parsed(what: str, releases: Callable[[st
     large = b"\n" * (MAX_BYTES // CELL_BYTES + 1) if what == "cells" else b"x" * (MAX_BYTES // 4 + 1)
     tracemalloc.start()
     try:
-        told = said_of(stored, name, large)
+        faults = said_of(stored, name, large)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert told == [f"The {what} of a file would take 1,024 MiB of memory: no released file is so large."]
+    assert faults == [f"The {what} of a file would take 1,024 MiB of memory: no released file is so large."]
     assert peak < 64 << 20
 
 
@@ -143,8 +148,8 @@ def test_a_file_of_other_bytes_is_refused_though_all_is_sealed_anew(
     assert verify(canonical(certificate(stored)), stored.files) == []
     for name, contents in stored.files.items():
         for what, change in BYTES.items():
-            [said] = said_of(stored, name, change(contents))
-            assert name in said, (what, said)
+            [faults] = said_of(stored, name, change(contents))
+            assert name in faults, (what, faults)
 
 
 SPELLED: dict[str, Callable[[str], str]] = {
@@ -287,8 +292,8 @@ def test_what_a_mechanism_cannot_release_is_refused(releases: Callable[[str], St
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     contents = out.getvalue().encode()
-    said = said_of(stored, name, contents)
-    assert said == [f"The columns, lines, labels or numbers of {name} are not those of the request."]
+    faults = said_of(stored, name, contents)
+    assert faults == [f"The columns, lines, labels or numbers of {name} are not those of the request."]
 
 
 @pytest.mark.parametrize(("key", "told"), [("windows", "windows"), ("tree-windows", "trees"), ("root", "strategies")])
@@ -325,11 +330,11 @@ def of_many(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored]
             reading, queries = problem_readings(entry(key))
             if key == "gaussian":
                 reading, queries = Columns(names=("age",), on=FINE), Intervals(domain=FINE)
-            told: dict[str, Any] = {"neighbours": Neighbours.ADD_REMOVE_ONE}
-            asked = request_of(reading=reading, queries=queries, n=MANY, entry_key=key, values={}, **told)
-            told |= {"epsilon": 9.0, "delta": 0.1, "public_n": MANY}
-            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **told)
-            came = release(ledger, dataset_id, asked, table, ANALYST)
+            settings: dict[str, Any] = {"neighbours": Neighbours.ADD_REMOVE_ONE}
+            request = request_of(reading=reading, queries=queries, n=MANY, entry_key=key, values={}, **settings)
+            settings |= {"epsilon": 9.0, "delta": 0.1, "public_n": MANY}
+            ledger, dataset_id = registered(tmp_path_factory.mktemp(key), rows=table, **settings)
+            came = release(ledger, dataset_id, request, table, ANALYST)
             assert isinstance(came, Stored), came
             kept[key] = came
         return kept[key]
@@ -414,19 +419,19 @@ def test_another_request_that_has_the_same_files_is_named_among_what_files_canno
     key, changed = OTHERS[told]
     stored = releases(key)
     genuine = copy.deepcopy(certificate(stored))
-    asked = request_for(key)
+    request = request_for(key)
     if "reading" in changed:
-        changed = changed | {"queries": type(asked.parts[0].queries)(domain=changed["reading"].domain)}
+        changed = changed | {"queries": type(request.parts[0].queries)(domain=changed["reading"].domain)}
     whole = {name: value for name, value in changed.items() if name in ("draw", "person", "rows_a_person")}
-    asked = replace(asked, **whole) if whole else altered(asked, **changed)
+    request = replace(request, **whole) if whole else altered(request, **changed)
     registration = replace(
-        Registration.of(genuine["data"]), neighbours=asked.neighbours, public_n=asked.n, person_column=asked.person,
-        rows_a_person=asked.rows_a_person,
+        Registration.of(genuine["data"]), neighbours=request.neighbours, public_n=request.n,
+        person_column=request.person, rows_a_person=request.rows_a_person,
     )  # fmt: skip
-    price = price_of(asked, rows_a_person=asked.rows_a_person)
+    price = price_of(request, rows_a_person=request.rows_a_person)
     budget = charged(genuine, price)
     body = body_of(
-        asked, registration, version=1, files=stored.files, unpublished=0, steward_saw=False,
+        request, registration, version=1, files=stored.files, unpublished=0, steward_saw=False,
         before=Spent(budget=budget, spent=price), by="Grace", at=genuine["at"],
     )  # fmt: skip
     assert body["request"] != genuine["request"]
@@ -444,8 +449,8 @@ def test_the_noise_of_a_whole_table_is_told_by_its_distances(releases: Callable[
         other, Registration.of(genuine["data"]), version=1, files=stored.files, unpublished=0, steward_saw=False,
         before=Spent(budget=budget, spent=price), by="G", at=genuine["at"],
     )  # fmt: skip
-    said = verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files)
-    assert said == ["The columns, lines, labels or numbers of distances.csv are not those of the request."]
+    faults = verify(canonical(rebooked(body | {"ledger": genuine["ledger"], "digest": ""})), stored.files)
+    assert faults == ["The columns, lines, labels or numbers of distances.csv are not those of the request."]
 
 
 @pytest.mark.parametrize("version", ["2.4.6e0", "02.4.6", "2.4.", "2..4", "2.4.6_1", "2.4-6", "２.4", "2.4.6 "])
@@ -458,7 +463,7 @@ def test_a_version_that_no_package_has_is_refused(releases: Callable[[str], Stor
 
 @pytest.mark.parametrize("version", ["3.11.7", "3.14.0rc1", "2.5.0.dev0+git20260101.abc", "3.13.0+"])
 def test_versions_of_packages_and_of_python_are_versions(version: str) -> None:
-    assert CANNOT_TELL["software.python"][0](version)
+    assert UNVERIFIABLE_FIELDS["software.python"][0](version)
 
 
 FORMS = {
@@ -479,11 +484,11 @@ def test_a_field_of_another_form_is_named(releases: Callable[[str], Stored], nam
     for step in outer:
         place = place[step]
     place[last] = value
-    said = verify(canonical(rebooked(forged)), stored.files)
-    assert said and not any("lacks what its format asks for" in each for each in said), said
+    faults = verify(canonical(rebooked(forged)), stored.files)
+    assert faults and not any("lacks what its format asks for" in each for each in faults), faults
     del place[last]
-    said = verify(canonical(rebooked(forged)), stored.files)
-    assert said and not any("lacks what its format asks for" in each for each in said), said
+    faults = verify(canonical(rebooked(forged)), stored.files)
+    assert faults and not any("lacks what its format asks for" in each for each in faults), faults
 
 
 @pytest.mark.parametrize("parts", [None, True, 5, "x", {}, [None], [5], [[]], [{}], [{"guarantee": None}]])
@@ -491,8 +496,8 @@ def test_parts_of_another_form_are_named(releases: Callable[[str], Stored], part
     stored = releases("identity")
     forged = copy.deepcopy(certificate(stored))
     forged["parts"] = parts
-    [said] = verify(canonical(rebooked(forged)), stored.files)
-    assert said == "The certificate's parts must be a list of mappings, each with a guarantee of two decimals."
+    [faults] = verify(canonical(rebooked(forged)), stored.files)
+    assert faults == "The certificate's parts must be a list of mappings, each with a guarantee of two decimals."
 
 
 def test_a_certificate_that_is_no_file_or_too_long_is_not_read(

@@ -1,6 +1,7 @@
 """Every field of a certificate times every kind of wrong value, sealed and booked anew as a whole ledger would be.
 
-What a forger cannot make up is compared with what the request implies. What no file tells is in ``CANNOT_TELL``.
+What a forger cannot make up is compared with what the request implies. What no file tells is in
+``UNVERIFIABLE_FIELDS``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dprelease.ledger.chain import FIRST, details_of
 from dprelease.ledger.records import Stored, is_words
 from dprelease.release import release
 from dprelease.requests.parts import MAX_DRAWS
-from dprelease.verification import CANNOT_TELL, is_hex, unverifiable
+from dprelease.verification import UNVERIFIABLE_FIELDS, is_hex, unverifiable
 from tests.dprelease.ledger.test_rho import asked as gaussian_request
 from tests.dprelease.ledger.test_rho import opened as in_rho
 from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
@@ -133,8 +134,8 @@ def put(document: Certificate, path: Path_, value: Any) -> None:
 def untold(genuine: Certificate, path: Path_, value: Any) -> str:
     """Why no file tells this value of this field, which must be of its form; empty if files tell it."""
     name = ".".join(map(str, path))
-    if name in CANNOT_TELL:
-        return CANNOT_TELL[name][2] if CANNOT_TELL[name][0](value) else ""
+    if name in UNVERIFIABLE_FIELDS:
+        return UNVERIFIABLE_FIELDS[name][2] if UNVERIFIABLE_FIELDS[name][0](value) else ""
     if path[:2] == ("ledger", "chain"):
         chain = genuine["ledger"]["chain"]
         if path[-1] == "details" and 0 < int(path[2]) < len(chain) - 1 and is_hex(value, 64):
@@ -163,10 +164,10 @@ def test_every_wrong_value_of_every_field_is_caught_though_all_is_booked_anew(st
         for other in wrong_values(value):
             forged = copy.deepcopy(genuine)
             put(forged, path, other)
-            said = verify(rebooked(forged), stored.files)
-            assert all(each.endswith(".") and each.isprintable() for each in said), (path, other, said)
+            faults = verify(rebooked(forged), stored.files)
+            assert all(each.endswith(".") and each.isprintable() for each in faults), (path, other, faults)
             tried += 1
-            if not said:
+            if not faults:
                 assert untold(genuine, path, other), (path, other)
     assert tried > 1000
 
@@ -213,8 +214,8 @@ def test_a_field_more_or_less_anywhere_is_caught(stored: Stored) -> None:
                 place["extra"] = 1
             else:
                 del place[change]
-            said = verify(rebooked(forged), stored.files)
-            assert said or (change == "bits" and untold(genuine, (*path, change), 1)), (path, change)
+            faults = verify(rebooked(forged), stored.files)
+            assert faults or (change == "bits" and untold(genuine, (*path, change), 1)), (path, change)
 
 
 def _at(document: Any, path: Path_) -> Any:
@@ -326,9 +327,9 @@ def test_a_file_that_the_request_cannot_give_is_caught_though_all_is_booked_anew
     assert contents != genuine
     forged = copy.deepcopy(certificate(single))
     forged["files"]["counts.csv"] = digest_of_bytes(contents)
-    said = verify(rebooked(forged), {"counts.csv": contents})
+    faults = verify(rebooked(forged), {"counts.csv": contents})
     spelled = name not in ("nothing", "no text")
-    assert said == [WRONG_FILE if spelled else "counts.csv is not CSV as this program writes it."]
+    assert faults == [WRONG_FILE if spelled else "counts.csv is not CSV as this program writes it."]
 
 
 def test_every_file_is_its_own(stored: Stored) -> None:
@@ -369,8 +370,8 @@ def test_the_command_reads_each_name_once_and_says_what_files_cannot_tell(
     assert main([*command, str(tmp_path / "link" / "counts.csv")]) == 1
     capsys.readouterr()
     assert main([*command, str(genuine)]) == 0
-    said = capsys.readouterr().out
-    assert all(name in said for name in CANNOT_TELL) and all(each in said for each in unverifiable())
+    output = capsys.readouterr().out
+    assert all(name in output for name in UNVERIFIABLE_FIELDS) and all(each in output for each in unverifiable())
 
 
 @pytest.mark.parametrize("document", [None, 5, "x", [], [["a", 1]], {1: 2}, {"format": 1.5}, {"format": object()}])

@@ -29,7 +29,7 @@ from dprelease.ledger.records import Stored
 from dprelease.release import release, unsuitable
 from dprelease.requests import file_checks
 from dprelease.requests.file_checks import read_rows, table_faults
-from dprelease.requests.parts import AskedQuestion
+from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import csv_files, preview_of
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
 from tests.dprelease.test_forged_files import request_for
@@ -42,13 +42,13 @@ NEVER = {"net-walk", "sparse_histogram", "unbounded_mean"}
 SEEDS = 7
 
 
-def few(part: AskedQuestion, rows: int, *, seed: int) -> Dataset:
+def few(part: RequestPart, rows: int, *, seed: int) -> Dataset:
     """So many mock rows of a question; there may be none."""
     dataset = twin(part.reading, n=max(rows, 1), seed=seed).dataset()
     return dataset if rows else replace(dataset, records=dataset.records[:0])
 
 
-def questions(one: dpcore.Entry, *, sizes: tuple[int, ...], epsilons: tuple[float, ...]) -> Iterator[AskedQuestion]:
+def questions(one: dpcore.Entry, *, sizes: tuple[int, ...], epsilons: tuple[float, ...]) -> Iterator[RequestPart]:
     """Questions of an entry that may be released."""
     reading, queries = problem_readings(one)
     for n, epsilon, neighbours in ((n, e, relation) for n in sizes for e in epsilons for relation in Neighbours):
@@ -60,7 +60,7 @@ def questions(one: dpcore.Entry, *, sizes: tuple[int, ...], epsilons: tuple[floa
             yield asked.parts[0]
 
 
-def genuine(part: AskedQuestion, rows: int, *, draws: int, seed: int) -> Iterator[dict[str, bytes]]:
+def genuine(part: RequestPart, rows: int, *, draws: int, seed: int) -> Iterator[dict[str, bytes]]:
     """The files of so many draws."""
     state = part.mechanism.prepare(few(part, rows, seed=seed), part.problem)
     drawn = part.mechanism.run(state, Preview(seed=seed), draws)
@@ -77,7 +77,7 @@ def last_line_twice(files: dict[str, bytes]) -> dict[str, bytes]:
     return changed
 
 
-def count_accepted(part: AskedQuestion, monkeypatch: pytest.MonkeyPatch, *, rows: tuple[int, ...], draws: int) -> int:
+def count_accepted(part: RequestPart, monkeypatch: pytest.MonkeyPatch, *, rows: tuple[int, ...], draws: int) -> int:
     """Check that all genuine files are accepted, and none with a line twice; return how many."""
     preview, count = preview_of(part), 0
     monkeypatch.setattr(file_checks, "preview_of", lambda _: preview)  # the same for each draw
@@ -90,7 +90,7 @@ def count_accepted(part: AskedQuestion, monkeypatch: pytest.MonkeyPatch, *, rows
     return count
 
 
-def numbers_of_rows(part: AskedQuestion, *several: int) -> tuple[int, ...]:
+def numbers_of_rows(part: RequestPart, *several: int) -> tuple[int, ...]:
     """Of data that a question may be about: n, where it is public."""
     return (part.n,) if part.neighbours is Neighbours.REPLACE_ONE else several
 
@@ -150,7 +150,7 @@ def value_file(cell: int, words: object) -> dict[str, bytes]:
     return {"value.csv": f"refused,cell,value\nFalse,{cell},{words}\n".encode()}
 
 
-def faults(part: AskedQuestion, files: dict[str, bytes]) -> list[str]:
+def faults(part: RequestPart, files: dict[str, bytes]) -> list[str]:
     """Of the files of a question."""
     return list(table_faults(part, files, prefix=""))
 

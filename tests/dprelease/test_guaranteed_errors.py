@@ -39,9 +39,9 @@ from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import Preview
-from dplab.limits.outlook import promised_error
+from dplab.limits.data_independent_summary import promised_error
 from dprelease.certificate import certificate, unreleasable, verify
-from dprelease.downloads import PROGRAM, downloads_of, zipped
+from dprelease.downloads import PROGRAM, downloads_of, zip_files
 from dprelease.downloads.report import report
 from dprelease.ledger.records import Stored
 from dprelease.release import rehearse, release, unsuitable
@@ -79,16 +79,16 @@ def test_errors_on_data_made_hard_keep_to_the_printed_number(entry: dpcore.Entry
     rows = [row for row in rows_of(entry, QUICK, seed=seed) if not row.case.of]
     level = FALSE_ALARM / len(ENTRIES) / max(1, len(rows))
     for row in rows:
-        said = describe_error(row.bound, n=row.case.problem.n)
-        assert said.startswith("No guarantee") is not row.bound.guaranteed
+        sentence = describe_error(row.bound, n=row.case.problem.n)
+        assert sentence.startswith("No guarantee") is not row.bound.guaranteed
         if not row.bound.guaranteed:
             continue
         assert row.errors is not None
         if row.bound.unit is ErrorUnit.EXACT:
             assert not (row.errors[np.isfinite(row.errors)] > 0).any()
             continue
-        found = (RANGE if row.bound.unit is ErrorUnit.RANGE else PRINTED).fullmatch(said)
-        assert found, said
+        found = (RANGE if row.bound.unit is ErrorUnit.RANGE else PRINTED).fullmatch(sentence)
+        assert found, sentence
         share = float(found["share"]) / 100
         assert row.bound.value * (1 - 1e-12) <= share <= 1.011 * row.bound.value
         broken = int((row.errors > share * (1 + 1e-9) + 1e-12).sum())
@@ -168,8 +168,8 @@ def asked(
 )
 def test_an_error_is_said_in_its_own_unit(unit: ErrorUnit, words: str) -> None:
     line = Number(low=0.0, high=80_000.0, unit="USD")
-    said = describe_error(replace(BOUND, unit=unit), n=1000, of_range=line.describe_distance)
-    assert said.startswith("With confidence 95%, " + words)
+    sentence = describe_error(replace(BOUND, unit=unit), n=1000, of_range=line.describe_distance)
+    assert sentence.startswith("With confidence 95%, " + words)
 
 
 @pytest.mark.parametrize(
@@ -183,9 +183,9 @@ def test_an_error_is_said_in_its_own_unit(unit: ErrorUnit, words: str) -> None:
 )
 @pytest.mark.parametrize("unit", ErrorUnit)
 def test_what_says_nothing_gives_no_number(bound: Bound, unit: ErrorUnit) -> None:
-    said = describe_error(replace(bound, unit=unit), n=400)
-    assert said.startswith("No guarantee: ") and not replace(bound, unit=unit).guaranteed
-    assert "rows" not in said.replace("500", "")
+    sentence = describe_error(replace(bound, unit=unit), n=400)
+    assert sentence.startswith("No guarantee: ") and not replace(bound, unit=unit).guaranteed
+    assert "rows" not in sentence.replace("500", "")
 
 
 def test_a_rehearsal_gives_no_number_where_nothing_is_guaranteed() -> None:
@@ -216,9 +216,9 @@ def test_rehearsal_certificate_and_report_show_a_bound_where_it_is_guaranteed(
         return
     [part] = request.parts
     bound = part.mechanism.accuracy(part.problem, BETA)
-    said = part.guaranteed_error(BETA)
-    assert bound.guaranteed is not said.startswith("No guarantee")
-    assert rehearse(request).errors == (said,)
+    sentence = part.guaranteed_error(BETA)
+    assert bound.guaranteed is not sentence.startswith("No guarantee")
+    assert rehearse(request).errors == (sentence,)
     lines = [f"{place % 100},{place % 10},{'abc'[place % 3]},x" for place in range(request.n)]
     table = read_table("\n".join(["age,pay,job,name", *lines]).encode(), name="people.csv", header=True)
     ledger, dataset_id = registered(
@@ -229,12 +229,12 @@ def test_rehearsal_certificate_and_report_show_a_bound_where_it_is_guaranteed(
     document = certificate(came)
     assert verify(document, came.files) == []
     accuracy = document["parts"][0]["accuracy"]
-    assert (accuracy["guaranteed_error"], accuracy["unit"]) == (said, bound.unit.value)
+    assert (accuracy["guaranteed_error"], accuracy["unit"]) == (sentence, bound.unit.value)
     assert (accuracy["worst_error"] != "no guarantee") is bound.guaranteed
     about = coverage(part.mechanism, part.problem)
     assert accuracy["statement"] == " ".join(filter(None, (bound.statement if bound.guaranteed else "", about)))
     text = report(came).decode()
-    assert said.split(" (")[0].replace("'", "&#x27;") in text
+    assert sentence.split(" (")[0].replace("'", "&#x27;") in text
     assert bound.statement and (escape(bound.statement) in text) is bound.guaranteed
 
 
@@ -257,7 +257,7 @@ def test_no_script_prints_a_number_of_rows_that_is_no_guarantee(
     ledger, dataset_id = registered(tmp_path / "ledger", rows=table, neighbours=request.neighbours, public_n=n)
     came = release(ledger, dataset_id, request, table, ANALYST)
     assert isinstance(came, Stored), came
-    zipfile.ZipFile(io.BytesIO(zipped(downloads_of(came)))).extractall(tmp_path)
+    zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(came)))).extractall(tmp_path)
     ran = subprocess.run([sys.executable, "-P", str(tmp_path / PROGRAM)], cwd="/", capture_output=True, text=True)
     assert ran.returncode == 0 and f"No guarantee: {reason}" in ran.stdout
     assert not re.search(ROWS_SAID, ran.stdout)

@@ -39,19 +39,19 @@ FILES = ["01-counts.csv", "02-counts.csv"]
 
 def test_a_plan_is_one_charge_one_draw_and_one_certificate(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, delta=1e-6)
-    asked = plan_of(pure=False).request()
-    came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
+    request = plan_of(pure=False).request()
+    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
     assert isinstance(came, Stored) and sorted(came.files) == FILES
     assert [len(came.files[name].splitlines()) for name in FILES] == [5, 5]
     spent = ledger.account(dataset_id).spent
-    assert spent == Price.of(plan_of(pure=False).cost) == Price(first=500_000_000, delta=10**11)
-    assert release(ledger, dataset_id, asked, few_rows(), ANALYST) == came
+    assert spent == Price.of(plan_of(pure=False).cost) == Price(epsilon_or_rho=500_000_000, delta=10**11)
+    assert release(ledger, dataset_id, request, few_rows(), ANALYST) == came
     assert ledger.account(dataset_id).spent == spent and len(ledger.outcomes(dataset_id)) == 1
-    told = certificate(came)
-    assert verify(told, came.files) == [] == check(ledger, dataset_id)
-    parts = told["parts"]
+    document = certificate(came)
+    assert verify(document, came.files) == [] == check(ledger, dataset_id)
+    parts = document["parts"]
     assert [part["files"] for part in parts] == [[name] for name in FILES]
-    assert sum((Price.read(part["guarantee"]) for part in parts), Price(first=0)) == spent
+    assert sum((Price.read(part["guarantee"]) for part in parts), Price(epsilon_or_rho=0)) == spent
     assert [part["mechanism"]["key"] for part in parts] == ["identity", "gaussian"]
     other = release(ledger, dataset_id, plan_of(pure=False).request(draw=2), few_rows(), ANALYST)
     assert isinstance(other, Stored) and ledger.account(dataset_id).spent == spent + spent
@@ -74,7 +74,7 @@ def test_what_the_account_of_each_question_adds_up_is_never_above_the_charge(
     charged = ledger.account(dataset_id).spent
     assert len(accounts) == 2 and all(account.charges for account in accounts)
     deltas = [account.delta(question.epsilon) for account, question in zip(accounts, plan.questions, strict=True)]
-    assert sum(question.epsilon for question in plan.questions) * 10**9 <= charged.first
+    assert sum(question.epsilon for question in plan.questions) * 10**9 <= charged.epsilon_or_rho
     assert 0 < sum(deltas) * 10**18 <= charged.delta
 
 
@@ -92,27 +92,27 @@ def test_where_one_question_fails_nothing_of_the_others_is_shown(
         return drawn[0]
 
     monkeypatch.setattr(releases, "draw", second_fails)
-    asked = plan_of().request()
-    assert release(ledger, dataset_id, asked, few_rows(), ANALYST) == Failed(sentence=RAISED)
+    request = plan_of().request()
+    assert release(ledger, dataset_id, request, few_rows(), ANALYST) == Failed(sentence=RAISED)
     assert len(drawn) == 1 and not ledger.stored(dataset_id) and check(ledger, dataset_id) == []
-    assert ledger.account(dataset_id).spent.first == 500_000_000
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 500_000_000
 
 
 def test_a_plan_over_budget_or_with_a_question_that_is_not_released_draws_nothing(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=0.4)
     came = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
     assert came == Refused(sentence="Needs ε 0.5; ε 0.4 is left. Nothing was drawn.")
-    asked = Request(parts=(question_of(), question_of(bounds_from_data=True)))
-    came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
+    request = Request(parts=(question_of(), question_of(bounds_from_data=True)))
+    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
     assert isinstance(came, Refused) and came.sentence.startswith("Question 2: Bounds or labels were read off")
-    assert ledger.account(dataset_id).spent.first == 0
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 0
 
 
 def test_a_rehearsal_of_a_plan_is_of_all_its_questions() -> None:
-    told = rehearse(plan_of().request())
-    assert told.numbers == 8
-    assert [each.partition(" ")[0] for each in told.errors] == ["No", "With"]
-    assert told.errors[0].startswith("No guarantee: ") and told.errors[1].startswith("With confidence ")
+    rehearsal = rehearse(plan_of().request())
+    assert rehearsal.numbers == 8
+    assert [each.partition(" ")[0] for each in rehearsal.errors] == ["No", "With"]
+    assert rehearsal.errors[0].startswith("No guarantee: ") and rehearsal.errors[1].startswith("With confidence ")
 
 
 @pytest.mark.parametrize(("person", "rows"), [("", 1), ("person", 1), ("person", 2), ("age", 3)])
@@ -122,7 +122,7 @@ def test_a_request_for_others_than_are_registered_is_refused(tmp_path: Path, per
         came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
         assert isinstance(came, Refused)
         assert "registered for persons (column “person”) with at most 3 rows" in came.sentence
-    assert ledger.account(dataset_id).spent.first == 0
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 0
 
 
 def test_persons_are_charged_and_promised_what_their_rows_cost(tmp_path: Path) -> None:
@@ -133,12 +133,12 @@ def test_persons_are_charged_and_promised_what_their_rows_cost(tmp_path: Path) -
     plan = plan_of(person="person", rows=3, pure=False)
     came = release(ledger, dataset_id, plan.request(), rows, ANALYST)
     assert isinstance(came, Stored)
-    told = certificate(came)
+    document = certificate(came)
     # The Laplace half costs 3 · 0.25; the Gaussian half less than group privacy's, by its delta at three rows at once.
-    assert told["guarantee"]["epsilon"] == "1.499151" and told["guarantee"]["unit"]["rows_a_person"] == 3
+    assert document["guarantee"]["epsilon"] == "1.499151" and document["guarantee"]["unit"]["rows_a_person"] == 3
     delta = 1e-7 * math.expm1(0.75) / math.expm1(0.25)
-    assert float(told["guarantee"]["delta"]) == pytest.approx(delta, rel=1e-8) == pytest.approx(plan.cost.delta)
-    assert verify(told, came.files) == []
+    assert float(document["guarantee"]["delta"]) == pytest.approx(delta, rel=1e-8) == pytest.approx(plan.cost.delta)
+    assert verify(document, came.files) == []
 
 
 # Two columns of two cells each, of two persons: every table of at most three rows.
@@ -232,7 +232,7 @@ def worst(price: Price, cap: int) -> float:
     without = [(rows, tuple(row for row in rows if row[0] != person)) for rows in TABLES for person in PERSONS]
     pairs = {(histograms(one, cap), histograms(other, cap)) for one, other in without}
     both = pairs | {(other, one) for one, other in pairs}
-    return max(divergence(one, other, price.first / 10**9) for one, other in both)
+    return max(divergence(one, other, price.epsilon_or_rho / 10**9) for one, other in both)
 
 
 @pytest.mark.slow
@@ -274,10 +274,14 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
 
 @pytest.mark.parametrize("name", JOINT)
 def test_a_forged_part_is_caught_however_well_it_is_sealed(stored: Stored, name: str) -> None:
-    told = copy.deepcopy(certificate(stored))
-    assert verify(told, stored.files) == []
-    JOINT[name](told)
-    assert verify(told, stored.files) and verify(sealed(told), stored.files) and verify(rebooked(told), stored.files)
+    document = copy.deepcopy(certificate(stored))
+    assert verify(document, stored.files) == []
+    JOINT[name](document)
+    assert (
+        verify(document, stored.files)
+        and verify(sealed(document), stored.files)
+        and verify(rebooked(document), stored.files)
+    )
 
 
 def test_a_column_that_the_file_lacks_is_refused_before_anything_is_charged(tmp_path: Path) -> None:
@@ -289,4 +293,4 @@ def test_a_column_that_the_file_lacks_is_refused_before_anything_is_charged(tmp_
     for name, asked in (("pay", pay), ("job", job)):
         refused = release(ledger, dataset_id, asked, few_rows(), ANALYST)
         assert refused == Refused(sentence=f"The file has no column named “{name}”.")
-    assert ledger.account(dataset_id).spent.first == 0
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 0

@@ -73,8 +73,8 @@ def test_an_old_plan_of_a_clipped_mean_asks_for_the_counted_one(plan: Plan, rela
     assert "clipped_mean" not in told.proved(told.questions[0])
     assert Plan.read(told.text) == told
     full = replace(plan.table.columns[0], on=Number(high=80, bins=80))
-    asked = replace(plan.questions[0], entry_key="clipped_mean")
-    sure = Plan(table=replace(plan.table, columns=(full,)), n=200, questions=(asked,), neighbours=relation)
+    question = replace(plan.questions[0], entry_key="clipped_mean")
+    sure = Plan(table=replace(plan.table, columns=(full,)), n=200, questions=(question,), neighbours=relation)
     kept = relation is Neighbours.REPLACE_ONE
     assert sure.questions[0].entry_key == ("clipped_mean" if kept else "counted-mean")
     assert set(sure.proved(sure.questions[0])) == {"counted-mean", *(["clipped_mean"] * kept)}
@@ -90,14 +90,14 @@ def test_an_old_plan_of_a_clipped_mean_asks_for_the_counted_one(plan: Plan, rela
 def test_a_request_of_a_mean_over_an_unconfirmed_n_is_refused_before_the_charge(
     domain: Number, relation: Neighbours, said: str, tmp_path: Path
 ) -> None:
-    asked = request_of(
+    request = request_of(
         key="clipped_mean", reading=Columns(names=("age",), on=domain), queries=Thresholds(domain=domain), n=20,
         neighbours=relation,
     )  # fmt: skip
-    assert said in unsuitable(asked)
+    assert said in unsuitable(request)
     ledger, dataset_id = registered(tmp_path, neighbours=relation, public_n=20)
-    assert said in refusal(asked, ledger.registration(dataset_id), ledger.account(dataset_id))
-    came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
+    assert said in refusal(request, ledger.registration(dataset_id), ledger.account(dataset_id))
+    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
     assert not isinstance(came, Stored) and said in came.sentence and not ledger.outcomes(dataset_id)
 
 
@@ -111,11 +111,11 @@ def test_a_rehearsal_says_rows_missing_and_bounds_of_every_value(plan: Plan) -> 
 
 def test_what_counts_is_said_as_it_was_declared() -> None:
     def said(domain: Number | Labels, key: str, **values: object) -> str:
-        asked = question_of(
+        part = question_of(
             key=key, reading=Columns(names=("age",), on=domain), n=20, values=values,
             queries=next(kind for kind in entry(key).queries)(domain=domain), neighbours=Neighbours.REPLACE_ONE,
         )  # fmt: skip
-        return coverage(asked.mechanism, asked.problem)
+        return coverage(part.mechanism, part.problem)
 
     assert said(Number(high=80, unit="USD"), "clipped_mean") == (
         "Numbers are cut off at 0 USD and 80 USD; a cell without a number counts as 0 USD. "
@@ -177,10 +177,10 @@ def test_the_walk_from_the_plan_to_the_report(
 
 def test_a_mean_of_no_rows_is_a_refusal_that_says_nothing(tmp_path: Path, plan: Plan) -> None:
     empty = few_rows([float("nan")] * 200)
-    asked = replace(plan, n=30, questions=plan.questions[:1]).request()
+    request = replace(plan, n=30, questions=plan.questions[:1]).request()
     ledger, dataset_id = registered(tmp_path, epsilon=2_000.0, rows=empty)
     for draw in range(1, 41):  # of draws of noise around 0 one half are below: forty in a row are not, hardly ever
-        came = release(ledger, dataset_id, replace(asked, draw=draw), empty, ANALYST)
+        came = release(ledger, dataset_id, replace(request, draw=draw), empty, ANALYST)
         assert isinstance(came, Stored)
         frame = pd.read_csv(io.BytesIO(came.files["value.csv"]))
         if frame["refused"].any():

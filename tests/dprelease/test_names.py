@@ -16,7 +16,7 @@ from dpcore.data.reading.intake import clean_name, clean_names
 from dprelease.ledger.records import Actor, LedgerError, Role
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan
-from dprelease.verification import CANNOT_TELL
+from dprelease.verification import UNVERIFIABLE_FIELDS
 from tests.kit.ledgers import plan_of, registered
 
 BLANKS = {
@@ -34,7 +34,7 @@ def test_a_name_that_shows_nothing_is_refused_everywhere(name: str, tmp_path: Pa
     with pytest.raises(LedgerError, match=r"^The name of the steward must be 1 to 200 printable characters"):
         ledger.set_budget(dataset_id, Price.allowed(epsilon=3.0), "more", Actor(name=name, role=Role.STEWARD))
     for field in ("data.name", "data.unit.stated_by", "by"):
-        assert not CANNOT_TELL[field][0](name)
+        assert not UNVERIFIABLE_FIELDS[field][0](name)
     assert clean_name(name) == "" and clean_names([name])[0] == ("column 1",) and is_value(name)
     with pytest.raises(ParameterError, match="name must have a character"):
         DeclaredColumn(name=name, on=Labels(yes_no=True))

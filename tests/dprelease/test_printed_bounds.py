@@ -14,7 +14,7 @@ from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.intervals.printed import PrintedIntervals
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
-from dprelease.requests.parts import AskedQuestion
+from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import BETA
 from tests.dprelease.test_catalogue_releases import requested
 
@@ -43,7 +43,7 @@ PRINTED = {
 EPSILONS = (0.37, 0.71, 1.3, 2.9, 5.3)
 
 
-def question_at(key: str, epsilon: float) -> AskedQuestion:
+def question_at(key: str, epsilon: float) -> RequestPart:
     """The catalogue's small question, of more rows."""
     [part] = requested(dpcore.entry(key), Neighbours.REPLACE_ONE).parts
     return replace(part, n=20_000, values={**part.values, "epsilon": epsilon})

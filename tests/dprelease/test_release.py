@@ -26,9 +26,8 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.ranges import Cells, Rectangles
 from dprelease.certificate import certificate, verify
 from dprelease.ledger.checks import check
-from dprelease.ledger.connection import connected
+from dprelease.ledger.connection import open_connection
 from dprelease.ledger.copies import backup
-from dprelease.ledger.looks import note_look
 from dprelease.ledger.records import (
     DIED,
     RAISED,
@@ -43,8 +42,9 @@ from dprelease.ledger.records import (
     Stored,
 )
 from dprelease.ledger.store import Ledger
+from dprelease.ledger.true_value_access import note_access
 from dprelease.ledger.units import Price
-from dprelease.release import CLOCK, FEW, STRANGE, TOO_WIDE, refusal, rehearse, release, too_wide, unsuitable
+from dprelease.release import CLOCK, FEW, TOO_WIDE, UNREGISTERED_ROWS, refusal, rehearse, release, too_wide, unsuitable
 from dprelease.requests.parts import Request
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, question_of, registered, request_of
 
@@ -53,7 +53,7 @@ SECRET = "s3cr3t"
 
 def spent(ledger: Ledger, dataset_id: str) -> int:
     """In units of 10⁻⁹."""
-    return ledger.account(dataset_id).spent.first
+    return ledger.account(dataset_id).spent.epsilon_or_rho
 
 
 def test_a_release_is_charged_once_and_given_back_free(tmp_path: Path) -> None:
@@ -75,12 +75,12 @@ def test_whoever_has_no_role_is_refused_and_nothing_is_held(tmp_path: Path) -> N
     assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
-    with connected(ledger.path(dataset_id)) as connection:
+    with open_connection(ledger.path(dataset_id)) as connection:
         assert connection.execute("SELECT count(*) FROM entries WHERE kind = 'attempt'").fetchone() == (1,)
     with pytest.raises(LedgerError, match="Only stewards and analysts may write"):
-        ledger.tell(dataset_id, "something", viewer)
+        ledger.record_access(dataset_id, "something", viewer)
     with pytest.raises(LedgerError, match="Only stewards and analysts may release"):
-        ledger.begin(dataset_id, {"format": "of a viewer"}, Price(first=1), viewer)
+        ledger.begin(dataset_id, {"format": "of a viewer"}, Price(epsilon_or_rho=1), viewer)
 
 
 @pytest.mark.parametrize(
@@ -109,20 +109,20 @@ def test_a_file_that_was_not_read_as_the_request_says_is_refused(
 def test_marginals_that_are_one_constant_are_refused_before_the_charge(tmp_path: Path, relation: Neighbours) -> None:
     """Of 50 rows noise costs more than three-way marginals tell: the plan has no count, and nothing would be drawn."""
     source = generated_attributes(n=50, attributes=8)
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "reading": source.reading,
         "queries": AtLeast(domain=source.on(Product), width=3),
         "key": "marginals-polynomial",
         "neighbours": relation,
     }
-    request, table = request_of(**asked, n=50, epsilon=1.0), read_frame(source.dataset().frame())
+    request, table = request_of(**settings, n=50, epsilon=1.0), read_frame(source.dataset().frame())
     ledger, dataset_id = registered(tmp_path, rows=table, neighbours=relation, public_n=50)
     with pytest.raises(ParameterError, match="every answer would be one constant"):
         rehearse(request)
     came = release(ledger, dataset_id, request, table, ANALYST)
     assert came == Refused(sentence=CONSTANT) and not spent(ledger, dataset_id)
     assert refusal(request, ledger.registration(dataset_id), ledger.account(dataset_id)) == CONSTANT
-    assert unsuitable(request_of(**asked, n=50_000, epsilon=1.0)) == ""
+    assert unsuitable(request_of(**settings, n=50_000, epsilon=1.0)) == ""
 
 
 @pytest.mark.slow
@@ -136,9 +136,9 @@ def test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not(tmp_path: Path)
 
 def test_delta_is_charged_too(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, delta=1.5e-6)
-    asked: dict[str, Any] = {"key": "gaussian", "values": {"epsilon": 0.5, "delta": 1e-6}}
-    assert isinstance(release(ledger, dataset_id, request_of(**asked), few_rows(), ANALYST), Stored)
-    came = release(ledger, dataset_id, request_of(**asked, draw=2), few_rows(), ANALYST)
+    settings: dict[str, Any] = {"key": "gaussian", "values": {"epsilon": 0.5, "delta": 1e-6}}
+    assert isinstance(release(ledger, dataset_id, request_of(**settings), few_rows(), ANALYST), Stored)
+    came = release(ledger, dataset_id, request_of(**settings, draw=2), few_rows(), ANALYST)
     assert came == Refused(sentence="Needs ε 0.5 and δ 0.000001; ε 1.5 and δ 0.0000005 is left. Nothing was drawn.")
 
 
@@ -273,10 +273,10 @@ def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypa
         ledger.machine_failed(dataset_id, again, STEWARD)
     came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
     assert isinstance(came, Stored)
-    told = certificate(came)
-    assert told["guarantee"]["whole_data_set"]["machine_failures_declared"] == 1
-    assert told["guarantee"]["whole_data_set"]["spent"]["epsilon"] == "1"
-    assert verify(told, came.files) == []
+    document = certificate(came)
+    assert document["guarantee"]["whole_data_set"]["machine_failures_declared"] == 1
+    assert document["guarantee"]["whole_data_set"]["spent"]["epsilon"] == "1"
+    assert verify(document, came.files) == []
 
 
 def test_while_one_draws_others_read_register_and_wait_their_turn(
@@ -340,7 +340,7 @@ def test_rows_of_one_data_set_are_no_version_of_another(tmp_path: Path) -> None:
 def test_nothing_is_drawn_where_the_ledger_does_not_add_up(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path)
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
-    with connected(ledger.path(dataset_id)) as connection:
+    with open_connection(ledger.path(dataset_id)) as connection:
         [(name, trigger)] = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name = 'payloads_never_change'"
         ).fetchall()
@@ -377,7 +377,7 @@ def test_nothing_is_drawn_for_an_attempt_that_somebody_else_booked_meanwhile(
     usual = Ledger.drawing
 
     def drawing(self: Ledger, dataset_id: str, attempt: Attempt | None = None) -> Any:
-        self.book_dead(dataset_id)
+        self.book_dead_attempts(dataset_id)
         return usual(self, dataset_id, attempt)
 
     monkeypatch.setattr(Ledger, "drawing", drawing)
@@ -401,17 +401,17 @@ def test_rows_of_a_version_that_the_ledger_no_longer_has_are_refused(
         return usual(self, dataset_id, **named)
 
     monkeypatch.setattr(Ledger, "turn", turn)
-    assert release(ledger, dataset_id, request_of(), rows, ANALYST) == Refused(sentence=STRANGE)
+    assert release(ledger, dataset_id, request_of(), rows, ANALYST) == Refused(sentence=UNREGISTERED_ROWS)
     assert ledger.outcomes(dataset_id) == [] and not ledger.account(dataset_id).begun
 
 
 def test_a_look_noted_at_the_last_moment_is_in_the_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = registered(tmp_path)
-    [print_of_rows] = ledger.fingerprints(dataset_id)
+    [rows_fingerprint] = ledger.fingerprints(dataset_id)
     usual = Ledger.begin
 
     def begin(self: Ledger, *arguments: Any, **named: Any) -> Any:
-        note_look(self.folder, print_of_rows)
+        note_access(self.folder, rows_fingerprint)
         return usual(self, *arguments, **named)
 
     monkeypatch.setattr(Ledger, "begin", begin)
@@ -491,9 +491,9 @@ def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(releases, "draw", noted)
-        told = rehearse(request_of())
+        rehearsal = rehearse(request_of())
     assert len(drawn) == 1, "by the secure sampler, as a release is drawn"
-    assert told.numbers == 4 and told.seconds > 0 and "Nothing was charged." in told.sentence
+    assert rehearsal.numbers == 4 and rehearsal.seconds > 0 and "Nothing was charged." in rehearsal.sentence
     with pytest.raises(ParameterError, match="approximate"):
         pairs = Columns(names=("age", "pay"), on=(grid := Product.map(Number(bits=5), Number(bits=5))))
         rehearse(request_of(key="net-walk", reading=pairs, queries=Rectangles(domain=grid)))
@@ -505,8 +505,8 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
     domain = Number(high=20.0, bits=1)
     counts: dict[str, Any] = {"reading": Columns(names=("age",), on=domain), "queries": Cells(domain=domain)}
-    asked = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
-    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    request = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
+    came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
     first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
     assert (first, second) == (3, 2)  # at ε = 20 noise of a row has chance 10⁻⁸
@@ -519,8 +519,8 @@ def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> Non
     ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
     domain = Number(high=20.0, bits=1)
     counts: dict[str, Any] = {"reading": Columns(names=("age",), on=domain), "queries": Cells(domain=domain)}
-    asked = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
-    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    request = request_of(epsilon=20.0, person="person", rows_a_person=3, **counts)
+    came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored)
     first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
     assert (first, second) == (1, 1)  # as one person's, a row more of nobody's could push another out
@@ -543,8 +543,8 @@ def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> 
     else:
         pytest.fail("the number of rows stands in each")
     assert b"ages" in public and b"ages" in kept, "the search finds what is there"
-    [print_of_rows] = ledger.fingerprints(dataset_id)
-    assert print_of_rows.encode() not in public
+    [rows_fingerprint] = ledger.fingerprints(dataset_id)
+    assert rows_fingerprint.encode() not in public
 
 
 def test_rows_that_are_gone_are_refused_free_and_not_by_their_files_name(tmp_path: Path) -> None:
@@ -575,8 +575,8 @@ def test_what_an_analyst_may_ask_hangs_on_public_numbers_and_not_on_the_rows(
     ):
         reading = Vectors(measures=measures[:many])
         queries = Halfspaces(domain=reading.domain)
-        asked = request_of(reading=reading, queries=queries, n=n, key="halfspaces", values={})
-        assert too_wide(replace(fixed, public_n=n), asked, few_rows()) == sentence
+        request = request_of(reading=reading, queries=queries, n=n, key="halfspaces", values={})
+        assert too_wide(replace(fixed, public_n=n), request, few_rows()) == sentence
     with pytest.raises(ParameterError, match="another"):
         Vectors(measures=measures[:1] * 2)
     monkeypatch.setattr(releases, "BYTES_TO_READ", 20_000)

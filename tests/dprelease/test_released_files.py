@@ -18,7 +18,7 @@ from dpcore.queries.ranges import Intervals
 from dpcore.randomness import Account, Secure
 from dpcore.randomness.sampler import Draw, DrawnT, Sampler
 from dprelease.certificate import unreleasable
-from dprelease.requests.parts import AskedQuestion
+from dprelease.requests.parts import RequestPart
 from dprelease.requests.tables import csv_files
 from tests.dprelease.test_catalogue_releases import ENTRIES, ROWS, requested
 from tests.kit.ledgers import question_of
@@ -65,13 +65,13 @@ def people(*, changed: bool, neighbours: Neighbours) -> Table:
     return read_table("\n".join(["age,pay,job", *lines]).encode(), name="people.csv", header=True)
 
 
-def dataset(part: AskedQuestion, *, changed: bool) -> Dataset:
+def dataset(part: RequestPart, *, changed: bool) -> Dataset:
     """Of a question."""
     table = people(changed=changed, neighbours=part.neighbours)
     return part.reading.dataset(table, Provenance(kind=ProvenanceKind.PRIVATE, title="people"))
 
 
-def files(part: AskedQuestion, mechanism: Any, sampler: Sampler, *, changed: bool) -> dict[str, bytes]:
+def files(part: RequestPart, mechanism: Any, sampler: Sampler, *, changed: bool) -> dict[str, bytes]:
     """What would be given to others."""
     state = mechanism.prepare(dataset(part, changed=changed), part.problem)
     return csv_files(mechanism.run(state, sampler, 1))
@@ -117,6 +117,6 @@ def test_a_long_file_is_written_in_blocks_between_which_others_compute(monkeypat
 
     monkeypatch.setattr(CSVFormatter, "_save_chunk", noted)
     line = Number(high=20.0, bits=13)
-    asked = question_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
-    made = csv_files(releases.draw(asked, asked.problem, twin(asked.reading, n=ROWS).dataset()))
+    part = question_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
+    made = csv_files(releases.draw(part, part.problem, twin(part.reading, n=ROWS).dataset()))
     assert made["counts.csv"].count(b"\n") == line.size + 1 == sum(blocks) + 1 and max(blocks) <= 1024

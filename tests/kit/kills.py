@@ -173,8 +173,8 @@ class Watch:
         if not again.startswith(expected):
             self.wrong.append(f"{state} was left, and the next press shows {again[:20]}")
         after = ledger.account(dataset_id)
-        charged = sum(PRICE.first for _ in ledger.outcomes(dataset_id))
-        if after.begun or after.spent.first != charged:
+        charged = sum(PRICE.epsilon_or_rho for _ in ledger.outcomes(dataset_id))
+        if after.begun or after.spent.epsilon_or_rho != charged:
             self.wrong.append("what is spent is not what entries explain")
 
     def as_copied(self, ledger: Ledger, dataset_id: str, old: bytes) -> None:
@@ -333,7 +333,7 @@ def races(watch: Watch, count: int) -> None:
         told = sorted(ended(*each).split()[0] for each in children)
         watch.seen[" ".join(told)] += 1
         watch.wrong += check(ledger, dataset_id)
-        if told != ["Refused", "Stored"] or ledger.account(dataset_id).left.first:
+        if told != ["Refused", "Stored"] or ledger.account(dataset_id).left.epsilon_or_rho:
             watch.wrong.append(f"a budget for one gave {told}")
 
 

@@ -21,16 +21,16 @@ from dpcore.data.reading.format import USUAL, Format
 from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
 from dpcore.queries.ranges import Intervals
-from dprelease.ledger.connection import connected
+from dprelease.ledger.connection import open_connection
 from dprelease.ledger.fingerprint import NOTE, key_of
 from dprelease.ledger.records import Actor, Registration, Role
 from dprelease.ledger.schema import VERSION
 from dprelease.ledger.store import Ledger
-from dprelease.ledger.stores.chosen import ADDRESS
 from dprelease.ledger.stores.note import write_note
+from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
 ANALYST = Actor(name="Grace", role=Role.ANALYST)
@@ -79,7 +79,7 @@ def few_rows(ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = 
     return cast(Table, FewRows(ages, persons))
 
 
-def question_of(*, epsilon: float = 0.5, key: str = "identity", **changed: Any) -> AskedQuestion:
+def question_of(*, epsilon: float = 0.5, key: str = "identity", **changed: Any) -> RequestPart:
     """Intervals of ages, in four cells."""
     domain = Number(high=20.0, bits=2)
     usual: dict[str, Any] = {
@@ -90,7 +90,7 @@ def question_of(*, epsilon: float = 0.5, key: str = "identity", **changed: Any) 
         "entry_key": key,
         "values": {"epsilon": epsilon},
     }
-    return AskedQuestion(**usual | changed)
+    return RequestPart(**usual | changed)
 
 
 def request_of(
@@ -129,7 +129,7 @@ def of_an_older_schema(path: Path) -> None:
 
 def forge(path: Path, script: str) -> None:
     """Whatever plain SQL can do once the triggers are gone; they are put back, so that nothing but the rows tells."""
-    with connected(path) as connection:
+    with open_connection(path) as connection:
         connection.execute("PRAGMA foreign_keys = OFF")
         triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for trigger, _ in triggers:

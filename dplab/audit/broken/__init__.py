@@ -1,4 +1,4 @@
-"""BROKEN ON PURPOSE: programs that claim a privacy they do not have, kept to be caught.
+"""BROKEN ON PURPOSE: programs whose privacy claims are false, for the audit to refute.
 
 None of them is a Mechanism, none is in the catalogue, and nothing but the audit may import them; a test says so.
 """

@@ -1,1 +1,1 @@
-"""Where the data sets of a ledger are kept: files of SQLite in its folder, or schemas of a Postgres database."""
+"""Stores of a ledger's data sets: SQLite files in its folder, or schemas of a Postgres database."""

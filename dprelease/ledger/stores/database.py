@@ -1,9 +1,8 @@
-"""One schema of a Postgres database per data set, with the same tables, triggers and digests as a file has.
+"""Store in a Postgres database: one schema per data set, with the same tables, triggers and digests as a file.
 
-A data set's writer holds an advisory lock until its transaction ends; those of other data sets do not wait for it.
-Where the connection is lost while a commit is under way, nobody knows whether it was done. But every transaction that
-writes ends the chain with a salted digest of its own: whoever connects again, waits for that lock and finds it knows
-that it was done.
+A data set's writer holds an advisory lock until its transaction ends; writers of other data sets do not wait for it.
+If the connection is lost during a commit, its outcome is unknown. But every write transaction ends the chain with its
+own salted digest: a new connection that waits for the lock and finds this digest knows that the commit was done.
 """
 
 from __future__ import annotations
@@ -21,29 +20,30 @@ from typing import Any
 from typing_extensions import override
 
 from dprelease.ledger.connection import PATIENCE, RESTORES
-from dprelease.ledger.connection import sentences as file_sentences
+from dprelease.ledger.connection import translate_errors as file_sentences
 from dprelease.ledger.fingerprint import NAME
 from dprelease.ledger.reading import document_in, last_in, registration_in
 from dprelease.ledger.records import DAMAGED, UNSURE, UNWRITABLE, LedgerDamaged, LedgerError, LedgerUnsure
 from dprelease.ledger.stores.files import NO_SUCH
 from dprelease.ledger.stores.note import note_in, write_note
-from dprelease.ledger.stores.shape import expected_shape, shape_of
-from dprelease.ledger.stores.spoken import Spoken, driver, lock_number, sentences
-from dprelease.ledger.stores.translated import KNOWN, script
+from dprelease.ledger.stores.postgres import PostgresConnection, driver, lock_number, translate_errors
+from dprelease.ledger.stores.postgres_schema import KNOWN, script
+from dprelease.ledger.stores.protocols import LedgerConnection, Store
+from dprelease.ledger.stores.schema_shape import expected_shape, shape_of
 
 NAMES = re.compile(r"[a-z][a-z0-9_]{0,19}")
-"""Of a ledger in its database."""
+"""Pattern of a ledger's name in its database."""
 UNFAMILIAR = "The ledger has another schema than this program knows. Use the program that wrote it."
 OTHER_KEY = "The key beside the ledger is another one than its database knows. Restore a copy of it."
 OTHER_DATABASE = "The ledger's database is another one than its folder knows, or was emptied. Name the right one."
 SETTLING = 30.0
-"""Seconds to ask a database what became of a commit."""
+"""Seconds to query a database for the outcome of a commit."""
 AGAIN = 0.2
-"""Seconds between two times."""
+"""Seconds between two such queries."""
 
 
-class Database:
-    """See Store."""
+class Database(Store):
+    """Store in a Postgres database."""
 
     def __init__(self, address: str, *, folder: Path, name: str) -> None:
         if not NAMES.fullmatch(name):
@@ -52,109 +52,114 @@ class Database:
 
     @override
     def __repr__(self) -> str:
-        """Without the address, which may hold a password."""
+        """Return a repr without the address, which may hold a password."""
         return f"<Database: {self.name}>"
 
     def schema(self, dataset_id: str) -> str:
-        """Of a data set; raises LedgerError for what is no name of one."""
+        """Return the schema of a data set; raises LedgerError for an invalid id."""
         if not re.fullmatch(NAME, dataset_id):
             raise LedgerError(NO_SUCH)
         return f"{self.name}_{dataset_id}"
 
     @contextmanager
-    def spoken(self) -> Iterator[Spoken]:
-        """A connection to the database."""
-        with sentences():
-            connection = Spoken(self.address)
+    def connection(self) -> Iterator[PostgresConnection]:
+        """Open a connection to the database."""
+        with translate_errors():
+            connection = PostgresConnection(self.address)
             try:
                 yield connection
             finally:
                 connection.close()
 
+    @override
     def dataset_ids(self) -> list[str]:
-        """See Store."""
-        with self.spoken() as connection:
-            return self._held(connection)
+        with self.connection() as connection:
+            return self._registered_ids(connection)
 
-    def _held(self, connection: Spoken) -> list[str]:
+    def _registered_ids(self, connection: PostgresConnection) -> list[str]:
         query = "SELECT nspname::text FROM pg_namespace WHERE nspname ~ ? ORDER BY 1"
-        found = connection.execute(query, (f"^{self.name}_{NAME}$",)).fetchall()
-        return [schema.removeprefix(f"{self.name}_") for (schema,) in found]
+        schemas = connection.execute(query, (f"^{self.name}_{NAME}$",)).fetchall()
+        return [schema.removeprefix(f"{self.name}_") for (schema,) in schemas]
 
+    @override
     @contextmanager
-    def connected(self, dataset_id: str) -> Iterator[OpenSchema]:
-        """See Store."""
+    def open_connection(self, dataset_id: str) -> Iterator[OpenSchema]:
         schema = self.schema(dataset_id)
-        with self.spoken() as connection:
+        with self.connection() as connection:
             query = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = ?"
-            told = connection.execute(query, (schema,)).fetchone()
-            if told is None:
+            comment = connection.execute(query, (schema,)).fetchone()
+            if comment is None:
                 raise LedgerError(NO_SUCH)
-            if told != (KNOWN,):
+            if comment != (KNOWN,):
                 raise LedgerError(UNFAMILIAR)
             connection.execute(f"SET search_path = {schema}, pg_temp")
             yield OpenSchema(self, dataset_id, connection)
 
+    @override
     @contextmanager
     def writing(self, dataset_id: str) -> Iterator[OpenSchema]:
-        """See Store."""
-        with self.connected(dataset_id) as connection, transaction(connection):
+        with self.open_connection(dataset_id) as connection, transaction(connection):
             yield connection
 
+    @override
     @contextmanager
     def beginning(self, dataset_id: str) -> Iterator[OpenSchema]:
-        """See Store; Postgres makes tables in a transaction."""
+        """Open the transaction that creates a data set's schema, see ``Store``; DDL is transactional in Postgres."""
         schema = self.schema(dataset_id)
-        with self.spoken() as plain:
+        with self.connection() as plain:
             connection = OpenSchema(self, dataset_id, plain)
             with transaction(connection):
                 plain.execute(f"CREATE SCHEMA {schema}")
                 plain.execute(script(schema))
                 yield connection
 
+    @override
     @contextmanager
     def turn(self, dataset_id: str, *, patience: float) -> Iterator[None]:
-        """See Store; who loses the connection loses the turn, and can book nothing that another booked as dead."""
-        with self.connected(dataset_id):
+        """Hold the draw lock; it is lost with the connection, and ``book`` then finds another outcome."""
+        with self.open_connection(dataset_id):
             pass
-        with self._alone("turn", dataset_id, patience=patience):
+        with self._exclusive("turn", dataset_id, patience=patience):
             yield
 
+    @override
     @contextmanager
     def registering(self, key: bytes) -> Iterator[None]:
-        """See Store; with another key, or in another database, the same rows would get another budget."""
+        """Hold the registration lock; another key or database would give the same rows another budget."""
         mark = hmac.digest(key, b"mark", hashlib.sha256).hex()
-        with self._alone("registering", patience=PATIENCE) as connection:
-            with sentences():
+        with self._exclusive("registering", patience=PATIENCE) as connection:
+            with translate_errors():
                 connection.execute(
                     f"CREATE SCHEMA IF NOT EXISTS {self.name};"
                     f" CREATE TABLE IF NOT EXISTS {self.name}.keys (mark text PRIMARY KEY, id text);"
                     f" ALTER TABLE {self.name}.keys ADD COLUMN IF NOT EXISTS id text;"
                 )
                 known = connection.execute(f"SELECT mark, id FROM {self.name}.keys").fetchall()
-                self._same(known, mark, new=not known and not self._held(connection), connection=connection)
+                self._require_same_database(
+                    known, mark, new=not known and not self._registered_ids(connection), connection=connection
+                )
             yield
 
-    def _same(self, known: list[Any], mark: str, *, new: bool, connection: Spoken) -> None:
-        """Whether this is the database that the folder's note tells; it is told before anything is registered."""
+    def _require_same_database(self, known: list[Any], mark: str, *, new: bool, connection: PostgresConnection) -> None:
+        """Check that the database is the one in the folder's note, which is written before the first registration."""
         _, noted = note_in(self.folder) or ("", "")
-        if noted and noted not in [told for _, told in known]:
+        if noted and noted not in [database_id for _, database_id in known]:
             raise LedgerError(OTHER_DATABASE)
         if not new and [of_key for of_key, _ in known] != [mark]:
             raise LedgerError(OTHER_KEY)
-        told = known[0][1] if known else ""
-        if not told:
-            told = secrets.token_hex(16)
+        database_id = known[0][1] if known else ""
+        if not database_id:
+            database_id = secrets.token_hex(16)
             query = f"INSERT INTO {self.name}.keys VALUES (?, ?) ON CONFLICT (mark) DO UPDATE SET id = excluded.id"
-            connection.execute(query, (mark, told))
-        if noted != told:
-            write_note(self.folder, self.name, told)
+            connection.execute(query, (mark, database_id))
+        if noted != database_id:
+            write_note(self.folder, self.name, database_id)
 
     @contextmanager
-    def _alone(self, *names: str, patience: float) -> Iterator[Spoken]:
-        """Hold a lock as long as the connection lives."""
+    def _exclusive(self, *names: str, patience: float) -> Iterator[PostgresConnection]:
+        """Hold an advisory lock for the life of a connection."""
         number = lock_number(self.name, *names)
-        with self.spoken() as connection:
+        with self.connection() as connection:
             connection.patient(patience)
             connection.execute("SELECT pg_advisory_lock(?::bigint)", (number,))
             try:
@@ -163,32 +168,32 @@ class Database:
                 with suppress(Exception):
                     connection.execute("SELECT pg_advisory_unlock(?::bigint)", (number,))
 
-    def lock(self, connection: Spoken, dataset_id: str, *, patience: float = PATIENCE) -> None:
-        """The writer's, until the transaction ends."""
+    def lock(self, connection: PostgresConnection, dataset_id: str, *, patience: float = PATIENCE) -> None:
+        """Take the writer's lock until the transaction ends."""
         connection.patient(patience)
         connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "writing", dataset_id),))
 
-    def elsewhere(self, connection: Spoken, dataset_id: str) -> list[str]:
-        """Fingerprints of all other data sets; until the transaction ends, nobody else registers.
+    def other_fingerprints(self, connection: PostgresConnection, dataset_id: str) -> list[str]:
+        """Return the fingerprints of all other data sets; no registration can happen until the transaction ends.
 
-        The lock of ``registering`` is a connection's of its own: where that was lost, others may have registered.
+        The lock of ``registering`` belongs to another connection: if that was lost, others may have registered.
         """
         connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "registered"),))
-        others = [each for each in self._held(connection) if each != dataset_id]
-        told = (f"SELECT body FROM {self.schema(each)}.entries WHERE kind = 'version'" for each in others)
-        query = " UNION ALL ".join(told)
+        others = [each for each in self._registered_ids(connection) if each != dataset_id]
+        selects = (f"SELECT body FROM {self.schema(each)}.entries WHERE kind = 'version'" for each in others)
+        query = " UNION ALL ".join(selects)
         return [document_in(text)["fingerprint"] for (text,) in connection.execute(query)] if others else []
 
     def wrote(self, dataset_id: str, last: str) -> bool:
-        """Whether a transaction whose commit nobody acknowledged was done: its last entry is there.
+        """Return whether an unacknowledged commit was done, by the presence of its last entry.
 
         Raises:
-            LedgerUnsure: the database does not say.
+            LedgerUnsure: the database does not answer.
         """
         schema, end = self.schema(dataset_id), time.monotonic() + SETTLING
         while True:
             try:
-                with self.spoken() as connection:
+                with self.connection() as connection:
                     connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
                     self.lock(connection, dataset_id, patience=max(0.0, end - time.monotonic()))
                     [there] = connection.execute("SELECT to_regclass(?) IS NOT NULL", (f"{schema}.entries",)).fetchone()
@@ -199,55 +204,57 @@ class Database:
                     raise LedgerUnsure(UNSURE) from None
             time.sleep(AGAIN)
 
+    @override
     def changed(self) -> Hashable:
-        """The last entry of every data set."""
-        with self.spoken() as connection:
-            held = self._held(connection)
-            query = " UNION ALL ".join(f"SELECT max(seq) FROM {self.schema(each)}.entries" for each in held)
-            links = connection.execute(query).fetchall() if held else []
-        return tuple(zip(held, links, strict=True))
+        """Return the number of the last entry of every data set."""
+        with self.connection() as connection:
+            dataset_ids = self._registered_ids(connection)
+            query = " UNION ALL ".join(f"SELECT max(seq) FROM {self.schema(each)}.entries" for each in dataset_ids)
+            links = connection.execute(query).fetchall() if dataset_ids else []
+        return tuple(zip(dataset_ids, links, strict=True))
 
 
-class OpenSchema:
-    """An open schema, as ``Opened`` has it."""
+class OpenSchema(LedgerConnection):
+    """Connection to one data set's schema, a ``LedgerConnection``."""
 
-    def __init__(self, store: Database, dataset_id: str, spoken: Spoken) -> None:
-        self.store, self.dataset_id, self.spoken = store, dataset_id, spoken
+    def __init__(self, store: Database, dataset_id: str, spoken: PostgresConnection) -> None:
+        self.store, self.dataset_id, self.connection = store, dataset_id, spoken
 
+    @override
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
-        """See Opened."""
-        return self.spoken.execute(sql, values)
+        return self.connection.execute(sql, values)
 
-    def look(self) -> None:
-        """See Opened."""
+    @override
+    def begin_snapshot(self) -> None:
         self.begin("REPEATABLE READ READ ONLY")
 
     def begin(self, how: str) -> None:
-        """A transaction of this data set, whatever the session was told before."""
+        """Begin a transaction on this data set's schema."""
         schema = self.store.schema(self.dataset_id)
         self.execute(f"BEGIN ISOLATION LEVEL {how}; SET LOCAL search_path = {schema}, pg_temp")
 
+    @override
     def damage(self) -> Iterator[str]:
-        """See Opened; definitions are compared with those of a schema that is made and undone."""
+        """Check the definitions against those of a schema that is created and rolled back; see ``LedgerConnection``."""
         store = self.store
         if shape_of(self, store.schema(self.dataset_id)) != expected_shape(store.address, store.name):
             yield "The ledger's tables or triggers were changed. Restore a backup."
 
-    def registered_elsewhere(self) -> list[str]:
-        """See Opened."""
-        return self.store.elsewhere(self.spoken, self.dataset_id)
+    @override
+    def other_fingerprints(self) -> list[str]:
+        return self.store.other_fingerprints(self.connection, self.dataset_id)
 
-    def copies_noted(self) -> int:
-        """See Opened."""
+    @override
+    def count_restore_notes(self) -> int:
         with file_sentences():
             return len(list((self.store.folder / RESTORES).glob(f"{self.dataset_id}-*")))
 
 
 @contextmanager
 def transaction(connection: OpenSchema) -> Iterator[None]:
-    """All or nothing: the writer's lock from the beginning; a commit that nobody acknowledges is looked up."""
+    """Run a write transaction under the writer's lock; the outcome of an unacknowledged commit is looked up."""
     connection.begin("READ COMMITTED READ WRITE")
-    connection.store.lock(connection.spoken, connection.dataset_id)
+    connection.store.lock(connection.connection, connection.dataset_id)
     try:
         yield
         if registration_in(connection).dataset_id != connection.dataset_id:
@@ -258,7 +265,7 @@ def transaction(connection: OpenSchema) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     try:
-        done = connection.execute("COMMIT").statusmessage == "COMMIT"  # of what failed before, it says ROLLBACK
+        done = connection.execute("COMMIT").statusmessage == "COMMIT"  # it is ROLLBACK after an earlier error
     except driver().Error:
         done = connection.store.wrote(connection.dataset_id, last)
     if not done:

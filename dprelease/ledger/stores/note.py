@@ -1,4 +1,4 @@
-"""The note in a folder that its ledger is in a database, and in which: the id that the first registration gave it."""
+"""Note in a folder that its ledger is in a database, with the id that the first registration gave the database."""
 
 from __future__ import annotations
 
@@ -7,47 +7,47 @@ import re
 import secrets
 from pathlib import Path
 
-from dprelease.ledger.connection import on_the_disk, sentences
+from dprelease.ledger.connection import sync_folder, translate_errors
 from dprelease.ledger.fingerprint import NAME, NOTE
 from dprelease.ledger.records import LedgerError
 
 USUAL = "dpscope"
-"""What a ledger is called in its database where the note has no other name."""
+"""Name of a ledger in its database, unless the note has another one."""
 NOTED = re.compile(f"([a-z][a-z0-9_]{{0,19}})( {NAME})?")
-"""What a note says: the ledger's name there, and the id."""
+"""Pattern of a note: the ledger's name in the database, and the database's id."""
 NOTE_FILE = f"{NOTE}dpscope"
 TWO_NOTES = f"In the ledger's folder only its note, {NOTE_FILE}, may have a name that begins with {NOTE}."
 STRANGE_NOTE = f"The note {NOTE_FILE} in the ledger's folder is damaged. Restore a copy of it."
 
 
 def note_in(folder: Path) -> tuple[str, str] | None:
-    """The ledger's name in its database, and the database's id, empty before anything is registered; None without note.
+    """Return the ledger's name and the database's id, empty before the first registration; None without a note.
 
     Raises:
-        LedgerError: there is another file that could be taken for the note, or it cannot be read.
+        LedgerError: another file has a note's name, or the note cannot be read.
     """
-    with sentences():
-        found = list(folder.glob(f"{NOTE}*"))
-        if not found:
+    with translate_errors():
+        notes = list(folder.glob(f"{NOTE}*"))
+        if not notes:
             return None
-        if found != [folder / NOTE_FILE]:
+        if notes != [folder / NOTE_FILE]:
             raise LedgerError(TWO_NOTES)
-        told = NOTED.fullmatch(found[0].read_bytes().decode("ascii", "replace") or USUAL)
-    if told is None:
+        match = NOTED.fullmatch(notes[0].read_bytes().decode("ascii", "replace") or USUAL)
+    if match is None:
         raise LedgerError(STRANGE_NOTE)
-    return told[1], (told[2] or "").strip()
+    return match[1], (match[2] or "").strip()
 
 
-def write_note(folder: Path, name: str, told: str = "") -> None:
-    """Have the note be on the disk, whole, before anything that hangs on it is done."""
-    made = folder / f"note.{secrets.token_hex(8)}"
-    with sentences():
+def write_note(folder: Path, name: str, database_id: str = "") -> None:
+    """Write the note atomically and sync it to the disk."""
+    temporary = folder / f"note.{secrets.token_hex(8)}"
+    with translate_errors():
         try:
-            with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-                file.write(f"{name} {told}".strip())
+            with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+                file.write(f"{name} {database_id}".strip())
                 file.flush()
                 os.fsync(file.fileno())
-            made.replace(folder / NOTE_FILE)
+            temporary.replace(folder / NOTE_FILE)
         finally:
-            made.unlink(missing_ok=True)
-        on_the_disk(folder)
+            temporary.unlink(missing_ok=True)
+        sync_folder(folder)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import Booleans, Floats, rounded_up
-from dplab.limits.typed_bits import LOSSES, AnswersFound, best_possible
+from dplab.limits.typed_bits import LOSSES, BitsAttack, best_possible
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import crossed, guessed, here, lesson_picture, runs, wall
@@ -16,7 +16,7 @@ WORDS = 3.6
 """People for whom there would be room beside the last one: the words of the line at one half stand there."""
 
 
-def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
+def bits(*, truth: Booleans, found: BitsAttack) -> Picture:
     """Each person's estimate before rounding; a circle where the rounded bit is right, a cross where it is wrong."""
     estimates, right = found.guess.estimates[0], found.guess.bits[0] == truth
     people = np.arange(1, len(truth) + 1)

@@ -83,7 +83,7 @@ def lesson() -> None:
         )
         shown = figure.over_epsilon(shares=shares, epsilon=loss, guess=guess / 16)
         kit.picture(shown, key="attackme_epsilon", badge=badge)
-    first = " + ".join(f"x_{{{person}}}" for person in typed_bits.told(found, 0))
+    first = " + ".join(f"x_{{{person}}}" for person in typed_bits.group_members(found, 0))
     best = float(typed_bits.best_possible(np.array([epsilon]))[0])
     kit.why(
         r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",

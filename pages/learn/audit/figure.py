@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import exactly, rounded_down
-from dplab.audit.sampled import LOOKS, Audit
+from dplab.audit.sampled import ROUND_SIZES, Audit
 from pages.charts.picture import Axis, Bars, Dots, Picture, Region, Rule
 from pages.charts.words import percent, percent_down, percent_up
 from pages.learn.pictures import lesson_picture
@@ -21,7 +21,7 @@ def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
         epsilon: claimed.
         at_random: the claim is of rows drawn at random alone, and these were not: nothing refutes it.
     """
-    looks = () if found is None else found.looks
+    looks = () if found is None else found.rounds
     shown = [look.epsilon for look in looks]
     top = max(1.8 * epsilon, 1.3 * max(shown, default=0.0))  # the words in the corner have room above the dots
     runs = np.cumsum([look.runs for look in looks])
@@ -32,7 +32,7 @@ def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
     return lesson_picture(
         title="Loss shown, against the claim",
         x=Axis(
-            title="runs on each data set", log=True, low=0.7 * LOOKS[0], high=2 * sum(LOOKS), form="~s",
+            title="runs on each data set", log=True, low=0.7 * ROUND_SIZES[0], high=2 * sum(ROUND_SIZES), form="~s",
             ticks=(1e3, 1e4, 1e5, 1e6),
         ),
         y=Axis(title="ε shown by each look, at least", low=0, high=top, form="~g"),
@@ -55,7 +55,7 @@ def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
 
 def scores(found: Audit | None) -> Picture:
     """Shares of the last look's counted runs by their score on both data sets; what lies beyond the cut is counted."""
-    look = None if found is None else found.looks[-1]
+    look = None if found is None else found.rounds[-1]
     edges = np.linspace(-1, 1, 3) if look is None else look.edges
     shares = np.zeros((2, len(edges) - 1)) if look is None else look.shares
     top = 1.15 * max(0.1, float(shares.max()))

@@ -7,8 +7,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Guarantee, ParameterError, exactly
 from dpcore.mechanisms import catalogue
-from dplab.audit.sampled import LOOKS, Audit, Draw, audit
-from dplab.audit.settings import QUESTIONS, exactly_on_two_rows, setting
+from dplab.audit.sampled import ROUND_SIZES, Audit, Draw, audit
+from dplab.audit.settings import MAX_QUESTIONS, audit_setting, exactly_on_two_rows
 from dplab.audit.suspects import EPSILON, SUSPECTS
 from pages.charts.words import significant
 from pages.learn import kit
@@ -69,7 +69,11 @@ def _own(entry: Entry) -> None:
     """A mechanism of the catalogue at the reader's settings, on small data that everybody may see."""
     kit.intro(
         f"**{entry.title}** at your settings, on forty made-up rows and their neighbour"
-        + (f", the first {QUESTIONS} questions of a conversation" if entry.mechanism.releases == "conversation" else "")
+        + (
+            f", the first {MAX_QUESTIONS} questions of a conversation"
+            if entry.mechanism.releases == "conversation"
+            else ""
+        )
         + ". An audit can refute its claim; only a proof can show that it holds."
     )
     place = kit.more()
@@ -78,7 +82,7 @@ def _own(entry: Entry) -> None:
         relation = neighbours()
     mechanism = entry.make(**values)
     try:
-        tried = setting(entry, mechanism, relation)
+        tried = audit_setting(entry, mechanism, relation)
     except ParameterError as problem:
         st.error(f"On these forty rows: {problem}")
         return
@@ -114,19 +118,19 @@ def _guess(question: str) -> str:
 
 
 def _audited(
-    draw: Draw, *, epsilon: float, delta: float, about: str, place: DeltaGenerator, at_least: int = len(LOOKS)
+    draw: Draw, *, epsilon: float, delta: float, about: str, place: DeltaGenerator, at_least: int = len(ROUND_SIZES)
 ) -> Audit | None:
     """The audit, run when the reader asks to see; None before."""
     with place:
-        most = stops("Runs of the largest look", LOOKS[2:], 100_000, key="audit-runs")
+        most = stops("Runs of the largest look", ROUND_SIZES[2:], 100_000, key="audit-runs")
         drawn = kit.draws_seed("Runs are seeded. How many looks there is time for depends on the machine.")
     if not kit.revealed():
         return None
-    looks = tuple(look for look in LOOKS if look <= most)
+    looks = tuple(look for look in ROUND_SIZES if look <= most)
     return with_progress(
         f"audit|{about}|{most}|{drawn}",
         lambda: audit(
-            draw, epsilon=epsilon, delta=delta, seed=drawn, looks=looks, at_least=at_least, seconds=MAX_SECONDS
+            draw, epsilon=epsilon, delta=delta, seed=drawn, rounds=looks, at_least=at_least, seconds=MAX_SECONDS
         ),
         label=f"Running it on both data sets, for about {MAX_SECONDS:.0f} seconds at most.",
     )

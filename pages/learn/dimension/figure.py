@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.core import Floats, Integers
 from dpcore.limits.attacks.shattering import Shattering
-from dplab.limits.class_worth import MAX_ROWS, Worth
+from dplab.limits.class_errors import MAX_ROWS, ClassErrors
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
 from pages.charts.words import percent_down, significant
 from pages.learn.pictures import curves, lesson_picture, wall
@@ -115,7 +115,7 @@ def _drawn(number: int, first: list[int], most: int) -> list[int]:
     return named + others
 
 
-def worst_errors(worth: Worth, *, dimension: int) -> Picture:
+def worst_errors(worth: ClassErrors, *, dimension: int) -> Picture:
     """Worst error against the rows: below the wall nobody can promise it, above the curves the net mechanism does.
 
     Args:

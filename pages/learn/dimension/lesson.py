@@ -13,7 +13,7 @@ from dpcore.limits.attacks import dimension_bounds
 from dpcore.limits.attacks.class_text import MAX_POINTS, MAX_QUESTIONS, read_class
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
-from dplab.limits.class_worth import worth_by_rows
+from dplab.limits.class_errors import errors_by_rows
 from dplab.limits.reconstruction import BETA
 from pages.learn import kit
 from pages.learn.dimension import figure
@@ -101,9 +101,9 @@ def lesson() -> None:
     if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
         kit.picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
     else:
-        both = worth_by_rows(
+        both = errors_by_rows(
             weights=asked.weights,
-            found=found,
+            shattering=found,
             scale=scale,
             epsilon=loss,
             neighbours=Neighbours.REPLACE_ONE,

@@ -14,7 +14,7 @@ from dpcore.data.sources import Source, generated_vectors
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
-from dplab.halfspace_parts import around
+from dplab.halfspace_parts import directions_at
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.learn.directions.upload import own_columns
@@ -63,7 +63,7 @@ class DirectionsAsked(Asked[Halfspaces]):
 
     def towards(self, degrees: Floats) -> Floats:
         """Directions (Q, d) at these angles."""
-        return around(degrees, self.plane)
+        return directions_at(degrees, self.plane)
 
     @property
     def direction(self) -> Floats:

@@ -24,7 +24,7 @@ def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRel
     # Enough releases for a picture, few enough for a slider.
     work = len(state.records) * mechanism.matrices(problem)
     most = max(FEWEST, MAX_WORK // work) if mechanism.is_projected(problem) else None
-    found = parts(state, release, direction, most=most)
+    found = parts(state, release, direction, max_trials=most)
     errors = found.errors()
     theory = predicted(mechanism, state, direction, truth=found.truth)
     angle = angle_to_net(mechanism, problem, direction)

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem, describe_error, rounded_up
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
-from dplab.halfspace_parts import here
+from dplab.halfspace_parts import with_unmet_conditions
 from pages.charts.words import significant
 from pages.charts.worst import Called, worst_map
 from pages.learn.directions.controls import DirectionsAsked
@@ -31,7 +31,12 @@ def promised(asked: DirectionsAsked, dataset: Dataset, degrees: Floats, errors: 
     )
     kept = margins >= asked.margin
     lost = n - int(pointing.sum())
-    bound = here(asked.mechanism.accuracy(problem, BETA), margin=asked.margin, kept=int(kept.sum()), lost=lost)
+    bound = with_unmet_conditions(
+        asked.mechanism.accuracy(problem, BETA),
+        margin=asked.margin,
+        with_margin=int(kept.sum()),
+        without_direction=lost,
+    )
     left, right = st.columns(2)
     with left:
         _map(asked, problem, bound, errors[:, kept] if kept.any() else errors, met=bool(kept.any()))

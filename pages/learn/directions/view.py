@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.core import Dataset, Floats
 from dpcore.data.bundled import VECTORS
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
-from dplab.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
+from dplab.halfspace_parts import CIRCLE, count_sides, expected_after_projection, preview_releases, sides
 from pages.charts.words import minus, percent, rows, significant
 from pages.learn.directions.circle import great_circle
 from pages.learn.directions.controls import DirectionsAsked, ask
@@ -89,11 +89,11 @@ def _previewed(asked: DirectionsAsked) -> Previewed:
     net = {name: value for name, value in asked.values.items() if name != "epsilon"}
     with_progress(
         f"sides|{source.key}|{net!r}|{seed}|{trials}",
-        lambda: counting(mechanism, state, seed=seed, trials=trials),
+        lambda: count_sides(mechanism, state, seed=seed, trials=trials),
         label="Counting rows on the sides.",
     )
     key = f"{source.key}|{asked.values!r}|{seed}|{trials}"
-    release = remember(f"halfspaces|{key}", lambda: released(mechanism, state, seed=seed, trials=trials))
+    release = remember(f"halfspaces|{key}", lambda: preview_releases(mechanism, state, seed=seed, trials=trials))
     towards = asked.towards(CIRCLE)
     plane = f"{source.key}|{asked.tilt}"
     expected = None

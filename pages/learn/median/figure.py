@@ -76,7 +76,9 @@ def success(
         y=Axis(title="chance of the right median", low=0, high=1.15, form=".0%", ticks=SHARES),
         marks=[
             # Its words are not at the top: there the stable median's line would strike them through.
-            wall(chances.bits, np.exp(chances.most), end=1.15, corner="bottom right", label="impossible for δ = 0"),
+            wall(
+                chances.bits, np.exp(chances.max_chance), end=1.15, corner="bottom right", label="impossible for δ = 0"
+            ),
             *(Curve(role=ROLES[key], name=name, x=chances.bits, y=np.exp(each)) for key, (name, each) in logs.items()),
             *(_dots(MEASURED_BITS, each, key) for key, each in measured.items()),
             Rule(role="ink", x=bits, label="your grid"),
@@ -85,7 +87,7 @@ def success(
         sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
         f"2^{bits:,.0f} grid points the best chance of being right about the worst value that privacy loss "
         f"{exactly(epsilon)} leaves is "
-        f"{log_chance(float(chances.most[here]), at_most=True)}; {reached}.",
+        f"{log_chance(float(chances.max_chance[here]), at_most=True)}; {reached}.",
     )
 
 

@@ -60,12 +60,12 @@ def lesson() -> None:
         _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn, steps=chosen == VIEWS[2])
     at = medians.chances([bits], n=n, epsilon=loss, delta=delta)
     stable, able = (typeset(figure.log_chance(float(at.mechanisms[key][0]))) for key in ("stable", "exponential"))
-    most = typeset(figure.log_chance(float(at.most[0]), at_most=True))
+    most = typeset(figure.log_chance(float(at.max_chance[0]), at_most=True))
     kit.told(
         f"The limit is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (
             f"values, short of the limit, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
-            if float(at.most[0]) > ROOM
+            if float(at.max_chance[0]) > ROOM
             else f"values, with δ = 0, nobody is right about every value with a chance above **{most}**; "
             f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
         )
@@ -114,7 +114,8 @@ def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, dr
             measured=remember(
                 f"limits-median|{n}|{loss}|{drawn}",
                 lambda: {
-                    key: medians.measured_chances(n=n, epsilon=loss, seed=drawn, key=key) for key in medians.SEARCHED
+                    key: medians.measured_chances(n=n, epsilon=loss, seed=drawn, key=key)
+                    for key in medians.SEARCHED_ENTRIES
                 },
             ),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dplab.printed.simulated import HALFSPACE_ROWS, LEVEL, MATRICES, VECTORS, Simulated
+from dplab.printed.simulated import HALFSPACE_ROWS, LEVEL, MATRICES, VECTORS, SimulatedErrors
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import OTHERS, lesson_picture
@@ -21,13 +21,13 @@ def _within(values: Floats) -> Floats:
     return shown
 
 
-def _curve(found: Simulated, key: str, name: str, role: str, dash: str = "") -> Curve:
+def _curve(found: SimulatedErrors, key: str, name: str, role: str, dash: str = "") -> Curve:
     return Curve(role=role, name=name, x=found.at, y=_within(found.errors[key]), dash=dash)
 
 
-def sanitizer(found: Simulated, *, alpha: float) -> Picture:
+def sanitizer(found: SimulatedErrors, *, alpha: float) -> Picture:
     """The sanitizer with the printed norm and with the largest coefficient, beside two that have the ε they claim."""
-    printed, largest = (significant(found.has[key]) for key in ("printed", "largest"))
+    printed, largest = (significant(found.exact_epsilons[key]) for key in ("printed", "largest"))
     return lesson_picture(
         title="The sanitizer at two norms T",
         x=Axis(title=ROWS, log=True, form="~s"),
@@ -46,9 +46,9 @@ def sanitizer(found: Simulated, *, alpha: float) -> Picture:
     )
 
 
-def intervals(found: Simulated, *, alpha: float) -> Picture:
+def intervals(found: SimulatedErrors, *, alpha: float) -> Picture:
     """Algorithm 2 around the rows of its theorem, and what is promised there."""
-    at = int(np.argmin(np.abs(found.at - found.marked["rows printed"])))
+    at = int(np.argmin(np.abs(found.at - found.marked_places["rows printed"])))
     return lesson_picture(
         title="Theorem 4.3 at its own n",
         x=Axis(title=ROWS, log=True, form="~s"),
@@ -58,7 +58,7 @@ def intervals(found: Simulated, *, alpha: float) -> Picture:
             _curve(found, "ours", "anchored", "mechanism:intervals-anchored"),
             _curve(found, "recursive", "recursive quantiles", "mechanism:intervals-recursive", "dot"),
             Rule(role="theory", y=alpha, label=f"promised: α = {alpha:g}"),
-            *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in found.marked.items()),
+            *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in found.marked_places.items()),
         ],
         sentence=f"At the printed n = {found.at[at]:,.0f} the worst interval of {LEVEL:.0%} of the releases is within "
         f"{percent(float(found.errors['printed'][at]))}, where {percent(alpha)} is promised; anchored: "
@@ -66,7 +66,7 @@ def intervals(found: Simulated, *, alpha: float) -> Picture:
     )
 
 
-def halfspaces(found: Simulated, *, alpha: float) -> Picture:
+def halfspaces(found: SimulatedErrors, *, alpha: float) -> Picture:
     """ReleaseHalfspaces where it can be run: its noise, what is left without it, and ours."""
     printed, kept, ours = (found.errors[key] for key in ("printed", "kept", "ours"))
     looks = (
@@ -87,22 +87,22 @@ def halfspaces(found: Simulated, *, alpha: float) -> Picture:
     ]
     return lesson_picture(
         title="ReleaseHalfspaces, where it can be run",
-        x=Axis(title="dimensions T kept", log=True, low=0.8, high=1.5 * found.marked["T as printed"]),
+        x=Axis(title="dimensions T kept", log=True, low=0.8, high=1.5 * found.marked_places["T as printed"]),
         y=ERROR,
         marks=[
             *marks,
             Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
-            *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in found.marked.items()),
+            *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in found.marked_places.items()),
         ],
         sentence=f"For one direction with the margin and {HALFSPACE_ROWS:,} rows (printed: votes counted on the first "
         f"{VECTORS:,} rows, with at most {MATRICES:,} matrices): at T = 1 the printed release errs by "
         f"{percent(float(printed[0]))}, at T = 4 its noise alone is {significant(float(printed[-1]))} times n; without "
         f"noise {percent(float(kept[-1]))}, ours {percent(float(ours[-1]))}. Printed is T = "
-        f"{found.marked['T as printed']:,.0f}. Errors above 950% stand at the top.",
+        f"{found.marked_places['T as printed']:,.0f}. Errors above 950% stand at the top.",
     )
 
 
-def _first(found: Simulated, key: str, alpha: float) -> str:
+def _first(found: SimulatedErrors, key: str, alpha: float) -> str:
     """The rows from which the error stays within alpha, rounded as the grid is."""
     within = np.flatnonzero(found.errors[key] <= alpha)
     return f"{significant(float(found.at[within[0]]))}" if len(within) else "more than any table's"

@@ -41,13 +41,16 @@ def growth_curves(found: Growth) -> Picture:
             tell(who, grows, losses.cells.tolist(), values)
     sizes, loss = found.by_k.cells, found.by_k.private
     text = _sentence(found, (int(sizes[0]), int(sizes[-1])), (float(loss[0]), float(loss[-1])))
-    if len(found.wall):
+    if len(found.lower_bound):
         drawn = [values for curves in (found.by_k, found.by_r) for values in (curves.private, curves.random)]
-        floor = float(min(found.wall.min(), *(values.min() for values in drawn))) / 2
-        marks.insert(0, Wall(x=found.wall_cells, y=found.wall, end=floor, label="impossible", corner="bottom right"))
-        tell("no private histogram below", "k grows", found.wall_cells.tolist(), found.wall)
-        text += f" Hatched: on its hardest data no private histogram has less, at k = {found.most:,} "
-        text += f"{significant(float(found.wall[-1]))}."
+        floor = float(min(found.lower_bound.min(), *(values.min() for values in drawn))) / 2
+        marks.insert(
+            0,
+            Wall(x=found.lower_bound_cells, y=found.lower_bound, end=floor, label="impossible", corner="bottom right"),
+        )
+        tell("no private histogram below", "k grows", found.lower_bound_cells.tolist(), found.lower_bound)
+        text += f" Hatched: on its hardest data no private histogram has less, at k = {found.max_cells:,} "
+        text += f"{significant(float(found.lower_bound[-1]))}."
         y = Axis(title="mean L1 loss, share of n (log)", log=True, low=floor)
     else:
         y = Axis(title="mean L1 loss, share of n", low=0)
@@ -64,7 +67,7 @@ def growth_curves(found: Growth) -> Picture:
 def _sentence(found: Growth, k: tuple[int, int], loss: tuple[float, float]) -> str:
     """How both grow, and up to which k empty cells may stay empty."""
     last = found.last
-    until = f", up to k = {last:,}: beyond, the condition fails and they agree" if last < found.most else ""
+    until = f", up to k = {last:,}: beyond, the condition fails and they agree" if last < found.max_cells else ""
     if found.projected:
         text = f"After the projection, {significant(k[1] / k[0])} times as many cells (k = {k[0]:,} to {k[1]:,}) cost "
         text += f"the private histogram {loss_growth(k, loss)}."

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import Booleans, Floats, rounded_down
-from dplab.limits.subset_sums import SharesFound
+from dplab.limits.subset_sums import RecoveredShares
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import OTHERS, crossed, guessed, lesson_picture, runs
@@ -52,7 +52,7 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
     return replace(shown, table={"person": list(range(people)), "is": told, "estimate": estimates.tolist()})
 
 
-def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind: float, guess: float) -> Picture:
+def by_noise(*, seen: RecoveredShares, people: int, error: int, forced: float, blind: float, guess: float) -> Picture:
     """Share of bits found against the largest noise over √n.
 
     Args:
@@ -84,7 +84,7 @@ def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind
     )
 
 
-def by_questions(*, seen: SharesFound, people: int, error: int, asked: int) -> Picture:
+def by_questions(*, seen: RecoveredShares, people: int, error: int, asked: int) -> Picture:
     """Share of bits found against how many groups were asked about."""
     grid, found = seen.questions, seen.by_questions.mean(axis=1)
     return lesson_picture(

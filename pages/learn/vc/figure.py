@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.core import Booleans, Floats, exactly
 from dpcore.limits.attacks.halves import TwoWorlds
 from dpcore.mechanisms import catalogue
-from dplab.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, Walls
+from dplab.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, RecoveryBounds
 from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule, nothing
 from pages.charts.words import percent, percent_down, percent_up, rows_up, significant
 from pages.learn.pictures import (
@@ -133,7 +133,9 @@ def _spread_out(place: int) -> Floats:
     return np.array(EPSILONS) * 1.05 ** (place % 5 - 2)
 
 
-def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, guess: float) -> Picture:
+def recovered(
+    *, seen: Recovery, titles: Mapping[str, str], walls: RecoveryBounds, epsilon: float, guess: float
+) -> Picture:
     """Mean share found against ε, dots with the middle 90% of the runs; above the curve no private method can be.
 
     Args:
@@ -167,7 +169,7 @@ def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilo
     )
 
 
-def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, n: int) -> Picture:
+def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: RecoveryBounds, epsilon: float, n: int) -> Picture:
     """The error that 95% of the releases stay within, against ε; below the curve nobody can be at β = 5%.
 
     Args:

@@ -10,11 +10,11 @@ from dplab.limits.reconstruction import (
     BETA,
     EPSILONS,
     NOISE_FREE,
-    fitting,
+    attackable_entries,
     one_attack,
     recovery,
+    recovery_bounds,
     swap_worlds,
-    walls,
 )
 from pages.charts.words import percent
 from pages.learn import kit
@@ -51,7 +51,7 @@ def lesson() -> None:
             default=Neighbours.REPLACE_ONE,
             help_text="The paper counts a swap as one row gone and one new: e^(2ε) under “add or remove one row”.",
         )
-        entries = fitting(points, neighbours)
+        entries = attackable_entries(points, neighbours)
         titles = {key: entry.title for key, entry in entries.items()} | USUAL
         chosen = choice("Mechanism", titles, key="vc-mechanism", default="identity")
         drawn = kit.draws_seed()
@@ -72,7 +72,9 @@ def lesson() -> None:
         lambda: recovery(keys, points=points, repeats=repeats, neighbours=neighbours, seed=drawn),
         label="Attacking releases.",
     )
-    forbidden = walls(epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=seen.delta)
+    forbidden = recovery_bounds(
+        epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=seen.delta
+    )
     shares = {key: float(seen.shares[place, near(loss)].mean()) for place, key in enumerate(seen.keys)}
     kit.told(
         f"Exact counts give **{percent(shares[NOISE_FREE])}** of the secret back. {titles[chosen]} at "

@@ -14,8 +14,8 @@ from dpcore.core import DataError
 from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.tables import CountedTable, EngineTable
 from dprelease.ledger.fingerprint import key_of
-from dprelease.ledger.looks import note_look, print_of_name
 from dprelease.ledger.records import LedgerError
+from dprelease.ledger.true_value_access import name_fingerprint, note_access
 from pages.data.upload import held_file
 from pages.shell.ledger.accounts import ledger, mark_of, print_of
 from pages.shell.ledger.roles import admitted
@@ -70,7 +70,7 @@ def record_access_without_ledger(source: Source) -> None:
     """
     book = ledger()
     if book is not None and ACCESS_WITHOUT_LEDGER.value and isinstance(source.origin, Uploaded):
-        note_look(book.folder, print_of(source, key_of(book.folder)))
+        note_access(book.folder, print_of(source, key_of(book.folder)))
 
 
 def _keep(origin: Uploaded) -> None:
@@ -84,7 +84,7 @@ def _keep(origin: Uploaded) -> None:
     noted, pending = NOTED.setdefault(set()), PENDING_ACCESS_RECORDS.setdefault(set())
     if (mark, origin.key) not in noted:
         if isinstance(origin.table, CountedTable):
-            pending.add((mark, print_of_name(origin.table.name, key=key)))
+            pending.add((mark, name_fingerprint(origin.table.name, key=key)))
         if not isinstance(origin.table, EngineTable):  # which has no rows to digest: its name stands for all its counts
             pending.add((mark, print_of(origin, key)))
         noted.add((mark, origin.key))
@@ -98,7 +98,7 @@ def _record_pending() -> None:
     mark = mark_of(key_of(book.folder))
     for each in sorted(pending):
         if each[0] == mark:
-            note_look(book.folder, each[1])
+            note_access(book.folder, each[1])
         else:
             ACCESS_WITHOUT_LEDGER.value = True
         pending.discard(each)

@@ -156,9 +156,9 @@ def _print_name(data: Data, key: bytes) -> tuple[str, str]:
     return mark_of(key), rows_key(data)
 
 
-def _account(book: Ledger, print_of_rows: str) -> Account | None:
+def _account(book: Ledger, rows_fingerprint: str) -> Account | None:
     for dataset_id in book.dataset_ids():
-        if print_of_rows in book.fingerprints(dataset_id):
+        if rows_fingerprint in book.fingerprints(dataset_id):
             return account_in(book, dataset_id)
     return None
 

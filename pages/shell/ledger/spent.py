@@ -71,7 +71,7 @@ def record_true_values_shown(account: Account, data: Data) -> None:
     if book is None or account.dataset_id in recorded or not data.provenance.is_private or not saw_true_values():
         return
     with suppress(LedgerBusy), book.turn(account.dataset_id, patience=0):
-        book.tell(account.dataset_id, SAW_TRUE_VALUES, actor())
+        book.record_access(account.dataset_id, SAW_TRUE_VALUES, actor())
         recorded.add(account.dataset_id)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import exactly
-from dplab.limits.outlook import Outlook
+from dplab.limits.data_independent_summary import DataIndependentSummary
 from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import confidence, drawable, percent, percent_up, rows, shortened
 
@@ -20,7 +20,7 @@ TOP = 2.0
 
 
 def draw_outlook(
-    outlook: Outlook,
+    summary: DataIndependentSummary,
     *,
     titles: Mapping[str, str],
     chosen: str,
@@ -35,7 +35,7 @@ def draw_outlook(
     """Return the picture of guaranteed errors, of expected errors where noise is data-independent, and of the wall.
 
     Args:
-        outlook: the errors at each ε.
+        summary: the errors at each ε.
         titles: name of each mechanism.
         chosen: key of the mechanism whose guaranteed error is orange.
         epsilon: the page's.
@@ -46,15 +46,23 @@ def draw_outlook(
         wall_subject: subject of the sentence about the lower bound.
         tabled: whether to add a table of the numbers.
     """
-    order = sorted(range(len(outlook.keys)), key=lambda row: outlook.keys[row] != chosen)
-    names = dict(zip(order, drawable(titles[outlook.keys[row]] for row in order), strict=True))
-    bottom = _bottom(outlook, promised)
+    order = sorted(range(len(summary.keys)), key=lambda row: summary.keys[row] != chosen)
+    names = dict(zip(order, drawable(titles[summary.keys[row]] for row in order), strict=True))
+    bottom = _bottom(summary, promised)
     marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right")]
-    if outlook.wall is not None:
-        low = np.maximum(outlook.wall[1], bottom)
-        marks.append(Wall(x=outlook.wall[0], y=low, end=bottom, label="impossible to promise", corner="bottom left"))
+    if summary.lower_bound is not None:
+        low = np.maximum(summary.lower_bound[1], bottom)
+        marks.append(
+            Wall(
+                x=summary.lower_bound[0],
+                y=low,
+                end=bottom,
+                label="impossible to promise",
+                corner="bottom left",
+            )
+        )
     for row, name in names.items():  # the chosen one leads the legend
-        marks += _mechanism(outlook, row, name, chosen=outlook.keys[row] == chosen)
+        marks += _mechanism(summary, row, name, chosen=summary.keys[row] == chosen)
     side: Anchor = "left" if epsilon > 0.3 else "right"
     marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5, side=side))
     # Always there, so that the picture has the same marks at every ε.
@@ -62,12 +70,18 @@ def draw_outlook(
     marks.append(
         Dots(
             role="theory", name="promised here", legend=False, x=[epsilon], y=[here], size=13,
-            hover=[f"promised at ε = {exactly(epsilon)}: {percent(promised)} ({rows(promised, outlook.n)})"]
+            hover=[f"promised at ε = {exactly(epsilon)}: {percent(promised)} ({rows(promised, summary.n)})"]
             if promised < np.inf else ["nothing is promised here"],
         )
     )  # fmt: skip
     sentence = _sentence(
-        outlook, titles[chosen], chosen=chosen, epsilon=epsilon, promised=promised, beta=beta, what=what
+        summary,
+        titles[chosen],
+        chosen=chosen,
+        epsilon=epsilon,
+        promised=promised,
+        beta=beta,
+        what=what,
     )
     return Picture(
         title="Error against privacy loss, known before anybody looks at the data",
@@ -78,31 +92,31 @@ def draw_outlook(
             low=bottom,
             high=TOP,
             form=".3~p",
-            rows=outlook.n if counted else 0,
+            rows=summary.n if counted else 0,
             ticks=tuple(10.0**power for power in range(-9, 1)),
         ),
         marks=marks,
-        sentence=f"{sentence}{_wall(outlook, epsilon=epsilon, subject=wall_subject)}."
-        f"{_conditional(outlook, names, chosen=chosen)}",
-        table=_table(outlook, names) if tabled else {},
+        sentence=f"{sentence}{_wall(summary, epsilon=epsilon, subject=wall_subject)}."
+        f"{_conditional(summary, names, chosen=chosen)}",
+        table=_table(summary, names) if tabled else {},
         height=330,
         beside=True,
     )  # fmt: skip
 
 
-def _bottom(outlook: Outlook, promised: float) -> float:
+def _bottom(summary: DataIndependentSummary, promised: float) -> float:
     """Return the lower end of the axis of errors."""
-    every = [*outlook.promised.ravel(), *outlook.predicted.ravel(), promised]
+    every = [*summary.promised.ravel(), *summary.predicted.ravel(), promised]
     positive = [each for each in every if np.isfinite(each) and each > 0]
     return float(min([*positive, 0.5])) / 1.6
 
 
-def _mechanism(outlook: Outlook, row: int, name: str, *, chosen: bool) -> list[Mark]:
+def _mechanism(summary: DataIndependentSummary, row: int, name: str, *, chosen: bool) -> list[Mark]:
     """Return the marks of a mechanism: its guaranteed error, and its expected error where there is one."""
-    role = f"mechanism:{outlook.keys[row]}"
-    at = outlook.epsilons
+    role = f"mechanism:{summary.keys[row]}"
+    at = summary.epsilons
     marks: list[Mark] = []
-    promise = outlook.promised[row]
+    promise = summary.promised[row]
     shown = np.isfinite(promise) & (promise > 0)
     if (promise[shown] <= TOP).any():
         marks.append(
@@ -115,11 +129,11 @@ def _mechanism(outlook: Outlook, row: int, name: str, *, chosen: bool) -> list[M
                 width=3.5 if chosen else 1.6,
             )
         )
-    predicted = outlook.predicted[row]
+    predicted = summary.predicted[row]
     shown = (predicted > 0) & (predicted <= TOP)  # NaN is neither
     if shown.any():
         hover = [
-            f"{name}, predicted at ε = {exactly(each)}: {percent(error)} ({rows(error, outlook.n)})"
+            f"{name}, predicted at ε = {exactly(each)}: {percent(error)} ({rows(error, summary.n)})"
             for each, error in zip(at[shown].tolist(), predicted[shown].tolist(), strict=True)
         ]
         marks.append(
@@ -132,7 +146,14 @@ def _mechanism(outlook: Outlook, row: int, name: str, *, chosen: bool) -> list[M
 
 
 def _sentence(
-    outlook: Outlook, title: str, *, chosen: str, epsilon: float, promised: float, beta: float, what: str
+    summary: DataIndependentSummary,
+    title: str,
+    *,
+    chosen: str,
+    epsilon: float,
+    promised: float,
+    beta: float,
+    what: str,
 ) -> str:
     """Return the sentence on the guaranteed and the expected error at the page's ε."""
     at = f"At ε = {exactly(epsilon)}"
@@ -142,37 +163,43 @@ def _sentence(
         text = f"{at}, what {title} promises, {percent(promised)}, says nothing"
     else:
         within = f"{confidence(beta)} of releases of {title} keep their {what} within {percent_up(promised)}"
-        text = f"{at}, {IF_N}, {within}" if chosen in outlook.if_n else f"{at}, whatever the data are, {within}"
-    here = int(np.argmin(np.abs(np.log(outlook.epsilons / epsilon))))
-    predicted = outlook.predicted[outlook.keys.index(chosen), here]
+        text = f"{at}, {IF_N}, {within}" if chosen in summary.if_n else f"{at}, whatever the data are, {within}"
+    here = int(np.argmin(np.abs(np.log(summary.epsilons / epsilon))))
+    predicted = summary.predicted[summary.keys.index(chosen), here]
     if np.isfinite(predicted):
         text += f"; near it, half of its releases keep within {percent(float(predicted))} (hollow)"
     return text
 
 
-def _wall(outlook: Outlook, *, epsilon: float, subject: str) -> str:
+def _wall(summary: DataIndependentSummary, *, epsilon: float, subject: str) -> str:
     """Return the sentence on what is impossible there."""
-    if outlook.wall is None:
+    if summary.lower_bound is None:
         return ""
-    place = int(np.argmin(np.abs(np.log(outlook.wall[0] / epsilon))))
-    return f"; {subject} can promise less than about {percent(float(outlook.wall[1][place]))} (hatched)"
+    place = int(np.argmin(np.abs(np.log(summary.lower_bound[0] / epsilon))))
+    return f"; {subject} can promise less than about {percent(float(summary.lower_bound[1][place]))} (hatched)"
 
 
-def _conditional(outlook: Outlook, names: Mapping[int, str], *, chosen: str) -> str:
+def _conditional(summary: DataIndependentSummary, names: Mapping[int, str], *, chosen: str) -> str:
     """Return the sentence on the other errors that are guaranteed only if n is right."""
-    others = [name for row, name in names.items() if outlook.keys[row] in outlook.if_n and outlook.keys[row] != chosen]
+    others = [name for row, name in names.items() if summary.keys[row] in summary.if_n and summary.keys[row] != chosen]
     return f" Promised only {IF_N}: {', '.join(others)}." if others else ""
 
 
-def _table(outlook: Outlook, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:
+def _table(summary: DataIndependentSummary, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:
     """Return the guaranteed and expected errors, and the wall, at every ε of the grid."""
-    table: dict[str, Sequence[Any]] = {"epsilon": outlook.epsilons.tolist()}
+    table: dict[str, Sequence[Any]] = {"epsilon": summary.epsilons.tolist()}
     for row, name in names.items():
-        if np.isfinite(outlook.promised[row]).any():
-            table[f"{name}: promised"] = shortened(outlook.promised[row])
-        if np.isfinite(outlook.predicted[row]).any():
-            table[f"{name}: predicted"] = shortened(outlook.predicted[row])
-    if outlook.wall is not None:
-        walls = dict(zip(outlook.wall[0].tolist(), outlook.wall[1].tolist(), strict=True))
-        table["impossible below"] = shortened([walls.get(at, np.nan) for at in outlook.epsilons.tolist()])
+        if np.isfinite(summary.promised[row]).any():
+            table[f"{name}: promised"] = shortened(summary.promised[row])
+        if np.isfinite(summary.predicted[row]).any():
+            table[f"{name}: predicted"] = shortened(summary.predicted[row])
+    if summary.lower_bound is not None:
+        walls = dict(
+            zip(
+                summary.lower_bound[0].tolist(),
+                summary.lower_bound[1].tolist(),
+                strict=True,
+            )
+        )
+        table["impossible below"] = shortened([walls.get(at, np.nan) for at in summary.epsilons.tolist()])
     return table

@@ -12,7 +12,14 @@ from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError,
 from dpcore.data.sources import Source
 from dpcore.data.twin import MAX_ROWS
 from dpcore.limits.bounds.applicable import lower_bound
-from dplab.limits.outlook import Outlook, depends_on_n, outlook, predicted_error, promised_error, rows_needed
+from dplab.limits.data_independent_summary import (
+    DataIndependentSummary,
+    data_independent_summary,
+    depends_on_n,
+    predicted_error,
+    promised_error,
+    rows_needed,
+)
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import confidence, percent, percent_up, rows
@@ -101,11 +108,13 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     return n
 
 
-def outlook_of(offer: Offer) -> Outlook:
+def outlook_of(offer: Offer) -> DataIndependentSummary:
     """Return the errors at every ε, computed once for a problem, with progress."""
     return with_progress(
-        f"outlook|{offer.about}|{offer.problem.n}|{offer.chosen}|{offer.beta}|{offer.questions}",
-        lambda: outlook(offer.makers, offer.problem, chosen=offer.chosen, beta=offer.beta, questions=offer.questions),
+        f"data_independent_summary|{offer.about}|{offer.problem.n}|{offer.chosen}|{offer.beta}|{offer.questions}",
+        lambda: data_independent_summary(
+            offer.makers, offer.problem, chosen=offer.chosen, beta=offer.beta, questions=offer.questions
+        ),
         label="Computing guaranteed errors.",
     )
 
@@ -123,7 +132,7 @@ def headline(offer: Offer, epsilon: float) -> str:
     return f"{at}, in {confidence(offer.beta)} of releases the worst {offer.of} {within}"
 
 
-def picture_at(offer: Offer, outlook_here: Outlook, epsilon: float, *, tabled: bool = True) -> Picture:
+def picture_at(offer: Offer, outlook_here: DataIndependentSummary, epsilon: float, *, tabled: bool = True) -> Picture:
     """Return the picture at an ε, with its table or without."""
     promised = promised_error(offer.makers[offer.chosen](epsilon), offer.problem, beta=offer.beta)
     return draw_outlook(

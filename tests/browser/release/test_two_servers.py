@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from dprelease.ledger.stores.chosen import ADDRESS
+from dprelease.ledger.stores.selection import ADDRESS
 from tests.browser.release.test_drawn_once import DRAWING, House, ready
 from tests.dprelease.engines.values import running_postgres
 from tests.kit.browser import comes_true, own_port, watched_page

@@ -18,7 +18,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Generated, generated_lists
 from dpcore.data.twin import twin
 from dpcore.queries.inputs import Inputs
-from dprelease.requests.codec import decoded, encoded
+from dprelease.requests.codec import decode, encode
 
 VARIABLES = ("sun", "near")
 READING = ListColumns(variables=VARIABLES, rules=(("first", "says"), ("second", "then")), otherwise="last")
@@ -100,7 +100,7 @@ def test_generated_and_made_up_lists_can_be_read_back(rules: int) -> None:
 
 
 def test_a_reading_is_written_in_a_request_and_refused_where_it_says_nothing() -> None:
-    assert decoded(encoded(READING), ListColumns) == READING
+    assert decode(encode(READING), ListColumns) == READING
     assert columns_of(READING.domain).columns == ("if 1", "then 1", "if 2", "then 2", "otherwise")
     broken: list[tuple[dict[str, Any], str]] = [
         ({"otherwise": "says"}, "must be another"),

@@ -23,7 +23,7 @@ from dpcore.data.readings import Columns
 from dpcore.data.samples import SAMPLES, load_sample
 from dpcore.data.sources import Source, generated_rows
 from dplab.synthetic import synthetic_csv
-from dprelease.requests.codec import decoded, encoded
+from dprelease.requests.codec import decode, encode
 from tests.kit import sources
 from tests.kit.chance.numbers import has_number
 
@@ -128,7 +128,7 @@ def test_a_category_is_a_side_of_a_map() -> None:
     assert counted.tolist() == [[1.0]]
     named = cell_columns(LABELS, np.array([0, 5, 12, -1]))
     assert named["first"].tolist() == [0.5, 1.5, None, None] and named["second"].tolist() == ["b to b", "a", None, None]
-    assert decoded(encoded(labelled().reading), Columns) == labelled().reading
+    assert decode(encode(labelled().reading), Columns) == labelled().reading
     yes = labelled(kind=Labels(yes_no=True)).dataset()
     assert yes.histogram[-1] == yes.n, "no name is a yes or a no"
 

@@ -16,7 +16,7 @@ from dpcore.mechanisms.ranges.windows import Windows
 from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.randomness.laws import gaussian_masses, laplace_variance
-from dplab.advice import MIN_TREE_CELLS, usual
+from dplab.advice import MIN_TREE_CELLS, recommended_entry
 from tests import PACKAGES, ROOT
 from tests.kit.problems import dataset_of
 
@@ -178,7 +178,7 @@ def test_on_fewer_than_32_cells_windows_are_offered_in_place_of_the_tree(neighbo
     for cells, key in ((2, "windows"), (MIN_TREE_CELLS - 1, "windows"), (MIN_TREE_CELLS, "tree-windows")):
         domain = Number(bins=cells)
         problem = Problem(domain=domain, queries=Intervals(domain=domain), n=100, neighbours=neighbours)
-        assert usual(problem, epsilon=0.5) == key
+        assert recommended_entry(problem, epsilon=0.5) == key
 
 
 def test_the_stable_median_answers_on_stable_data_alone_however_long_the_line() -> None:

@@ -153,7 +153,7 @@ def test_the_ledger_charges_and_the_certificate_recomputes_the_lower_price(tmp_p
     [part] = request.parts
     group = Price.of(part.mechanism.guarantee(part.problem), rows_a_person=5)
     paid = price_of(request, rows_a_person=5)
-    assert paid.within(group) and paid.first < 0.95 * group.first
+    assert paid.within(group) and paid.epsilon_or_rho < 0.95 * group.epsilon_or_rho
     assert prices(request, rows_a_person=5) == [paid]
     came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored), came

@@ -34,8 +34,8 @@ from dplab.audit import (
     exact_epsilon,
     exact_gamma,
     hockey_stick,
-    least_epsilon,
     neighbouring_pairs,
+    smallest_epsilon,
 )
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
@@ -44,25 +44,27 @@ Rows = tuple[int, ...]
 
 def brute_pairs(*, size: int, rows: int, neighbours: Neighbours) -> set[frozenset[Rows]]:
     """Neighbouring data sets found by comparing everything with everything, row order ignored."""
-    found = set()
+    pairs_by_brute_force = set()
     for one in product(range(size), repeat=rows):
         if neighbours is ADD_REMOVE:
-            found |= {frozenset({tuple(sorted(one)), tuple(sorted((*one, cell)))}) for cell in range(size)}
+            pairs_by_brute_force |= {
+                frozenset({tuple(sorted(one)), tuple(sorted((*one, cell)))}) for cell in range(size)
+            }
             continue
         for place, cell in product(range(rows), range(size)):
             other = (*one[:place], cell, *one[place + 1 :])
             if sorted(one) != sorted(other):
-                found.add(frozenset({tuple(sorted(one)), tuple(sorted(other))}))
-    return found
+                pairs_by_brute_force.add(frozenset({tuple(sorted(one)), tuple(sorted(other))}))
+    return pairs_by_brute_force
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize(("size", "rows"), [(1, 2), (2, 1), (2, 3), (3, 3), (5, 2)])
 def test_pairs_by_brute_force(size: int, rows: int, neighbours: Neighbours) -> None:
     pairs = list(neighbouring_pairs(size=size, rows=rows, neighbours=neighbours))
-    found = {frozenset({pair.one, pair.other}) for pair in pairs}
-    assert len(found) == len(pairs), "a pair came twice"
-    assert found == brute_pairs(size=size, rows=rows, neighbours=neighbours)
+    listed = {frozenset({pair.one, pair.other}) for pair in pairs}
+    assert len(listed) == len(pairs), "a pair came twice"
+    assert listed == brute_pairs(size=size, rows=rows, neighbours=neighbours)
     if neighbours is ADD_REMOVE:
         assert all(len(pair.other) == len(pair.one) + 1 == rows + 1 for pair in pairs)
 
@@ -126,8 +128,8 @@ class RandomisedResponse(Mechanism):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         # Noise reaches 1 from 0 with chance p/(1 + p), and from 1 with chance 1/(1 + p), p = e^-epsilon.
-        asked = state.histogram[None, :1] if self.zeros else state.histogram[None, 1:]
-        yes = sampler.draw(NoisyComparisons(asked, 1, epsilon=self.epsilon, sensitivity=1), trials)
+        released = state.histogram[None, :1] if self.zeros else state.histogram[None, 1:]
+        yes = sampler.draw(NoisyComparisons(released, 1, epsilon=self.epsilon, sensitivity=1), trials)
         return ValueRelease(
             problem=state.problem,
             guarantee=self.guarantee(state.problem),
@@ -160,8 +162,8 @@ def test_both_directions_are_looked_at(zeros: bool) -> None:
     mechanism = RandomisedResponse(epsilon=1.0, claim=0.5, zeros=zeros)
     p = math.exp(-1)
     yes = [p / (1 + p), 1 / (1 + p), 1 - p**2 / (1 + p), 1 - p**3 / (1 + p)]  # by the number of rows asked about
-    found = dict(divergences(mechanism, problem))
-    for pair, delta in found.items():
+    by_pair = dict(divergences(mechanism, problem))
+    for pair, delta in by_pair.items():
         a, b = (yes[rows.count(int(not zeros))] for rows in (pair.one, pair.other))
         sides = [(a, b), (b, a), (1 - a, 1 - b), (1 - b, 1 - a)]
         by_direction = [
@@ -169,7 +171,7 @@ def test_both_directions_are_looked_at(zeros: bool) -> None:
             sum(max(x - math.exp(0.5) * y, 0) for x, y in (sides[1], sides[3])),
         ]
         assert delta == pytest.approx(max(by_direction), abs=1e-14)
-    assert exact_delta(mechanism, problem).delta == max(found.values())
+    assert exact_delta(mechanism, problem).delta == max(by_pair.values())
 
 
 def test_gamma_of_a_claim_that_fails_for_some_pairs() -> None:
@@ -177,8 +179,8 @@ def test_gamma_of_a_claim_that_fails_for_some_pairs() -> None:
     masses = [np.array([0.5, 0.5]), np.array([0.8, 0.2]), np.array([1.0, 0.0])]
     mechanism = RandomisedResponse(epsilon=1.0, claim=1 / 3, gamma=0.5)
     np.testing.assert_allclose(exact_gamma(mechanism, ONE_PERSON, masses=masses), [0.5, 0.32, 0.0], atol=1e-12)
-    kept = RandomisedResponse(epsilon=1.0, gamma=0.5)
-    assert not exact_gamma(kept, ONE_PERSON, masses=masses).any()
+    correct = RandomisedResponse(epsilon=1.0, gamma=0.5)
+    assert not exact_gamma(correct, ONE_PERSON, masses=masses).any()
 
 
 def chances_of(*chances: float) -> Law:
@@ -190,20 +192,20 @@ def test_the_least_epsilon_is_where_the_divergence_meets_delta(seed: int) -> Non
     random = np.random.default_rng(seed)
     p, q = random.dirichlet(np.full(6, 0.5), size=2)
     for delta in (0.0, 0.01, 0.2):
-        found = least_epsilon(chances_of(*p), chances_of(*q), delta=delta)
-        assert hockey_stick(chances_of(*p), chances_of(*q), epsilon=found) <= delta + 1e-12
-        if found > 0:
-            assert hockey_stick(chances_of(*p), chances_of(*q), epsilon=found - 1e-6) > delta
+        epsilon = smallest_epsilon(chances_of(*p), chances_of(*q), delta=delta)
+        assert hockey_stick(chances_of(*p), chances_of(*q), epsilon=epsilon) <= delta + 1e-12
+        if epsilon > 0:
+            assert hockey_stick(chances_of(*p), chances_of(*q), epsilon=epsilon - 1e-6) > delta
 
 
 def test_the_least_epsilon_by_hand() -> None:
-    assert least_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75)) == pytest.approx(math.log(3))
-    assert least_epsilon(chances_of(0.5, 0.5), chances_of(0.5, 0.5)) == 0
-    assert least_epsilon(chances_of(0.5, 0.5, 0.0), chances_of(0.4, 0.4, 0.2)) == pytest.approx(math.log(1.25))
-    assert least_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0)) == math.inf
-    assert least_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0), delta=0.2) == 0
+    assert smallest_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75)) == pytest.approx(math.log(3))
+    assert smallest_epsilon(chances_of(0.5, 0.5), chances_of(0.5, 0.5)) == 0
+    assert smallest_epsilon(chances_of(0.5, 0.5, 0.0), chances_of(0.4, 0.4, 0.2)) == pytest.approx(math.log(1.25))
+    assert smallest_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0)) == math.inf
+    assert smallest_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0), delta=0.2) == 0
     # Half of the mass at ratio 3 is let through by delta.
-    assert least_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75), delta=0.25) == pytest.approx(math.log(2))
+    assert smallest_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75), delta=0.25) == pytest.approx(math.log(2))
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -211,8 +213,8 @@ def test_a_histogram_needs_the_epsilon_that_it_names(neighbours: Neighbours) -> 
     line = Number(bits=1)
     problem = Problem(domain=line, queries=Thresholds(domain=line), n=2, neighbours=neighbours)
     for epsilon in (0.3, 2.0):
-        found = exact_epsilon(IdentityHistogram(epsilon=epsilon), problem)
-        assert found.epsilon == pytest.approx(epsilon) and found.pairs > 1
+        exact = exact_epsilon(IdentityHistogram(epsilon=epsilon), problem)
+        assert exact.epsilon == pytest.approx(epsilon) and exact.pairs > 1
     assert exact_epsilon(IdentityHistogram(epsilon=2.0), problem, delta=0.1).epsilon < 1.9
     gaussian = exact_epsilon(GaussianHistogram(epsilon=1.0, delta=0.05), problem, window=(-40, 40))
     assert 0.99 < gaussian.epsilon <= 1 + 1e-9

@@ -14,7 +14,7 @@ from dpcore.core import Floats, Integers
 from dpcore.randomness import Preview
 from dplab.audit import sampled
 from dplab.audit.orders import joint, orders
-from dplab.audit.sampled import FAILURE, LOOKS, audit, bound
+from dplab.audit.sampled import FAILURE, ROUND_SIZES, audit, bound
 from dplab.measure import finish
 
 
@@ -40,12 +40,12 @@ def test_bounds_are_the_ends_of_exact_intervals() -> None:
 
 @pytest.mark.parametrize(("delta", "refuted"), [(0.0, True), (0.01, True), (0.05, False), (0.06, False)])
 def test_delta_is_taken_off_before_the_loss_is_measured(delta: float, refuted: bool, seed: int) -> None:
-    found = finish(audit(leaking(0.05), epsilon=1.0, delta=delta, seed=seed, looks=(40_000,)))
-    assert found.refuted is refuted
+    result = finish(audit(leaking(0.05), epsilon=1.0, delta=delta, seed=seed, rounds=(40_000,)))
+    assert result.refuted is refuted
     if refuted:
-        look = found.looks[0]
+        look = result.rounds[0]
         assert look.more > math.e * look.fewer + delta
-        assert found.least == pytest.approx(math.log((look.more - delta) / look.fewer))
+        assert result.least == pytest.approx(math.log((look.more - delta) / look.fewer))
 
 
 def answering(loss: float) -> Callable[[int, Preview, int], Integers]:
@@ -60,13 +60,13 @@ def answering(loss: float) -> Callable[[int, Preview, int], Integers]:
 
 
 def test_more_runs_other_data_or_another_event_may_refute_what_stood(seed: int) -> None:
-    few, many = (finish(audit(answering(1.3), epsilon=1.0, seed=seed, looks=(runs,))) for runs in (200, 100_000))
+    few, many = (finish(audit(answering(1.3), epsilon=1.0, seed=seed, rounds=(runs,))) for runs in (200, 100_000))
     assert not few.refuted and many.refuted
 
     def hardly(side: int, preview: Preview, runs: int) -> Integers:
         return answering(1.3)(0, preview, runs)
 
-    assert not finish(audit(hardly, epsilon=1.0, seed=seed, looks=(100_000,))).refuted, "these data look alike"
+    assert not finish(audit(hardly, epsilon=1.0, seed=seed, rounds=(100_000,))).refuted, "these data look alike"
     outcomes = [answering(1.3)(side, Preview(seed), 100_000) for side in (0, 1)]
     # Of the same runs, the coin tells nothing and the answer refutes.
     least = []
@@ -86,14 +86,14 @@ def silent(side: int, preview: Preview, runs: int) -> Integers:
 
 
 def test_the_verdict_in_words() -> None:
-    told = finish(audit(certain, epsilon=1.0, seed=1, looks=(1_000,))).sentence
+    sentence = finish(audit(certain, epsilon=1.0, seed=1, rounds=(1_000,))).sentence
     # Half of the runs, all of them hits on one side and none on the other: both bounds in closed form.
     share = (FAILURE / 2) ** (1 / 500)
     exact = math.log(share / (1 - share))
-    assert told == f"Refuted: at least {math.floor(100 * exact) / 100:g}, claimed 1 (99.9%)."
-    told = finish(audit(certain, epsilon=2.0, delta=1e-6, seed=1, looks=(1_000,))).sentence
-    assert "claimed 2 with δ = 1e-6 (99.9%)." in told
-    assert finish(audit(silent, epsilon=1.0, seed=1, looks=LOOKS[:3])).sentence == (
+    assert sentence == f"Refuted: at least {math.floor(100 * exact) / 100:g}, claimed 1 (99.9%)."
+    sentence = finish(audit(certain, epsilon=2.0, delta=1e-6, seed=1, rounds=(1_000,))).sentence
+    assert "claimed 2 with δ = 1e-6 (99.9%)." in sentence
+    assert finish(audit(silent, epsilon=1.0, seed=1, rounds=ROUND_SIZES[:3])).sentence == (
         "Not refuted in 14,000 runs. That is no proof."
     )
 
@@ -105,30 +105,30 @@ def test_it_says_how_far_it_is_and_can_be_stopped() -> None:
         drawn.append(runs)
         return silent(side, preview, runs)
 
-    work = audit(counted, epsilon=1.0, seed=1, looks=(1_000, 3_000))
-    said = [next(work) for _ in range(3)]
-    assert 0 < said[0] < said[1] < said[2] < 1 and sum(drawn) < 1_000
+    work = audit(counted, epsilon=1.0, seed=1, rounds=(1_000, 3_000))
+    fractions = [next(work) for _ in range(3)]
+    assert 0 < fractions[0] < fractions[1] < fractions[2] < 1 and sum(drawn) < 1_000
     work.close()
-    said = list(audit(silent, epsilon=1.0, seed=1, looks=(1_000, 3_000)))
-    assert said == sorted(said) and said[-1] == 1
+    fractions = list(audit(silent, epsilon=1.0, seed=1, rounds=(1_000, 3_000)))
+    assert fractions == sorted(fractions) and fractions[-1] == 1
     # Where time ends it before the runs do, it is said of the time.
     assert next(audit(silent, epsilon=1.0, seed=1)) < 0.01 and next(audit(silent, epsilon=1.0, seed=1, seconds=0)) == 1
 
 
-def test_looks_share_the_failures_and_a_refutation_ends_them() -> None:
-    one = finish(audit(certain, epsilon=1.0, seed=1, looks=(1_000,)))
-    shared = finish(audit(certain, epsilon=1.0, seed=1, looks=(1_000, 10_000)))
-    assert len(shared.looks) == 1 and shared.looks[0].epsilon < one.looks[0].epsilon
-    more = finish(audit(certain, epsilon=1.0, seed=1, looks=(1_000, 10_000, 100_000), at_least=2))
-    assert [look.runs for look in more.looks] == [1_000, 10_000] and more.least == more.looks[1].epsilon
-    assert finish(audit(silent, epsilon=1.0, seed=1, seconds=0.0)).runs == LOOKS[0]
+def test_rounds_share_the_failures_and_a_refutation_ends_them() -> None:
+    one = finish(audit(certain, epsilon=1.0, seed=1, rounds=(1_000,)))
+    shared = finish(audit(certain, epsilon=1.0, seed=1, rounds=(1_000, 10_000)))
+    assert len(shared.rounds) == 1 and shared.rounds[0].epsilon < one.rounds[0].epsilon
+    more = finish(audit(certain, epsilon=1.0, seed=1, rounds=(1_000, 10_000, 100_000), at_least=2))
+    assert [look.runs for look in more.rounds] == [1_000, 10_000] and more.least == more.rounds[1].epsilon
+    assert finish(audit(silent, epsilon=1.0, seed=1, seconds=0.0)).runs == ROUND_SIZES[0]
 
 
 def test_the_bars_are_shares_of_the_counted_runs(seed: int) -> None:
     def draw(side: int, preview: Preview, runs: int) -> Integers:
         return preview.laplace(np.array([[side]]), scale=1.0, trials=runs)
 
-    (look,) = finish(audit(draw, epsilon=0.5, seed=seed, looks=(4_000,))).looks
+    (look,) = finish(audit(draw, epsilon=0.5, seed=seed, rounds=(4_000,))).rounds
     assert look.counted == 2_000 and look.refuted
     assert look.shares.sum(axis=1) == pytest.approx([1, 1])
     assert (np.diff(look.edges) > 0).all() and look.edges[0] < look.event.cut < look.edges[-1]
@@ -140,15 +140,15 @@ def test_of_wide_outcomes_fewer_are_kept_and_more_counted(monkeypatch: pytest.Mo
     def wide(side: int, preview: Preview, runs: int) -> Integers:
         return np.full((runs, 50), side)
 
-    monkeypatch.setattr(sampled, "KEPT", 5_000)
-    (look,) = finish(audit(wide, epsilon=1.0, seed=1, looks=(1_000,))).looks
+    monkeypatch.setattr(sampled, "MAX_STORED_NUMBERS", 5_000)
+    (look,) = finish(audit(wide, epsilon=1.0, seed=1, rounds=(1_000,))).rounds
     assert look.refuted and look.counted == 800 and look.hits == (800, 0)
 
 
-@pytest.mark.parametrize(("looks", "failure"), [((), 0.1), ((7,), 0.1), ((100,), 0.0), ((100,), 1.0)])
-def test_what_is_no_audit_is_refused(looks: tuple[int, ...], failure: float) -> None:
+@pytest.mark.parametrize(("rounds", "failure"), [((), 0.1), ((7,), 0.1), ((100,), 0.0), ((100,), 1.0)])
+def test_what_is_no_audit_is_refused(rounds: tuple[int, ...], failure: float) -> None:
     with pytest.raises(ParameterError):
-        finish(audit(silent, epsilon=1.0, seed=1, looks=looks, failure=failure))
+        finish(audit(silent, epsilon=1.0, seed=1, rounds=rounds, failure=failure))
     with pytest.raises(ParameterError):
         finish(audit(silent, epsilon=0.0, seed=1))
 
@@ -160,11 +160,13 @@ def pairs(shift: int, preview: Preview, *, runs: int) -> Floats:
 
 def test_orders_see_the_same_noise_twice_and_whole_outcomes(seed: int) -> None:
     preview = Preview(seed)
-    found = orders(pairs(0, preview, runs=300), pairs(1, preview, runs=300))
-    scores = [[order(pairs(shift, preview, runs=300)) for shift in (0, 1)] for order in found if order.places == (2, 3)]
+    scorings = orders(pairs(0, preview, runs=300), pairs(1, preview, runs=300))
+    scores = [
+        [order(pairs(shift, preview, runs=300)) for shift in (0, 1)] for order in scorings if order.places == (2, 3)
+    ]
     ((first, second),) = scores
     assert first.mean() > 2 and second.mean() < -2
-    whole = next(order for order in found if not order.places)
+    whole = next(order for order in scorings if not order.places)
     assert (whole(np.array([[1e9, 1e9]])) == 0).all(), "what was never seen scores nothing"
 
 

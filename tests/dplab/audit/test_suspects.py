@@ -24,8 +24,8 @@ RIGHT = [suspect for suspect in SUSPECTS if not suspect.fault]
 SEEDS, MAX_SECONDS = 20, 2.0
 
 
-def verdict(draw: Draw, *, seed: int, looks: Sequence[int], failure: float = 0.001, epsilon: float = EPSILON) -> Audit:
-    return finish(audit(draw, epsilon=epsilon, seed=seed, looks=looks, failure=failure))
+def verdict(draw: Draw, *, seed: int, rounds: Sequence[int], failure: float = 0.001, epsilon: float = EPSILON) -> Audit:
+    return finish(audit(draw, epsilon=epsilon, seed=seed, rounds=rounds, failure=failure))
 
 
 def named(suspects: list[Suspect]) -> pytest.MarkDecorator:
@@ -41,43 +41,43 @@ def test_twelve_are_broken_and_two_are_right() -> None:
 @pytest.mark.slow
 @named(BROKEN)
 def test_a_cheat_is_caught_within_its_runs_whatever_the_seed(suspect: Suspect) -> None:
-    verdict(suspect.draw, seed=0, looks=(50,))  # loads what is loaded once
+    verdict(suspect.draw, seed=0, rounds=(50,))  # loads what is loaded once
     for seed in range(SEEDS):
         start = time.process_time()
-        found = verdict(suspect.draw, seed=seed, looks=(suspect.runs,))
-        assert found.refuted and found.least > EPSILON, f"seed {seed}: {found.sentence}"
+        result = verdict(suspect.draw, seed=seed, rounds=(suspect.runs,))
+        assert result.refuted and result.least > EPSILON, f"seed {seed}: {result.sentence}"
         assert time.process_time() - start <= MAX_SECONDS
 
 
 @named(BROKEN)
 def test_it_costs_nothing_but_runs_not_to_know_how_many(suspect: Suspect, seed: int) -> None:
-    # The looks of the page: 1,000 runs and more, which share the failures.
-    found = finish(audit(suspect.draw, epsilon=EPSILON, seed=seed))
-    assert found.refuted and found.looks[-1].refuted and found.runs <= 5 * max(1_000, suspect.runs)
+    # The rounds of the page: 1,000 runs and more, which share the failures.
+    result = finish(audit(suspect.draw, epsilon=EPSILON, seed=seed))
+    assert result.refuted and result.rounds[-1].refuted and result.runs <= 5 * max(1_000, suspect.runs)
 
 
 @pytest.mark.full
 @pytest.mark.slow
 @named(RIGHT)
 def test_the_right_ones_are_refuted_at_most_as_often_as_promised(suspect: Suspect) -> None:
-    refuted = sum(verdict(suspect.draw, seed=seed, looks=(60, 200), failure=0.05).refuted for seed in range(1_000))
+    refuted = sum(verdict(suspect.draw, seed=seed, rounds=(60, 200), failure=0.05).refuted for seed in range(1_000))
     assert_chance_at_most(refuted, trials=1_000, chance=0.05)
 
 
 def at_the_limit(side: int, preview: Preview, runs: int) -> Integers:
     """One bit told truly with chance e/(1 + e): its loss is 1 and no less, so that every refutation is bad luck."""
-    told = preview.generator.random((runs, 1)) < np.e / (1 + np.e)
-    return np.where(told, side, 1 - side).astype(np.int64)
+    answers = preview.generator.random((runs, 1)) < np.e / (1 + np.e)
+    return np.where(answers, side, 1 - side).astype(np.int64)
 
 
 def biased(side: int, preview: Preview, runs: int) -> Integers:
     """The control: a loss of 1.5."""
-    told = preview.generator.random((runs, 1)) < np.exp(1.5) / (1 + np.exp(1.5))
-    return np.where(told, side, 1 - side).astype(np.int64)
+    answers = preview.generator.random((runs, 1)) < np.exp(1.5) / (1 + np.exp(1.5))
+    return np.where(answers, side, 1 - side).astype(np.int64)
 
 
 def refusals(draw: Draw) -> int:
-    return sum(verdict(draw, seed=seed, looks=(200, 600), failure=0.3).refuted for seed in range(1_000))
+    return sum(verdict(draw, seed=seed, rounds=(200, 600), failure=0.3).refuted for seed in range(1_000))
 
 
 @pytest.mark.full
@@ -96,16 +96,16 @@ def wide(side: int, preview: Preview, runs: int) -> Integers:
 
 @pytest.mark.full
 def test_runs_that_picked_the_event_are_not_counted() -> None:
-    refuted = sum(verdict(wide, seed=seed, looks=(400,), failure=0.2, epsilon=0.05).refuted for seed in range(200))
+    refuted = sum(verdict(wide, seed=seed, rounds=(400,), failure=0.2, epsilon=0.05).refuted for seed in range(200))
     assert_chance_at_most(refuted, trials=200, chance=0.2)
 
 
 @pytest.mark.slow
 def test_the_best_right_program_is_nearly_as_bad_as_it_may_be(seed: int) -> None:
     """The audit is not blind: of a loss of 1 it sees 0.9."""
-    found = verdict(RIGHT[0].draw, seed=seed, looks=(300_000,))
-    assert not found.refuted and 0.85 < found.least <= 1
-    assert found.sentence == "Not refuted in 300,000 runs. That is no proof."
+    result = verdict(RIGHT[0].draw, seed=seed, rounds=(300_000,))
+    assert not result.refuted and 0.85 < result.least <= 1
+    assert result.sentence == "Not refuted in 300,000 runs. That is no proof."
 
 
 # Nobody takes a broken program for a mechanism.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dprelease.certificate import verify
-from dprelease.downloads import CERTIFICATE, PROGRAM, downloads_of, zipped
+from dprelease.downloads import CERTIFICATE, PROGRAM, downloads_of, zip_files
 from dprelease.ledger.records import Stored
 from dprelease.release import release
 from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
@@ -21,8 +21,8 @@ def unpacked(tmp_path: Path) -> Path:
     ledger, dataset_id = registered(tmp_path / "ledger")
     stored = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
     assert isinstance(stored, Stored)
-    packed = zipped(downloads_of(stored))
-    assert packed == zipped(downloads_of(stored)), "equal releases have equal bytes"
+    packed = zip_files(downloads_of(stored))
+    assert packed == zip_files(downloads_of(stored)), "equal releases have equal bytes"
     zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path / "else")
     return tmp_path / "else"
 
@@ -38,8 +38,8 @@ def ran(folder: Path) -> tuple[int, str]:
 def test_the_zip_verifies_and_its_program_runs_elsewhere(unpacked: Path) -> None:
     certified = (unpacked / CERTIFICATE).read_bytes()
     assert verify(certified, {"counts.csv": (unpacked / "counts.csv").read_bytes()}) == []
-    code, told = ran(unpacked)
-    assert code == 0 and "epsilon 0.5, delta 0: add_remove_one, per row" in told and "counts.csv: 4 rows" in told
+    code, output = ran(unpacked)
+    assert code == 0 and "epsilon 0.5, delta 0: add_remove_one, per row" in output and "counts.csv: 4 rows" in output
 
 
 @pytest.mark.slow
@@ -47,14 +47,14 @@ def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path / "ledger")
     stored = release(ledger, dataset_id, plan_of().request(), few_rows(), ANALYST)
     assert isinstance(stored, Stored)
-    zipfile.ZipFile(io.BytesIO(zipped(downloads_of(stored)))).extractall(tmp_path / "else")
-    code, told = ran(tmp_path / "else")
-    assert code == 0 and "01-counts.csv: 4 rows" in told and "02-counts.csv: 4 rows" in told
+    zipfile.ZipFile(io.BytesIO(zip_files(downloads_of(stored)))).extractall(tmp_path / "else")
+    code, output = ran(tmp_path / "else")
+    assert code == 0 and "01-counts.csv: 4 rows" in output and "02-counts.csv: 4 rows" in output
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["counts.csv", CERTIFICATE])
 def test_the_program_notices_a_changed_file(unpacked: Path, name: str) -> None:
     (unpacked / name).write_bytes((unpacked / name).read_bytes().replace(b"5", b"6"))
-    code, told = ran(unpacked)
-    assert code == 1 and ("not the file that was released" in told or "was changed" in told)
+    code, output = ran(unpacked)
+    assert code == 1 and ("not the file that was released" in output or "was changed" in output)

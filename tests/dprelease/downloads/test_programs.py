@@ -100,8 +100,8 @@ def test_the_notebook_answers_with_error_bars_that_hold(
     n = 3000
     ages = np.random.Generator(np.random.PCG64(5)).integers(0, 20, n)
     domain = Number(high=20.0, bins=20)
-    asked = request_of(reading=Columns(names=("age",), on=domain), queries=kind(domain=domain), n=n, epsilon=1.0)
-    folder = unpacked(tmp_path, asked, rows=few_rows(ages.tolist()), public_n=n)
+    request = request_of(reading=Columns(names=("age",), on=domain), queries=kind(domain=domain), n=n, epsilon=1.0)
+    folder = unpacked(tmp_path, request, rows=few_rows(ages.tolist()), public_n=n)
     results = executed(folder, monkeypatch)["results"]["counts.csv"]
     assert len(results) == 4
     for _, row in results.iterrows():
@@ -129,9 +129,9 @@ def test_labels_that_look_like_something_else_are_read_as_they_are(
 ) -> None:
     labels = ("a\rb", "NA", "c\nd", '"', "1", "x" * 200_000)
     domain = Labels(labels=labels)
-    asked = request_of(reading=Columns(names=("person",), on=domain), queries=Cells(domain=domain))
+    request = request_of(reading=Columns(names=("person",), on=domain), queries=Cells(domain=domain))
     rows = read_table(b"person\nNA\n1\n", name="x.csv", header=True)
-    folder = unpacked(tmp_path, asked, rows=rows)
+    folder = unpacked(tmp_path, request, rows=rows)
     table = executed(folder, monkeypatch)["tables"]["counts.csv"]
     assert table["value"][:6].tolist() == list(labels) and table["value"].isna().tolist() == [False] * 6 + [True]
 
@@ -149,9 +149,9 @@ def compared(folder: Path, same: Callable[[Path], bool], asked: Any, data: str, 
     """What the OpenDP program says beside a release where both are the same; fails if they never are, noise or not."""
     for attempt in range(ATTEMPTS):
         place = unpacked(folder / str(attempt), asked, **changed)
-        told = opendp_ran(place, data)
+        output = opendp_ran(place, data)
         if same(place):
-            return told
+            return output
     pytest.fail(f"{ATTEMPTS} releases in a row differ from what OpenDP makes of the same rows")
 
 
@@ -174,7 +174,7 @@ def test_opendp_alone_counts_the_same_and_says_the_same_epsilon(
 ) -> None:
     data = "age\n" + "".join(f'"{age}"\n' for age in AGES)
     rows = read_table(data.encode(), name="x.csv", header=True)
-    asked = request_of(
+    request = request_of(
         epsilon=QUIET,
         reading=Columns(names=("age",), on=domain),
         queries=Intervals(domain=domain),
@@ -188,8 +188,8 @@ def test_opendp_alone_counts_the_same_and_says_the_same_epsilon(
         # A row in another cell changes two counts; noise hardly any.
         return bool((ours["rows"] != theirs["rows"]).sum() <= 1 and abs(theirs["rows"].sum() - len(AGES)) <= 1)
 
-    told = compared(tmp_path, same, asked, data, rows=rows, neighbours=neighbours, public_n=len(AGES))
-    assert "epsilon = 20 by OpenDP's own account" in told
+    output = compared(tmp_path, same, request, data, rows=rows, neighbours=neighbours, public_n=len(AGES))
+    assert "epsilon = 20 by OpenDP's own account" in output
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
     lines = [f'{place // 5},{12 if place % 5 < 2 else 1},"nurse, night"' for place in range(100)]
     data = "\n".join(["person,age,job", *lines, ",3,cook", ""])
     rows = read_table(data.encode(), name="x.csv", header=True)
-    asked = Request(parts=parts[:1] + parts[2:3], person="person", rows_a_person=2)
+    request = Request(parts=parts[:1] + parts[2:3], person="person", rows_a_person=2)
 
     def same(folder: Path) -> bool:
         counts, theirs, ours = (
@@ -215,11 +215,11 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
         cells = theirs["cell"].tolist(), ours["cell"].tolist()
         return bool(counts["rows"].tolist() == [0, 40, 0] and cells == ([2], [2]))
 
-    told = compared(tmp_path / "1", same, asked, data, rows=rows, person_column="person", rows_a_person=2)
-    assert f"with-opendp-1.csv: epsilon = {2 * QUIET:g}" in told, "of two rows"
+    output = compared(tmp_path / "1", same, request, data, rows=rows, person_column="person", rows_a_person=2)
+    assert f"with-opendp-1.csv: epsilon = {2 * QUIET:g}" in output, "of two rows"
     folder = unpacked(tmp_path / "2", Request(parts=parts), rows=rows)
-    told = opendp_ran(folder, data)
-    assert "rho (zero-concentrated)" in told and "with-opendp-4" not in told
+    output = opendp_ran(folder, data)
+    assert "rho (zero-concentrated)" in output and "with-opendp-4" not in output
     counts = pd.read_csv(folder / "with-opendp-2.csv")["rows"]
     assert (counts - [61, 0, 40, 0]).abs().max() <= 8
 
@@ -260,8 +260,8 @@ def test_opendp_alone_answers_named_queries_and_means_of_persons(
         assert ours["cell"].tolist() == theirs["cell"].tolist()
         return bool(theirs["rows"].tolist() == pytest.approx(ours["rows"].tolist()))
 
-    told = compared(tmp_path, same, Request(parts=(part,), **person), data, rows=rows, **registered_as)
-    assert f"epsilon = {persons * QUIET:g} by OpenDP's own account" in told
+    output = compared(tmp_path, same, Request(parts=(part,), **person), data, rows=rows, **registered_as)
+    assert f"epsilon = {persons * QUIET:g} by OpenDP's own account" in output
 
 
 @pytest.mark.slow
@@ -269,7 +269,7 @@ def test_opendp_alone_releases_the_same_clipped_mean(tmp_path: Path) -> None:
     domain = Number(low=1.0, high=19.0, bins=5)
     numbers = [age for age in AGES if isinstance(age, float | int)]
     data = "age\n" + "".join(f"{age}\n" for age in numbers)
-    asked = request_of(
+    request = request_of(
         key="clipped_mean", values={"epsilon": QUIET}, reading=Columns(names=("age",), on=domain), n=len(numbers),
         queries=Thresholds(domain=domain), neighbours=Neighbours.REPLACE_ONE,
     )  # fmt: skip
@@ -280,8 +280,10 @@ def test_opendp_alone_releases_the_same_clipped_mean(tmp_path: Path) -> None:
         ours, theirs = pd.read_csv(folder / "value.csv"), pd.read_csv(folder / "with-opendp-1.csv")
         return bool(ours["cell"].tolist() == theirs["cell"].tolist())
 
-    told = compared(tmp_path, same, asked, data, rows=rows, neighbours=Neighbours.REPLACE_ONE, public_n=len(numbers))
-    assert f"epsilon = {QUIET:g} by OpenDP's own account" in told
+    output = compared(
+        tmp_path, same, request, data, rows=rows, neighbours=Neighbours.REPLACE_ONE, public_n=len(numbers)
+    )
+    assert f"epsilon = {QUIET:g} by OpenDP's own account" in output
 
 
 @pytest.mark.slow
@@ -289,8 +291,8 @@ def test_opendp_alone_counts_pairs_the_same(tmp_path: Path) -> None:
     domain = Product.map(Number(high=20.0, bits=2), Number(high=20.0, bits=1, missing=True, clamp=False))
     data = "age,pay\n" + "".join(f'"{age}","{pay}"\n' for age, pay in zip(AGES, reversed(AGES), strict=True))
     reading = Columns(names=("age", "pay"), on=domain)
-    asked = request_of(epsilon=QUIET, reading=reading, queries=Rectangles(domain=domain))
-    folder = unpacked(tmp_path, asked, rows=read_table(data.encode(), name="x.csv", header=True))
+    request = request_of(epsilon=QUIET, reading=reading, queries=Rectangles(domain=domain))
+    folder = unpacked(tmp_path, request, rows=read_table(data.encode(), name="x.csv", header=True))
     assert "epsilon = 20 by OpenDP's own account" in opendp_ran(folder, data)
     ours, theirs = pd.read_csv(folder / "counts.csv"), pd.read_csv(folder / "with-opendp-1.csv")
     assert len(ours) == len(theirs) == domain.size and (ours["rows"] != theirs["rows"]).sum() <= 1
@@ -299,8 +301,8 @@ def test_opendp_alone_counts_pairs_the_same(tmp_path: Path) -> None:
 
 def test_where_opendp_has_no_equivalent_there_is_no_program(tmp_path: Path) -> None:
     domain = Number(high=20.0, bits=2)
-    asked = request_of(key="stable_median", values={"epsilon": 1.0}, queries=Thresholds(domain=domain))
-    assert not (unpacked(tmp_path, asked) / OPENDP).exists()
+    request = request_of(key="stable_median", values={"epsilon": 1.0}, queries=Thresholds(domain=domain))
+    assert not (unpacked(tmp_path, request) / OPENDP).exists()
 
 
 @pytest.mark.slow
@@ -311,7 +313,7 @@ def test_the_attack_on_low_bits_fails_on_released_files() -> None:
     registration = Registration(name="x", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=NOMINAL)
 
     def first_count(rows: Table) -> float:
-        [contents] = releases._drawn(asked, registration, rows).values()
+        [contents] = releases._draw_files(asked, registration, rows).values()
         return float(contents.decode().splitlines()[1].split(",")[-1])
 
     ours = [np.array([first_count(few_rows(ages)) for _ in range(trials)]) for ages in truth]

@@ -22,7 +22,7 @@ from dpcore.data.readings import Coded, Columns, Several
 from dpcore.queries.marginals import Marginals
 from dpcore.queries.ranges import Cells, Thresholds
 from dprelease.certificate import certificate, verify
-from dprelease.downloads import REPORT, downloads_of, zipped
+from dprelease.downloads import REPORT, downloads_of, zip_files
 from dprelease.downloads.report import MAX_BARS, report
 from dprelease.ledger.records import Stored
 from dprelease.release import SAW_TRUE_VALUES, release
@@ -93,7 +93,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
         "ε = 1.5 and δ = 0",
         "at most 4.49 times as likely",  # e^1.5
         "of a budget of ε = 2",
-        "Somebody with several rows is protected less.",
+        "A person with several rows is protected less.",
         "Intervals: how many lie between a and b? Answered by: Identity histogram.",
         "With confidence 95%, no interval errs by more than",
         "0 to 5",
@@ -120,11 +120,11 @@ def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path:
     )
     assert "At most 3 rows of each person counted" in page(stored).words
     assert "If any one person were not in the table at all" in page(stored).words
-    asked: dict[str, Any] = {"neighbours": Neighbours.REPLACE_ONE, "n": 20}
+    settings: dict[str, Any] = {"neighbours": Neighbours.REPLACE_ONE, "n": 20}
     ledger, dataset_id = registered(tmp_path / "2", neighbours=Neighbours.REPLACE_ONE, public_n=20)
-    release(ledger, dataset_id, request_of(**asked), few_rows(), ANALYST)
-    ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
-    words = page(release(ledger, dataset_id, request_of(draw=2, **asked), few_rows(), ANALYST)).words
+    release(ledger, dataset_id, request_of(**settings), few_rows(), ANALYST)
+    ledger.record_access(dataset_id, SAW_TRUE_VALUES, STEWARD)
+    words = page(release(ledger, dataset_id, request_of(draw=2, **settings), few_rows(), ANALYST)).words
     for told in ("Not protected, because it is public: number of rows: 20", "If any one row had other values"):
         assert told in words
     assert (
@@ -151,15 +151,15 @@ def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:
             ),
         ]
     ):
-        asked = request_of(key=key, values=values, queries=Thresholds(domain=domain))
+        request = request_of(key=key, values=values, queries=Thresholds(domain=domain))
         rows = few_rows((12.0,) * 30) if place else few_rows()
-        assert said in page(released(tmp_path / str(place), asked, epsilon=20.0, delta=1e-6, rows=rows)).words
+        assert said in page(released(tmp_path / str(place), request, epsilon=20.0, delta=1e-6, rows=rows)).words
 
 
 def test_many_cells_are_added_up_to_few_bars(tmp_path: Path) -> None:
     domain = Number(high=20.0, bins=300)
-    asked = request_of(epsilon=2.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
-    stored = released(tmp_path, asked)
+    request = request_of(epsilon=2.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    stored = released(tmp_path, request)
     text = report(stored).decode()
     assert text.count('class="bar') == 300 // (-(-300 // MAX_BARS)) + 1 <= MAX_BARS
     numbers = [float(row["rows"]) for row in csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))]
@@ -178,8 +178,8 @@ def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
     csv.writer(buffer).writerows([["job"], *[[label]] * 30])
     rows = read_table(buffer.getvalue().encode(), name="x.csv", header=True)
     domain = Labels(labels=(label, "nurse"))
-    asked = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
-    stored = released(tmp_path, asked, rows=rows, name=f"jobs {HOSTILE}")
+    request = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
+    stored = released(tmp_path, request, rows=rows, name=f"jobs {HOSTILE}")
     body: dict[str, Any] = json.loads(json.dumps(stored.body))
     body["request"]["parts"][0]["reading"]["names"] = [HOSTILE]
     hostile = replace(stored, body=body | {"by": HOSTILE})
@@ -204,12 +204,12 @@ def test_tables_are_told_whatever_their_columns_are_called(tmp_path: Path, name:
     """A column of the data may have the name of one that this program writes; its release holds together as any."""
     attributes = (Coded(column="age", name=name, labels=("1", "2")), Coded(column="person", name="p", labels=("7",)))
     reading = Several(attributes=attributes)
-    asked = request_of(
+    request = request_of(
         reading=reading, queries=Marginals(domain=reading.domain, ways=2), key="residual-planner",
         values={"epsilon": 1.0},
     )  # fmt: skip
     rows = read_table(b"age,person\n" + b"1,7\n2,8\n" * 10, name="x.csv", header=True)
-    stored = released(tmp_path, asked, rows=rows, delta=1e-3)
+    stored = released(tmp_path, request, rows=rows, delta=1e-3)
     words = page(stored).words
     assert verify(certificate(stored), stored.files) == []
     assert f"{name} × p" in words and all(label in words for label in ("1 × 7", "2 × 7", "2 × anything else"))
@@ -232,11 +232,11 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
     for told in (secret, str(count), f"{count:,}", *(str(each) for each in counts if str(each) not in noisy)):
         assert told.encode() not in packed
     assert str(NOMINAL).encode() in packed, "the search finds what is there"
-    assert secret.encode() not in zipped(downloads_of(stored))
+    assert secret.encode() not in zip_files(downloads_of(stored))
 
 
 def test_a_factor_that_protects_nobody_is_not_printed(tmp_path: Path) -> None:
-    nobody = "possibly far likelier, which protects nobody"
+    nobody = "possibly far likelier, which is no protection"
     for epsilon, words in ((13.8, "at most 985000 times as likely"), (14.0, nobody)):
         ledger, dataset_id = registered(tmp_path / str(epsilon), epsilon=100.0)
         stored = release(ledger, dataset_id, request_of(epsilon=epsilon), few_rows(), ANALYST)

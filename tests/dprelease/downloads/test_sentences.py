@@ -33,14 +33,14 @@ def test_no_noise_is_said_to_be_in_numbers_to_which_none_is_added(
     ledger, dataset_id = registered(
         tmp_path, epsilon=20.0, delta=0.06, rows=rows, neighbours=Neighbours.REPLACE_ONE, public_n=101
     )
-    asked = request_of(
+    request = request_of(
         key=key,
         neighbours=Neighbours.REPLACE_ONE,
         n=101,
         queries=Thresholds(domain=domain),
         values={"epsilon": 10.0, **values},
     )
-    stored = release(ledger, dataset_id, asked, rows, ANALYST)
+    stored = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(stored, Stored)
     page = report(stored).decode()
     assert RANDOM_RESULTS in page and "noise is part of every" not in page.lower()

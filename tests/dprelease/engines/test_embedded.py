@@ -24,9 +24,9 @@ from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import Allowance
 from dprelease.engines.tables import EngineTable, from_engine, open_table
 from dprelease.ledger.fingerprint import key_of
-from dprelease.ledger.looks import note_look, print_of_name
 from dprelease.ledger.records import Actor, Refused, Registration, Role, Stored
 from dprelease.ledger.store import Ledger
+from dprelease.ledger.true_value_access import name_fingerprint, note_access
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from tests.dprelease.engines.values import (
@@ -301,10 +301,10 @@ def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
     assert ledger.account(dataset_id).spent == Price.allowed(epsilon=0.5, delta=0)
     assert not stored.body["guarantee"]["steward_saw_true_values"]
     # A look at other counts of the same table is a look at it.
-    note_look(ledger.folder, print_of_name("another", key=key_of(ledger.folder)))
+    note_access(ledger.folder, name_fingerprint("another", key=key_of(ledger.folder)))
     for draw, name in ((2, ""), (3, "folder")):
         if name:
-            note_look(ledger.folder, print_of_name(name, key=key_of(ledger.folder)))
+            note_access(ledger.folder, name_fingerprint(name, key=key_of(ledger.folder)))
         cheap = replace(altered(request, values={"epsilon": 0.1}), draw=draw)
         again = release(ledger, dataset_id, cheap, table.snapshot(DECLARED), by)
         assert isinstance(again, Stored) and again.body["guarantee"]["steward_saw_true_values"] == bool(name)

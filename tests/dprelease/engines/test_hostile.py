@@ -17,7 +17,7 @@ import pytest
 
 from dpcore.core import DataError, ParameterError
 from dpcore.data.columns import Labels, Number
-from dprelease.engines.configured import WRONG, engine_of, offers
+from dprelease.engines.configuration import WRONG, engine_of, read_configurations
 from dprelease.engines.counts import Encoding, TableColumn
 from dprelease.engines.embedded import Embedded
 from dprelease.engines.engine import NOT_COUNTS, Allowance, Engine
@@ -28,7 +28,7 @@ from tests.dprelease.engines.values import NASTY, SECRET
 
 ibis: Any = importlib.import_module("ibis")
 sqlglot: Any = importlib.import_module("sqlglot")
-questions: Any = importlib.import_module("dprelease.engines.questions")
+queries: Any = importlib.import_module("dprelease.engines.queries")
 AGES = Number(low=0, high=100, bins=100, missing=True)
 SECONDS = 0.3
 
@@ -128,14 +128,14 @@ DIALECTS: dict[type[Engine], str] = {Embedded: "duckdb", Postgres: "postgres", S
 def test_a_label_stays_out_of_the_query_and_a_name_stays_a_name(engine: type[Engine]) -> None:
     odd = f'{NASTY}; DROP TABLE "people" -- `%s $p3 :p3 \\'
     columns = [TableColumn(name=odd, kind=ibis.dtype("string"))]
-    expression, texts = questions.question((odd, odd), open_parts(SECRET), columns, most=10)
-    query = questions.written(expression, compiler=engine.compiler, place=engine.place)
+    expression, texts = queries.build_query((odd, odd), open_parts(SECRET), columns, max_rows=10)
+    query = queries.render_sql(expression, compiler=engine.compiler, place=engine.place)
     assert texts == [[SECRET]] and SECRET not in query and query.count(engine.place.format(1)) == 1
     names = {each.name for each in sqlglot.parse_one(query, read=DIALECTS[engine]).find_all(sqlglot.exp.Identifier)}
     assert {each for each in names if len(each) > 3} == {odd}
     assert query.count("script") == 2 * 3  # the name of schema, table and column
     with pytest.raises(ParameterError, match="more than the blanks"):
-        questions.question(("people",), open_parts(NASTY, f" {NASTY}"), columns, most=10)
+        queries.build_query(("people",), open_parts(NASTY, f" {NASTY}"), columns, max_rows=10)
 
 
 def open_parts(*labels: str) -> tuple[Encoding, ...]:
@@ -158,7 +158,7 @@ def test_wrong_settings_get_one_sentence(told: dict[str, Any]) -> None:
 
 
 def test_an_engine_is_private_unless_its_section_says_otherwise() -> None:
-    found = offers(
+    found = read_configurations(
         {"a": {"kind": "duckdb", "password": SECRET}, "b": {"private": False, "title": "<i>"}, "c": {"private": "no"}}
     )
     assert [each.private for each in found.values()] == [True, False, True]
@@ -170,7 +170,7 @@ def test_an_engine_is_private_unless_its_section_says_otherwise() -> None:
     ("engine", "module", "extra"),
     [
         (Postgres(address="", name="people"), "psycopg", "engines"),
-        (Postgres(address="", name="people"), "dprelease.engines.questions", "engines"),
+        (Postgres(address="", name="people"), "dprelease.engines.queries", "engines"),
         (Spark(name="people"), "pyspark.sql", "spark"),
     ],
 )

@@ -73,7 +73,7 @@ def test_what_a_snapshot_cannot_answer_is_refused_and_free(
     dataset_id = register(ledger, snapshot, **registered)
     came = release(ledger, dataset_id, request_, snapshot, STEWARD)
     assert isinstance(came, Refused) and sentence in came.sentence
-    assert ledger.account(dataset_id).spent.first == ledger.account(dataset_id).spent.delta == 0
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == ledger.account(dataset_id).spent.delta == 0
 
 
 def test_another_declaration_of_a_table_is_a_version_of_it_and_has_no_budget(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dprelease.ledger.canonical import digest
-from dprelease.ledger.chain import FIRST, folded, line_of
-from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, Price, Tally
+from dprelease.ledger.chain import FIRST, fold_chain, line_of
+from dprelease.ledger.units import ATTO_DIGITS, MAX_EPSILON, NANO_DIGITS, BudgetMeasure, Price
 
 Lines = list[dict[str, Any]]
 MOST = MAX_EPSILON * 10**NANO_DIGITS
@@ -42,7 +42,7 @@ USUAL = (
 
 def line(place: int, kind: str, about: int, first: int, **amount: Any) -> dict[str, Any]:
     """One entry, its place from 1; ``previous`` is set by ``linked``."""
-    price = Price(first=first, **amount)
+    price = Price(epsilon_or_rho=first, **amount)
     return line_of(seq=place, kind=kind, about=about, amount=price, body=place, salt="", previous=FIRST)
 
 
@@ -67,7 +67,7 @@ def amounts(*changes: tuple[int, int]) -> Callable[[Lines], None]:
 
     def changed(lines: Lines) -> None:
         for place, first in changes:
-            lines[place - 1]["amount"] = Price(first=first).document
+            lines[place - 1]["amount"] = Price(epsilon_or_rho=first).document
 
     return changed
 
@@ -83,15 +83,15 @@ def added(*more: tuple[str, int, int], **amount: Any) -> Callable[[Lines], None]
 
 
 def test_the_usual_chain_is_whole_and_its_account_adds_up() -> None:
-    account = folded(chain())
+    account = fold_chain(chain())
     assert account.faults == []
-    assert (account.charged.first, account.held.first, account.begun) == (10, 10, {})
+    assert (account.charged.epsilon_or_rho, account.spent.epsilon_or_rho, account.begun) == (10, 10, {})
     assert (account.outcomes, account.stored, account.published) == ([6, 8, 10], {6}, {6})
     assert (account.count("machine failed"), account.count("access"), account.count("restored")) == (1, 1, 1)
 
 
 def test_a_chain_with_the_largest_budget_is_whole() -> None:
-    assert folded(chain(amounts((3, MOST)))).faults == []
+    assert fold_chain(chain(amounts((3, MOST)))).faults == []
 
 
 CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
@@ -128,30 +128,30 @@ CHANGES: dict[str, tuple[Callable[[Lines], object], tuple[int, str]]] = {
     "a digest in capitals": (put(4, details="A" * 64), (4, "a digest is not written as a ledger writes it")),
     "the details of another": (lambda lines: lines[3].update(details=lines[1]["details"]), (4, TWICE)),
     "an amount in words": (put(3, amount={"epsilon": "ten", "delta": "0"}), (3, WRITTEN)),
-    "an amount of another measure": (added(("attempt", 0, 1), measure=Tally.RHO), (13, WRITTEN)),
+    "an amount of another measure": (added(("attempt", 0, 1), measure=BudgetMeasure.RHO), (13, WRITTEN)),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_every_wrong_entry_has_its_reason(name: str) -> None:
     changed, fault = CHANGES[name]
-    assert fault in folded(chain(changed)).faults
+    assert fault in fold_chain(chain(changed)).faults
 
 
 @pytest.mark.parametrize("place", range(1, len(USUAL)))
 def test_a_line_changed_afterwards_is_no_longer_what_the_next_one_names(place: int) -> None:
     lines = chain(put(place, details="0" * 64), relinked=False)
-    assert (place + 1, PLACE) in folded(lines).faults
+    assert (place + 1, PLACE) in fold_chain(lines).faults
 
 
 def test_budgets_in_rho_are_never_changed() -> None:
     opening = [line(1, "registered", 0, 0), line(2, "version", 0, 0)]
-    lines = [*opening, *(line(place, "budget", 0, 10, measure=Tally.RHO) for place in (3, 4))]
+    lines = [*opening, *(line(place, "budget", 0, 10, measure=BudgetMeasure.RHO) for place in (3, 4))]
     linked(lines)
-    assert folded(lines).faults == [(4, "a budget in rho is fixed when it is opened")]
+    assert fold_chain(lines).faults == [(4, "a budget in rho is fixed when it is opened")]
 
 
 def test_what_is_no_line_is_told_and_nothing_after_it_is_read() -> None:
     for other in NO_LINES:
         lines: list[Any] = [*chain()[:2], other, *chain()[3:]]
-        assert folded(lines).faults == [(3, FORM)]
+        assert fold_chain(lines).faults == [(3, FORM)]

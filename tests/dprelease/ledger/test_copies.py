@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dprelease.certificate import against, certificate, verify
+from dprelease.certificate import certificate, faults_against_ledger, verify
 from dprelease.commands import main
 from dprelease.downloads.report import report
 from dprelease.ledger import copies
@@ -53,11 +53,11 @@ def test_a_copy_takes_the_place_of_a_damaged_or_lost_file_and_certificates_say_s
     kept = restore(ledger, copy, STEWARD)
     assert kept is not None and kept.read_bytes() == damaged and check(ledger, dataset_id) == []
     assert ledger.stored(dataset_id) == [first]
-    assert "not genuine" in against(certificate(second), ledger.lines(dataset_id))[0]
+    assert "not genuine" in faults_against_ledger(certificate(second), ledger.lines(dataset_id))[0]
     third = release(ledger, dataset_id, request_of(draw=3), few_rows(), ANALYST)
     assert isinstance(third, Stored) and verify(certificate(third), third.files) == []
     assert certificate(third)["guarantee"]["whole_data_set"]["copies_put_back"] == 1
-    assert "not genuine" in against(certificate(second), ledger.lines(dataset_id))[0]
+    assert "not genuine" in faults_against_ledger(certificate(second), ledger.lines(dataset_id))[0]
     path.unlink()
     assert restore(ledger, copy, STEWARD) is None and ledger.account(dataset_id).spent == Price.allowed(epsilon=0.5)
 
@@ -156,7 +156,7 @@ def test_what_a_replaced_file_tells_is_told_by_the_copy_in_its_place(tmp_path: P
     copy, path = backup(ledger, dataset_id, tmp_path / "copy"), ledger.path(dataset_id)
     path.unlink()
     restore(ledger, copy, STEWARD)
-    ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
+    ledger.record_access(dataset_id, SAW_TRUE_VALUES, STEWARD)
     shutil.rmtree(ledger.folder / RESTORES)  # as a ledger that an older program put back
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript("DROP TRIGGER payloads_never_go")

@@ -44,7 +44,7 @@ def no_file_above(size: int) -> Iterator[None]:
 def test_a_disk_that_is_full_at_any_write_shows_nothing_that_is_not_charged(tmp_path: Path) -> None:
     original, dataset_id = registered(tmp_path / "original")
     for _ in range(5):  # until a page is full between an attempt and its outcome too
-        original.tell(dataset_id, "saw true values", STEWARD)
+        original.record_access(dataset_id, "saw true values", STEWARD)
     assert isinstance(release(original, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     before = original.path(dataset_id).stat().st_size
     seen: Counter[str] = Counter()
@@ -62,10 +62,10 @@ def test_a_disk_that_is_full_at_any_write_shows_nothing_that_is_not_charged(tmp_
                 assert sentence == UNWRITABLE and found is None and not account.begun
             case _:
                 assert came == Failed(sentence=DIED) and found is None and len(account.begun) == 1
-        assert account.spent.first == (5 if isinstance(came, Refused) else 10) * 10**8
+        assert account.spent.epsilon_or_rho == (5 if isinstance(came, Refused) else 10) * 10**8
         again = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
         assert isinstance(again, Failed) if isinstance(came, Failed) else isinstance(again, Stored)
-        assert check(ledger, dataset_id) == [] and ledger.account(dataset_id).spent.first == 10**9
+        assert check(ledger, dataset_id) == [] and ledger.account(dataset_id).spent.epsilon_or_rho == 10**9
         seen[type(came).__name__] += 1
     assert len(seen) == 3, "full before, while and after"
 
@@ -115,7 +115,7 @@ def test_a_commit_that_the_disk_failed_at_is_looked_up(
     else:
         assert came == (Failed(sentence=DIED) if held else Refused(sentence=UNWRITABLE))
         assert ledger.stored(dataset_id) == [] and len(account.begun) == held
-    assert account.spent.first == (5 * 10**8 if held or after else 0)
+    assert account.spent.epsilon_or_rho == (5 * 10**8 if held or after else 0)
 
 
 def test_what_was_charged_and_may_not_be_on_the_disk_is_neither_shown_nor_said_to_be_free(
@@ -129,7 +129,7 @@ def test_what_was_charged_and_may_not_be_on_the_disk_is_neither_shown_nor_said_t
         raise OSError
 
     with monkeypatch.context() as patch:
-        patch.setattr(opened, "on_the_disk", fails)
+        patch.setattr(opened, "sync_folder", fails)
         assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=UNSURE)
     [stored] = ledger.stored(dataset_id)
     assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == stored
@@ -187,7 +187,7 @@ def test_a_link_to_a_ledger_s_file_is_refused(tmp_path: Path) -> None:
     other.path(dataset_id).symlink_to(ledger.path(dataset_id))
     came = release(other, dataset_id, request_of(), few_rows(), ANALYST)
     assert isinstance(came, Refused) and "is a link" in came.sentence
-    assert check(other, dataset_id) == [came.sentence] and ledger.account(dataset_id).spent.first == 0
+    assert check(other, dataset_id) == [came.sentence] and ledger.account(dataset_id).spent.epsilon_or_rho == 0
     (tmp_path / "again").symlink_to(ledger.folder)  # one folder by two names has one turn
     with ledger.turn(dataset_id), pytest.raises(LedgerBusy), Ledger(tmp_path / "again").turn(dataset_id, patience=0.05):
         pass

@@ -21,8 +21,8 @@ from dprelease.ledger.fingerprint import KEY_FILE, OPEN_KEY, fingerprint, key_of
 from dprelease.ledger.records import LedgerBusy, LedgerError, Refused, Stored
 from dprelease.ledger.schema import CHECKS, NAMES, VERSION
 from dprelease.ledger.store import Ledger
-from dprelease.ledger.stores.chosen import ADDRESS
-from dprelease.ledger.stores.translated import script
+from dprelease.ledger.stores.postgres_schema import script
+from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from tests import ROOT
@@ -140,7 +140,7 @@ def test_a_newer_schema_or_another_program_s_file_is_left_alone(tmp_path: Path) 
         [sentence] = check(ledger, dataset_id)
         assert words in sentence
         with pytest.raises(LedgerError, match=words):
-            ledger.tell(dataset_id, "something", STEWARD)
+            ledger.record_access(dataset_id, "something", STEWARD)
 
 
 def test_what_the_ledger_s_own_rules_refuse_is_a_sentence(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_what_the_ledger_s_own_rules_refuse_is_a_sentence(tmp_path: Path) -> Non
     with pytest.raises(LedgerError, match=r"would not add up with this\. Nothing was charged or shown\."):
         ledger.begin(dataset_id, request_of(draw=2).document, ledger.account(dataset_id).spent, ANALYST)
     account = ledger.account(dataset_id)
-    assert account.spent.first == 5 * 10**8 and not account.begun and len(ledger.outcomes(dataset_id)) == 1
+    assert account.spent.epsilon_or_rho == 5 * 10**8 and not account.begun and len(ledger.outcomes(dataset_id)) == 1
 
 
 def test_what_was_begun_is_begun_again_only_after_the_machine_failed(tmp_path: Path) -> None:
@@ -160,10 +160,10 @@ def test_what_was_begun_is_begun_again_only_after_the_machine_failed(tmp_path: P
         ledger.begin(dataset_id, request_of().document, price, STEWARD)
     ledger.machine_failed(dataset_id, first.number, STEWARD)
     ledger.begin(dataset_id, request_of().document, price, STEWARD)
-    ledger.book_dead(dataset_id)
+    ledger.book_dead_attempts(dataset_id)
     with pytest.raises(LedgerBusy):
         ledger.begin(dataset_id, request_of().document, price, STEWARD)
-    assert ledger.account(dataset_id).spent.first == price.first and check(ledger, dataset_id) == []
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == price.epsilon_or_rho and check(ledger, dataset_id) == []
 
 
 def test_a_folder_whose_ledger_is_in_a_database_is_not_begun_anew(

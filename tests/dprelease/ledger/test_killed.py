@@ -52,48 +52,48 @@ def together(folder: Path, what: str, count: int, *, programs: int = 3) -> dict[
 
 
 def test_a_kill_at_any_line_leaves_all_or_nothing_or_an_attempt(folder: Path) -> None:
-    told = kills(folder, "lines", 10_000)
-    assert told["wrong"] == 0, told["examples"]
-    seen = told["seen"]
+    outcome = kills(folder, "lines", 10_000)
+    assert outcome["wrong"] == 0, outcome["examples"]
+    seen = outcome["seen"]
     assert seen["lines"] > 150 and min(seen["nothing"], seen["begun"], seen["Stored"]) > 0
 
 
 def test_a_kill_at_any_moment_does(folder: Path) -> None:
-    told = together(folder, "random", 1002)
-    assert told["wrong"] == 0, told["examples"]
-    states = [told["seen"][state] for state in ("nothing", "begun", "Stored")]
-    assert sum(states) == 1002 and min(*states, told["seen"]["shown"]) > 10
+    outcome = together(folder, "random", 1002)
+    assert outcome["wrong"] == 0, outcome["examples"]
+    states = [outcome["seen"][state] for state in ("nothing", "begun", "Stored")]
+    assert sum(states) == 1002 and min(*states, outcome["seen"]["shown"]) > 10
 
 
 def test_a_plan_killed_at_any_line_or_moment_is_all_or_nothing_or_an_attempt(folder: Path) -> None:
     for what, count in (("lines", 60), ("random", 30)):
-        told = kills(folder / what, what, count, asked="plan")
-        assert told["wrong"] == 0, told["examples"]
-        assert min(told["seen"][state] for state in ("nothing", "begun", "Stored")) > 0
+        outcome = kills(folder / what, what, count, asked="plan")
+        assert outcome["wrong"] == 0, outcome["examples"]
+        assert min(outcome["seen"][state] for state in ("nothing", "begun", "Stored")) > 0
 
 
 def test_a_copy_put_back_and_killed_at_any_line_leaves_the_damaged_file_or_the_copy(folder: Path) -> None:
-    told = kills(folder, "restore", 10_000)
-    assert told["wrong"] == 0, told["examples"]
-    seen = told["seen"]
+    outcome = kills(folder, "restore", 10_000)
+    assert outcome["wrong"] == 0, outcome["examples"]
+    seen = outcome["seen"]
     assert seen["lines"] > 200 and min(seen["old"], seen["new"], seen["counted 1"]) > 0
 
 
 def test_two_presses_of_the_same_are_one_draw(folder: Path) -> None:
-    told = together(folder, "twice", 1002)
-    assert told["wrong"] == 0, told["examples"]
-    assert told["seen"]["Stored"] >= 667
+    outcome = together(folder, "twice", 1002)
+    assert outcome["wrong"] == 0, outcome["examples"]
+    assert outcome["seen"]["Stored"] >= 667
 
 
 def test_the_last_of_a_budget_is_spent_once(folder: Path) -> None:
-    told = together(folder, "races", 201)
-    assert told["wrong"] == 0, told["examples"]
-    assert told["seen"] == {"Refused Stored": 201}
+    outcome = together(folder, "races", 201)
+    assert outcome["wrong"] == 0, outcome["examples"]
+    assert outcome["seen"] == {"Refused Stored": 201}
 
 
 @pytest.mark.parametrize("asked", ["question", "plan"])
 @pytest.mark.parametrize("control", ["", "two transactions", "shown early"])
 def test_the_same_looks_find_a_release_in_pieces(folder: Path, control: str, asked: str) -> None:
-    told = kills(folder, "named", 1, asked=asked, control=control)
-    assert told["seen"]["lines"] == 1, "one line of a press stands between its files and its entry"
-    assert bool(told["wrong"]) == bool(control), told["examples"]
+    outcome = kills(folder, "named", 1, asked=asked, control=control)
+    assert outcome["seen"]["lines"] == 1, "one line of a press stands between its files and its entry"
+    assert bool(outcome["wrong"]) == bool(control), outcome["examples"]

@@ -23,7 +23,7 @@ from dprelease.downloads import REPORT, downloads_of
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import RAISED, Failed, LedgerError, Refused, Registration, Stored
 from dprelease.ledger.store import Ledger
-from dprelease.ledger.units import Price, Tally
+from dprelease.ledger.units import BudgetMeasure, Price
 from dprelease.release import cost, release
 from dprelease.requests.parts import Request
 from tests.dprelease.ledger.test_triggers import following
@@ -39,7 +39,7 @@ def opened(folder: Path, **changed: Any) -> tuple[Ledger, str]:
     ledger = Ledger.open(folder)
     usual: dict[str, Any] = {"name": "ages", "neighbours": Neighbours.ADD_REMOVE_ONE, "public_n": NOMINAL}
     made = ledger.register(Registration(**usual | changed), few_rows(), BUDGET, STEWARD)
-    assert made.measure is Tally.RHO
+    assert made.measure is BudgetMeasure.RHO
     return ledger, made.dataset_id
 
 
@@ -61,7 +61,7 @@ def test_more_gaussian_releases_fit_than_their_epsilons_would(tmp_path: Path) ->
     for draw in range(1, 13):
         came = drawn(ledger, dataset_id, asked(draw))
     account = ledger.account(dataset_id)
-    assert 12 * 0.1 > 1 and account.spent.first < account.budget.first / 4 and not account.spent.delta
+    assert 12 * 0.1 > 1 and account.spent.epsilon_or_rho < account.budget.epsilon_or_rho / 4 and not account.spent.delta
     assert check(ledger, dataset_id) == [] == verify(certificate(came), came.files)
     assert came.body["guarantee"]["epsilon"] == "0.1" and came.chain[-1]["amount"]["delta"] == "0"
     assert str(account.left).startswith("ρ 0.0")
@@ -74,13 +74,13 @@ def test_the_last_unit_fits_and_one_more_is_refused(tmp_path: Path) -> None:
     for draw, epsilon in enumerate((0.18, 0.05, 0.01), 1):  # of pure releases ρ is ε²/2
         drawn(ledger, dataset_id, request_of(draw=draw, epsilon=epsilon))
         spent += round(epsilon**2 / 2 * 10**9)
-    assert ledger.account(dataset_id).spent == Price(first=spent, measure=Tally.RHO)
+    assert ledger.account(dataset_id).spent == Price(epsilon_or_rho=spent, measure=BudgetMeasure.RHO)
     came = release(ledger, dataset_id, request_of(draw=9, epsilon=0.2), few_rows(), ANALYST)
     assert isinstance(came, Refused) and came.sentence.startswith("Needs ρ 0.02; ρ 0.00")
     with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as plain:
         with pytest.raises(sqlite3.IntegrityError):
-            plain.execute(following("attempt", first=BUDGET.first - spent + 1))
-        plain.execute(following("attempt", first=BUDGET.first - spent))
+            plain.execute(following("attempt", first=BUDGET.epsilon_or_rho - spent + 1))
+        plain.execute(following("attempt", first=BUDGET.epsilon_or_rho - spent))
 
 
 def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
@@ -96,14 +96,17 @@ def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
         with pytest.raises(LedgerError, match="a ρ and a δ above 0"):
             ledger.register(
                 Registration(name="x", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=3),
-                few_rows((1.0,)), Price(first=first, delta=delta, measure=Tally.RHO), STEWARD,
+                few_rows((1.0,)), Price(epsilon_or_rho=first, delta=delta, measure=BudgetMeasure.RHO), STEWARD,
             )  # fmt: skip
 
 
 def test_what_is_budgeted_is_together_within_what_was_said() -> None:
     for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-9), (8.0, 1e-3)):
         private = Price.allowed_in_rho(epsilon=epsilon, delta=delta).private
-        assert private.within(Price.allowed(epsilon=epsilon, delta=delta)) and private.first > 0.98 * epsilon * 10**9
+        assert (
+            private.within(Price.allowed(epsilon=epsilon, delta=delta))
+            and private.epsilon_or_rho > 0.98 * epsilon * 10**9
+        )
     for epsilon, delta in ((1.0, 0.0), (1.0, 1e-18), (1e-9, 1e-6), (0.0, 0.1)):
         with pytest.raises(ParameterError):
             Price.allowed_in_rho(epsilon=epsilon, delta=delta)
@@ -114,13 +117,23 @@ def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_t
         promised = Guarantee(epsilon=epsilon, delta=delta, neighbours=Neighbours.ADD_REMOVE_ONE)
         return Price.concentrated(promised, rows_a_person=rows)
 
-    assert price(0.1).first == 5_000_000 and price(0.00001).first == 1 and price(0.1, rows=3).first == 45_000_000
+    assert (
+        price(0.1).epsilon_or_rho == 5_000_000
+        and price(0.00001).epsilon_or_rho == 1
+        and price(0.1, rows=3).epsilon_or_rho == 45_000_000
+    )
     assert price(0.1, 1e-6).delta == 10**12 < price(0.1, 1e-6, rows=2).delta
     [part] = asked().parts
     draws = part.mechanism.gaussians(part.problem)
-    one, three = (prices(asked(), rows_a_person=rows, measure=Tally.RHO, room=Fraction(1))[0] for rows in (1, 3))
+    one, three = (
+        prices(asked(), rows_a_person=rows, measure=BudgetMeasure.RHO, room=Fraction(1))[0] for rows in (1, 3)
+    )
     exact = rho_of_gaussians(draws) * 10**9
-    assert exact <= one.first < exact + 1 and 9 * exact <= three.first < 9 * exact + 1 and one.delta == three.delta == 0
+    assert (
+        exact <= one.epsilon_or_rho < exact + 1
+        and 9 * exact <= three.epsilon_or_rho < 9 * exact + 1
+        and one.delta == three.delta == 0
+    )
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
@@ -155,7 +168,7 @@ def test_a_draw_with_less_noise_than_was_charged_is_not_shown(tmp_path: Path, mo
     ledger, dataset_id = opened(tmp_path)
     monkeypatch.setattr(type(asked().parts[0].mechanism), "gaussians", lambda *_: ((1000.0, 1, 1),))
     assert release(ledger, dataset_id, asked(), few_rows(), ANALYST) == Failed(sentence=RAISED)
-    assert ledger.account(dataset_id).spent.first == 501 and check(ledger, dataset_id) == []
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 501 and check(ledger, dataset_id) == []
 
 
 FORGERIES: dict[str, Callable[[Certificate], None]] = {
@@ -176,10 +189,12 @@ def test_a_forged_certificate_is_caught_however_well_it_is_sealed(tmp_path: Path
     ledger, dataset_id = opened(tmp_path)
     came = release(ledger, dataset_id, asked(), few_rows(), ANALYST)
     assert isinstance(came, Stored)
-    told = copy.deepcopy(certificate(came))
-    assert verify(told, came.files) == []
-    FORGERIES[name](told)
-    assert verify(told, came.files) and verify(sealed(told), came.files) and verify(rebooked(told), came.files)
+    document = copy.deepcopy(certificate(came))
+    assert verify(document, came.files) == []
+    FORGERIES[name](document)
+    assert (
+        verify(document, came.files) and verify(sealed(document), came.files) and verify(rebooked(document), came.files)
+    )
 
 
 @pytest.mark.slow
@@ -211,5 +226,5 @@ def test_the_command_opens_such_a_budget(tmp_path: Path, capsys: pytest.CaptureF
     amounts = ["--epsilon", "1", "--delta", "1e-6", "--measure", "rho"]
     assert main(["ledger", "register", *where, *rows, *amounts]) == 0
     assert main(["ledger", "show", *where]) == 0
-    told = capsys.readouterr().out
-    assert f"Spent ρ 0 of {BUDGET}" in told and f"together within {BUDGET.private}" in told
+    output = capsys.readouterr().out
+    assert f"Spent ρ 0 of {BUDGET}" in output and f"together within {BUDGET.private}" in output

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from dprelease.certificate import against, certificate
+from dprelease.certificate import certificate, faults_against_ledger
 from dprelease.ledger.checks import check
-from dprelease.ledger.connection import connected
+from dprelease.ledger.connection import open_connection
 from dprelease.ledger.records import DAMAGED, LedgerError, Refused, Stored
 from dprelease.ledger.schema import NAMES
 from dprelease.ledger.store import Ledger
@@ -41,7 +41,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, str]:
     for draw in (1, 2):
         assert isinstance(release(ledger, dataset_id, request_of(draw=draw), few_rows(), STEWARD), Stored)
     ledger.publish(dataset_id, 1, STEWARD)
-    ledger.tell(dataset_id, "something", STEWARD)
+    ledger.record_access(dataset_id, "something", STEWARD)
     assert check(ledger, dataset_id) == []
     return ledger, dataset_id
 
@@ -199,8 +199,8 @@ def test_whatever_was_written_is_kept_from_change_and_the_place_is_named(held: t
 
 def appended(path: Path, kind: str, body: Any, *, first: int) -> None:
     """An entry that follows the last with a fitting digest, as whoever knows the program writes it by plain SQL."""
-    with connected(path) as connection:
-        append(connection, kind, body, amount=Price(first=first))
+    with open_connection(path) as connection:
+        append(connection, kind, body, amount=Price(epsilon_or_rho=first))
 
 
 ONE = {"by": "Eve", "at": "2026-01-01"}
@@ -235,14 +235,14 @@ def test_a_certificate_knows_what_was_written_before_it(held: tuple[Ledger, str]
     stored = ledger.stored(dataset_id)[-1]
     later = release(ledger, dataset_id, request_of(epsilon=0.25, draw=3), few_rows(), STEWARD)
     assert isinstance(later, Stored)
-    assert against(certificate(stored), ledger.lines(dataset_id)) == []
+    assert faults_against_ledger(certificate(stored), ledger.lines(dataset_id)) == []
     [files] = {*later.body["files"].values()} - {*stored.body["files"].values()}
     forge(ledger.path(dataset_id), f"DELETE FROM entries WHERE seq > 8; DELETE FROM payloads WHERE digest = '{files}'")
     assert check(ledger, dataset_id) == []
     again = release(ledger, dataset_id, request_of(epsilon=0.25, draw=3), few_rows(), STEWARD)
     assert isinstance(again, Stored)
-    assert against(certificate(stored), ledger.lines(dataset_id)) == []
-    assert "not genuine" in against(certificate(later), ledger.lines(dataset_id))[0]
+    assert faults_against_ledger(certificate(stored), ledger.lines(dataset_id)) == []
+    assert "not genuine" in faults_against_ledger(certificate(later), ledger.lines(dataset_id))[0]
 
 
 @pytest.mark.parametrize("step", ["publish", "tell", "set_budget", "add_version", "machine_failed"])
@@ -250,7 +250,7 @@ def test_a_damaged_chain_closes_everything_that_writes(held: tuple[Ledger, str],
     ledger, dataset_id = held
     steps: dict[str, Callable[[], None]] = {
         "publish": lambda: ledger.publish(dataset_id, 1, STEWARD),
-        "tell": lambda: ledger.tell(dataset_id, "something", STEWARD),
+        "tell": lambda: ledger.record_access(dataset_id, "something", STEWARD),
         "set_budget": lambda: ledger.set_budget(dataset_id, Price.allowed(epsilon=9.0), "more", STEWARD),
         "add_version": lambda: ledger.add_version(dataset_id, few_rows((1, 2)), STEWARD),
         "machine_failed": lambda: ledger.machine_failed(dataset_id, 1, STEWARD),
@@ -291,7 +291,7 @@ def test_a_value_that_no_ledger_writes_is_a_sentence_wherever_it_is_read(held: t
 
 def test_a_trigger_that_was_dropped_is_found(held: tuple[Ledger, str]) -> None:
     ledger, dataset_id = held
-    with connected(ledger.path(dataset_id)) as connection:
+    with open_connection(ledger.path(dataset_id)) as connection:
         connection.execute("DROP TRIGGER within_budget")
     assert any("triggers were changed" in sentence for sentence in check(ledger, dataset_id))
 

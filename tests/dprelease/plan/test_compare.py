@@ -13,8 +13,8 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dplab.measure import finish
 from dprelease.plan import compare
 from dprelease.plan.answers import Errors
-from dprelease.plan.compare import N_GRID, Cells, compared
-from dprelease.plan.errors import predict, simulated
+from dprelease.plan.compare import N_GRID, Cells, compare_mechanisms
+from dprelease.plan.errors import predict, simulate_errors
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Band, Curve, Dots, Rule, numbers
 from pages.plan.growth import errors_by_rows
@@ -43,7 +43,7 @@ def plan(question: PlannedQuestion) -> Plan:
 @pytest.mark.parametrize("question", [BOXES, TABLES, UPPER], ids=["counts", "tables", "value"])
 @pytest.mark.parametrize("by_rows", [False, True], ids=["epsilon", "n"])
 def test_every_mechanism_that_answers_the_same_is_compared(question: PlannedQuestion, by_rows: bool) -> None:
-    found = finish(compared(plan(question), question, cells={}, by_rows=by_rows))
+    found = finish(compare_mechanisms(plan(question), question, cells={}, by_rows=by_rows))
     keys = {
         "rectangles": {"identity", "gaussian", "rectangles"},
         "marginal-tables": {"direct-tables", "residual-planner"},
@@ -55,19 +55,19 @@ def test_every_mechanism_that_answers_the_same_is_compared(question: PlannedQues
 
 
 def test_errors_fall_as_rows_grow_where_the_noise_stays() -> None:
-    found = finish(compared(plan(TABLES), TABLES, cells={}, by_rows=True))
+    found = finish(compare_mechanisms(plan(TABLES), TABLES, cells={}, by_rows=True))
     assert found.epsilons.tolist() == list(N_GRID)
     rows = found.worst[found.keys.index("direct-tables"), :, 1] * found.epsilons
     assert np.ptp(rows) <= 0.2 * rows.mean(), "as many rows at every n"
-    [told] = finish(predict(plan(TABLES)))
+    [prediction] = finish(predict(plan(TABLES)))
     at = N_GRID.index(1_000)
-    assert found.worst[found.keys.index("direct-tables"), at, 1] == pytest.approx(told.worst, rel=0.2)
-    assert found.promised[found.keys.index("direct-tables"), at] == told.promised
+    assert found.worst[found.keys.index("direct-tables"), at, 1] == pytest.approx(prediction.worst, rel=0.2)
+    assert found.promised[found.keys.index("direct-tables"), at] == prediction.promised
 
 
 def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     cells: Cells = {}
-    work = compared(plan(TABLES), TABLES, cells=cells)
+    work = compare_mechanisms(plan(TABLES), TABLES, cells=cells)
     for _ in range(7):
         next(work)
     work.close()
@@ -76,26 +76,32 @@ def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPat
 
     def counting(*told: Any, **more: Any) -> Errors:
         counted.append(told)
-        return simulated(*told, **more)
+        return simulate_errors(*told, **more)
 
-    monkeypatch.setattr(compare, "simulated", counting)
-    found = finish(compared(plan(TABLES), TABLES, cells=cells))
+    monkeypatch.setattr(compare, "simulate_errors", counting)
+    found = finish(compare_mechanisms(plan(TABLES), TABLES, cells=cells))
     assert len(counted) == len(found.keys) * len(found.epsilons) - 7
     assert all(cells[place] is cell for place, cell in before.items())
-    whole = finish(compared(plan(TABLES), TABLES, cells={}))
+    whole = finish(compare_mechanisms(plan(TABLES), TABLES, cells={}))
     np.testing.assert_array_equal(found.worst, whole.worst)  # the same public problem and seed
-    finish(compared(plan(TABLES), TABLES, cells=cells))
+    finish(compare_mechanisms(plan(TABLES), TABLES, cells=cells))
     assert len(counted) == 2 * len(found.keys) * len(found.epsilons) - 7, "nothing is worked out again"
 
 
 @pytest.mark.slow
 def test_the_picture_against_n_puts_each_number_where_it_is() -> None:
-    asked = replace(TABLES, target=0.02)
-    found = finish(compared(plan(asked), asked, cells={}, by_rows=True))
+    question = replace(TABLES, target=0.02)
+    found = finish(compare_mechanisms(plan(question), question, cells={}, by_rows=True))
     titles = {key: f"<{key}>" for key in found.keys}
-    told: dict[str, Any] = {"sweep": found, "titles": titles, "chosen": "direct-tables", "epsilon": 0.5, "target": 0.02}
+    settings: dict[str, Any] = {
+        "sweep": found,
+        "titles": titles,
+        "chosen": "direct-tables",
+        "epsilon": 0.5,
+        "target": 0.02,
+    }
     pure = [False for _ in found.keys]
-    picture = errors_by_rows(pure=pure, **told)
+    picture = errors_by_rows(pure=pure, **settings)
     row = found.keys.index("direct-tables")
     dots = picture.one(Dots, role="mechanism:direct-tables")
     assert numbers(dots.x).tolist() == found.epsilons.tolist()
@@ -106,8 +112,8 @@ def test_the_picture_against_n_puts_each_number_where_it_is() -> None:
     promise = picture.one(Curve, role="theory")
     assert numbers(promise.y).tolist() == found.promised[row].tolist()
     assert {rule.x or rule.y for rule in picture.find(Rule)} == {1_000.0, 0.02}
-    boxes = finish(compared(plan(BOXES), BOXES, cells={}, by_rows=True))
-    told |= {"sweep": boxes, "titles": {key: key for key in boxes.keys}, "chosen": "identity"}
-    few = errors_by_rows(pure=[key != "gaussian" for key in boxes.keys], every=False, **told)
+    boxes = finish(compare_mechanisms(plan(BOXES), BOXES, cells={}, by_rows=True))
+    settings |= {"sweep": boxes, "titles": {key: key for key in boxes.keys}, "chosen": "identity"}
+    few = errors_by_rows(pure=[key != "gaussian" for key in boxes.keys], every=False, **settings)
     drawn = {mark.role for mark in few.find(Dots)}
     assert "mechanism:identity" in drawn and "mechanism:rectangles" not in drawn, "which is beaten at every n"

@@ -19,7 +19,7 @@ from dplab.measure import finish, measure
 from dplab.solve import Need
 from dprelease.plan import errors, shares
 from dprelease.plan.answers import Errors
-from dprelease.plan.errors import GRID, predict, simulated, twin_of
+from dprelease.plan.errors import GRID, predict, simulate_errors, twin_of
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.shares import for_targets, for_total
 from tests.kit.statistics import binomial_tail
@@ -53,16 +53,16 @@ def worst_on_other_rows(of: Plan, question: PlannedQuestion, *, releases: int, s
 @pytest.mark.parametrize("key", ["identity", "windows", "gaussian"])
 def test_predicted_errors_are_those_on_other_rows(key: str, seed: int) -> None:
     question = replace(AGE, entry_key=key)
-    [told] = finish(predict(plan(question)))
+    [prediction] = finish(predict(plan(question)))
     seen = worst_on_other_rows(plan(question), question, releases=400, seed=seed)
-    assert told.on_all_data
-    assert told.worst == pytest.approx(float(np.median(seen)), rel=0.15)
-    assert told.typical < told.worst <= told.promised and 0 < told.impossible < told.worst
+    assert prediction.on_all_data
+    assert prediction.worst == pytest.approx(float(np.median(seen)), rel=0.15)
+    assert prediction.typical < prediction.worst <= prediction.promised and 0 < prediction.impossible < prediction.worst
 
 
 def test_a_prediction_that_depends_on_the_rows_says_so() -> None:
-    [told] = finish(predict(plan(replace(AGE, entry_key="projected_histogram"))))
-    assert not told.on_all_data
+    [prediction] = finish(predict(plan(replace(AGE, entry_key="projected_histogram"))))
+    assert not prediction.on_all_data
 
 
 @pytest.mark.slow
@@ -86,15 +86,15 @@ def test_each_mechanisms_epsilon_keeps_the_target_and_four_fifths_of_it_do_not(k
 
     At four fifths of it more fail than of the other, and more than promised.
     """
-    asked = replace(AGE, entry_key=key, target=0.03)
-    of = plan(asked)
-    problem, rows = of.problem(asked), twin_of(of, asked)
-    told: dict[str, Any] = {"target": 0.03, "beta": of.beta, "values": {}, "seed": seed}
-    [need] = finish(solve.needs([entry(key)], rows, problem, **told))
+    question = replace(AGE, entry_key=key, target=0.03)
+    of = plan(question)
+    problem, rows = of.problem(question), twin_of(of, question)
+    settings: dict[str, Any] = {"target": 0.03, "beta": of.beta, "values": {}, "seed": seed}
+    [need] = finish(solve.needed_epsilons([entry(key)], rows, problem, **settings))
     assert need.simulated is not None
     failures = []
     for epsilon in (need.simulated.epsilon, 0.8 * need.simulated.epsilon):
-        mechanism = solve.made(entry(key), target=0.03, values={}, epsilon=epsilon)
+        mechanism = solve.make_mechanism(entry(key), target=0.03, values={}, epsilon=epsilon)
         state = mechanism.prepare(rows, problem)
         report = finish(measure(mechanism, rows, state, Preview(seed + 1), trials=200))
         failures.append(int((~(report.worst <= 0.03)).sum()))
@@ -156,12 +156,12 @@ def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPat
 
     def counted(*told: Any, **named: Any) -> Errors:
         drawn.append(told[1].queries)
-        return simulated(*told, **named)
+        return simulate_errors(*told, **named)
 
-    monkeypatch.setattr(errors, "simulated", counted)
+    monkeypatch.setattr(errors, "simulate_errors", counted)
     predicted: dict[str, errors.Prediction] = {}
     assert next(errors.predict(asked, known=predicted)) == 0.5 and drawn == [AGE.queries]
-    assert [math.isnan(each.worst) for each in errors.predicted_so_far(asked, known=predicted)] == [False, True]
+    assert [math.isnan(each.worst) for each in errors.known_predictions(asked, known=predicted)] == [False, True]
     whole = finish(errors.predict(asked, known=predicted))
     assert drawn == [AGE.queries, GROUP.queries] and whole == finish(errors.predict(asked))
     assert finish(errors.predict(replace(asked, n=asked.n + 1), known=predicted)) != whole
@@ -182,7 +182,7 @@ def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPat
     ranked: dict[str, list[Need]] = {}
     solved = finish(for_targets(asked, known=ranked))
     assert len(ranked) == 2
-    monkeypatch.setattr(shares, "needs", None)
+    monkeypatch.setattr(shares, "needed_epsilons", None)
     again = replace(asked, questions=tuple(replace(each, epsilon=3.0) for each in asked.questions))
     assert finish(for_targets(again, known=ranked)).plan == solved.plan
     with pytest.raises(TypeError):  # another target is another question
@@ -199,8 +199,8 @@ def test_a_larger_total_makes_every_error_smaller() -> None:
 @pytest.mark.parametrize("key", ["identity", "gaussian"])
 def test_a_total_is_what_a_person_loses_where_persons_are_protected(key: str) -> None:
     visits = replace(TABLE, person="who", person_rows=3)
-    asked = replace(GROUP, entry_key=key), replace(GROUP, entry_key=key, epsilon=0.1)
-    wanted = Plan(table=visits, n=4000, questions=asked, neighbours=Neighbours.ADD_REMOVE_ONE)
+    question = replace(GROUP, entry_key=key), replace(GROUP, entry_key=key, epsilon=0.1)
+    wanted = Plan(table=visits, n=4000, questions=question, neighbours=Neighbours.ADD_REMOVE_ONE)
     shared = finish(for_total(wanted, 1.0))
     assert 0.99 < shared.cost.epsilon <= 1.0 + 1e-9
 

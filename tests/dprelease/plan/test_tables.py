@@ -41,7 +41,7 @@ TABLE = DeclaredTable(
 )
 LINES = PlannedQuestion(
     columns=("age", "sex"), queries=TABLES, entry_key="direct-tables", epsilon=0.5, values={"noise": "laplace"},
-    asks=("age 20-34, sex = F", "age >= 20, sex M"),
+    lines=("age 20-34, sex = F", "age >= 20, sex M"),
 )  # fmt: skip
 PAIRS = PlannedQuestion(
     columns=("age", "sex", "rows"), queries=TABLES, entry_key="residual-planner", epsilon=0.5, ways=2,
@@ -72,37 +72,37 @@ def people(n: int = N) -> pd.DataFrame:
 
 
 def test_a_plan_of_tables_lines_and_values_is_what_its_file_says() -> None:
-    told = plan(*ALL)
-    again = Plan.read(told.text)
-    assert again.text == told.text and again.questions[0].asks == LINES.asks and again.questions[1].ways == 2
-    assert again.cost == told.cost and told.cost.delta > 2e-7
-    [line] = [each for each in told.request().parts if each.entry_key == "direct-tables"]
+    tables_plan = plan(*ALL)
+    again = Plan.read(tables_plan.text)
+    assert again.text == tables_plan.text and again.questions[0].lines == LINES.lines and again.questions[1].ways == 2
+    assert again.cost == tables_plan.cost and tables_plan.cost.delta > 2e-7
+    [line] = [each for each in tables_plan.request().parts if each.entry_key == "direct-tables"]
     assert line.queries.count == 4 * 3, "below 20, to 34, above, missing; two labels and anything else"
 
 
 @pytest.mark.parametrize("question", [LINES, PAIRS], ids=["lines", "pairs"])
 def test_predicted_errors_of_tables_are_those_on_other_rows(question: PlannedQuestion, seed: int) -> None:
     """The root mean square of the worst error over 200 releases, within 15%."""
-    told = plan(question)
-    [said] = finish(predict(told))
-    rows = told.reading(question).from_frame(people())
-    assert not np.array_equal(rows.records, twin_of(told, question).records)
-    found = answer_errors(told, question, told.mechanism(question), rows, trials=200, seed=seed)
+    tables_plan = plan(question)
+    [said] = finish(predict(tables_plan))
+    rows = tables_plan.reading(question).from_frame(people())
+    assert not np.array_equal(rows.records, twin_of(tables_plan, question).records)
+    found = answer_errors(tables_plan, question, tables_plan.mechanism(question), rows, trials=200, seed=seed)
     assert said.on_all_data and len(found.worst) == 200
     assert said.mean_square == pytest.approx(float(np.sqrt(np.mean(found.worst**2))), rel=0.15)
     assert said.typical < said.worst < said.promised
-    assert np.mean(found.worst > said.promised) <= told.beta
+    assert np.mean(found.worst > said.promised) <= tables_plan.beta
 
 
 def test_a_line_is_promised_what_all_its_cells_are() -> None:
     """The second line sums two cells, each of which may be off by what is promised of all of them."""
-    [said] = finish(predict(plan(LINES)))
-    assert said.promised == 2 * plan(LINES).mechanism(LINES).accuracy(plan(LINES).problem(LINES), 0.05).value
+    [prediction] = finish(predict(plan(LINES)))
+    assert prediction.promised == 2 * plan(LINES).mechanism(LINES).accuracy(plan(LINES).problem(LINES), 0.05).value
 
 
 def test_rows_made_of_tables_are_a_forecast_and_promise_nothing_before() -> None:
-    [said] = finish(predict(plan(WHOLE)))
-    assert not said.on_all_data and said.promised == np.inf and 0 < said.worst < 0.2
+    [prediction] = finish(predict(plan(WHOLE)))
+    assert not prediction.on_all_data and prediction.promised == np.inf and 0 < prediction.worst < 0.2
 
 
 def test_values_err_by_what_is_said_of_them(seed: int) -> None:
@@ -148,12 +148,12 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     """Charged once, drawn once, stored, certified; rows have the table's own columns, kinds and labels."""
     frame = people(400)
     rows = read_frame(frame)
-    asked = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400).request()
+    request = replace(plan(WHOLE, LINES, MEAN, COUNTS), n=400).request()
     told = {"neighbours": Neighbours.REPLACE_ONE, "public_n": 400}
     ledger, dataset_id = registered(tmp_path, epsilon=3.0, delta=1e-6, rows=rows, **told)
-    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    came = release(ledger, dataset_id, request, rows, ANALYST)
     assert isinstance(came, Stored), came
-    assert release(ledger, dataset_id, asked, rows, ANALYST) == came, "seen again, not drawn again"
+    assert release(ledger, dataset_id, request, rows, ANALYST) == came, "seen again, not drawn again"
     charged = ledger.account(dataset_id).spent
     assert charged == Price.of(plan(WHOLE, LINES, MEAN, COUNTS).cost) and len(ledger.outcomes(dataset_id)) == 1
     assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
@@ -167,7 +167,7 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     made = pd.read_csv(io.BytesIO(came.files["01-rows_of_nobody.csv"]))
     assert list(made) == list(frame) and len(made) == 400
     assert set(made["rows"].dropna()) <= {"a", "b", "c, or d"} and made["age"].dropna().between(0, 80).all()
-    assert changes(came, asked) == ()
+    assert changes(came, request) == ()
     later = replace(plan(replace(WHOLE, epsilon=0.5), MEAN, UPPER, COUNTS), n=500).request()
     told_apart = changes(came, later)
     assert [each.partition(" ")[0] for each in told_apart] == ["n", "Changed:", "New:", "Left"]
@@ -182,10 +182,10 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
 
 def test_the_file_of_tables_names_the_cells_of_each_table() -> None:
     """An attribute that a table is not about is empty; cells are those of the released table."""
-    told = plan(PAIRS)
-    rows = told.reading(PAIRS).from_frame(people())
-    mechanism = told.mechanism(PAIRS)
-    found = mechanism.run(mechanism.prepare(rows, told.problem(PAIRS)), Preview(3), 2)
+    tables_plan = plan(PAIRS)
+    rows = tables_plan.reading(PAIRS).from_frame(people())
+    mechanism = tables_plan.mechanism(PAIRS)
+    found = mechanism.run(mechanism.prepare(rows, tables_plan.problem(PAIRS)), Preview(3), 2)
     frame = found.frame()
     assert list(frame) == ["trial", "refused", "age", "sex", "column rows", "rows"]
     one = frame[(frame["trial"] == 1) & (frame["age"] == "") & (frame["sex"] == "M") & (frame["column rows"] == "a")]

@@ -40,7 +40,7 @@ ADULT = (
     ),
     PlannedQuestion(
         columns=("age", "sex"), queries="marginal-tables", entry_key="direct-tables", values={"noise": "laplace"},
-        asks=("age 20-34, sex Female", "age 35-64, sex Male"), epsilon=0.2,
+        lines=("age 20-34, sex Female", "age 35-64, sex Male"), epsilon=0.2,
     ),
 )  # fmt: skip
 NOMINAL = 40_000

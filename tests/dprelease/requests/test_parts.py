@@ -59,14 +59,14 @@ def test_a_plan_asks_for_its_columns_and_names_its_persons() -> None:
 
 def test_another_unit_is_told_whatever_number_of_questions_is_asked() -> None:
     for parts in (PARTS, PARTS[:1]):
-        asked = Request(parts=parts, person="who", rows_a_person=2)
-        assert other_unit(asked, person="who", rows=2) == "" == other_unit(Request(parts=parts), person="", rows=1)
-        assert other_unit(asked, person="who", rows=1) == (
+        request = Request(parts=parts, person="who", rows_a_person=2)
+        assert other_unit(request, person="who", rows=2) == "" == other_unit(Request(parts=parts), person="", rows=1)
+        assert other_unit(request, person="who", rows=1) == (
             "What is asked protects persons (column “who”) with at most 2 rows;"
             " these data are registered for persons (column “who”) with at most 1 row."
         )
         assert "protects single rows;" in other_unit(Request(parts=parts), person="who", rows=1)
-        assert "registered for single rows." in other_unit(asked, person="", rows=1)
+        assert "registered for single rows." in other_unit(request, person="", rows=1)
 
 
 def test_questions_of_two_relations_or_numbers_of_rows_are_not_released_together() -> None:

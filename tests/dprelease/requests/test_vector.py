@@ -54,14 +54,14 @@ def test_the_noise_that_is_told_is_all_that_is_drawn(entry: Any, seed: int) -> N
     for neighbours in relations(entry):
         problem = ordinary_problems(entry, neighbours)[0]
         mechanism = entry.make(**entry.tiny)
-        told = mechanism.gaussians(problem)
-        if not told:
+        gaussians = mechanism.gaussians(problem)
+        if not gaussians:
             assert entry.key not in {"gaussian", "root"}
             continue
         account = Account(Preview(seed))
         mechanism.run(mechanism.prepare(ordinary_data(problem)[0], problem), account, 1)
         made = [(each.sigma, each.numbers, each.squared_shift) for each in account.charges]
-        assert list(told) == made
+        assert list(gaussians) == made
 
 
 # Two columns of two cells, of few rows: every table, and every neighbour.
@@ -71,7 +71,7 @@ Counts = tuple[tuple[int, int], tuple[int, int]]
 
 
 def tiny_plan(neighbours: Neighbours, *, person_rows: int = 0) -> Plan:
-    told: dict[str, Any] = {"person": "who", "person_rows": person_rows} if person_rows else {}
+    settings: dict[str, Any] = {"person": "who", "person_rows": person_rows} if person_rows else {}
     columns = tuple(DeclaredColumn(name=name, on=Number(high=2.0, bits=1)) for name in "ab")
     questions = tuple(
         PlannedQuestion(
@@ -79,7 +79,7 @@ def tiny_plan(neighbours: Neighbours, *, person_rows: int = 0) -> Plan:
         )
         for name in "ab"
     )
-    table = DeclaredTable(columns=columns, **told)
+    table = DeclaredTable(columns=columns, **settings)
     return Plan(table=table, n=2, questions=questions, neighbours=neighbours)
 
 
@@ -143,8 +143,10 @@ def test_what_costs_less_than_the_sum_and_what_does_not() -> None:
         assert 0.25 < four.cost.epsilon < 0.65 and four.cost.delta == pytest.approx(4e-9)
         noises = [draw for each in four.questions for draw in four.mechanism(each).gaussians(four.problem(each))]
         sigmas, counts, squares = np.array(noises, dtype=np.float64).T
-        told: dict[str, Any] = {"sigmas": sigmas, "counts": counts, "squared_shifts": squares[None, :]}
-        assert delta_of(four.cost.epsilon, **told) <= four.cost.delta < delta_of(four.cost.epsilon - 1e-5, **told)
+        settings: dict[str, Any] = {"sigmas": sigmas, "counts": counts, "squared_shifts": squares[None, :]}
+        assert (
+            delta_of(four.cost.epsilon, **settings) <= four.cost.delta < delta_of(four.cost.epsilon - 1e-5, **settings)
+        )
         assert plan_of("gaussian", "identity", neighbours=neighbours).cost.epsilon == 0.5
         assert plan_of("root", neighbours=neighbours).cost.epsilon == 0.25
         assert plan_of("identity", "windows", neighbours=neighbours).cost.epsilon == 0.5
@@ -152,22 +154,22 @@ def test_what_costs_less_than_the_sum_and_what_does_not() -> None:
 
 @pytest.mark.parametrize("rows", [0, 3])
 def test_a_plan_and_the_ledger_find_one_price(rows: int) -> None:
-    told: dict[str, Any] = {"person": "who", "person_rows": rows} if rows else {}
-    plan = plan_of("gaussian", "gaussian", "root", **told)
-    asked = plan.request()
-    assert Price.of(plan.cost) == price_of(asked, rows_a_person=max(1, rows))
-    sums = sum(prices(asked, rows_a_person=max(1, rows)), Price(first=0))
-    assert price_of(asked, rows_a_person=max(1, rows)).within(sums) and plan.cost.epsilon < sums.first / 1e9
+    settings: dict[str, Any] = {"person": "who", "person_rows": rows} if rows else {}
+    plan = plan_of("gaussian", "gaussian", "root", **settings)
+    request = plan.request()
+    assert Price.of(plan.cost) == price_of(request, rows_a_person=max(1, rows))
+    sums = sum(prices(request, rows_a_person=max(1, rows)), Price(epsilon_or_rho=0))
+    assert price_of(request, rows_a_person=max(1, rows)).within(sums) and plan.cost.epsilon < sums.epsilon_or_rho / 1e9
 
 
 def test_a_release_of_gaussian_questions_is_charged_as_one_vector(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, delta=1e-6)
     values = {"epsilon": 0.25, "delta": 1e-8}
-    asked = Request(parts=tuple(question_of(entry_key="gaussian", values=values) for _ in range(2)))
-    came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
+    request = Request(parts=tuple(question_of(entry_key="gaussian", values=values) for _ in range(2)))
+    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
     assert isinstance(came, Stored), came
     spent = ledger.account(dataset_id).spent
-    assert spent == price_of(asked, rows_a_person=1) and spent.first < 0.4e9
+    assert spent == price_of(request, rows_a_person=1) and spent.epsilon_or_rho < 0.4e9
     assert verify(certificate(came), came.files) == []
 
 

@@ -19,7 +19,7 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import Cells, Thresholds
 from dprelease.certificate import unreleasable
-from dprelease.requests.parts import MAX_PARTS, AskedQuestion, Request
+from dprelease.requests.parts import MAX_PARTS, Request, RequestPart
 from dprelease.requests.tables import preview_of
 from dprelease.requests.work import MAX_SECONDS, too_much_work
 from tests.dprelease.test_catalogue_releases import ENTRIES, FIXED, problem_readings
@@ -28,7 +28,7 @@ from tests.kit.ledgers import question_of
 LINE = Number(high=100.0, bits=16)
 
 
-def ranges_of(key: str, values: Mapping[str, Any]) -> AskedQuestion:
+def ranges_of(key: str, values: Mapping[str, Any]) -> RequestPart:
     return question_of(
         reading=Columns(names=("pay",), on=LINE),
         queries=Thresholds(domain=LINE),
@@ -51,12 +51,12 @@ MANY: dict[str, tuple[str, list[dict[str, Any]]]] = {
 @pytest.mark.parametrize("which", MANY)
 def test_many_questions_that_take_long_are_refused_before_any_is_prepared(which: str) -> None:
     key, values = MANY[which]
-    asked = Request(parts=tuple(ranges_of(key, each) for each in values))
+    request = Request(parts=tuple(ranges_of(key, each) for each in values))
     start = time.process_time()
-    sentence = unreleasable(asked)
+    sentence = unreleasable(request)
     assert time.process_time() - start < 5
     assert sentence.startswith("These 64 questions would take about ") and "minutes of computing" in sentence
-    assert too_much_work(Request(parts=asked.parts[:4])) == "" == too_much_work(Request(parts=asked.parts[:1]))
+    assert too_much_work(Request(parts=request.parts[:4])) == "" == too_much_work(Request(parts=request.parts[:1]))
 
 
 def test_fewer_cells_or_several_requests_take_less_work() -> None:
@@ -82,7 +82,7 @@ JOBS = Labels(labels=tuple(f"job {place}" for place in range(8)))
 SHORT = Number(high=100.0, bits=7)
 
 
-def statistic_of(key: str, values: Mapping[str, Any], **changed: Any) -> AskedQuestion:
+def statistic_of(key: str, values: Mapping[str, Any], **changed: Any) -> RequestPart:
     """A question of the most common job."""
     usual: dict[str, Any] = {
         "reading": Columns(names=("job",), on=JOBS),
@@ -190,7 +190,7 @@ def test_what_takes_more_calls_is_estimated_to_take_longer(one: dpcore.Entry) ->
             assert seconds[1] > 4 * seconds[0], (name, calls, seconds)
 
 
-def count_blocks(part: AskedQuestion) -> int:
+def count_blocks(part: RequestPart) -> int:
     """Return in how many blocks of numbers the law of a subsample is worked out."""
     assert isinstance(part.mechanism, SubsampleAggregate)
     counts = np.append(np.full(part.problem.domain.ordered, 100), 0)

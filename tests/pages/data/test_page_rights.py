@@ -16,15 +16,15 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded
 from dpcore.queries.ranges import Cells
-from dprelease.engines.configured import offers
+from dprelease.engines.configuration import read_configurations
 from dprelease.engines.tables import SEALED, Snapshot
 from dprelease.ledger.fingerprint import key_of
-from dprelease.ledger.looks import looked_at, print_of_name
 from dprelease.ledger.records import Registration, Stored
 from dprelease.ledger.store import Ledger
+from dprelease.ledger.true_value_access import name_fingerprint, was_accessed
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 from pages.data.engines import NOT_OFFERED, OPENED_AS, open_offer
 from pages.data.summary import DECLARED
 from pages.data.upload import HeldFile
@@ -84,7 +84,7 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> Questions:
 
 def with_planted_table(user: str, engines: dict[str, Any], page: str) -> AppTest:
     """A session that has the table open with counts, however it came by that, and asks for all that is in it."""
-    table = offers(engines)["census"].open(sealed=False)
+    table = read_configurations(engines)["census"].open(sealed=False)
     origin = Uploaded(table=table, private=True, digest="engine-census-0")
     held = HeldFile(origin=origin, turn=0)
     source = Source(origin=origin, reading=DECLARATION.reading(COLUMN))
@@ -99,16 +99,16 @@ def with_planted_table(user: str, engines: dict[str, Any], page: str) -> AppTest
 
 def noted(folder: Path) -> bool:
     """Whether access to the table's true values is recorded beside the ledger."""
-    return looked_at(folder, [print_of_name("Ward nine", key=key_of(folder))])
+    return was_accessed(folder, [name_fingerprint("Ward nine", key=key_of(folder))])
 
 
 def certified(folder: Path, engines: dict[str, Any]) -> bool:
     """What the certificate of the table's next release says of access to true values."""
     ledger = Ledger.open(folder)
-    rows = offers(engines)["census"].open(sealed=False).snapshot(DECLARATION)
+    rows = read_configurations(engines)["census"].open(sealed=False).snapshot(DECLARATION)
     fixed = Registration(name="census", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=1000)
     dataset_id = ledger.register(fixed, rows, Price.allowed(epsilon=5), ADA).dataset_id
-    question = AskedQuestion(
+    question = RequestPart(
         reading=DECLARATION.reading(COLUMN), queries=Cells(domain=ON), n=1000, neighbours=Neighbours.ADD_REMOVE_ONE,
         entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
@@ -152,7 +152,10 @@ def test_the_gates_themselves_refuse_who_is_not_admitted(
     engines: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Were a session to keep the table, its figures and its number of rows stay closed; a user's own file is theirs."""
-    table, file = offers(engines)["census"].open(sealed=False), read_table(b"income\n1\n2\n", name="incomes.csv")
+    table, file = (
+        read_configurations(engines)["census"].open(sealed=False),
+        read_table(b"income\n1\n2\n", name="incomes.csv"),
+    )
     state: dict[str, Any] = {"steward_choice": True, "declare-4-counted": True}
     monkeypatch.setattr("streamlit.session_state", state)
     monkeypatch.setattr("streamlit.query_params", {})
@@ -201,7 +204,7 @@ def test_an_analyst_sees_columns_and_no_count_on_any_page(
 
 
 def test_a_sealed_table_and_its_snapshot_refuse_every_count(engines: dict[str, Any], questions: Questions) -> None:
-    table = offers(engines)["census"].open(sealed=True)
+    table = read_configurations(engines)["census"].open(sealed=True)
     snapshot = table.snapshot(DECLARATION)
     assert table.columns == (COLUMN, "name", "abstinent") and snapshot.columns == (COLUMN, "abstinent")
     for rows in (table, snapshot):

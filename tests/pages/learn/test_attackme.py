@@ -12,7 +12,7 @@ import pytest
 from dpcore.core import Booleans, finish
 from dpcore.limits.attacks.subset_sum import least_squares
 from dpcore.randomness import NoisyCounts, Preview
-from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, sweep, told
+from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, group_members, sweep
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.plotly import render
 from pages.learn.attackme import figure
@@ -30,7 +30,7 @@ def test_exact_counts_give_every_answer_back(seed: int) -> None:
     found = attack(secret(seed), epsilon=None, seed=seed)
     assert found.share == 1 and found.groups.shape == (GROUPS, PEOPLE)
     for place in range(GROUPS):
-        assert found.answers[place] == secret(seed)[told(found, place) - 1].sum()
+        assert found.answers[place] == secret(seed)[group_members(found, place) - 1].sum()
 
 
 def test_private_counts_stay_below_the_wall_and_a_loud_one_above_it() -> None:

@@ -13,7 +13,7 @@ from dpcore.core import Floats, Neighbours
 from dpcore.limits.attacks import dimension_bounds as core
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
-from dplab.limits.class_worth import MAX_ROWS, Worth, worth_by_rows
+from dplab.limits.class_errors import MAX_ROWS, ClassErrors, errors_by_rows
 from pages.charts.picture import Curve, Dots, Heat, Region, Wall, numbers
 from pages.charts.words import percent_down
 from pages.learn.dimension import figure
@@ -69,10 +69,10 @@ def test_a_large_class_is_drawn_in_part_with_its_shattered_points() -> None:
     assert sum(label != "" for label in picture.x.labels) <= figure.NAMED_POINTS
 
 
-def worth(weights: Floats, found: Shattering, *, epsilon: float = 1.0, scale: float | None = None) -> Worth:
-    return worth_by_rows(
+def worth(weights: Floats, found: Shattering, *, epsilon: float = 1.0, scale: float | None = None) -> ClassErrors:
+    return errors_by_rows(
         weights=weights,
-        found=found,
+        shattering=found,
         scale=scale,
         epsilon=epsilon,
         neighbours=Neighbours.REPLACE_ONE,

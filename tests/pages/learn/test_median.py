@@ -37,7 +37,7 @@ def success(*, n: int = 101, epsilon: float = 0.5, bits: float = 100.0, guess: f
         delta=1e-6,
         bits=bits,
         guess=guess,
-        measured={key: SEEN for key in medians.SEARCHED},
+        measured={key: SEEN for key in medians.SEARCHED_ENTRIES},
     )
 
 

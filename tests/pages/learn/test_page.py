@@ -18,7 +18,7 @@ from dpcore.limits.bounds import median, minimax, net_samples
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.randomness import Preview
 from dplab.limits import medians
-from dplab.limits.reconstruction import fitting, release_half
+from dplab.limits.reconstruction import attackable_entries, release_half
 from pages.charts.words import significant
 from pages.learn.median import lesson as median_lesson
 from pages.learn.vc import lesson as vc_lesson
@@ -164,8 +164,10 @@ def test_ten_thousand_people(mechanism: str) -> None:
 def test_ten_thousand_people_are_reconstructed() -> None:
     # What the page does with one release.
     truth = halves.random_half(Preview(1), points=10_000)[0]
-    assert "net" not in fitting(10_000) and {"net", "subset-sums", "intervals-recursive"} <= set(fitting(64))
-    for entry in (fitting(10_000)["identity"], SUBSET_SUMS, None):
+    assert "net" not in attackable_entries(10_000) and {"net", "subset-sums", "intervals-recursive"} <= set(
+        attackable_entries(64)
+    )
+    for entry in (attackable_entries(10_000)["identity"], SUBSET_SUMS, None):
         release = release_half(entry, truth, repeats=1, epsilon=10.0, sampler=Preview(2), trials=1)
         assert halves.recovered(vc.reconstruct(release), truth)[0] > 0.5
 
@@ -301,7 +303,7 @@ def test_reconstruction_takes_either_relation(relation: Neighbours) -> None:
 
 @pytest.mark.parametrize(("n", "epsilon"), [(1, 0.01), (11, 0.1), (101, 0.1)])
 def test_no_measured_median_is_where_the_picture_says_that_none_can_be(n: int, epsilon: float) -> None:
-    seen = [medians.measured_chances(n=n, epsilon=epsilon, seed=1, key=key) for key in medians.SEARCHED]
+    seen = [medians.measured_chances(n=n, epsilon=epsilon, seed=1, key=key) for key in medians.SEARCHED_ENTRIES]
     most = np.exp(median.any_private_stepwise(bits=np.array(medians.MEASURED_BITS), n=n, epsilon=epsilon))
     # Not by chance: the seed is fixed, and the ends of the intervals are compared.
     assert all((each.low <= most).all() for each in seen)

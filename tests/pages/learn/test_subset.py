@@ -19,7 +19,7 @@ from tests.pages.learn.test_lessons import lesson
 from tests.pages.lessons import interval, sound
 from tests.pages.opening import texts
 
-SEEN = subset_sums.SharesFound(
+SEEN = subset_sums.RecoveredShares(
     errors=np.array([0.0, 5.0, 30.0]),
     by_noise=np.array([[1.0, 1.0], [0.8, 0.9], [0.2, 0.6]]),
     levels=np.array([0.0, 10.0, 30.0]),

@@ -13,7 +13,7 @@ import pytest
 from dpcore.core import Floats, Neighbours
 from dpcore.limits.attacks import vc
 from dpcore.limits.attacks.halves import Halves, TwoWorlds, two_worlds
-from dplab.limits.reconstruction import EPSILONS, Attack, Recovery, walls
+from dplab.limits.reconstruction import EPSILONS, Attack, Recovery, recovery_bounds
 from pages.charts.picture import Curve, Dots, Picture, Region, Rule, Wall, numbers
 from pages.charts.words import percent_down, percent_up
 from pages.learn.pictures import epsilon_grid
@@ -47,12 +47,12 @@ def seen(*, shares: Floats | None = None, errors: Floats | None = None) -> Recov
 
 
 def recovered(*, neighbours: Neighbours = REPLACE, epsilon: float = 1.0, guess: float = 0.9) -> Picture:
-    forbidden = walls(epsilon_grid(epsilon), points=8, repeats=1, neighbours=neighbours, delta=0.0)
+    forbidden = recovery_bounds(epsilon_grid(epsilon), points=8, repeats=1, neighbours=neighbours, delta=0.0)
     return figure.recovered(seen=seen(), titles=TITLES, walls=forbidden, epsilon=epsilon, guess=guess)
 
 
 def accuracy(errors: Floats, *, points: int = 8) -> Picture:
-    forbidden = walls(epsilon_grid(1.0), points=points, repeats=1, neighbours=REPLACE, delta=0.0)
+    forbidden = recovery_bounds(epsilon_grid(1.0), points=points, repeats=1, neighbours=REPLACE, delta=0.0)
     return figure.accuracy(seen=seen(errors=errors), titles=TITLES, walls=forbidden, epsilon=1.0, n=4)
 
 
@@ -106,7 +106,7 @@ def test_more_than_privacy_allows_is_hatched_above_the_ceiling(neighbours: Neigh
 
 def test_where_all_is_found_a_blind_guess_is_still_above_the_axis() -> None:
     everything = replace(seen(), shares=np.ones((2, len(EPSILONS), 20)))
-    forbidden = walls(epsilon_grid(10.0), points=8, repeats=10, neighbours=REPLACE, delta=0.0)
+    forbidden = recovery_bounds(epsilon_grid(10.0), points=8, repeats=10, neighbours=REPLACE, delta=0.0)
     checked(figure.recovered(seen=everything, titles=TITLES, walls=forbidden, epsilon=10.0, guess=0.9))
 
 
@@ -135,7 +135,7 @@ def test_what_nobody_can_promise_is_hatched_below_and_95_percent_of_errors_are_d
     assert (numbers(other.y) < 0.02).all() and (numbers(other.y) > wall.end).all()
     assert other.hover is not None and "at most 0% (0 of 4 rows)" in other.hover[0]
     assert picture.y.rows == 4  # the same in whole rows
-    _, least = walls(np.array([1.0]), points=8, repeats=1, neighbours=REPLACE, delta=0.0).at(1.0)
+    _, least = recovery_bounds(np.array([1.0]), points=8, repeats=1, neighbours=REPLACE, delta=0.0).at(1.0)
     assert least in numbers(wall.y)
     assert f"no private method can promise less than {percent_down(least)}" in picture.sentence
     # Of 34 points it is 11.76…%, and 11.8% would not hold; no error of 30.004% is at most 30%.

@@ -18,7 +18,7 @@ from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.marginals import Marginals as Tables
-from dplab.marginals_worst import MOST
+from dplab.marginals_worst import MAX_TRIALS
 from dplab.tables import TRIALS
 from pages.charts.words import percent
 from tests.cases import full_but, one_relation
@@ -79,7 +79,7 @@ def test_dots_are_worst_errors_of_whole_releases(
     dataset = source.dataset()
     sets, negated = queries.sets(np.arange(queries.count))
     truth = ((dataset.records.astype(bool)[:, sets] ^ negated).sum(axis=2) >= least).mean(axis=0)
-    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(7), MOST)
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(7), MAX_TRIALS)
     errors = np.abs(release.answers(sets, negated, clip=True) - truth).max(axis=1)
     assert_told(app, errors, mechanism, problem)
 

@@ -14,7 +14,7 @@ from streamlit import runtime
 
 from dpcore.core import cancellable, checkpoint
 from dplab.sweep import Sweep
-from dprelease.plan.compare import compared
+from dprelease.plan.compare import compare_mechanisms
 from dprelease.plan.errors import predict
 from pages.plan import frontier, view
 from pages.shell.work import jobs
@@ -142,7 +142,7 @@ def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatc
 
     def gated(*told: Any, **named: Any) -> Generator[float, None, Sweep]:
         before = len(named["cells"])
-        work = compared(*told, **named)
+        work = compare_mechanisms(*told, **named)
         while True:
             if len(named["cells"]) == FEW and not more.is_set():
                 few.set()
@@ -155,7 +155,7 @@ def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatc
                 return found
             yield share
 
-    monkeypatch.setattr(frontier, "compared", gated)
+    monkeypatch.setattr(frontier, "compare_mechanisms", gated)
     app = opened(PAGE, table="penguins")
     app.session_state["plan_frontier"] = True
     app.session_state["plan_compared"] = 1

@@ -15,7 +15,7 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.samples import sample
 from dpcore.mechanisms import entry
-from dplab.limits.outlook import promised_error
+from dplab.limits.data_independent_summary import promised_error
 from dprelease.ledger.checks import check
 from dprelease.plan import errors
 from dprelease.plan.answers import Errors
@@ -49,7 +49,7 @@ def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> Non
     app.text_area[0].set_value("age,sex\n20–34,Female\n65-90,Male\n,Male")
     press(app, "Add these lines")
     both, alone = questions(app)[2:]
-    assert both.columns == ("age", "sex") and len(both.asks) == 2 and alone.asks == ("sex Male",)
+    assert both.columns == ("age", "sex") and len(both.lines) == 2 and alone.lines == ("sex Male",)
     assert not app.error and app.text_area[0].value == ""
     sentence = drawn(app)["plan_chart"]["sentence"]
     assert "2 lines of age × sex" in sentence and "1 line of sex" in sentence
@@ -58,7 +58,7 @@ def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> Non
     app.selectbox(key="plan_previewed").set_value(2)
     sound(app.run())
     shown = app.dataframe[-1].value
-    assert shown["line"].tolist() == list(both.asks)
+    assert shown["line"].tolist() == list(both.lines)
     assert (shown["released rows"] - shown["made-up rows"]).abs().max() < 400
 
 
@@ -140,7 +140,7 @@ def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypa
     app = ledgers.press(ledgers.press(app, "Rehearse, free"), "Charge ε 1 and δ 0.000000001 and draw")
     ledger, dataset_id = ledgers.the(no_ledger)
     [stored] = ledger.stored(dataset_id)
-    assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.first == 10**9
+    assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.epsilon_or_rho == 10**9
     made = pd.read_csv(io.BytesIO(stored.files["rows_of_nobody.csv"]))
     assert list(made) == [column.name for column in sample("penguins").columns] and len(made) == 344
     app.switch_page(PAGE)  # on which the plan is another again

@@ -18,7 +18,7 @@ from dpcore.data.samples import sample
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.queries.marginals import Marginals
 from dplab.measure import finish
-from dprelease.plan.whole import WholeRehearsal, rehearsed_table
+from dprelease.plan.whole_table import WholeRehearsal, rehearse_table
 from pages.charts.picture import Dots
 from pages.plan.table import Declared
 from pages.plan.whole import _measured, _released, code, pair_errors
@@ -34,7 +34,7 @@ def rehearsal(epsilon: float, *, n: int = 2_000) -> WholeRehearsal:
     names = [column.name for column in TABLE.used]
     mechanism = WholeTable(epsilon=epsilon, delta=1e-6)
     relation = Neighbours.REPLACE_ONE
-    return finish(rehearsed_table(TABLE, names, mechanism=mechanism, n=n, neighbours=relation, beta=0.05))
+    return finish(rehearse_table(TABLE, names, mechanism=mechanism, n=n, neighbours=relation, beta=0.05))
 
 
 def test_a_whole_table_is_made_on_demand_of_made_up_rows() -> None:
@@ -88,7 +88,7 @@ def test_persons_cost_what_their_rows_cost() -> None:
     table = DeclaredTable(columns=columns, person="who", person_rows=3)
     mechanism = WholeTable(epsilon=0.5, delta=1e-9)
     relation = Neighbours.ADD_REMOVE_ONE
-    work = rehearsed_table(table, ["x", "y"], mechanism=mechanism, n=400, neighbours=relation, beta=0.05)
+    work = rehearse_table(table, ["x", "y"], mechanism=mechanism, n=400, neighbours=relation, beta=0.05)
     found = finish(work)
     domain = table.whole("x", "y").domain
     assert is_table(domain)
@@ -115,7 +115,7 @@ def test_the_code_keeps_the_promise_of_the_page_and_tells_no_private_number(
     about: dict[str, Any] = {"mechanism": mechanism, "n": named, "neighbours": neighbours, "beta": 0.05}
     names: dict[str, Any] = {"table": table, "df": frame}
     exec(compile(code(told, ["a", "b"], mechanism), "snippet", "exec"), names)
-    assert names["guarantee"] == finish(rehearsed_table(table, ["a", "b"], **about)).guarantee
+    assert names["guarantee"] == finish(rehearse_table(table, ["a", "b"], **about)).guarantee
     assert names["guarantee"].person_rows == person_rows and len(names["rows"]) == named
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.mechanisms import serving
 from dplab.measure import finish
-from dplab.recipe import OPENING
+from dplab.recipe import DEFAULT_RECIPE
 from pages.play.live import reports, states
 from pages.play.pictures import View
 from tests import ROOT
@@ -24,11 +24,11 @@ def named(words: str) -> set[str]:
 
 @pytest.mark.full
 def test_readme_says_whose_pictures_follow_the_slider() -> None:
-    dataset = OPENING.source.dataset()
-    problem, view = OPENING.problem(dataset), View(clean=False, log=False, query=None)
+    dataset = DEFAULT_RECIPE.source.dataset()
+    problem, view = DEFAULT_RECIPE.problem(dataset), View(clean=False, log=False, query=None)
     follows: dict[bool, set[str]] = {True: set(), False: set()}
     for entry in serving(problem.queries):
-        recipe = replace(OPENING, entry_key=entry.key, values=(("epsilon", 1.0),))
+        recipe = replace(DEFAULT_RECIPE, entry_key=entry.key, values=(("epsilon", 1.0),))
         state = recipe.mechanism().prepare(dataset, problem)
         found = finish(reports(recipe, dataset, state))
         sent = finish(states(found, dataset, view, beta=recipe.beta, badge="true", dark=False))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from dplab.solve import Confirmed, Need
+from dplab.solve import ConfirmedEpsilon, Need
 from pages.charts.picture import Dots, Region, numbers
 from pages.play.figures.needed import MOST, needed
 from pages.play.target import below
 from tests.pages.reports import check
 
 NEEDS = [
-    Need(key="one", promised=2.0, simulated=Confirmed(epsilon=0.5, failures=30, releases=1200)),
+    Need(key="one", promised=2.0, simulated=ConfirmedEpsilon(epsilon=0.5, failures=30, releases=1200)),
     Need(key="two", promised=0.9, simulated=None, slow=True),
     Need(key="three", promised=None, simulated=None),
 ]

@@ -23,7 +23,7 @@ from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import QUERY_CLASSES, Intervals
 from dplab.measure import finish
-from dplab.recipe import OPENING, Recipe
+from dplab.recipe import DEFAULT_RECIPE, Recipe
 from pages.data.picker import ROW_CHOICES
 from pages.play.strip import choose_point
 from tests.kit.sources import own
@@ -313,7 +313,7 @@ def test_the_readme_names_rows_at_which_the_printed_theorem_is_content() -> None
     assert rows
     n, alpha, asked, depth = (float(each.replace(",", "")) for each in rows.groups())
     mechanism = PrintedIntervals(alpha=alpha)
-    problem = OPENING.problem(OPENING.source.dataset())
+    problem = DEFAULT_RECIPE.problem(DEFAULT_RECIPE.source.dataset())
     assert mechanism.depth(problem) == depth
-    assert printed_rows(depth=int(depth), epsilon=1.0, alpha=alpha, beta=OPENING.beta) == asked <= n
+    assert printed_rows(depth=int(depth), epsilon=1.0, alpha=alpha, beta=DEFAULT_RECIPE.beta) == asked <= n
     assert n in ROW_CHOICES

@@ -18,7 +18,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import load_sample
 from dpcore.randomness import Preview
 from dplab.measure import finish
-from dplab.recipe import OPENING, Recipe
+from dplab.recipe import DEFAULT_RECIPE, Recipe
 from pages.charts import live
 from pages.play import target
 from pages.play.live import LEAST_RELEASES, WANTED, states
@@ -33,7 +33,7 @@ from tests.pages.opening import MAIN, neighbours_said, sound, texts, visitor
 from tests.pages.play.test_page import uploaded
 
 DAYS_OF_SPRING = [str(day) for day in np.arange(np.datetime64("2017-03-01"), np.datetime64("2017-06-01"))]
-STOPS = log_stops(OPENING.entry.controls()["epsilon"])
+STOPS = log_stops(DEFAULT_RECIPE.entry.controls()["epsilon"])
 
 
 def started(**link: str) -> AppTest:
@@ -67,7 +67,7 @@ def test_it_opens_on_finished_pictures_that_say_what_they_are() -> None:
 def test_the_headline_is_the_median_worst_error_of_the_releases_and_the_trade_off_says_the_same() -> None:
     app = started()
     worst = np.median(report(app).worst)
-    assert report(app).trials == OPENING.trials
+    assert report(app).trials == DEFAULT_RECIPE.trials
     found = re.fullmatch(
         r"At ε = 1, the worst interval errs by about ([\d.]+%): ([\d,]+) of 10,000 rows", headline(app)
     )
@@ -115,12 +115,13 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
 
 
 def test_stops_have_the_theme_of_who_asked_though_another_may_do_the_work() -> None:
-    dataset = OPENING.source.dataset()
-    state = OPENING.mechanism().prepare(dataset, OPENING.problem(dataset))
-    found = [finish(replace(OPENING, trials=LEAST_RELEASES).report(dataset, state))]
+    dataset = DEFAULT_RECIPE.source.dataset()
+    state = DEFAULT_RECIPE.mechanism().prepare(dataset, DEFAULT_RECIPE.problem(dataset))
+    found = [finish(replace(DEFAULT_RECIPE, trials=LEAST_RELEASES).report(dataset, state))]
     view = View(clean=False, log=False, query=None)
     light, dark = (
-        finish(states(found, dataset, view, beta=OPENING.beta, badge="true", dark=dark)) for dark in (False, True)
+        finish(states(found, dataset, view, beta=DEFAULT_RECIPE.beta, badge="true", dark=dark))
+        for dark in (False, True)
     )
     assert light != dark, "where nobody's browser is asked for its theme"
 
@@ -168,9 +169,9 @@ def test_a_page_states_the_price_of_gaussian_noise_for_persons_and_the_charge_is
 
 
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:
-    assert is_public_work(OPENING)
+    assert is_public_work(DEFAULT_RECIPE)
     for private in (True, False):
-        assert not is_public_work(replace(OPENING, source=uploaded(private=private)))
+        assert not is_public_work(replace(DEFAULT_RECIPE, source=uploaded(private=private)))
 
 
 def test_private_data_send_no_states_until_their_steward_asks() -> None:
@@ -191,7 +192,7 @@ def test_private_data_send_no_states_until_their_steward_asks() -> None:
 @pytest.mark.full
 def test_a_typed_range_is_answered_and_outlined_and_stands_in_the_link() -> None:
     app = started(**{"ask-from": "0.25", "ask-to": "0.5"})
-    truth = OPENING.source.dataset().histogram[256:512].sum()
+    truth = DEFAULT_RECIPE.source.dataset().histogram[256:512].sum()
     assert answered(app).startswith(
         f"**0.25 to 0.5**: true {truth:,} of 10,000 rows, the 20 releases in the picture say "
     )
@@ -305,7 +306,7 @@ def test_a_map_of_labels_asks_for_one_of_them_and_a_link_holds_its_number() -> N
 
 
 def test_a_drawn_range_is_typed() -> None:
-    line = OPENING.source.domain
+    line = DEFAULT_RECIPE.source.domain
     assert is_number(line)
     with pytest.MonkeyPatch.context() as patch:
         state: dict[str, Any] = {}
@@ -368,9 +369,9 @@ def test_half_and_95_of_100_releases_err_by_no_more_than_is_told_of_a_query() ->
     )
     assert said is not None
     half, share, most = (float(each.replace(",", "")) for each in said.groups())
-    dataset = OPENING.source.dataset()
-    state = OPENING.mechanism().prepare(dataset, OPENING.problem(dataset))
-    release = OPENING.mechanism().run(state, Preview(OPENING.seed), trials=200)
+    dataset = DEFAULT_RECIPE.source.dataset()
+    state = DEFAULT_RECIPE.mechanism().prepare(dataset, DEFAULT_RECIPE.problem(dataset))
+    release = DEFAULT_RECIPE.mechanism().run(state, Preview(DEFAULT_RECIPE.seed), trials=200)
     assert isinstance(release, DataRelease)
     errors = np.abs(release.histogram()[:, 256:512].sum(axis=1) - dataset.histogram[256:512].sum())
     for level, rows in ((0.5, half), (0.95, most)):

@@ -12,7 +12,7 @@ from dpcore.core import Floats
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
 from dplab.measure import finish
-from dplab.recipe import OPENING
+from dplab.recipe import DEFAULT_RECIPE
 from dplab.sweep import Sweep, sweep
 from pages.charts.palette import LIGHT
 from pages.charts.picture import Band, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
@@ -245,7 +245,7 @@ def test_a_true_sweep_is_drawn_whole() -> None:
 
 
 def test_a_report_of_the_page_takes_the_place_of_the_sweep_where_both_speak() -> None:
-    recipe = replace(OPENING, trials=100)
+    recipe = replace(DEFAULT_RECIPE, trials=100)
     dataset = recipe.source.dataset()
     problem = recipe.problem(dataset)
     report = finish(recipe.report(dataset, recipe.mechanism().prepare(dataset, problem)))
@@ -258,11 +258,11 @@ def test_a_report_of_the_page_takes_the_place_of_the_sweep_where_both_speak() ->
         typical=other,
         promised=other[:, :, 0],
     )
-    told = curve.told_by(report, key="identity", epsilon=1.0)
+    told = curve.with_report(report, key="identity", epsilon=1.0)
     assert told.worst[1, 1, 1] == np.median(report.worst) and told.typical[1, 1, 1] == np.median(report.typical)
     assert (np.delete(told.worst.reshape(4, 3), 3, axis=0) == 0.1).all() and (curve.worst == 0.1).all()
-    assert curve.told_by(report, key="identity", epsilon=0.7) is curve
-    assert curve.told_by(report, key="net", epsilon=1.0) is curve
+    assert curve.with_report(report, key="identity", epsilon=0.7) is curve
+    assert curve.with_report(report, key="net", epsilon=1.0) is curve
 
 
 def test_where_no_mechanism_of_epsilon_alone_answered_it_is_said() -> None:

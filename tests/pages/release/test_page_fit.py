@@ -17,7 +17,7 @@ from dpcore.data.reading.format import Format
 from dpcore.data.reading.guesses import PRIVATE_DECIMAL
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
-from dprelease.ledger import looks
+from dprelease.ledger import true_value_access
 from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -58,7 +58,7 @@ def before_the_charge(folder: Path, *, private: bool = True, column: str = "Bund
 
 
 def noted(folder: Path) -> bool:
-    return any((folder / looks.FOLDER).glob("*")) if (folder / looks.FOLDER).exists() else False
+    return any((folder / true_value_access.FOLDER).glob("*")) if (folder / true_value_access.FOLDER).exists() else False
 
 
 def test_the_format_and_what_does_not_fit_stand_before_the_charge_and_tell_no_value(no_ledger: Path) -> None:
@@ -166,7 +166,7 @@ def test_where_the_access_cannot_be_noted_nothing_is_counted(no_ledger: Path) ->
 
     app = before_the_charge(no_ledger)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shown, "note_look", fails)
+        patch.setattr(shown, "note_access", fails)
         app = press(app, COUNT)
         assert "none of" not in said(app) and NONE_FITS not in [each.value for each in app.warning]
     assert NONE_FITS in [each.value for each in sound(app.run()).warning], "the next step tries again"

@@ -17,13 +17,13 @@ from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells
-from dprelease.ledger import looks
-from dprelease.ledger.looks import note_look
+from dprelease.ledger import true_value_access
 from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration, Stored
 from dprelease.ledger.store import Ledger
+from dprelease.ledger.true_value_access import note_access
 from dprelease.ledger.units import Price
 from dprelease.release import release
-from dprelease.requests.parts import AskedQuestion, Request
+from dprelease.requests.parts import Request, RequestPart
 from pages.release import asked
 from pages.release.asked import filled_in, request_of
 from pages.shell.ledger import access_records as shown
@@ -58,7 +58,7 @@ def next_body(ledger: Ledger) -> Mapping[str, Any]:
     (dataset_id,) = ledger.dataset_ids()
     reading = Columns(names=("income",), on=ON)
     draw, n = 1 + len(ledger.outcomes(dataset_id)), ledger.registration(dataset_id).public_n
-    question = AskedQuestion(
+    question = RequestPart(
         reading=reading, queries=Cells(domain=reading.domain), n=n, neighbours=Neighbours.ADD_REMOVE_ONE,
         entry_key="identity", values={"epsilon": 0.5},
     )  # fmt: skip
@@ -118,7 +118,7 @@ def test_no_certificate_tells_a_stranger_whether_a_file_is_that_of_the_registere
     for contents in (CSV, neighbour):
         press(standing_in(stranger(who), contents), "Forget this file")
         bodies.append(next_body(ledger))
-        assert not (no_ledger / looks.FOLDER).exists(), "nor does a note brand the steward"
+        assert not (no_ledger / true_value_access.FOLDER).exists(), "nor does a note brand the steward"
     for one in ("guarantee", "data", "tuning", "version", "by", "at"):
         seen = [dict(body[one]) if isinstance(body[one], dict) else body[one] for body in bodies]
         for each in seen:
@@ -224,19 +224,21 @@ def test_where_the_ledger_cannot_be_told_nothing_is_shown(no_ledger: Path, monke
     def full(*_: object) -> None:
         raise LedgerError(UNWRITABLE)
 
-    monkeypatch.setattr(shown, "note_look", full)
+    monkeypatch.setattr(shown, "note_access", full)
     app = looking()
     assert not drawn(app) and any(each.value == shown.CANNOT for each in app.warning)
-    monkeypatch.setattr(shown, "note_look", note_look)
+    monkeypatch.setattr(shown, "note_access", note_access)
     assert drawn(sound(app.run())) and not app.warning, "it is told with the next step"
     assert certified(ledger)
 
 
 def test_a_note_is_told_apart_by_the_rows(tmp_path: Path) -> None:
-    note_look(tmp_path, "a1")
-    note_look(tmp_path, "a1")
-    assert looks.looked_at(tmp_path, ["b2", "a1"]) and not looks.looked_at(tmp_path, ["b2"])
-    assert (tmp_path / looks.FOLDER / "a1").stat().st_mode & 0o077 == 0
+    note_access(tmp_path, "a1")
+    note_access(tmp_path, "a1")
+    assert true_value_access.was_accessed(tmp_path, ["b2", "a1"]) and not true_value_access.was_accessed(
+        tmp_path, ["b2"]
+    )
+    assert (tmp_path / true_value_access.FOLDER / "a1").stat().st_mode & 0o077 == 0
 
 
 def test_a_note_is_on_the_disk_before_anything_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,11 +247,13 @@ def test_a_note_is_on_the_disk_before_anything_is_shown(tmp_path: Path, monkeypa
 
     def noting(number: int) -> None:
         fsync(number)
-        kept.append((os.fstat(number).st_ino, sorted(each.name for each in (tmp_path / looks.FOLDER).iterdir())))
+        kept.append(
+            (os.fstat(number).st_ino, sorted(each.name for each in (tmp_path / true_value_access.FOLDER).iterdir()))
+        )
 
     monkeypatch.setattr(os, "fsync", noting)
-    note_look(tmp_path, "a1")
-    assert {(each.stat().st_ino, ("a1",)) for each in (tmp_path, tmp_path / looks.FOLDER)} <= {
+    note_access(tmp_path, "a1")
+    assert {(each.stat().st_ino, ("a1",)) for each in (tmp_path, tmp_path / true_value_access.FOLDER)} <= {
         (number, tuple(names)) for number, names in kept
     }
 

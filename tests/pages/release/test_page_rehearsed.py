@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dprelease.release import Rehearsal, rehearsing
+from dprelease.release import Rehearsal, rehearse_in_steps
 from pages.release import draw
 from pages.shell.work import jobs
 from tests.pages.opening import sound
@@ -27,14 +27,14 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
     reached, free = Event(), Event()
 
     def held_up(*told: Any) -> Generator[float, None, Rehearsal]:
-        work = rehearsing(*told)
+        work = rehearse_in_steps(*told)
         yield next(work)
         reached.set()
         free.wait(60)
         return (yield from work)
 
     monkeypatch.setattr(jobs, "AT_ONCE", 0.01)
-    monkeypatch.setattr(draw, "rehearsing", held_up)
+    monkeypatch.setattr(draw, "rehearse_in_steps", held_up)
     app = press(registered(), "Rehearse, free")
     job = app.session_state[jobs.JOBS][draw.REHEARSED]
     assert reached.wait(60) and "Stop" in labels(app) and "On made-up rows" not in said(app)
@@ -56,4 +56,4 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
         sound(app.run())
     assert "On made-up rows: " in said(app) and any(label.startswith("Charge ε 0.5") for label in labels(app))
     ledger, dataset_id = the(no_ledger)
-    assert not ledger.outcomes(dataset_id) and ledger.account(dataset_id).spent.first == 0
+    assert not ledger.outcomes(dataset_id) and ledger.account(dataset_id).spent.epsilon_or_rho == 0

@@ -18,7 +18,7 @@ from dpcore.data.bundled import bundled
 from dplab.recipe import Recipe
 from dprelease.ledger.checks import check
 from dprelease.ledger.copies import backup, restore
-from dprelease.ledger.records import RAISED, TAKEN, UNWRITABLE, LedgerError
+from dprelease.ledger.records import DRAW_IN_PROGRESS, RAISED, UNWRITABLE, LedgerError
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
@@ -234,7 +234,7 @@ def test_what_died_is_told_and_its_steward_may_say_that_the_machine_failed(
     assert died in said(app) and "Spent ε 1 of 2" in said(app) and len(ledger.account(dataset_id).begun) == 1
     with ledger.turn(dataset_id):  # somebody else draws: nothing is known of that attempt yet
         app = sound(app.run())
-        assert TAKEN in said(app) and "did not finish" not in said(app)
+        assert DRAW_IN_PROGRESS in said(app) and "did not finish" not in said(app)
     app = press(sound(app.run()), "The machine failed: do not charge")
     assert "Spent ε 0 of 2" in said(app) and "1 draw died of the machine, says the steward." in said(app)
     app = press(app, "Charge ε 1 and draw")
@@ -252,7 +252,7 @@ def test_busy_and_unwritable_ledgers_charge_nothing(no_ledger: Path, monkeypatch
     monkeypatch.setattr(worker, "release", partial(release, patience=0))
     with ledger.turn(dataset_id):
         app = press(app, "Charge ε")
-        assert TAKEN in said(app) and "Spent ε 0 of 2" in said(app)
+        assert DRAW_IN_PROGRESS in said(app) and "Spent ε 0 of 2" in said(app)
 
     def full(*_: Any, **__: Any) -> Any:
         raise LedgerError(UNWRITABLE)

@@ -18,7 +18,7 @@ import pytest
 import dprelease.ledger.stores.files
 import dprelease.release as releases
 from dprelease.ledger.checks import check
-from dprelease.ledger.connection import connected
+from dprelease.ledger.connection import open_connection
 from dprelease.ledger.reading import account_in
 from dprelease.ledger.records import LedgerBusy, Stored
 from dprelease.ledger.store import Ledger
@@ -92,7 +92,7 @@ def test_reads_and_registrations_do_not_wait_for_a_draw(tmp_path: Path, monkeypa
                 ENOUGH.set()
             read += reads(ledger, dataset_id)
             try:  # however busy the machine is: no read would wait for a lock while somebody draws
-                with connected(ledger.path(dataset_id), patience=0) as connection:
+                with open_connection(ledger.path(dataset_id), patience=0) as connection:
                     account_in(connection)
             except LedgerBusy:
                 assert DRAWN.is_set()

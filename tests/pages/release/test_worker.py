@@ -170,7 +170,7 @@ def test_a_look_while_somebody_draws_is_told_the_file_later(no_ledger: Path, mon
     state: dict[str, Any] = {"saw_true_values": True, ADMITTED: True}
     monkeypatch.setattr("streamlit.session_state", state)
     source, told = own(rows, "age", on=ON, private=True), list[tuple[str, str]]()
-    monkeypatch.setattr(Ledger, "tell", noting(Ledger.tell, told))
+    monkeypatch.setattr(Ledger, "record_access", noting(Ledger.record_access, told))
     with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
         record_true_values_shown(account_in(ledger, dataset_id), source)
@@ -217,13 +217,13 @@ def test_what_ended_while_the_page_was_made_did_not_die(no_ledger: Path, monkeyp
     """The draw of another process, between the look at the account and the words about it."""
     app = press(registered(), "Rehearse, free")
     ledger, dataset_id = the(no_ledger)
-    ledger.begin(dataset_id, {"format": "of another process"}, Price(first=10**9), STEWARD)
+    ledger.begin(dataset_id, {"format": "of another process"}, Price(epsilon_or_rho=10**9), STEWARD)
     looks = list[int]()
 
     def ends_now(of: str) -> bool:
         looks.append(len(looks))
         if len(looks) == 1:
-            ledger.book_dead(of)
+            ledger.book_dead_attempts(of)
         return False
 
     monkeypatch.setattr("pages.release.view.busy", ends_now)

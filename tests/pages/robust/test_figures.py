@@ -10,13 +10,13 @@ import pytest
 
 from dpcore import Number
 from dpcore.mechanisms.robust.stable_median import StableMedian
-from dplab.robust import Chances, Seen
+from dplab.robust import Chances, ObservedAnswers
 from dplab.salaries import (
     CURVE,
     EPSILONS,
     KEYS,
-    AgainstEpsilon,
     Comparison,
+    EpsilonCurves,
     promised_rank,
     ranks,
     refusals,
@@ -36,7 +36,7 @@ X = np.arange(1.0, 31)
 ANSWER = X / 40
 SILENT = np.minimum(1, X / 30)
 ANYBODY = np.where(X <= 20, 1 - 0.5 / X, np.nan)
-KNOWN = Chances(x=X, answer=ANSWER, silent=SILENT, anybody=ANYBODY)
+KNOWN = Chances(x=X, answer=ANSWER, never_wrong_bound=SILENT, may_err_bound=ANYBODY)
 MINE = Place(name="your data", x=12, chance=0.3)
 NEAR = Place(name="one person changed, against it", x=11, chance=0.275)
 
@@ -70,8 +70,8 @@ def test_a_chance_is_never_told_as_certain() -> None:
 
 
 def test_the_exact_chance_is_theory_the_previews_are_seen_and_the_data_are_true() -> None:
-    seen = Seen(answered=290, trials=1000, share=0.29, low=0.26, high=0.32)
-    picture = whole(stability_picture(seen=seen))
+    seen = ObservedAnswers(answered=290, trials=1000, share=0.29, low=0.26, high=0.32)
+    picture = whole(stability_picture(observed=seen))
     exact = picture.one(Curve, role="theory")
     assert np.array_equal(exact.x, X) and np.array_equal(exact.y, ANSWER)
     tint = picture.one(Band, role="theory")
@@ -99,7 +99,7 @@ def test_what_is_impossible_is_hatched_up_to_the_top() -> None:
     assert dotted.dash == "dot"
     assert picture.table["most for whoever is never wrong"][-1] == 1
     assert picture.table["most for whoever may be wrong"][-1] is None
-    steep = stability_picture(curves={"chance of an answer": replace(KNOWN, silent=np.ones_like(X))})
+    steep = stability_picture(curves={"chance of an answer": replace(KNOWN, never_wrong_bound=np.ones_like(X))})
     assert steep.one(Wall).label == "", "no room for the word"
 
 
@@ -114,8 +114,8 @@ def test_agreement_has_two_curves_and_no_wall() -> None:
     x = np.linspace(0.5, 1, 6)
     none = np.array([])
     curves = {
-        "calibrated": Chances(x=x, answer=x, silent=none, anybody=none),
-        "paper's parameters": Chances(x=x, answer=x**2, silent=none, anybody=none),
+        "calibrated": Chances(x=x, answer=x, never_wrong_bound=none, may_err_bound=none),
+        "paper's parameters": Chances(x=x, answer=x**2, never_wrong_bound=none, may_err_bound=none),
     }
     data = [Place(name="your data", x=0.5, chance=0.5)]
     axis = Axis(title="agreement", low=0.5, high=1, form="~p")
@@ -218,8 +218,8 @@ def test_refusals_have_their_promise_and_their_wall(n: int, stable: int) -> None
     picture = whole(refusals_over_epsilon(found=found, sides=sides, epsilon=0.5))
     promise, wall, seen = picture.one(Curve, role="theory"), picture.one(Wall), picture.one(Dots, role="released")
     assert np.array_equal(promise.y, sides.promise) and np.array_equal(promise.x, CURVE)
-    assert np.array_equal(wall.y, sides.wall) and wall.end == 0 and wall.role == "impossible"
-    assert np.array_equal(seen.y, sides.seen) and np.array_equal(numbers(seen.high), sides.high)
+    assert np.array_equal(wall.y, sides.lower_bound) and wall.end == 0 and wall.role == "impossible"
+    assert np.array_equal(seen.y, sides.observed) and np.array_equal(numbers(seen.high), sides.high)
     assert picture.one(Rule, role="ink").x == 0.5
     assert ("at no ε shown" in picture.sentence) is (stable == 1)
     assert f"stability is {stable}" in picture.sentence
@@ -228,7 +228,7 @@ def test_refusals_have_their_promise_and_their_wall(n: int, stable: int) -> None
     assert picture.table["to (95% confidence)"][-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
 
 
-def rank_picture(found: Comparison, sides: AgainstEpsilon) -> Picture:
+def rank_picture(found: Comparison, sides: EpsilonCurves) -> Picture:
     promised, impossible = promised_rank(found, 1.0)
     return whole(ranks_over_epsilon(found=found, sides=sides, promised=promised, impossible=impossible, epsilon=1.0))
 
@@ -240,10 +240,10 @@ def test_ranks_have_their_promise_and_their_wall_in_shares_and_rows(n: int) -> N
     picture = rank_picture(found, sides)
     promise, wall = picture.one(Curve, role="theory"), picture.one(Wall)
     assert numbers(promise.y) == pytest.approx(sides.promise) and wall.role == "impossible"
-    above = sides.wall > 0
-    assert numbers(wall.y)[above] == pytest.approx(sides.wall[above])
+    above = sides.lower_bound > 0
+    assert numbers(wall.y)[above] == pytest.approx(sides.lower_bound[above])
     seen, hard = picture.find(Dots, role="released")
-    assert numbers(seen.y) == pytest.approx(sides.seen) and numbers(hard.y)[:5] == pytest.approx(sides.hard[:5])
+    assert numbers(seen.y) == pytest.approx(sides.observed) and numbers(hard.y)[:5] == pytest.approx(sides.hard[:5])
     assert hard.shape == "diamond" and all(hard.hollow) and not any(seen.hollow)
     assert seen.hover is not None and seen.hover[-3] == f"95 in 100 runs, ε = 1: {percent(5 / n)} (5 of {n:,} rows)"
     assert picture.y.rows == n and picture.y.form == ".3~p"

@@ -13,7 +13,12 @@ import dpcore
 from dpcore import Number, Problem, Thresholds
 from dpcore.core import Bound, BoundKind, Guarantee, Mechanism, Neighbours, ParameterError
 from dpcore.data.sources import generated_rows
-from dplab.limits.outlook import Outlook, depends_on_n, outlook, promised_error
+from dplab.limits.data_independent_summary import (
+    DataIndependentSummary,
+    data_independent_summary,
+    depends_on_n,
+    promised_error,
+)
 from dplab.measure import finish
 from dplab.sweep import EPSILON_GRID
 from dprelease.plan import compare
@@ -210,13 +215,13 @@ def test_what_is_known_before_names_the_condition_on_n(cases: list[Case]) -> Non
             about="", problem=case.problem, makers={key: make}, titles={key: "M"},
             chosen=key, epsilon=epsilon, beta=BETA, of="query", person_rows=0, covers="",
         )  # fmt: skip
-        found = Outlook(
+        found = DataIndependentSummary(
             n=case.problem.n,
             keys=(key, "identity"),
             epsilons=np.array([epsilon]),
             promised=np.array([[promised], [0.5]]),
             predicted=np.full((2, 1), math.nan),
-            wall=None,
+            lower_bound=None,
             if_n=frozenset([key] * on_n),
         )
         titles = {key: "M", "identity": "Noisy counts"}
@@ -238,7 +243,7 @@ def test_an_outlook_knows_which_promises_hang_on_n() -> None:
     for neighbours in Neighbours:
         problem = Problem(domain=line, queries=Thresholds(domain=line), n=4_000, neighbours=neighbours)
         makers = {key: (lambda epsilon, key=key: dpcore.entry(key).make(epsilon=epsilon)) for key in keys}
-        found = finish(outlook(makers, problem, chosen="identity", beta=BETA, epsilons=(1.0,)))
+        found = finish(data_independent_summary(makers, problem, chosen="identity", beta=BETA, epsilons=(1.0,)))
         assert np.isfinite(found.promised).all()
         named = neighbours is Neighbours.ADD_REMOVE_ONE
         assert found.if_n == ({"projected_histogram"} if named else set())

@@ -11,7 +11,7 @@ import pytest
 
 from dpcore import Intervals, Number, Problem, serving
 from dpcore.core import Entry, Mechanism
-from dplab.limits.outlook import Outlook, outlook, promised_error
+from dplab.limits.data_independent_summary import DataIndependentSummary, data_independent_summary, promised_error
 from dplab.measure import finish
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall
 from pages.charts.words import percent_up, rows
@@ -30,23 +30,23 @@ def make(entry: Entry, epsilon: float) -> Mechanism:
 
 
 @pytest.fixture(scope="module")
-def found() -> Outlook:
+def found() -> DataIndependentSummary:
     makers = {key: functools.partial(make, entry) for key, entry in ENTRIES.items()}
-    return finish(outlook(makers, PROBLEM, chosen="identity", beta=0.05))
+    return finish(data_independent_summary(makers, PROBLEM, chosen="identity", beta=0.05))
 
 
-def at(found: Outlook, epsilon: float) -> Picture:
+def at(found: DataIndependentSummary, epsilon: float) -> Picture:
     promised = promised_error(make(ENTRIES["identity"], epsilon), PROBLEM, beta=0.05)
     titles = {key: entry.title for key, entry in ENTRIES.items()}
     return draw_outlook(found, titles=titles, chosen="identity", epsilon=epsilon, promised=promised, beta=0.05)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
-def test_it_is_whole(found: Outlook, epsilon: float) -> None:
+def test_it_is_whole(found: DataIndependentSummary, epsilon: float) -> None:
     whole(at(found, epsilon))
 
 
-def test_the_promise_is_theory_and_the_wall_impossible(found: Outlook) -> None:
+def test_the_promise_is_theory_and_the_wall_impossible(found: DataIndependentSummary) -> None:
     picture = at(found, 0.5)
     promise = picture.one(Curve, role="theory")
     row = found.keys.index("identity")
@@ -54,13 +54,13 @@ def test_the_promise_is_theory_and_the_wall_impossible(found: Outlook) -> None:
     here = picture.one(Dots, role="theory")
     assert here.x == [0.5] and here.y == [found.promised[row][found.epsilons == 0.5][0]]
     wall = picture.one(Wall)
-    assert found.wall is not None
-    low, seen = np.asarray(wall.y), np.asarray(found.wall[1])
+    assert found.lower_bound is not None
+    low, seen = np.asarray(wall.y), np.asarray(found.lower_bound[1])
     assert wall.role == "impossible" and ((low == seen) | (seen < wall.end)).all()
     assert picture.one(Rule, role="ink").x == 0.5 and picture.y.rows == PROBLEM.n
 
 
-def test_predictions_are_hollow_and_only_where_noise_is_the_same_on_all_data(found: Outlook) -> None:
+def test_predictions_are_hollow_and_only_where_noise_is_the_same_on_all_data(found: DataIndependentSummary) -> None:
     picture = at(found, 1.0)
     predicted = [each for each in picture.find(Dots) if each.role.startswith("mechanism:")]
     known = {f"mechanism:{key}" for key, entry in ENTRIES.items() if entry.mechanism.data_independent}
@@ -68,7 +68,7 @@ def test_predictions_are_hollow_and_only_where_noise_is_the_same_on_all_data(fou
     assert all((np.asarray(each.y) <= TOP).all() for each in predicted)
 
 
-def test_numbers_of_epsilon_stand_apart_on_a_phone(found: Outlook) -> None:
+def test_numbers_of_epsilon_stand_apart_on_a_phone(found: DataIndependentSummary) -> None:
     ticks = np.log10(at(found, 1.0).x.ticks)
     losses = np.log10(found.epsilons)
     inside = ticks[(ticks >= losses.min()) & (ticks <= losses.max())]
@@ -76,20 +76,20 @@ def test_numbers_of_epsilon_stand_apart_on_a_phone(found: Outlook) -> None:
     assert (np.diff(inside) * least / np.ptp(losses) > widest).all() and len(inside) > 3
 
 
-def test_nothing_true_or_released_is_drawn(found: Outlook) -> None:
+def test_nothing_true_or_released_is_drawn(found: DataIndependentSummary) -> None:
     assert not {mark.role for mark in at(found, 1.0).marks} & {"true", "released"}
 
 
-def test_every_stop_has_the_same_marks(found: Outlook) -> None:
+def test_every_stop_has_the_same_marks(found: DataIndependentSummary) -> None:
     kinds = [[(type(mark), mark.role, mark.name) for mark in at(found, epsilon).marks] for epsilon in (0.01, 1.0, 10.0)]
     assert kinds[0] == kinds[1] == kinds[2]
 
 
-def test_a_share_of_a_range_counts_no_rows(found: Outlook) -> None:
+def test_a_share_of_a_range_counts_no_rows(found: DataIndependentSummary) -> None:
     titles = {key: entry.title for key, entry in ENTRIES.items()}
     picture = draw_outlook(
-        dataclasses.replace(found, wall=None), titles=titles, chosen="identity", epsilon=1.0, promised=0.1, beta=0.05,
-        what="error of the mean", counted=False,
+        dataclasses.replace(found, lower_bound=None), titles=titles, chosen="identity", epsilon=1.0, promised=0.1,
+        beta=0.05, what="error of the mean", counted=False,
     )  # fmt: skip
     assert picture.y.rows == 0 and not picture.find(Wall) and "error of the mean" in picture.sentence
 
@@ -108,7 +108,9 @@ def test_names_of_files_are_no_markup() -> None:
         (0.2, "At ε = 0.5, whatever the data are, 95% of releases of Noisy counts keep their "),
     ],
 )
-def test_a_promise_of_everything_or_of_no_number_is_said_to_be(found: Outlook, promised: float, said: str) -> None:
+def test_a_promise_of_everything_or_of_no_number_is_said_to_be(
+    found: DataIndependentSummary, promised: float, said: str
+) -> None:
     titles = {key: "Noisy counts" for key in ENTRIES}
     picture = draw_outlook(found, titles=titles, chosen="identity", epsilon=0.5, promised=promised, beta=0.05)
     assert picture.sentence.startswith(said)

@@ -18,7 +18,7 @@ from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue
-from dplab.solve import promising
+from dplab.solve import entries_by_promised_epsilon
 from pages.data.upload import HeldFile
 from pages.shell.private.data_in_use import MOCK_DATA
 from pages.shell.work.memory import with_progress
@@ -102,10 +102,10 @@ def test_what_takes_long_is_seen_to_be_under_way_and_comes_first(monkeypatch: py
 
     def ranked(*entries: Any, **settings: Any) -> Any:
         order.append("ranking")
-        return promising(*entries, **settings)
+        return entries_by_promised_epsilon(*entries, **settings)
 
     monkeypatch.setattr("pages.shell.private.promises.with_progress", progress)
-    monkeypatch.setattr("pages.play.known.promising", ranked)
+    monkeypatch.setattr("pages.play.known.entries_by_promised_epsilon", ranked)
     opened("play/page.py", target="10%")
     assert order[0] == "Computing guaranteed errors." and "ranking" in order
 

@@ -16,8 +16,8 @@ import pytest
 from dpcore.core import Entry, ParameterError, cancellable, checkpoint
 from dpcore.mechanisms import entry
 from dplab.measure import finish
-from dplab.recipe import OPENING
-from dplab.sweep import Sweep, side_by_side, sweep
+from dplab.recipe import DEFAULT_RECIPE
+from dplab.sweep import Sweep, concatenate_sweeps, sweep
 from pages.play.strip import taken
 from pages.shell.work import memory, shared
 from tests.pages.play.test_page import uploaded
@@ -36,7 +36,7 @@ def work(done: list[int], place: int) -> Generator[float, None, int]:
 
 @pytest.mark.parametrize("private", [False, True])
 def test_parts_are_worked_once_for_everybody_and_each_time_for_one_person(private: bool) -> None:
-    recipe = replace(OPENING, source=uploaded(private=True)) if private else OPENING
+    recipe = replace(DEFAULT_RECIPE, source=uploaded(private=True)) if private else DEFAULT_RECIPE
     done: list[int] = []
     for _ in range(2):
         shares = list(shared.share_parts(recipe, {str(place): partial(work, done, place) for place in (1, 2)}))
@@ -49,8 +49,8 @@ def test_parts_are_worked_once_for_everybody_and_each_time_for_one_person(privat
 
 def test_no_more_parts_are_kept_than_there_is_room_for() -> None:
     for place in range(35):
-        shared.share_part(OPENING, str(place), partial(int, place))
-        shared.share_part(OPENING, "2", int)
+        shared.share_part(DEFAULT_RECIPE, str(place), partial(int, place))
+        shared.share_part(DEFAULT_RECIPE, "2", int)
     held = shared._parts.results
     assert len(held) == 30 and {"2", "34"} < {*held} and "3" not in held, "the longest unasked goes first"
     assert not shared._parts.under_way
@@ -231,14 +231,14 @@ def test_a_mechanism_s_part_is_of_its_own_parameters_and_of_no_privacy_loss() ->
 
 
 def test_sweeps_side_by_side_are_the_sweep_of_all() -> None:
-    dataset = replace(OPENING, source=uploaded(private=False)).source.dataset()
-    problem = replace(OPENING, source=uploaded(private=False)).problem(dataset)
+    dataset = replace(DEFAULT_RECIPE, source=uploaded(private=False)).source.dataset()
+    problem = replace(DEFAULT_RECIPE, source=uploaded(private=False)).problem(dataset)
     entries = [entry(key) for key in ("identity", "gaussian", "intervals-anchored")]
 
     def of(chosen: list[Entry]) -> Sweep:
         return finish(sweep(chosen, dataset, problem, shared={"delta": 1e-5}, trials=20, seed=3, epsilons=(0.1, 1.0)))
 
-    together, apart = of(entries), side_by_side([of([each]) for each in entries])
+    together, apart = of(entries), concatenate_sweeps([of([each]) for each in entries])
     assert together.keys == apart.keys and together.left_out == apart.left_out
     for name in ("worst", "typical", "promised"):
         assert np.array_equal(getattr(together, name), getattr(apart, name), equal_nan=True)

@@ -19,7 +19,7 @@ from dpcore.mechanisms.intervals.box_errors import AT_ONCE, box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxRelease, BoxState, sub_cells
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import Draw, MedianCuts, Sampler
-from dplab.audit import exact_delta, least_epsilon
+from dplab.audit import exact_delta, smallest_epsilon
 from dplab.measure import finish
 from tests.cases import full_but
 from tests.dpcore.mechanisms.test_sensitivity import Recording, furthest
@@ -152,7 +152,7 @@ def test_a_replaced_row_can_cost_nearly_all_of_epsilon_so_no_noise_is_spare(
         for last in (rows[-1], (0,) * columns):
             data = Dataset(problem.domain, np.array([*rows[:-1], last]), PROVENANCE)
             laws.append(Enumerate(window=(-1, 1)).law(mechanism, mechanism.prepare(data, problem)))
-        return max(least_epsilon(*laws, delta=0.0), least_epsilon(*laws[::-1], delta=0.0))
+        return max(smallest_epsilon(*laws, delta=0.0), smallest_epsilon(*laws[::-1], delta=0.0))
 
     epsilon = 9.0
     assert 0.75 * epsilon < loss(BoxCuts(epsilon=epsilon, levels=1)) <= epsilon * (1 + 1e-9)

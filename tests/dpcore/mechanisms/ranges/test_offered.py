@@ -13,7 +13,7 @@ from dpcore.mechanisms.ranges.hierarchy import Hierarchy
 from dpcore.mechanisms.ranges.mean_error import mean_variance
 from dpcore.mechanisms.ranges.strategy import strategy
 from dpcore.mechanisms.ranges.windows import StrategyMechanism, Windows
-from dplab.advice import usual
+from dplab.advice import recommended_entry
 
 MANY = 10**7
 """Rows at which the offered mechanism has the same error on all data."""
@@ -45,7 +45,7 @@ def test_it_is_never_worse_than_a_hierarchy_or_the_identity(neighbours: Neighbou
         problem = Problem(domain=domain, queries=kind(domain=domain), n=MANY, neighbours=neighbours)
         assert cells > 40 or len(queries_of(problem)) == problem.queries.count
         for epsilon in EPSILONS:
-            offered = entry(usual(problem, epsilon=epsilon)).make(epsilon=epsilon)
+            offered = entry(recommended_entry(problem, epsilon=epsilon)).make(epsilon=epsilon)
             trees = (Hierarchy(epsilon=epsilon, branches=branches) for branches in (0, 2, 4, 8))
             others = [mean_over_the_class(each, problem) for each in (*trees, IdentityHistogram(epsilon=epsilon))]
             assert mean_over_the_class(offered, problem) <= min(others) * (1 + 1e-9), (cells, epsilon)

@@ -44,7 +44,7 @@ from dpcore.randomness import Draw, Enumerate, NoisyCounts, Preview, Secure, Sub
 from dpcore.randomness.answers import answer_chances
 from dpcore.randomness.laws import compositions, laplace_tail
 from dplab.audit import exact_delta
-from dplab.robust import voters
+from dplab.robust import subsample_votes
 from tests.kit import in_blocks
 from tests.kit.statistics import assert_law, assert_other_law, binomial_chances, binomial_tail
 
@@ -188,7 +188,7 @@ def test_an_answer_that_no_subsample_gives_any_more_has_no_chance(
 ) -> None:
     """One person changed may leave an answer without a row: its agreement is 0, and no error."""
     setting = problem(domain, n=len(rows))
-    state = finish(voters(mechanism, Dataset(domain, np.array(rows), MADE), setting))
+    state = finish(subsample_votes(mechanism, Dataset(domain, np.array(rows), MADE), setting))
     plan = mechanism.plan(setting)
     for agreement in (*state.law, state.after):
         assert 0 <= agreement <= 1

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from dprelease.ledger.stores.chosen import ADDRESS
+from dprelease.ledger.stores.selection import ADDRESS
 from tests.dprelease.engines.values import running_postgres
 
 

@@ -20,8 +20,8 @@ from dprelease.ledger.reading import registration_in
 from dprelease.ledger.records import DIED, UNSURE, UNWRITABLE, Busy, Failed, LedgerError, LedgerUnsure, Refused, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.stores import database
-from dprelease.ledger.stores.chosen import ADDRESS
-from dprelease.ledger.stores.spoken import Spoken
+from dprelease.ledger.stores.postgres import PostgresConnection
+from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.release import release
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
 
@@ -98,7 +98,7 @@ def test_a_commit_that_nobody_acknowledged_is_looked_up(wire: Wire, tmp_path: Pa
     came = press(ledger, dataset_id)
     assert wire.commits > wire.at - 1, "the line was cut"
     assert isinstance(came, Stored) and ledger.stored(dataset_id) == [came] == [press(ledger, dataset_id)]
-    assert ledger.account(dataset_id).spent.first == PRICE and check(ledger, dataset_id) == []
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == PRICE and check(ledger, dataset_id) == []
 
 
 @pytest.mark.parametrize(("at", "held"), [(2, 0), (3, PRICE)])
@@ -107,10 +107,10 @@ def test_a_commit_that_did_not_arrive_is_known_not_to_be_done(wire: Wire, tmp_pa
     wire.cut, wire.at = "before", wire.commits + at
     came = press(ledger, dataset_id)
     assert came == (Failed(sentence=DIED) if held else Refused(sentence=UNWRITABLE))
-    assert ledger.account(dataset_id).spent.first == held and ledger.outcomes(dataset_id) == []
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == held and ledger.outcomes(dataset_id) == []
     again = press(ledger, dataset_id)
     assert again == Failed(sentence=DIED) if held else isinstance(again, Stored)
-    assert ledger.account(dataset_id).spent.first == PRICE and check(ledger, dataset_id) == []
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == PRICE and check(ledger, dataset_id) == []
 
 
 @pytest.mark.parametrize(("at", "cut"), [(2, "after"), (2, "before"), (3, "after"), (3, "before")])
@@ -130,7 +130,7 @@ def test_where_the_database_stays_away_nothing_is_claimed(
         assert isinstance(again, Stored)
     else:
         assert again == Failed(sentence=DIED)
-    assert ledger.account(dataset_id).spent.first == PRICE and check(ledger, dataset_id) == []
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == PRICE and check(ledger, dataset_id) == []
 
 
 def test_a_registration_that_nobody_acknowledged_is_looked_up(
@@ -152,10 +152,10 @@ def test_a_registration_that_nobody_acknowledged_is_looked_up(
 
 
 def test_a_machine_that_is_gone_is_noticed_though_something_was_sent(address: str) -> None:
-    connection = Spoken(address)
+    connection = PostgresConnection(address)
     try:
         told = connection.execute("SHOW tcp_user_timeout").fetchone()
-        ours = connection._made.info.get_parameters()["tcp_user_timeout"]
+        ours = connection._connection.info.get_parameters()["tcp_user_timeout"]
     finally:
         connection.close()
     assert (told, ours) == (("60000",), "60000")
@@ -174,7 +174,7 @@ def test_a_transaction_is_of_its_data_set_whatever_its_session_was_told(tmp_path
     _, other = registered(tmp_path, rows=few_rows((1.0,)))
     store = ledger.store
     assert isinstance(store, database.Database)
-    with store.connected(one) as connection:
+    with store.open_connection(one) as connection:
         connection.execute(f"SET search_path = {store.schema(other)}")
         with database.transaction(connection):
             assert registration_in(connection).dataset_id == one
@@ -218,9 +218,9 @@ def test_a_session_ended_between_draw_and_commit_is_a_draw_that_died(
     while_drawing(lambda: count.append(ended(address, which)), monkeypatch)
     assert press(ledger, dataset_id) == Failed(sentence=DIED)
     assert count == [1 if which == DRAWS else 2]
-    assert ledger.outcomes(dataset_id) == [] and ledger.account(dataset_id).spent.first == PRICE
+    assert ledger.outcomes(dataset_id) == [] and ledger.account(dataset_id).spent.epsilon_or_rho == PRICE
     assert press(ledger, dataset_id) == Failed(sentence=DIED) and isinstance(press(ledger, dataset_id, 2), Stored)
-    assert ledger.account(dataset_id).spent.first == 2 * PRICE and check(ledger, dataset_id) == []
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 2 * PRICE and check(ledger, dataset_id) == []
 
 
 @pytest.mark.parametrize("which", [TURN, f"({TURN} OR {DRAWS})"])
@@ -247,7 +247,7 @@ def test_a_turn_that_is_lost_while_its_holder_draws_gives_no_second_outcome(
     else:
         assert came == Failed(sentence=DIED)
         assert [line["kind"] for line in ledger.outcomes(dataset_id)] == ["failed", "stored"]
-    assert ledger.account(dataset_id).spent.first == 2 * PRICE and check(ledger, dataset_id) == []
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == 2 * PRICE and check(ledger, dataset_id) == []
 
 
 @pytest.mark.parametrize("version", [False, True])
@@ -293,7 +293,7 @@ def test_a_turn_that_is_lost_before_its_holder_begins_charges_nothing_twice(
 
     monkeypatch.setattr(Ledger, "begin", begin)
     assert press(ledger, dataset_id) == Busy()
-    assert ledger.account(dataset_id).spent.first == PRICE and ledger.account(dataset_id).begun == ()
+    assert ledger.account(dataset_id).spent.epsilon_or_rho == PRICE and ledger.account(dataset_id).begun == ()
     assert [press(ledger, dataset_id)] == ledger.stored(dataset_id)
     assert isinstance(press(ledger, dataset_id, 2), Stored) and check(ledger, dataset_id) == []
 

@@ -18,7 +18,7 @@ from dprelease.ledger.copies import backup, restore
 from dprelease.ledger.fingerprint import KEY_FILE, key_of
 from dprelease.ledger.records import LedgerBusy, LedgerError, Registration, Stored
 from dprelease.ledger.store import Ledger
-from dprelease.ledger.stores.chosen import ADDRESS
+from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from tests.dprelease.ledger.database.conftest import new_database

@@ -15,8 +15,8 @@ from dprelease.ledger.checks import check
 from dprelease.ledger.records import LedgerError, Refused, Stored
 from dprelease.ledger.schema import NAMES
 from dprelease.ledger.store import Ledger
-from dprelease.ledger.stores.chosen import ADDRESS
 from dprelease.ledger.stores.note import note_in
+from dprelease.ledger.stores.selection import ADDRESS
 from dprelease.release import release
 from tests.dprelease.ledger.database.conftest import new_database
 from tests.dprelease.ledger.test_triggers import FORGERIES, JOURNAL, UNSEEN, following
@@ -35,7 +35,7 @@ def template(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         for draw in (1, 2):
             assert isinstance(release(ledger, dataset_id, request_of(draw=draw), few_rows(), STEWARD), Stored)
         ledger.publish(dataset_id, 1, STEWARD)
-        ledger.tell(dataset_id, "something", STEWARD)
+        ledger.record_access(dataset_id, "something", STEWARD)
         assert check(ledger, dataset_id) == []
         yield address.rpartition("dbname=")[2], (ledger, dataset_id)
 
@@ -215,7 +215,7 @@ def test_whatever_was_written_is_kept_from_change_and_the_place_is_named(address
     came = release(*held, request_of(draw=3), few_rows(), STEWARD)
     assert isinstance(came, Refused) and came.sentence == wrong[0]
     with pytest.raises(LedgerError, match="Restore a backup"):
-        held[0].tell(held[1], "something", STEWARD)
+        held[0].record_access(held[1], "something", STEWARD)
 
 
 SHAPES = (

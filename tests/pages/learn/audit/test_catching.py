@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore import Neighbours, catalogue, entry
 from dpcore.core import Entry
 from dpcore.randomness import Preview
-from dplab.audit.sampled import LOOKS, Audit, audit
-from dplab.audit.settings import QUESTIONS, setting
+from dplab.audit.sampled import ROUND_SIZES, Audit, audit
+from dplab.audit.settings import MAX_QUESTIONS, audit_setting
 from dplab.audit.suspects import EPSILON, SUSPECTS
 from dplab.measure import finish
 from pages.charts.picture import Bars, Dots, Region, Rule, numbers
@@ -27,9 +27,9 @@ from tests.pages.lessons import sound
 from tests.pages.opening import opened as page
 
 
-def found(key: str, *, looks: tuple[int, ...] = LOOKS[:3], epsilon: float = 1.0) -> Audit:
+def found(key: str, *, rounds: tuple[int, ...] = ROUND_SIZES[:3], epsilon: float = 1.0) -> Audit:
     (suspect,) = (each for each in SUSPECTS if each.key == key)
-    return finish(audit(suspect.draw, epsilon=epsilon, seed=1, looks=looks, at_least=2))
+    return finish(audit(suspect.draw, epsilon=epsilon, seed=1, rounds=rounds, at_least=2))
 
 
 def test_every_program_has_one_number_and_the_right_ones_are_not_first() -> None:
@@ -43,12 +43,12 @@ def test_what_is_shown_stands_against_the_claim(key: str) -> None:
     shown = sound(figure.loss(seen, epsilon=1.0))
     dots, beyond = shown.one(Dots, role="released"), shown.one(Region, role="impossible")
     assert shown.one(Rule, role="theory").y == 1.0 and beyond.y is not None and beyond.y[0] == 1.0
-    assert numbers(dots.y).tolist() == [look.epsilon for look in seen.looks]
-    assert numbers(dots.x).tolist() == np.cumsum([look.runs for look in seen.looks]).tolist()
+    assert numbers(dots.y).tolist() == [look.epsilon for look in seen.rounds]
+    assert numbers(dots.x).tolist() == np.cumsum([look.runs for look in seen.rounds]).tolist()
     assert shown.y.title == "ε shown by each look, at least"
-    for look in seen.looks:
+    for look in seen.rounds:
         more, fewer = sorted(look.hits, reverse=True)
-        share = seen.failure / 3  # of three looks, for both ends
+        share = seen.failure / 3  # of three rounds, for both ends
         least, _ = clopper_pearson(more, trials=look.counted, significance=share)
         _, most = clopper_pearson(fewer, trials=look.counted, significance=share)
         assert look.epsilon == pytest.approx(max(0.0, np.log(least / most)))
@@ -58,7 +58,7 @@ def test_what_is_shown_stands_against_the_claim(key: str) -> None:
 
 def test_bars_and_the_cut_are_those_of_the_last_look() -> None:
     seen = found("wrong-sensitivity")
-    look = seen.looks[-1]
+    look = seen.rounds[-1]
     shown = sound(figure.scores(seen))
     a, b = (shown.one(Bars, name=f"data set {name}") for name in "AB")
     np.testing.assert_array_equal([numbers(a.value), numbers(b.value)], look.shares)
@@ -188,8 +188,8 @@ def test_it_can_be_presented() -> None:
 
 @pytest.mark.parametrize("key", ["weights", "median"])
 def test_a_conversation_is_audited_by_its_first_questions(key: str) -> None:
-    tried = setting(entry(key), entry(key).make(questions=50), Neighbours.REPLACE_ONE)
-    assert tried.draw(0, Preview(1), 3).shape == (3, 5 * QUESTIONS)
+    tried = audit_setting(entry(key), entry(key).make(questions=50), Neighbours.REPLACE_ONE)
+    assert tried.draw(0, Preview(1), 3).shape == (3, 5 * MAX_QUESTIONS)
     assert "the first 6 questions of a conversation" in texts(opened(lesson="audit", audit_of=key))
 
 
@@ -203,24 +203,24 @@ def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_a
         "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
         "cut, and half is counted" in words
     )
-    assert all(look.counted * 2 == look.runs for look in found("honest-counts").looks)
-    assert "Looks from 1,000 runs up to the largest chosen share the 0.1%." in words and LOOKS[0] == 1000
+    assert all(look.counted * 2 == look.runs for look in found("honest-counts").rounds)
+    assert "Looks from 1,000 runs up to the largest chosen share the 0.1%." in words and ROUND_SIZES[0] == 1000
     assert "one of them is wrong in one audit of a thousand at most." in words
     assert "Each dot is a look at runs of its own, which together are wrong with chance 0.1% at most." in words
-    failures = [found("honest-counts", looks=LOOKS[:many]).failure for many in (2, 3)]
+    failures = [found("honest-counts", rounds=ROUND_SIZES[:many]).failure for many in (2, 3)]
     assert failures == [0.001, 0.001]
 
 
 def test_bounds_of_a_look_are_rounded_to_the_side_where_they_hold() -> None:
     seen = found("wrong-sensitivity")
-    look = seen.looks[-1]
+    look = seen.rounds[-1]
     said = re.search(r"a chance of at least ([\d.]+)% against at most ([\d.]+)%\.", figure.scores(seen).sentence)
     assert said is not None
     least, most = (float(each) / 100 for each in said.groups())
     assert 0.99 * look.more <= least <= look.more and look.fewer <= most <= 1.01 * look.fewer
     hover = figure.loss(seen, epsilon=1.0).one(Dots, role="released").hover
-    assert hover is not None and len(hover) == len(seen.looks)
-    for text, each in zip(hover, seen.looks, strict=True):
+    assert hover is not None and len(hover) == len(seen.rounds)
+    for text, each in zip(hover, seen.rounds, strict=True):
         counts, _, shown = text.partition(" hits, ε at least ")
         assert counts == f"{each.counted:,} counted runs: {each.hits[0]:,} against {each.hits[1]:,}"
         assert 0.99 * each.epsilon <= float(shown) <= each.epsilon

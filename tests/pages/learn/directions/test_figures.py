@@ -14,7 +14,7 @@ from dpcore.data.sources import generated_vectors
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
-from dplab.halfspace_parts import Circle, Sides, around, released
+from dplab.halfspace_parts import Circle, Sides, directions_at, preview_releases
 from dplab.limits.directions import DEGREES, PROJECTED_ROWS, TRIALS, EveryDirection, distortions, every_direction
 from pages.charts.picture import Area, Band, Cloud, Curve, Dots, Picture, Rule, numbers
 from pages.charts.words import significant
@@ -223,9 +223,10 @@ def released_errors(*, n: int = 1000) -> Floats:
     assert isinstance(mechanism, HalfspaceCounts)
     queries = Halfspaces(domain=source.domain, margin=0.0)
     state = mechanism.prepare(dataset, Problem(domain=source.domain, queries=queries, n=n))
-    towards = around(DEGREES, np.eye(2))
+    towards = directions_at(DEGREES, np.eye(2))
     return np.abs(
-        released(mechanism, state, seed=1, trials=TRIALS).answer(towards) - queries.truth(dataset.records, towards)
+        preview_releases(mechanism, state, seed=1, trials=TRIALS).answer(towards)
+        - queries.truth(dataset.records, towards)
     )
 
 

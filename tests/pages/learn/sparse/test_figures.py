@@ -109,12 +109,12 @@ def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
         assert np.array_equal(r.x, found.by_r.cells) and np.array_equal(r.y, by_r)
         assert k.dash != r.dash, "told apart without a colour"
     wall = picture.one(Wall)
-    assert np.array_equal(wall.x, found.wall_cells) and np.array_equal(wall.y, found.wall)
-    assert wall.role == "impossible" and wall.end < found.wall.min() and picture.y.low == wall.end
+    assert np.array_equal(wall.x, found.lower_bound_cells) and np.array_equal(wall.y, found.lower_bound)
+    assert wall.role == "impossible" and wall.end < found.lower_bound.min() and picture.y.low == wall.end
     assert picture.x.log and picture.y.log
     assert "as k/(εn)" in picture.sentence and "up to k = 25" in picture.sentence
-    assert f"no private histogram has less, at k = 1,024 {found.wall[-1]:.3g}" in picture.sentence
-    assert Counter(picture.table["histogram"])["no private histogram below"] == len(found.wall)
+    assert f"no private histogram has less, at k = 1,024 {found.lower_bound[-1]:.3g}" in picture.sentence
+    assert Counter(picture.table["histogram"])["no private histogram below"] == len(found.lower_bound)
     never = growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper")
     assert "met at no k" in growth_curves(never).sentence
 

@@ -96,7 +96,7 @@ def test_a_promise_that_says_nothing_is_said_to_beside_what_is_seen_and_the_rows
 def test_what_is_printed_is_drawn_beside_ours_on_the_right_side() -> None:
     """The sanitizer is private with T = dᵗ and not with T = max |aᵢ|; Algorithm 2 misses its promise at its own n."""
     found = run.sanitizer(attributes=16, width=4, alpha=0.2, epsilon=1.0, seed=1)
-    assert found.has["printed"] < found.claimed < found.has["largest"] / 50
+    assert found.exact_epsilons["printed"] < found.claimed < found.exact_epsilons["largest"] / 50
     picture = simulated.sanitizer(found, alpha=0.2)
     checked(picture)
     ends = {curve.name.split(":")[0]: numbers(curve.y) for curve in picture.find(Curve)}
@@ -104,18 +104,19 @@ def test_what_is_printed_is_drawn_beside_ours_on_the_right_side() -> None:
     assert (ends["noise for all coefficients"] <= ends["T = dᵗ, as printed"]).all()
     assert (found.errors["ours"] <= 1.05 * found.errors["private"]).all()
     names = str([curve.name for curve in picture.find(Curve)])
-    assert all(f"has ε = {significant(each)}" in names for each in found.has.values())
+    assert all(f"has ε = {significant(each)}" in names for each in found.exact_epsilons.values())
 
     line = run.intervals(bits=6, alpha=0.2, epsilon=1.0, beta=0.05, seed=1)
     picture = simulated.intervals(line, alpha=0.2)
     checked(picture)
     printed, needed = (
-        int(np.argmin(np.abs(line.at - line.marked[words]))) for words in ("rows printed", "rows that the proof needs")
+        int(np.argmin(np.abs(line.at - line.marked_places[words])))
+        for words in ("rows printed", "rows that the proof needs")
     )
     assert line.errors["printed"][printed] > 2 * 0.2 and line.errors["printed"][needed] < 0.2
     assert line.errors["recursive"][printed] < 0.2
     rules = {rule.label: rule.x for rule in picture.find(Rule, role="ink")}
-    assert rules == line.marked
+    assert rules == line.marked_places
 
     sides = run.halfspaces(dimensions=3, margin=0.5, alpha=0.2, epsilon=1.0, beta=0.05, seed=1)
     picture = simulated.halfspaces(sides, alpha=0.2)
@@ -128,9 +129,9 @@ def test_what_is_printed_is_drawn_beside_ours_on_the_right_side() -> None:
 def test_an_error_above_950_percent_stands_at_the_top_and_any_below_where_it_is() -> None:
     errors = np.array([9.4, 9.6, 40.0])
     keys = ("printed", "kept", "ours")
-    found = run.Simulated(
-        at=np.array([1.0, 2.0, 4.0]), errors=dict.fromkeys(keys, errors), marked={"T as printed": 100.0}, claimed=1.0,
-        has={},
+    found = run.SimulatedErrors(
+        at=np.array([1.0, 2.0, 4.0]), errors=dict.fromkeys(keys, errors), marked_places={"T as printed": 100.0},
+        claimed=1.0, exact_epsilons={},
     )  # fmt: skip
     shown = simulated.halfspaces(found, alpha=0.1)
     assert shown.sentence.endswith("Errors above 950% stand at the top.")

@@ -1,9 +1,9 @@
-"""What an engine is asked: the cell of each value, and how many rows have these cells. Ibis writes it in its SQL.
+"""Queries to an engine: the cell of each value, and the number of rows with these cells. Ibis compiles them to SQL.
 
-Imported where an engine is asked, as ibis is an extra. Columns have types: no text is taken for a number or a date.
-Every step is a query inside the next, so that nothing is written twice: a value of each column (a number, a date's
-unit, a label's position), a first guess of its cell, the cell. A guess is numpy's, in the same order of doubles, and so
-is its correction by the edges of the cell.
+The module is imported when an engine is used, as ibis is an extra. Columns have types: no text is read as a number or a
+date. Every step is a subquery of the next: the value of each column (a number, a date's period, a label's position), an
+estimate of its cell, the cell. The estimate and its correction by the cell's edges are the same floating-point
+operations as in numpy, in the same order.
 """
 
 from __future__ import annotations
@@ -23,68 +23,68 @@ from dpcore.data.dates import MONDAY, is_dates
 from dpcore.data.reading.tables import BLANKS
 from dprelease.engines.counts import Encoding, TableColumn
 
-ibis.options.sql.fuse_selects = False  # or each step would be written into the next, some times over
+ibis.options.sql.fuse_selects = False  # otherwise each step would be repeated inside the next
 
 TINY = 2.0**-40
-"""Of a line's span: what is nearer to its low end is in the first cell, and no quotient is too small for a double."""
+"""Share of a domain's span: smaller distances from the low end are rounded up, so that quotients do not underflow."""
 SMALLEST, LARGEST = 1e-307, sys.float_info.max
-"""Exact numbers nearer to 0 are 0, and larger ones are missing: a server breaks off where a double cannot hold one."""
+"""Range of exact numbers: those nearer to 0 are 0, and larger ones are missing, as a server fails at overflow."""
 FIRST_DAY, LAST_DAY = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
-"""Days outside, and days without end, are missing."""
+"""Range of days: days outside and infinite days are missing."""
 FITTING = {
     "numbers": ("numbers", "whole numbers"), "dates": ("dates",), "labels": ("text", "whole numbers"),
     "yes or no": ("yes or no", "whole numbers", "numbers"),
 }  # fmt: skip
-"""What a column may hold that is declared as something."""
+"""Contents that fit each declaration of a column."""
 
 TEXTS = "dpscope_texts"
 builtin = ibis.udf.scalar.builtin
-"""Makes a function that an expression may call of its names, of which ibis knows nothing more."""
+"""Declares an SQL function that ibis passes through by name."""
 texts_at = builtin(lambda place: None, name=TEXTS, signature=(("int64",), "array<string>"))
-"""A list that is handed over beside the query, by its number: ``written`` puts the engine's sign for it."""
+"""A list parameter by its number; ``render_sql`` inserts the engine's placeholder for it."""
 position = builtin(lambda texts, text: None, name="array_position", signature=(("array<string>", "string"), "int64"))
-"""Of a text among others, NULL or 0 for none: what ibis writes for it takes Postgres a query for each row."""
+"""Position of a text in a list, NULL or 0 for none; ibis' own translation is a subquery per row in Postgres."""
 trim = builtin(lambda text, blanks: None, name="trim", signature=(("string", "string"), "string"))
-"""The engines' own: ibis strips other white space, too."""
+"""The engines' own trim: ibis' strip removes other white space, too."""
 
 
 def columns_of(compiler: str, described: Sequence[tuple[str, str]]) -> list[TableColumn]:
-    """The columns that can be counted, from the engine's words for their types."""
+    """Return the columns that can be counted, from the engine's type names."""
     kind_of = getattr(compilers, compiler)().type_mapper.from_string
-    found = [TableColumn(name=name, kind=kind_of(words)) for name, words in described]
-    return [column for column in found if _holds(column)]
+    table_columns = [TableColumn(name=name, kind=kind_of(words)) for name, words in described]
+    return [column for column in table_columns if _holds(column)]
 
 
 def _holds(column: TableColumn) -> str:
-    """What a column holds, in a word or two; empty for what is not counted."""
+    """Return the contents of a column in words; empty for types that are not counted."""
     kind = column.kind
     words = {
         "whole numbers": kind.is_integer(), "numbers": kind.is_numeric(), "text": kind.is_string(),
         "yes or no": kind.is_boolean(), "dates": kind.is_date() or kind.is_timestamp(),
     }  # fmt: skip
-    return next((word for word, found in words.items() if found), "")
+    return next((word for word, matches in words.items() if matches), "")
 
 
 def _declared(part: Encoding) -> str:
-    """What a column is declared as: a word of ``FITTING``."""
+    """Return the declaration of a column: a key of ``FITTING``."""
     if part.cuts or not is_labels(part.on):
         return "dates" if is_dates(part.on) else "numbers"
     return "yes or no" if part.on.yes_no else "labels"
 
 
-def question(
-    table: Sequence[str], parts: Sequence[Encoding], columns: Sequence[TableColumn], *, most: int
+def build_query(
+    table: Sequence[str], parts: Sequence[Encoding], columns: Sequence[TableColumn], *, max_rows: int
 ) -> tuple[Any, list[list[str]]]:
-    """The expression for the cell of each part, and how many rows have these cells; and the lists it takes.
+    """Build the expression that counts rows by the cells of all parts, and its list parameters.
 
     Args:
-        table: its name, with what it is in before it.
-        parts: what to count.
-        columns: that of each part.
-        most: rows of the answer, and one more.
+        table: qualified name of the table.
+        parts: encodings to count by.
+        columns: column of each part.
+        max_rows: largest number of rows of the answer; the query fetches one more.
 
     Raises:
-        DataError: a column is declared as something else than the engine holds.
+        DataError: the engine's type of a column does not fit its declaration.
     """
     for part, column in zip(parts, columns, strict=True):
         if _holds(column) not in FITTING[_declared(part)]:
@@ -99,37 +99,37 @@ def question(
         return rows.aggregate(k=rows.count()), []
     texts: list[list[str]] = []
     each = enumerate(zip(parts, columns, strict=True))
-    found = rows.select(**{f"x{i}": _value(part, rows[column.name], texts) for i, (part, column) in each})
+    query = rows.select(**{f"x{i}": _value(part, rows[column.name], texts) for i, (part, column) in each})
     lines = [(i, part.on) for i, part in enumerate(parts) if _declared(part) == "numbers" and is_number(part.on)]
-    found = found.mutate(**{f"g{i}": _guess(line, found[f"x{i}"]) for i, line in lines})
-    found = found.select(**{f"c{i}": _cell(part, found, i).cast("int64") for i, part in enumerate(parts)})
-    return found.group_by(found.columns).aggregate(k=found.count()).limit(most + 1), texts
+    query = query.mutate(**{f"g{i}": _guess(line, query[f"x{i}"]) for i, line in lines})
+    query = query.select(**{f"c{i}": _cell(part, query, i).cast("int64") for i, part in enumerate(parts)})
+    return query.group_by(query.columns).aggregate(k=query.count()).limit(max_rows + 1), texts
 
 
-def written(expression: Any, *, compiler: str, place: str) -> str:
-    """An expression in an engine's SQL.
+def render_sql(expression: Any, *, compiler: str, place: str) -> str:
+    """Render an expression in an engine's SQL.
 
     Args:
-        expression: from ``question``.
-        compiler: the name of ibis' writer.
-        place: how the engine writes where a list stands, with {} for its number, from 1.
+        expression: result of ``build_query``.
+        compiler: name of the ibis compiler.
+        place: placeholder of a list parameter, with {} for its number, from 1.
     """
     writer = getattr(compilers, compiler)()
 
     def placed(node: Any) -> Any:
-        found = isinstance(node, exp.Anonymous) and node.name.lower() == TEXTS
-        return exp.Var(this=place.format(node.expressions[0].name)) if found else node
+        is_list = isinstance(node, exp.Anonymous) and node.name.lower() == TEXTS
+        return exp.Var(this=place.format(node.expressions[0].name)) if is_list else node
 
     return str(writer.to_sqlglot(expression).transform(placed).sql(writer.dialect))
 
 
 def _real(number: float) -> Any:
-    """A double to its last digit: engines take a number that is written without quotes for a decimal one."""
+    """Return an exact double: engines read an unquoted number as a decimal."""
     return ibis.literal(repr(float(number))).cast("float64")
 
 
 def _value(part: Encoding, column: Any, texts: list[list[str]]) -> Any:
-    """What a column's cell is worked out from, NULL where it is missing; of labels, which join the lists, the cell."""
+    """Return the value of a column, NULL where missing; for labels, which are added to the lists, their cell."""
     kind = column.type()
     if is_dates(part.on):
         return _period(column if kind.is_date() else column.date(), part.on.step)
@@ -144,7 +144,7 @@ def _value(part: Encoding, column: Any, texts: list[list[str]]) -> Any:
 
 
 def _finite(column: Any) -> Any:
-    """Fractions as doubles; NULL for what is not finite: NaN is above all numbers."""
+    """Return a column as doubles; NULL for values that are not finite."""
     number, kind = column.cast("float64"), column.type()
     if kind.is_decimal() and kind.precision is None:
         near, far = (ibis.literal(repr(end)).cast(kind) for end in (SMALLEST, LARGEST))
@@ -153,7 +153,7 @@ def _finite(column: Any) -> Any:
 
 
 def _period(day: Any, step: str) -> Any:
-    """The number of a day's unit, see ``dates.period_of``. Sessions are in UTC."""
+    """Return the number of a day's period, see ``dates.period_of``. Sessions are in UTC."""
     day = ibis.cases((day.between(FIRST_DAY, LAST_DAY), day))
     if step in ("day", "week"):
         return day.epoch_days() if step == "day" else ((day.epoch_days() + MONDAY) / 7).floor()
@@ -162,7 +162,7 @@ def _period(day: Any, step: str) -> Any:
 
 
 def _guess(line: Number, x: Any) -> Any:
-    """The cell, or one beside it: a quotient may round past an edge."""
+    """Estimate the cell: the result is the cell or an adjacent one, as a quotient may round past an edge."""
     if line.bins and not line.separated:
         raise ParameterError("The bounds are too far apart or too close together to be cut so by an engine.")
     above = ibis.least(ibis.greatest(x, _real(line.low)), _real(line.high)) - _real(line.low)
@@ -171,16 +171,16 @@ def _guess(line: Number, x: Any) -> Any:
 
 
 def _edge(line: Number, at: Any) -> Any:
-    """Where a cell starts, by the same steps as ``Number.edges``."""
+    """Return the start of a cell, by the same operations as ``Number.edges``."""
     edge = _real(line.low) + _real(line.span) * at / _real(line.ordered)
     if line.grain:
         edge = (edge * _real(line.grain) + _real(0.5)).floor() / _real(line.grain)
     return ibis.least(edge, _real(line.high))
 
 
-def _cell(part: Encoding, found: Any, i: int) -> Any:
-    """The cell from the value and its guess."""
-    x, line = found[f"x{i}"], part.on
+def _cell(part: Encoding, query: Any, i: int) -> Any:
+    """Return the cell from the value and its estimate."""
+    x, line = query[f"x{i}"], part.on
     if part.cuts:
         below = [(x < _real(cut), place) for place, cut in enumerate(part.cuts)]
         return ibis.cases((x.isnull(), len(part.cuts) + 1), *below, else_=len(part.cuts))
@@ -189,7 +189,7 @@ def _cell(part: Encoding, found: Any, i: int) -> Any:
     if is_dates(line):
         outside, cell = (x < int(line.low)) | (x >= int(line.high)), x - int(line.low)
     else:
-        outside, cell = (x < _real(line.low)) | (x > _real(line.high)), found[f"g{i}"]
+        outside, cell = (x < _real(line.low)) | (x > _real(line.high)), query[f"g{i}"]
         if line.separated:
             cell += ibis.cases((x < _edge(line, cell), -1), (x >= _edge(line, cell + 1), 1), else_=0)
     out = x.isnull() if line.clamp else x.isnull() | outside

@@ -1,10 +1,10 @@
-"""What is known of a release before anybody looks at the data: promise, wall, rows needed, predicted error.
+"""Errors of a release that follow from public numbers alone: guaranteed, impossible and predicted errors, rows needed.
 
-Everything here is worked out from the public problem: cells, queries, n, neighbours. No data set goes in.
+Everything is computed from the public problem: cells, queries, n, neighbouring relation. No data set is used.
 
-The predicted error is one that half of all releases keep to. Of a mechanism that says its errors have one law on all
-data it is the median of its worst error over TRIALS releases of a single public row: in rows it is the same on all
-data, so as a share it is divided by n. Of marginals and lists it is their own bound, with failure chance one half.
+The predicted error is the median of the worst error. For a mechanism with data-independent noise it is measured on
+TRIALS releases of a single public row: in rows it is the same on all data, so as a share it is divided by n. For
+marginals and decision lists it is their own bound with failure probability one half.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from dplab.measure import BLOCK_SECONDS, finish, measure
 from dplab.sweep import EPSILON_GRID
 
 TRIALS = 200
-NOBODY = Provenance(kind=ProvenanceKind.GENERATED, title="one public row")
+ONE_ROW = Provenance(kind=ProvenanceKind.GENERATED, title="one public row")
 
 Maker = Callable[[float], Mechanism]
-"""A mechanism at a privacy loss."""
+"""Makes a mechanism at a given ε."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outlook:
-    """Errors against epsilon, as shares of n, that hold whatever the data are.
+class DataIndependentSummary:
+    """Errors against epsilon, as shares of n, that hold for all data.
 
     Attributes:
-        n: rows of the problem.
-        keys: of the mechanisms, (K,).
-        epsilons: the grid, (E,).
-        promised: the promised worst error, (K, E); inf where nothing is promised.
-        predicted: a worst error that half of all releases keep to, (K, E); NaN where it depends on the data.
-        wall: losses (I,) and the worst errors (I,) below which nobody can promise to stay; None where nothing is known.
-        if_n: keys of the mechanisms that promise something only if n is the number of rows, which nothing checks.
+        n: number of rows of the problem.
+        keys: keys of the mechanisms, (K,).
+        epsilons: the grid of ε, (E,).
+        promised: guaranteed worst error, (K, E); inf without a guarantee.
+        predicted: median worst error, (K, E); NaN where it depends on the data.
+        lower_bound: values of ε (I,) and errors (I,) that no mechanism beats on all data; None where none is known.
+        if_n: keys of the mechanisms whose guarantee requires that n is the number of rows, which is not checked.
     """
 
     n: int
@@ -61,43 +61,45 @@ class Outlook:
     epsilons: Floats
     promised: Floats
     predicted: Floats
-    wall: tuple[Floats, Floats] | None
+    lower_bound: tuple[Floats, Floats] | None
     if_n: frozenset[str] = frozenset()
 
 
 def promised_error(mechanism: Mechanism, problem: Problem, *, beta: float) -> float:
-    """The worst error that is promised for all data, a share of n; infinity where nothing is.
+    """Return the guaranteed worst error for all data, a share of n; infinity without a guarantee.
 
-    That a public n is the number of rows is taken for granted; any other condition that is not met leaves nothing.
+    A public n is assumed to be the number of rows; any other unmet condition voids the guarantee.
     """
     bound = mechanism.accuracy(problem, beta)
     met = all(each.met for each in bound.assumptions if each not in problem.unchecked_n)
-    proved = bound.kind is BoundKind.GUARANTEE and bound.unit is not ErrorUnit.TABLES  # of rows nothing is known
+    proved = bound.kind is BoundKind.GUARANTEE and bound.unit is not ErrorUnit.TABLES  # rows have no guarantee
     return bound.value if met and proved else math.inf
 
 
 def depends_on_n(mechanism: Mechanism, problem: Problem, *, beta: float) -> bool:
-    """Whether ``promised_error`` took n for granted: unless it is the number of rows, nothing is promised."""
+    """Return whether ``promised_error`` assumes that the public n is the number of rows."""
     if not problem.unchecked_n:
         return False
     return any(each in problem.unchecked_n for each in mechanism.accuracy(problem, beta).assumptions)
 
 
 def predicted_error(mechanism: Mechanism, problem: Problem, *, seed: int = 0) -> float:
-    """A worst error that half of all releases keep to, a share of n; NaN where it depends on data, or takes long."""
+    """Return the median worst error, a share of n; NaN where it depends on the data or takes long to simulate."""
     if isinstance(mechanism, PolynomialMarginals | DecisionListMarginals):
         error = promised_error(mechanism, problem, beta=0.5)
         return error if error < math.inf else math.nan
     before, each = mechanism.preview_seconds(problem)
     if not mechanism.data_independent or before + TRIALS * each > BLOCK_SECONDS:
         return math.nan
-    alone = dataclasses.replace(problem, n=1)
-    row = Dataset(problem.domain, np.zeros(1, dtype=np.int64), NOBODY)
-    work = measure(mechanism, row, mechanism.prepare(row, alone), Preview(seed), trials=TRIALS, queries_shown=1)
+    one_row_problem = dataclasses.replace(problem, n=1)
+    row = Dataset(problem.domain, np.zeros(1, dtype=np.int64), ONE_ROW)
+    work = measure(
+        mechanism, row, mechanism.prepare(row, one_row_problem), Preview(seed), trials=TRIALS, queries_shown=1
+    )
     return float(np.median(finish(work).worst)) / problem.n
 
 
-def outlook(
+def data_independent_summary(
     makers: Mapping[str, Maker],
     problem: Problem,
     *,
@@ -106,19 +108,19 @@ def outlook(
     epsilons: Sequence[float] = EPSILON_GRID,
     seed: int = 0,
     questions: int | None = None,
-) -> Generator[float, None, Outlook]:
-    """Work it out for every mechanism at every loss; yields the fraction done.
+) -> Generator[float, None, DataIndependentSummary]:
+    """Compute the errors of every mechanism at every ε; yields the fraction done.
 
-    A mechanism that has no guarantee for this problem has nothing in its row.
+    The row of a mechanism without a guarantee for this problem holds infinity and NaN.
 
     Args:
-        makers: by key.
-        problem: what is asked.
-        chosen: key of the mechanism whose guarantee the wall is for.
-        beta: failure chance of promises and wall.
-        epsilons: the grid.
-        seed: of what is simulated to predict.
-        questions: of how many, each after the last answer, the wall is; None for all.
+        makers: functions that make the mechanisms, by key.
+        problem: the public problem.
+        chosen: key of the mechanism to whose guarantee the lower bound applies.
+        beta: failure probability of guarantees and lower bound.
+        epsilons: the grid of ε.
+        seed: seed of the simulated predictions.
+        questions: number of adaptive queries to which the lower bound applies; None for all queries.
     """
     shape = len(makers), len(epsilons)
     promised, predicted = np.full(shape, math.inf), np.full(shape, math.nan)
@@ -127,44 +129,44 @@ def outlook(
         mechanism.guarantee(problem)
         return promised_error(mechanism, problem, beta=beta)
 
-    # Promises first: their long steps may be left within, and who comes back finds them done before anything is drawn.
+    # Guarantees come first: they may take long, and are cached if the caller stops before the simulations.
     passes = ((promised, promise), (predicted, lambda mechanism: predicted_error(mechanism, problem, seed=seed)))
     proved = dict.fromkeys(makers, len(epsilons))
-    for half, (found, of) in enumerate(passes):
+    for step, (values, compute) in enumerate(passes):
         for row, (key, make) in enumerate(makers.items()):
-            yield (half + row / shape[0]) / len(passes)  # a first promise may take seconds, and is seen to be under way
+            yield (step + row / shape[0]) / len(passes)  # a first guarantee may take seconds: report progress first
             for column, epsilon in enumerate(epsilons[: proved[key]]):
                 try:
-                    found[row, column] = of(make(epsilon))
-                except ParameterError:  # not proved here, or not on so many cells
+                    values[row, column] = compute(make(epsilon))
+                except ParameterError:  # no guarantee for this problem, or for so many cells
                     proved[key] = column
                     break
-                yield (half + (row + (column + 1) / shape[1]) / shape[0]) / len(passes)
+                yield (step + (row + (column + 1) / shape[1]) / shape[0]) / len(passes)
     try:
-        wall = lower_curve(problem, makers[chosen](epsilons[0]), epsilons=epsilons, beta=beta, questions=questions)
+        bound = lower_curve(problem, makers[chosen](epsilons[0]), epsilons=epsilons, beta=beta, questions=questions)
     except ParameterError:
-        wall = None
+        bound = None
     if_n = frozenset(
         key
         for row, (key, make) in enumerate(makers.items())
         if np.isfinite(promised[row]).any() and depends_on_n(make(epsilons[0]), problem, beta=beta)
     )
-    return Outlook(
+    return DataIndependentSummary(
         n=problem.n,
         keys=tuple(makers),
         epsilons=np.array(epsilons),
         promised=promised,
         predicted=predicted,
-        wall=wall,
+        lower_bound=bound,
         if_n=if_n,
     )
 
 
 def rows_needed(mechanism: Mechanism, problem: Problem, *, target: float, beta: float) -> int | None:
-    """The least n at which the theorem promises a worst error of at most the target; None where it does so at none.
+    """Return the smallest n at which the theorem guarantees the target as worst error; None where no n does.
 
     Raises:
-        ParameterError: the target is no share of n, or the mechanism has no promise for this problem.
+        ParameterError: the target is not a share of n, or the mechanism has no guarantee for this problem.
     """
     if not 0 < target < 1:
         raise ParameterError(f"A target error must lie between 0 and 1, got {target!r}.")

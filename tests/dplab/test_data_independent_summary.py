@@ -18,10 +18,10 @@ from dpcore.mechanisms import serving
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.ranges import Intervals, Rectangles
 from dpcore.randomness import Preview
-from dplab.limits.outlook import outlook, predicted_error, promised_error, rows_needed
+from dplab.limits.data_independent_summary import data_independent_summary, predicted_error, promised_error, rows_needed
 from dplab.measure import finish, measure
 
-MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 LINE = Number(low=0, high=64, bits=6, missing=True)
 PROBLEM = Problem(domain=LINE, queries=Intervals(domain=LINE), n=5_000)
 BETA = 0.05
@@ -31,7 +31,7 @@ KNOWN = [each for each in catalogue() if each.mechanism.data_independent]
 def worst_rows(mechanism: Mechanism, problem: Problem, records: np.ndarray[Any, Any], *, seed: int = 1) -> Any:
     """Worst errors in rows of 400 releases of these records."""
     problem = dataclasses.replace(problem, n=len(records))
-    dataset = Dataset(problem.domain, records, MADE)
+    dataset = Dataset(problem.domain, records, GENERATED)
     work = measure(mechanism, dataset, mechanism.prepare(dataset, problem), Preview(seed), trials=400, queries_shown=1)
     return finish(work).worst * problem.n
 
@@ -44,13 +44,13 @@ def errs_alike(mechanism: Mechanism, problem: Problem) -> bool:
     )
 
 
-@pytest.mark.parametrize("found", KNOWN, ids=lambda each: each.key)
+@pytest.mark.parametrize("mechanism_entry", KNOWN, ids=lambda each: each.key)
 @pytest.mark.parametrize("neighbours", list(Neighbours))
-def test_a_mechanism_that_says_so_errs_alike_on_all_data(found: Any, neighbours: Neighbours) -> None:
-    domain = LINE if found.fits(LINE) else Product.map(Number(bits=5), Number(bits=5))
+def test_a_mechanism_that_says_so_errs_alike_on_all_data(mechanism_entry: Any, neighbours: Neighbours) -> None:
+    domain = LINE if mechanism_entry.fits(LINE) else Product.map(Number(bits=5), Number(bits=5))
     queries = Intervals(domain=domain) if is_number(domain) else Rectangles(domain=domain)
     problem = Problem(domain=domain, queries=queries, n=1, neighbours=neighbours)
-    assert errs_alike(found.make(epsilon=0.5), problem)
+    assert errs_alike(mechanism_entry.make(epsilon=0.5), problem)
 
 
 def test_one_that_cuts_at_data_does_not() -> None:
@@ -84,51 +84,53 @@ def test_marginals_are_predicted_by_their_own_bound() -> None:
 
 def test_promises_are_the_theorems_and_none_is_below_the_wall() -> None:
     makers = {each.key: (lambda epsilon, each=each: each.make(epsilon=epsilon)) for each in serving(PROBLEM.queries)}
-    found = finish(outlook(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
-    assert found.wall is not None and found.wall[0].tolist() == [0.1, 1.0]
-    for row, key in enumerate(found.keys):
+    summary = finish(data_independent_summary(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
+    assert summary.lower_bound is not None and summary.lower_bound[0].tolist() == [0.1, 1.0]
+    for row, key in enumerate(summary.keys):
         for column, epsilon in enumerate((0.1, 1.0)):
             mechanism = makers[key](epsilon)
             bound, guarantee = mechanism.accuracy(PROBLEM, BETA), mechanism.guarantee(PROBLEM)
-            assert found.promised[row, column] == (bound.value if bound.applies else np.inf)
+            assert summary.promised[row, column] == (bound.value if bound.applies else np.inf)
             if not guarantee.delta and not guarantee.gamma:
-                assert found.promised[row, column] >= found.wall[1][column]
+                assert summary.promised[row, column] >= summary.lower_bound[1][column]
     lower = lower_bound(PROBLEM, makers["identity"](1.0).guarantee(PROBLEM), beta=BETA)
-    assert lower is not None and found.wall[1][1] == lower.value
+    assert lower is not None and summary.lower_bound[1][1] == lower.value
 
 
 def test_it_is_under_way_before_the_first_promise_of_each_mechanism() -> None:
-    made = list[str]()
+    keys = list[str]()
 
     def maker(key: str) -> Callable[[float], Mechanism]:
         def make(epsilon: float) -> Mechanism:
-            made.append(key)
+            keys.append(key)
             return entry(key).make(epsilon=epsilon)
 
         return make
 
-    work = outlook({key: maker(key) for key in ("identity", "gaussian")}, PROBLEM, chosen="identity", beta=BETA)
-    seen = [(share, "identity" in made, "gaussian" in made) for share in work]
-    assert (0.0, False, False) in seen and (0.25, True, False) in seen
-    shares = [share for share, *_ in seen]
+    work = data_independent_summary(
+        {key: maker(key) for key in ("identity", "gaussian")}, PROBLEM, chosen="identity", beta=BETA
+    )
+    progress = [(share, "identity" in keys, "gaussian" in keys) for share in work]
+    assert (0.0, False, False) in progress and (0.25, True, False) in progress
+    shares = [share for share, *_ in progress]
     assert shares == sorted(shares) and shares[-1] == 1.0
 
 
 def test_promises_whose_steps_are_long_come_before_anything_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = list[str]()
+    calls = list[str]()
 
     def noted(name: str) -> Callable[..., float]:
         def note(*_: object, **__: object) -> float:
-            told.append(name)
+            calls.append(name)
             return 1.0
 
         return note
 
     for name in ("promised_error", "predicted_error"):
-        monkeypatch.setattr(f"dplab.limits.outlook.{name}", noted(name))
+        monkeypatch.setattr(f"dplab.limits.data_independent_summary.{name}", noted(name))
     makers = {key: (lambda epsilon, key=key: entry(key).make(epsilon=epsilon)) for key in ("identity", "gaussian")}
-    finish(outlook(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
-    assert told == ["promised_error"] * 4 + ["predicted_error"] * 4
+    finish(data_independent_summary(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
+    assert calls == ["promised_error"] * 4 + ["predicted_error"] * 4
 
 
 def test_a_named_n_is_taken_for_granted_and_nothing_else() -> None:

@@ -1,31 +1,31 @@
-"""Which store a ledger's folder has. Whoever runs the server says so in a variable; no page asks for an address."""
+"""Selection of a ledger's store. The server's administrator sets it in a variable; no page asks for an address."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from dprelease.ledger.connection import OPEN_FOLDER, require_private, sentences
+from dprelease.ledger.connection import OPEN_FOLDER, require_private, translate_errors
 from dprelease.ledger.fingerprint import datasets_in
 from dprelease.ledger.records import LedgerError
 from dprelease.ledger.stores.files import Files
 from dprelease.ledger.stores.note import USUAL, note_in, write_note
-from dprelease.ledger.stores.opened import Store
+from dprelease.ledger.stores.protocols import Store
 
 ADDRESS = "DPSCOPE_LEDGER_DATABASE"
-"""The variable that holds the address of a Postgres database as libpq has it."""
-NOT_NAMED = f"This ledger is in a database: whoever runs the server names it in the variable {ADDRESS}."
+"""Environment variable with the libpq connection string of a Postgres database."""
+NOT_NAMED = f"This ledger is in a database: the server's administrator names it in the variable {ADDRESS}."
 OF_FILES = f"This folder holds a ledger of files: the variable {ADDRESS} needs a folder of its own."
 
 
 def store_of(folder: Path) -> Store:
-    """The database that the variable names, else files in the folder.
+    """Return the database that the variable names, else the store of files in the folder.
 
-    The folder beside a database is looked at as well: it holds the key and the notes of access to true values.
+    The folder is checked for a database, too: it holds the key and the records of access to true values.
 
     Raises:
-        LedgerError: other accounts may enter the folder; or its ledger is in the other of both, and its budgets would
-            begin anew.
+        LedgerError: other accounts have access to the folder; or its ledger is in the other store, so that its budgets
+            would start again.
     """
     address, noted = os.environ.get(ADDRESS, ""), note_in(folder)
     if not address:
@@ -42,13 +42,13 @@ def store_of(folder: Path) -> Store:
 
 
 def _require_closed(folder: Path) -> None:
-    with sentences():
+    with translate_errors():
         there = folder.exists()
     if there:
         require_private(folder, OPEN_FOLDER)
 
 
 def note_store(folder: Path) -> None:
-    """Note in a folder that its ledger is in a database, so that it is never begun anew as files."""
+    """Note in a folder that its ledger is in a database, so that it is never started again as files."""
     if os.environ.get(ADDRESS) and note_in(folder) is None:
         write_note(folder, USUAL)

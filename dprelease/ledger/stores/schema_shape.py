@@ -1,12 +1,12 @@
-"""What stands in a schema of Postgres besides rows, as its catalogue tells it: to be compared with what should."""
+"""Definitions in a Postgres schema from its catalogue, for comparison with the expected ones."""
 
 from __future__ import annotations
 
 import secrets
 from typing import Any
 
-from dprelease.ledger.stores.spoken import Spoken
-from dprelease.ledger.stores.translated import script
+from dprelease.ledger.stores.postgres import PostgresConnection
+from dprelease.ledger.stores.postgres_schema import script
 
 RELATIONS = "SELECT c.oid FROM pg_class c WHERE c.relnamespace = s.oid"
 QUESTIONS = (
@@ -41,23 +41,23 @@ QUESTIONS = (
 QUERY = "SELECT t.* FROM pg_namespace s, LATERAL ({question}) t WHERE s.nspname = '{schema}'"
 
 ITS_NAME = "\0"
-"""Stands for the schema's name: Postgres holds no such sign, so that no other schema can be called so."""
+"""Placeholder of the schema's name: a character that Postgres names cannot contain."""
 
 Shape = list[tuple[str, ...]]
 _expected: dict[int, Shape] = {}
-"""By the version of the server, which spells a definition its own way."""
+"""Expected definitions by server version, as versions format definitions differently."""
 
 
 def shape_of(connection: Any, schema: str) -> Shape:
-    """Everything that the catalogue tells of a schema, which is on the search path; its name is left out."""
+    """Return all definitions of a schema on the search path, with a placeholder for its name."""
     query = " UNION ALL ".join(QUERY.format(question=question, schema=schema) for question in QUESTIONS)
     rows = connection.execute(query).fetchall()
     return sorted(tuple(each.replace(schema, ITS_NAME) for each in row) for row in rows)
 
 
 def expected_shape(address: str, ledger: str) -> Shape:
-    """The same of a schema that the script makes; it is undone. Once for each version of a server."""
-    connection = Spoken(address)
+    """Return the definitions of a schema made by the script and rolled back; cached by server version."""
+    connection = PostgresConnection(address)
     try:
         if connection.version not in _expected:
             schema = f"{ledger}_{secrets.token_hex(16)}"

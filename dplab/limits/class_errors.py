@@ -1,4 +1,4 @@
-"""What a class's dimension is worth against the rows: the error nobody promises, and what the net mechanism does."""
+"""Worst errors for a query class against the number of rows: a lower bound, and the net mechanism's guarantees."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ REPEATS = np.unique(np.geomspace(1, MAX_ROWS, 80).round().astype(np.int64))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Worth:
-    """Worst errors, fractions of n, (K,) each.
+class ClassErrors:
+    """Worst errors for a query class, fractions of n, (K,) each.
 
     Attributes:
-        rows: n, up to MAX_ROWS.
-        questions: different ones in the class.
-        promised: by the net mechanism for so many questions.
-        by_dimension: by the net mechanism, if all that is known is the dimension; None where that says no more.
-        forbidden: nobody can promise less; None where too few points are shattered to hide a half.
+        rows: numbers of rows n, up to MAX_ROWS.
+        questions: number of distinct queries in the class.
+        promised: guaranteed error of the net mechanism for so many queries.
+        by_dimension: guaranteed error of the net mechanism from the dimension alone; None where that is no larger.
+        forbidden: lower bound for every mechanism; None where too few points are shattered to hide a half.
     """
 
     rows: Integers
@@ -34,27 +34,27 @@ class Worth:
     forbidden: Floats | None
 
 
-def worth_by_rows(
+def errors_by_rows(
     *,
     weights: Floats,
-    found: Shattering,
+    shattering: Shattering,
     scale: float | None,
     epsilon: float,
     neighbours: Neighbours,
     beta: float,
-) -> Worth:
-    """Both sides along a grid of rows.
+) -> ClassErrors:
+    """Compute guarantees and lower bounds along a grid of numbers of rows.
 
     Args:
-        weights: the class, (questions, points).
-        found: its shattered set.
-        scale: γ for questions with weights; None for yes-or-no questions.
-        epsilon: privacy loss.
-        neighbours: the relation.
-        beta: failure chance.
+        weights: the class, (queries, points).
+        shattering: its shattered set.
+        scale: γ for weighted queries; None for yes-or-no queries.
+        epsilon: ε.
+        neighbours: the neighbouring relation.
+        beta: failure probability.
     """
     questions, points = dimension_bounds.different(weights), weights.shape[1]
-    hidden = dimension_bounds.hidden_points(found, scale=scale)
+    hidden = dimension_bounds.hidden_points(shattering, scale=scale)
     rows = np.maximum(1, REPEATS * hidden // 2) if hidden else REPEATS
     rows = rows[rows <= MAX_ROWS]
 
@@ -66,17 +66,19 @@ def worth_by_rows(
             ]
         )
 
-    most = dimension_bounds.max_questions(points=points, dimension=found.upper_bound) if scale is None else 0
+    max_questions = (
+        dimension_bounds.max_questions(points=points, dimension=shattering.upper_bound) if scale is None else 0
+    )
     bounds = [
         dimension_bounds.hidden_half(
-            found, scale=scale, repeats=each, epsilon=epsilon, neighbours=neighbours, beta=beta
+            shattering, scale=scale, repeats=each, epsilon=epsilon, neighbours=neighbours, beta=beta
         )
         for each in REPEATS[: len(rows)].tolist()
     ]
-    return Worth(
+    return ClassErrors(
         rows=rows,
         questions=questions,
         promised=promised(questions),
-        by_dimension=promised(most) if most > questions else None,
+        by_dimension=promised(max_questions) if max_questions > questions else None,
         forbidden=np.array([bound.value for bound in bounds if bound is not None]) if hidden else None,
     )

@@ -1,9 +1,9 @@
-"""The tables and triggers of a ledger file as Postgres has them: the same text, translated, so that there is one rule.
+"""Tables and triggers of a ledger for Postgres, translated from those of a file, so that both follow one definition.
 
-Writers of plain SQL run side by side in Postgres, and not in SQLite. So every trigger takes the first entry before it
-looks, and refuses transactions whose picture is older than that lock. A statement that names a table which somebody
-makes the parent of a ledger's meets the triggers of its rows alone. Functions name their search path: a table of
-the same name that somebody makes for a session is not asked.
+Writers run concurrently in Postgres, but not in SQLite. So every trigger locks the first entry before it reads, and
+refuses transactions whose snapshot is older than that lock. If an attacker makes a table the parent of a ledger's
+table, a statement on the parent only fires the row triggers of the ledger's table. Functions fix their search path, so
+that a temporary table of the same name is not used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from dprelease.ledger.schema import CHECKS, NAMES, TABLES, VERSION
 
 KNOWN = f"a ledger of dpscope, schema {VERSION}"
-"""The comment on the schema of a data set."""
+"""Comment on the schema of a data set."""
 WORDS = (
     (r"\bINTEGER\b", "bigint"),
     (r"\bBLOB\b", "bytea"),
@@ -56,14 +56,14 @@ ALTER TABLE {table} ENABLE ALWAYS TRIGGER {table}_no_row;
 
 
 def translated(text: str) -> str:
-    """Plain SQL of a ledger file as Postgres has it."""
+    """Translate the SQL of a ledger file to Postgres."""
     for ours, theirs in WORDS:
         text = re.sub(ours, theirs, text)
     return text
 
 
 def script(schema: str) -> str:
-    """Makes the tables and triggers in a schema that is there and on the search path, inside somebody's transaction."""
+    """Return the SQL that creates the tables and triggers in an existing schema on the search path."""
     checks = (each.groupdict() for each in TRIGGER.finditer(translated(CHECKS)))
     return "".join(
         [

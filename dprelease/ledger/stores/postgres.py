@@ -1,4 +1,4 @@
-"""Connections to a Postgres database, by psycopg: one per operation; a database's own messages are not passed on."""
+"""Connections to a Postgres database through psycopg: one per operation, without the database's own messages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from dprelease.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
+from dprelease.ledger.records import (
+    DAMAGED,
+    DRAW_IN_PROGRESS,
+    UNFIT,
+    UNWRITABLE,
+    LedgerBusy,
+    LedgerDamaged,
+    LedgerError,
+)
 
-NO_DRIVER = "This server has no driver for Postgres: whoever runs it can install the extra “engines”."
+NO_DRIVER = "This server has no driver for Postgres: its administrator can install the extra “engines”."
 POOLED = "Between this server and the ledger's database stands a pooler: name the database's own address."
 SECONDS_TO_CONNECT = 5
 KEEPALIVE = {
@@ -27,26 +35,26 @@ SETTINGS = (
     "SET default_transaction_isolation = 'read committed'",
     "SET idle_in_transaction_session_timeout = 0",
     "SET statement_timeout = 0",
-    # Of these, newer servers know more than older ones: a long draw is idle meanwhile.
+    # A long draw leaves the session idle; older servers lack some of these settings.
     "SELECT set_config(name, '0', false) FROM pg_settings"
     " WHERE name IN ('idle_session_timeout', 'transaction_timeout')",
     "SET client_min_messages = 'error'",
     "SET standard_conforming_strings = on",
-    # A client whose machine is gone gives its locks back in about a minute, and not in two hours.
+    # The locks of a vanished client are released after about a minute instead of two hours.
     "SET tcp_keepalives_idle = 30",
     "SET tcp_keepalives_interval = 10",
     "SET tcp_keepalives_count = 3",
-    # The same where something was sent that nobody acknowledged.
+    # The same for data that was sent but not acknowledged.
     "SET tcp_user_timeout = 60000",
 )
 BUSY = {"55P03", "40P01"}
-"""Somebody else has the lock, or two wait for each other."""
+"""SQLSTATE codes of a lock timeout and a deadlock."""
 GONE = ("08", "25", "40", "42501", "53", "54", "55", "57", "58")
-"""How the codes of what may be over tomorrow begin: no connection, no right, no room, shutting down."""
+"""Prefixes of SQLSTATE codes of temporary errors: no connection, no permission, no space, shutting down."""
 
 
 def driver() -> Any:
-    """Psycopg, imported when it is first needed."""
+    """Import psycopg; raises LedgerError if it is not installed."""
     try:
         return importlib.import_module("psycopg")
     except ImportError:
@@ -54,15 +62,15 @@ def driver() -> Any:
 
 
 @contextmanager
-def sentences() -> Iterator[None]:
-    """Every error of the driver becomes a LedgerError with our own words."""
+def translate_errors() -> Iterator[None]:
+    """Translate every error of the driver into a LedgerError with our own sentence."""
     psycopg = driver()
     try:
         yield
     except psycopg.Error as error:
         code = error.sqlstate or ""
         if code in BUSY:
-            raise LedgerBusy(TAKEN) from None
+            raise LedgerBusy(DRAW_IN_PROGRESS) from None
         if code.startswith(("22", "23")) or (not code and isinstance(error, psycopg.DataError)):
             raise LedgerError(UNFIT) from None
         if not code or code.startswith(GONE):
@@ -74,11 +82,11 @@ def sentences() -> Iterator[None]:
         raise LedgerError(UNFIT) from None
 
 
-class Spoken:
-    """A connection as ``Opened`` has it, in autocommit mode."""
+class PostgresConnection:
+    """Connection in autocommit mode."""
 
     def __init__(self, address: str) -> None:
-        self._made = driver().connect(
+        self._connection = driver().connect(
             address,
             autocommit=True,
             connect_timeout=SECONDS_TO_CONNECT,
@@ -88,33 +96,33 @@ class Spoken:
             **KEEPALIVE,
         )
         try:
-            self._made.execute("; ".join(SETTINGS))
-            if self._made.execute("SELECT pg_backend_pid()").fetchone() != (self._made.info.backend_pid,):
+            self._connection.execute("; ".join(SETTINGS))
+            if self._connection.execute("SELECT pg_backend_pid()").fetchone() != (self._connection.info.backend_pid,):
                 raise LedgerError(POOLED)
         except BaseException:
             self.close()
             raise
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
-        """See Opened; several statements at once where there are no values."""
-        return self._made.execute(sql.replace("?", "%s"), values) if values else self._made.execute(sql)
+        """Execute SQL with "?" as placeholder; without values it may hold several statements."""
+        return self._connection.execute(sql.replace("?", "%s"), values) if values else self._connection.execute(sql)
 
     @property
     def version(self) -> int:
-        """Of the server."""
-        return int(self._made.info.server_version)
+        """Version of the server."""
+        return int(self._connection.info.server_version)
 
     def patient(self, seconds: float) -> None:
-        """Wait so long for a lock, from here on; 0 waits without end in Postgres."""
+        """Set the lock timeout, at least 1 ms, as 0 means no limit in Postgres."""
         self.execute(f"SET lock_timeout = {max(1, math.ceil(1000 * seconds))}")
 
     def close(self) -> None:
-        """What is under way is undone, and every lock given back."""
+        """Close the connection, which rolls back its transaction and releases its locks."""
         with suppress(Exception):
-            self._made.close()
+            self._connection.close()
 
 
 def lock_number(*names: str) -> int:
-    """What an advisory lock is called: 64 bits."""
-    told = hashlib.sha256("\0".join(names).encode()).digest()
-    return int.from_bytes(told[:8], signed=True)
+    """Return the 64-bit key of an advisory lock."""
+    hashed = hashlib.sha256("\0".join(names).encode()).digest()
+    return int.from_bytes(hashed[:8], signed=True)

@@ -1,4 +1,4 @@
-"""A whole table rehearsed: rows of nobody made of made-up rows, and how wrong each pair is. No row of data is read."""
+"""Rehearsal of synthetic rows for a whole table on mock data, with the error of each pair. No private row is read."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_REHEARSED = 200_000
-"""Made-up rows of a rehearsal."""
+"""Largest number of mock rows of a rehearsal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WholeRehearsal:
-    """One release of made-up rows.
+    """One simulated release of mock data.
 
     Attributes:
-        guarantee: of a release of the true rows.
-        ways: columns of the tables that are measured.
-        n: made-up rows.
-        names: of the columns of each pair.
-        apart: rows in a wrong cell of each pair, shares of n, (pairs,).
+        guarantee: guarantee of a release of the true rows.
+        ways: number of columns of the measured tables.
+        n: number of mock rows.
+        names: names of the columns of each pair.
+        wrong_cell_shares: share of rows in a wrong cell of each pair, (pairs,).
         worst: error of each pair's worst cell, shares of n, (pairs,).
-        within: where it stays except with chance beta, as the release itself says; infinity for nothing.
-        rows: of nobody, with the table's columns.
+        within: bound on that error with confidence 1 − beta from the release itself; infinity without a guarantee.
+        rows: synthetic rows with the table's columns.
     """
 
     guarantee: Guarantee
     ways: int
     n: int
     names: tuple[tuple[str, str], ...]
-    apart: Floats
+    wrong_cell_shares: Floats
     worst: Floats
     within: Floats
     rows: pd.DataFrame
 
 
-def rehearsed_table(
+def rehearse_table(
     table: DeclaredTable,
     names: Sequence[str],
     *,
@@ -60,7 +60,7 @@ def rehearsed_table(
     beta: float,
     seed: int = 1,
 ) -> Generator[float, None, WholeRehearsal]:
-    """Rows of these columns, made up, released and compared; yields the fraction done.
+    """Make mock data with these columns, release synthetic rows of them and compare; yields the fraction done.
 
     Raises:
         ParameterError: fewer than two columns, or too many cells.
@@ -78,7 +78,7 @@ def rehearsed_table(
     rows = release.rows()
     yield 0.7
     truth = finish(count_tables(dataset.records, domain.sizes, ways=2))
-    made = finish(count_tables(rows.astype(np.uint16), domain.sizes, ways=2))
+    synthetic = finish(count_tables(rows.astype(np.uint16), domain.sizes, ways=2))
     pairs = list(truth)
     yield 0.8
     return WholeRehearsal(
@@ -86,8 +86,8 @@ def rehearsed_table(
         ways=release.plan.cliques.ways,
         n=n,
         names=tuple((domain.names[first], domain.names[second]) for first, second in pairs),
-        apart=distances(made, truth, sets=pairs, n=n),
-        worst=np.array([np.abs(made[pair] - truth[pair]).max() / n for pair in pairs]),
+        wrong_cell_shares=distances(synthetic, truth, sets=pairs, n=n),
+        worst=np.array([np.abs(synthetic[pair] - truth[pair]).max() / n for pair in pairs]),
         within=np.array([release.off_by(pair, rows[None], beta=beta)[0] / n for pair in pairs]),
         rows=release.table(rows=rows),
     )
