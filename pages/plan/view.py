@@ -24,8 +24,8 @@ from pages.plan.rows import edited, keep, questions_of, title
 from pages.plan.since import since_release
 from pages.plan.table import NOTE, OPENED, TABLE, WANTED_TABLE, Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
-from pages.shell.asked import show_code
 from pages.shell.private.chip import escaped, named
+from pages.shell.request import show_code
 from pages.shell.server.jobs import in_background, stop
 from pages.shell.session import keep_plan, remembered
 from pages.shell.state import SessionKey

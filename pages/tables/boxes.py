@@ -24,13 +24,13 @@ from pages.charts.worst import Called
 from pages.data.declare import declared_columns
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
-from pages.marginals.promise import Promised, beside, heading
-from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this, settings
 from pages.shell.private.chip import drawn_always
+from pages.shell.request import Asked, show_code
 from pages.shell.session import remembered, with_progress
 from pages.shell.status import views
-from pages.tables.figures import errors_within
+from pages.tables.marginals.charts import errors_within
+from pages.tables.worst_error import Promised, beside, heading
 
 HOW_BOXES = (
     "**How many rows lie in a range of each of 2 or 3 columns at once?** Cut one column into slabs of equally many "

@@ -18,8 +18,8 @@ from dplab.halfspace_parts import around
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.learn.directions.upload import own_columns
-from pages.shell.asked import Asked
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
+from pages.shell.request import Asked
 from pages.shell.session import in_link
 
 GENERATED = "generated"

@@ -19,16 +19,16 @@ from dplab.sweep import EPSILON_GRID
 from dprelease.plan import compare
 from dprelease.plan.errors import predict
 from dprelease.plan.questions import Plan, PlannedQuestion
-from pages.ask.controls import Setting
 from pages.charts.picture import Dots, Rule
 from pages.charts.words import percent, percent_up
 from pages.charts.worst import Called, worst_map
-from pages.marginals.promise import Promised
+from pages.conversation.controls import Setting
 from pages.plan.figure import IF_N as TICK
 from pages.plan.figure import planned_errors
 from pages.shell.private.figure import IF_N, known_before
 from pages.shell.private.promises import Offer, headline
 from pages.shell.theorem import observed
+from pages.tables.worst_error import Promised
 from tests.dprelease.plan.test_shares import TABLE
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
 from tests.pages.opening import sound
@@ -116,7 +116,7 @@ def test_the_theorem_card_has_no_number_of_what_is_no_guarantee(cases: list[Case
 
 @pytest.mark.slow
 def test_one_number_has_the_conditions_beside_the_theorem(cases: list[Case]) -> None:
-    script = 'from pages.robust.view import _theorem\n_theorem(told["bound"], told["problem"])'
+    script = 'from pages.one_number.workbench import _theorem\n_theorem(told["bound"], told["problem"])'
     for case in cases:
         lines = words(script, bound=case.bound, problem=case.problem)
         assert_no_promise(case, lines)
@@ -127,7 +127,7 @@ def test_one_number_has_the_conditions_beside_the_theorem(cases: list[Case]) -> 
 
 @pytest.mark.slow
 def test_tables_hold_no_preview_against_what_is_no_guarantee(cases: list[Case]) -> None:
-    script = 'from pages.marginals.promise import _theorem\n_theorem(told["told"], told["worst"], ["Read."])'
+    script = 'from pages.tables.worst_error import _theorem\n_theorem(told["told"], told["worst"], ["Read."])'
     for case in cases:
         told = Promised(
             problem=case.problem,
@@ -156,7 +156,7 @@ def test_the_map_draws_no_solid_promise_of_what_does_not_apply(cases: list[Case]
 
 
 BOTH = """
-from pages.ask.promise import both
+from pages.conversation.theorem import both
 told["ask_both_open"] = True
 both(told["chosen"], told["dataset"])
 """

@@ -22,16 +22,16 @@ from tests.pages.data.test_page import with_file as with_people
 from tests.pages.drawn import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
 from tests.pages.learn.sparse.test_page import with_private_file as with_private_cells
-from tests.pages.marginals.test_page import with_lists as with_private_lists
 from tests.pages.opening import opened, sound, texts
 from tests.pages.shell.test_page_private import SECRET
 from tests.pages.shell.test_page_private import opened as with_private_file
+from tests.pages.tables.shares.test_page import with_lists as with_private_lists
 
 PAGES = {
     "play/page.py": "data_chart",
-    "marginals/page.py": "marginals_errors_chart",
-    "robust/page.py": "robust_chance_chart",
-    "ask/page.py": "ask_map_chart",
+    "tables/page.py": "marginals_errors_chart",
+    "one_number/page.py": "robust_chance_chart",
+    "conversation/page.py": "ask_map_chart",
 }
 
 
@@ -45,7 +45,7 @@ def test_a_page_has_one_chart_and_its_theorem_on_the_stage(page: str, chart: str
 
 def test_a_mean_on_the_stage_is_the_mean_that_was_asked() -> None:
     """Its theorem once stood under a picture of other mechanisms on other data."""
-    app = sound(opened("robust/page.py", present="1", robust="unbounded_mean", data="medical.meddol"))
+    app = sound(opened("one_number/page.py", present="1", robust="unbounded_mean", data="medical.meddol"))
     assert set(drawn(app)) == {"robust_mean_chart"} and app.latex
 
 
@@ -95,7 +95,7 @@ def test_a_page_with_a_chart_for_the_stage_offers_it(lesson: str | None) -> None
     assert NOTHING not in styles(app)
 
 
-SHOWN = ("play/page.py", "robust/page.py", "marginals/page.py")
+SHOWN = ("play/page.py", "one_number/page.py", "tables/page.py")
 """Pages that draw a private file for its steward."""
 
 
