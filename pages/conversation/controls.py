@@ -18,14 +18,14 @@ from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, control, epsilon_bar, neighbours, number, seed
 from pages.shell.private.twin import untwinned
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 
 FIRST = "earnings.earnings"
 MAX_SUMS = 200
 """Weighted sums that may be asked."""
 
 
-class Setting(Asked[Queries]):
+class ConversationRequest(PageRequest[Queries]):
     """What a conversation is about, and who asks."""
 
     @property
@@ -60,7 +60,7 @@ class Setting(Asked[Queries]):
         return made
 
 
-def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
+def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> ConversationRequest:
     """Everything but the questions, from the link and the controls.
 
     Args:
@@ -95,7 +95,9 @@ def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
         )  # fmt: skip
         neighbours(both=False)
         coins = seed()
-    return Setting(rows=untwinned(source), source=source, queries=queries, entry=entry, values=values, seed=coins)
+    return ConversationRequest(
+        rows=untwinned(source), source=source, queries=queries, entry=entry, values=values, seed=coins
+    )
 
 
 def _weighted(domain: Domain) -> LinearQueries:

@@ -14,7 +14,7 @@ from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.online.whole import Conversations, whole_conversations
 from pages.charts.component import draw, table
 from pages.conversation.charts import conversation_map, refusals, told
-from pages.conversation.controls import Setting
+from pages.conversation.controls import ConversationRequest
 from pages.conversation.theorem import BETA
 from pages.shell.kept import kept
 
@@ -26,7 +26,7 @@ PATIENCE = 20.0
 """Seconds after which a simulation that nobody asked for stops: a small α makes every guess slow."""
 
 
-def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
+def whole(chosen: ConversationRequest, dataset: Dataset, *, apart: DeltaGenerator) -> None:
     """The map; its wall in words and refusals in a place apart; long conversations only when wanted."""
     problem, mechanism = chosen.problem(dataset.n), chosen.mechanism()
     questions, setting = mechanism.questions, f"{chosen.key}|{chosen.analyst}"

@@ -9,12 +9,12 @@ import streamlit as st
 
 from dpcore.core import Entry, Mechanism
 from dpcore.mechanisms import serving
-from pages.conversation.controls import Setting
+from pages.conversation.controls import ConversationRequest
 from pages.conversation.theorem import BETA
 from pages.shell.private.promises import Offer, ask_rows, headline, promises
 
 
-def known_before(chosen: Setting) -> None:
+def known_before(chosen: ConversationRequest) -> None:
     """Everything that needs only public facts; a real conversation would spend the rows' budget."""
     n = ask_rows(chosen.source, chosen.neighbours)
     entries = {entry.key: entry for entry in serving(chosen.queries, releases="conversation")}

@@ -10,7 +10,7 @@ from dpcore.core import Dataset
 from dpcore.mechanisms.online.analysts import Analyst, analyst
 from dpcore.mechanisms.online.conversation import Answer, Conversation
 from dpcore.mechanisms.online.whole import begun
-from pages.conversation.controls import Setting
+from pages.conversation.controls import ConversationRequest
 from pages.shell.state import SessionKey
 
 SEARCHES = 10_000
@@ -23,7 +23,7 @@ BLOCK = 10
 class Talk:
     """A conversation under one setting."""
 
-    setting: Setting
+    setting: ConversationRequest
     conversation: Conversation
     asked: int = 0
     last: tuple[int, Answer] | None = None
@@ -58,7 +58,7 @@ TALK = SessionKey[Talk | None]("talk", None)
 """The conversation of this session."""
 
 
-def begin(setting: Setting, dataset: Dataset, *, note: str = "") -> Talk:
+def begin(setting: ConversationRequest, dataset: Dataset, *, note: str = "") -> Talk:
     """A new conversation: its epsilon is charged here, once."""
     conversation = begun(setting.mechanism(), dataset, setting.problem(dataset.n), seed=setting.seed)
     talk = Talk(setting=setting, conversation=conversation, note=note)
@@ -66,7 +66,7 @@ def begin(setting: Setting, dataset: Dataset, *, note: str = "") -> Talk:
     return talk
 
 
-def talk_of(setting: Setting, dataset: Dataset) -> Talk:
+def talk_of(setting: ConversationRequest, dataset: Dataset) -> Talk:
     """The session's conversation if it is about this setting, else a new one that says so."""
     talk = TALK.value
     if talk is None:

@@ -12,7 +12,7 @@ from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.whole import played
 from dpcore.queries.linear import LinearQueries
 from pages.charts.words import percent
-from pages.conversation.controls import Setting
+from pages.conversation.controls import ConversationRequest
 from pages.shell.session import remembered
 from pages.shell.theorem import theorem_card
 
@@ -20,7 +20,7 @@ BETA = 0.05
 """Failure chance of the promise shown."""
 
 
-def promised(chosen: Setting, dataset: Dataset) -> None:
+def promised(chosen: ConversationRequest, dataset: Dataset) -> None:
     """The theorem."""
     problem = chosen.problem(dataset.n)
     bound, guarantee = chosen.mechanism().accuracy(problem, BETA), chosen.mechanism().guarantee(problem)
@@ -36,7 +36,7 @@ def promised(chosen: Setting, dataset: Dataset) -> None:
     )
 
 
-def both(chosen: Setting, dataset: Dataset) -> None:
+def both(chosen: ConversationRequest, dataset: Dataset) -> None:
     """The same analyst with every mechanism: what was free, what was paid, what went wrong."""
     place = st.expander("Both mechanisms, the same analyst", key="ask_both_open", on_change="rerun")
     if not place.open:
@@ -64,7 +64,7 @@ def both(chosen: Setting, dataset: Dataset) -> None:
     )
 
 
-def code(chosen: Setting) -> str:
+def code(chosen: ConversationRequest) -> str:
     """The snippet."""
     queries, imports = f"dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)", list[str]()
     if isinstance(chosen.queries, LinearQueries):

@@ -14,7 +14,7 @@ from dpcore.data.columns import is_number
 from dpcore.data.sources import Uploaded
 from pages.charts.words import percent, verbatim
 from pages.conversation.charts import belief, said, wrong
-from pages.conversation.controls import Setting, question, setting, spread_questions
+from pages.conversation.controls import ConversationRequest, question, setting, spread_questions
 from pages.conversation.map import whole
 from pages.conversation.promise import known_before
 from pages.conversation.state import TALK, Talk, begin, talk_of
@@ -62,7 +62,7 @@ def ask(beside: DeltaGenerator) -> None:
         whole(chosen, dataset, apart=apart)
 
 
-def _ask_next(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+def _ask_next(chosen: ConversationRequest, talk: Talk, dataset: Dataset) -> None:
     """The next question, by the reader or by the analyst."""
     # The browser is told the key, and an uploaded source's holds the digest of its file.
     about = OWN_FILE if isinstance(chosen.source.origin, Uploaded) else chosen.source.key
@@ -83,14 +83,14 @@ def _ask_next(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         talk.let_ask(500 if many else 50)
 
 
-def _analyst_help(chosen: Setting) -> str:
+def _analyst_help(chosen: ConversationRequest) -> str:
     """Who it is."""
     if chosen.analyst == "bisecting":
         return "Looks for one quantile after another by bisection: each question depends on the last answer."
     return "Asks evenly spread questions, whatever the answers."
 
 
-def _standing(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+def _standing(chosen: ConversationRequest, talk: Talk, dataset: Dataset) -> None:
     """What the last answer was, and what is left."""
     if talk.note and not talk.asked:
         st.info(talk.note)
@@ -122,7 +122,7 @@ def _standing(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         _last_answer(chosen, talk, dataset)
 
 
-def _last_answer(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+def _last_answer(chosen: ConversationRequest, talk: Talk, dataset: Dataset) -> None:
     """Guess, answer, free or paid, true; or the refusal."""
     assert talk.last is not None
     index, answer = talk.last
@@ -147,7 +147,7 @@ def _last_answer(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     st.markdown(f"Question {talk.asked:,}, {words}: {what} True: {percent(truth)}. :gray-badge[true]")
 
 
-def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+def _pictures(chosen: ConversationRequest, talk: Talk, dataset: Dataset) -> None:
     """What was said and how wrong it was; the table as a file."""
     transcript = talk.conversation.transcript()
     truth = transcript.truth(dataset.histogram)[0]
@@ -172,7 +172,7 @@ def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         chosen.draw(wrong(transcript, truth=truth, promise=promise), key="ask_wrong", title="how wrong it was")
 
 
-def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+def _believed(chosen: ConversationRequest, talk: Talk, dataset: Dataset) -> None:
     """Guesses to questions spread over the class, beside the truth."""
     learnt = b""
     if talk.asked:

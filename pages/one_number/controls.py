@@ -15,7 +15,7 @@ from dpcore.queries.ranges import Cells, Thresholds
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, control, epsilon_bar, link_key, neighbours, seed, stops
 from pages.shell.private.twin import untwinned
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 from pages.shell.status import may_show
 
 ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
@@ -26,7 +26,7 @@ FIRST_DATA = "earnings.earnings"
 """Data on which the first question is answered, and a smaller epsilon turns that into a refusal."""
 
 
-def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[Queries]:
+def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Queries]:
     """Everything that is asked, from the link and the controls.
 
     Args:
@@ -56,7 +56,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[Queries]:
         coins = seed()
     values["epsilon"] = epsilon_bar(chosen, bar)
     values = {name: value for name, value in values.items() if name in chosen.controls()}
-    return Asked(
+    return PageRequest(
         rows=untwinned(source),
         source=source,
         queries=Thresholds(domain=domain) if is_number(domain) else Cells(domain=domain),

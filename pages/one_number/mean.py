@@ -17,14 +17,14 @@ from dplab.sweep import EPSILON_GRID as EPSILONS
 from dprelease.requests.coverage import bounds
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.data.upload import so_many as plural
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 from pages.shell.session import remembered
 
 MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
 
 
 def mean_without_bounds(
-    asked: Asked[Queries], mechanism: UnboundedMean, dataset: Dataset, problem: Problem, *, head: DeltaGenerator
+    request: PageRequest[Queries], mechanism: UnboundedMean, dataset: Dataset, problem: Problem, *, head: DeltaGenerator
 ) -> None:
     """How far previews are off; beside it what is explicit and what asymptotic, never mixed."""
     n, exceptions = dataset.n, most_exceptions(n=dataset.n, gamma=mechanism.gamma)
@@ -46,37 +46,37 @@ def mean_without_bounds(
     domain = problem.domain
     assert is_number(domain)
     found = remembered(
-        f"mean_errors|{asked.source.key}|{mechanism!r}|{asked.seed}",
+        f"mean_errors|{request.source.key}|{mechanism!r}|{request.seed}",
         lambda: [
-            _errors(dataclasses.replace(mechanism, epsilon=epsilon), dataset, problem, asked) for epsilon in EPSILONS
+            _errors(dataclasses.replace(mechanism, epsilon=epsilon), dataset, problem, request) for epsilon in EPSILONS
         ],
     )
-    mean, errors = _errors(mechanism, dataset, problem, asked)
+    mean, errors = _errors(mechanism, dataset, problem, request)
     head.header(f"95 in 100 answers lie within {errors[0]:.3g} {domain.unit} of the mean")
     head.markdown(f"Of the clipped one, within **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]")
     picture = over_epsilon(np.array([each for _, each in found]), domain=domain, epsilon=mechanism.epsilon)
     with left:
-        asked.draw(picture, key="robust_mean", title="how far off, over ε")
+        request.draw(picture, key="robust_mean", title="how far off, over ε")
     left.caption(
-        f"True mean {mean:.4g} {domain.unit} of {plural(n, 'row')} that have a number. {_left_out(asked, n)}"
+        f"True mean {mean:.4g} {domain.unit} of {plural(n, 'row')} that have a number. {_left_out(request, n)}"
         f"Numbers are cut off at {' and '.join(bounds(domain))}.",
-        help=f"{TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, seed {asked.seed}. Answers are rounded to a "
+        help=f"{TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, seed {request.seed}. Answers are rounded to a "
         "cell. People far out do not widen the noise unless they are a share of about γ₂.",
     )
 
 
-def _left_out(asked: Asked[Queries], n: int) -> str:
+def _left_out(request: PageRequest[Queries], n: int) -> str:
     """How many rows have no number."""
-    rows = asked.dataset().n - n
+    rows = request.dataset().n - n
     return f"{plural(rows, 'row')} without one {'is' if rows == 1 else 'are'} left out. " if rows else ""
 
 
 def _errors(
-    mechanism: UnboundedMean, dataset: Dataset, problem: Problem, asked: Asked[Queries]
+    mechanism: UnboundedMean, dataset: Dataset, problem: Problem, request: PageRequest[Queries]
 ) -> tuple[float, Floats]:
     """The true mean, and what 95 in 100 answers are off by at most: without bounds, and cut off at the declared."""
     clipped = entry("clipped_mean").make(epsilon=mechanism.epsilon)
-    return mean_errors([mechanism, clipped], dataset, problem, seed=asked.seed)
+    return mean_errors([mechanism, clipped], dataset, problem, seed=request.seed)
 
 
 def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:

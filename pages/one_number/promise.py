@@ -27,7 +27,7 @@ from pages.one_number.chance import chance_curve, stability_axis
 from pages.one_number.words import in_100, nearly_percent
 from pages.shell.private.figure import known_before as picture_of
 from pages.shell.private.promises import BADGE, ask_rows, numbers
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 from pages.shell.theorem import theorem_card
 
 BETA = 0.05
@@ -36,11 +36,11 @@ SAID = "What holds whatever your rows are:"
 CLIPPED, COUNTED = "clipped_mean", "counted-mean"
 
 
-def known_before(asked: Asked[Queries]) -> None:
+def known_before(request: PageRequest[Queries]) -> None:
     """Everything that needs only public facts."""
-    n = ask_rows(asked.source, asked.neighbours)
-    problem = dataclasses.replace(asked.problem(n), n=n)
-    mechanism = asked.entry.make(**asked.values)
+    n = ask_rows(request.source, request.neighbours)
+    problem = dataclasses.replace(request.problem(n), n=n)
+    mechanism = request.entry.make(**request.values)
     if isinstance(mechanism, StableMedian):
         picture = _stable(mechanism, problem)
     elif isinstance(mechanism, SubsampleAggregate):
@@ -55,7 +55,7 @@ def known_before(asked: Asked[Queries]) -> None:
         n=n,
         covers="for each single answer",
         said=SAID,
-        mechanism=asked.entry.references,
+        mechanism=request.entry.references,
     )
 
 

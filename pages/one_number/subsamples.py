@@ -17,7 +17,7 @@ from pages.one_number.accounts import planned_by_paper
 from pages.one_number.chance import Place, chance_curve
 from pages.one_number.runs import outcomes, votes
 from pages.one_number.words import in_100, nearly, nearly_percent
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits
 
@@ -25,7 +25,7 @@ EXACT = "exact chances, nothing drawn"
 
 
 def subsamples(
-    asked: Asked[Queries],
+    request: PageRequest[Queries],
     mechanism: SubsampleAggregate,
     dataset: Dataset,
     problem: Problem,
@@ -37,15 +37,15 @@ def subsamples(
     plan, epsilon = mechanism.plan(problem), mechanism.epsilon
     # The law depends on the data and on the question, not on the privacy parameters.
     free = ("epsilon", "delta", "subsamples", "accounting")
-    shape = {name: value for name, value in asked.values.items() if name not in free}
+    shape = {name: value for name, value in request.values.items() if name not in free}
     found = with_progress(
-        f"voters|{asked.source.key}|{asked.entry.key}|{shape!r}",
+        f"voters|{request.source.key}|{request.entry.key}|{shape!r}",
         lambda: voters(mechanism, dataset, problem),
         label="Working out what subsamples answer.",
     )
     names, truth, agreement = found.state.question.names, found.truth, found.agreement
     chance = answer_chance(plan, epsilon=epsilon, agreement=agreement)
-    trials, refused, wrong = vote_runs(mechanism, found, seed=asked.seed)
+    trials, refused, wrong = vote_runs(mechanism, found, seed=request.seed)
     refusing = in_100(refused)
     head.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     head.markdown(
@@ -56,10 +56,10 @@ def subsamples(
     with left:
         st.subheader("The chance of an answer")
         picture = _agreement_curve(mechanism, plan, problem, found)
-        asked.draw(picture, key="robust_chance", title="chance of an answer", badge=asked.badge(EXACT))
+        request.draw(picture, key="robust_chance", title="chance of an answer", badge=request.badge(EXACT))
     with right:
         st.subheader("What came out")
-        asked.draw(outcomes(refused=refused, wrong=wrong), key="robust_outcomes", title="outcomes")
+        request.draw(outcomes(refused=refused, wrong=wrong), key="robust_outcomes", title="outcomes")
         guarantee = mechanism.guarantee(problem)
         st.markdown(
             f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
@@ -70,7 +70,7 @@ def subsamples(
     with left:
         st.subheader("Where an answer would have been wrong")
         picture = votes(names=names, law=found.law, truth=truth, needed=plan.threshold / plan.subsamples)
-        asked.draw(picture, key="robust_votes", title="answers of the subsamples", badge=asked.badge(EXACT))
+        request.draw(picture, key="robust_votes", title="answers of the subsamples", badge=request.badge(EXACT))
     with right:
         st.subheader("When one person changes")
         after = answer_chance(plan, epsilon=epsilon, agreement=found.after)

@@ -27,7 +27,7 @@ from pages.one_number.subsamples import subsamples
 from pages.one_number.words import in_100, nearly
 from pages.shell.controls import audit_this
 from pages.shell.present import on_stage, presenting
-from pages.shell.request import Asked, show_code
+from pages.shell.request import PageRequest, show_code
 from pages.shell.status import may_show, views
 from pages.shell.theorem import all_digits, conditions
 
@@ -40,14 +40,14 @@ def robust(beside: DeltaGenerator) -> None:
     """Read the controls in their place beside, then show what they do."""
     bar = st.container(key="epsilon_bar")
     head = bar.container()
-    asked = ask(beside, bar)
-    asked.keep("One number")
-    if not may_show(asked.source):
-        known_before(asked)
+    request = ask(beside, bar)
+    request.keep("One number")
+    if not may_show(request.source):
+        known_before(request)
         return
-    dataset = asked.dataset()
-    problem = asked.problem(dataset.n)
-    mechanism, trials = asked.entry.make(**asked.values), TRIALS
+    dataset = request.dataset()
+    problem = request.problem(dataset.n)
+    mechanism, trials = request.entry.make(**request.values), TRIALS
     missing = isinstance(mechanism, UnboundedMean) and problem.domain.missing
     if missing:
         dataset = present_rows(dataset)
@@ -57,15 +57,15 @@ def robust(beside: DeltaGenerator) -> None:
     if isinstance(mechanism, UnboundedMean):
         first, salaries, ranked, more = views("Answer", *SALARIES, "More", key="robust-seen")
         with first:
-            mean_without_bounds(asked, mechanism, dataset, problem, head=head)
+            mean_without_bounds(request, mechanism, dataset, problem, head=head)
     else:
         first, second, salaries, ranked, more = views(
             "Answer", "One person changes", *SALARIES, "More", key="robust-seen"
         )
         if isinstance(mechanism, StableMedian):
-            _stable(asked, mechanism, dataset, problem, places=(head, first, second))
+            _stable(request, mechanism, dataset, problem, places=(head, first, second))
         elif isinstance(mechanism, SubsampleAggregate):
-            trials = subsamples(asked, mechanism, dataset, problem, places=(head, first, second))
+            trials = subsamples(request, mechanism, dataset, problem, places=(head, first, second))
     with first:
         _theorem(mechanism.accuracy(problem, BETA), problem)
     with more:
@@ -73,11 +73,13 @@ def robust(beside: DeltaGenerator) -> None:
             accounts(mechanism, mechanism.plan(problem), n=problem.n)
         # Which groups are compared is about the data; the audit has its own.
         audit_this(
-            asked.entry, {name: value for name, value in asked.values.items() if name not in GROUPS}, asked.neighbours
+            request.entry,
+            {name: value for name, value in request.values.items() if name not in GROUPS},
+            request.neighbours,
         )
-        show_code("Code", key="robust_code_open", write=lambda: _code(asked, trials=trials, present=missing))
+        show_code("Code", key="robust_code_open", write=lambda: _code(request, trials=trials, present=missing))
     with salaries:
-        real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed, ranked=ranked)
+        real_salaries(epsilon=float(request.values["epsilon"]), seed=request.seed, ranked=ranked)
 
 
 def _theorem(bound: Bound, problem: Problem) -> None:
@@ -99,7 +101,7 @@ def privacy(guarantee: Guarantee, *, text: str) -> None:
 
 
 def _stable(
-    asked: Asked[Queries],
+    request: PageRequest[Queries],
     mechanism: StableMedian,
     dataset: Dataset,
     problem: Problem,
@@ -109,7 +111,7 @@ def _stable(
     """The stable quantile: headline, what came out, and what one person moves."""
     head, first, second = places
     domain, threshold = problem.domain, mechanism.threshold
-    runs = stable_runs(mechanism, dataset, problem, seed=asked.seed)
+    runs = stable_runs(mechanism, dataset, problem, seed=request.seed)
     what = "median" if mechanism.quantile == 0.5 else f"{mechanism.quantile:g}-quantile"
     refusing = in_100(1 - runs.chance[runs.stable])
     head.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
@@ -123,10 +125,10 @@ def _stable(
     left, right = first.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        asked.draw(_stability_curve(runs, threshold=threshold), key="robust_chance", title="chance of an answer")
+        request.draw(_stability_curve(runs, threshold=threshold), key="robust_chance", title="chance of an answer")
     with right:
         st.subheader("What came out")
-        asked.draw(outcomes(refused=1 - runs.seen.share, wrong=0.0), key="robust_outcomes", title="outcomes")
+        request.draw(outcomes(refused=1 - runs.seen.share, wrong=0.0), key="robust_outcomes", title="outcomes")
         privacy(
             mechanism.guarantee(problem),
             text="δ is exact: it is the chance of an answer at the edge, where one person could change it, and no "
@@ -143,10 +145,10 @@ def _stable(
         )
         if is_number(domain) and runs.cell < domain.ordered:
             values = always_answering(
-                dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed
+                dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=request.seed
             )
             wrong = answers(domain=domain, truth=runs.cell, values=values)
-            asked.draw(wrong, key="robust_wrong", title="answers of the exponential median")
+            request.draw(wrong, key="robust_wrong", title="answers of the exponential median")
 
 
 def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
@@ -185,14 +187,14 @@ def _neighbours_table(runs: StableRuns) -> str:
     return "\n".join(lines)
 
 
-def _code(asked: Asked[Queries], *, trials: int, present: bool) -> str:
+def _code(request: PageRequest[Queries], *, trials: int, present: bool) -> str:
     """The snippet; ``present`` says whether rows without a number are left out."""
-    return asked.code(
+    return request.code(
         imports=["from dplab.robust import present_rows"] * present,
         prepared=["dataset = present_rows(dataset)"] * present,
-        queries=f"dpcore.{type(asked.queries).__name__}(domain=dataset.domain)",
+        queries=f"dpcore.{type(request.queries).__name__}(domain=dataset.domain)",
         then=[
-            f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
+            f"release = mechanism.run(state, dpcore.Preview({request.seed}), {trials})",
             'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
             "print(release.frame())",
         ],

@@ -1,4 +1,4 @@
-"""What a page asks, whatever it is about: rows, queries, a mechanism, neighbours and a seed; and the Python for it."""
+"""The request of a page: rows, queries, a mechanism, neighbours and a seed; and the Python for it."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from pages.charts.picture import Picture
 from pages.shell.controls import Value
 from pages.shell.private.twin import registered_rows
 from pages.shell.session import OnPage, keep_on_page, remembered
-from pages.shell.status import badge
+from pages.shell.status import badge, may_show
 
-Kind = TypeVar("Kind", bound=Queries)
-Made = TypeVar("Made", bound=Mechanism)
+QueriesT = TypeVar("QueriesT", bound=Queries)
+MechanismT = TypeVar("MechanismT", bound=Mechanism)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(Generic[Kind]):
-    """Everything that is asked.
+class PageRequest(Generic[QueriesT]):
+    """A page's settings, as its controls and its link give them.
 
     Attributes:
-        rows: the rows themselves, also where a twin is drawn in their place.
-        source: the rows that are drawn.
-        queries: asked of them.
-        entry: of the catalogue.
+        rows: the user's rows, also where a twin is drawn in their place.
+        source: the rows that previews read.
+        queries: the queries about them.
+        entry: the mechanism's entry of the catalogue.
         values: the mechanism's parameters.
-        neighbours: the relation.
-        seed: of previews.
+        neighbours: the relation of neighbouring data sets.
+        seed: the seed of previews.
     """
 
     rows: Source
     source: Source
-    queries: Kind
+    queries: QueriesT
     entry: Entry
     values: dict[str, Value]
     neighbours: Neighbours = Neighbours.REPLACE_ONE
@@ -46,41 +46,50 @@ class Asked(Generic[Kind]):
 
     @property
     def private(self) -> bool:
-        """Whether the rows that are drawn are."""
+        """Return whether previews read private rows."""
         return self.source.provenance.is_private
 
+    @property
+    def audited(self) -> dict[str, Value]:
+        """Return the parameters at which the audit opens."""
+        return self.values
+
+    def may_show(self) -> bool:
+        """Return whether figures made from its rows may be shown here."""
+        return may_show(self.source)
+
     def problem(self, n: int) -> Problem:
-        """The public problem for so many rows; where rows come and go, for a public number of them."""
+        """Return the public problem for n rows; where rows are added or removed, for a public number of them."""
         if self.neighbours is Neighbours.ADD_REMOVE_ONE:
             n = registered_rows(self.source.origin) or self.source.public_rows
         return Problem(domain=self.queries.domain, queries=self.queries, n=n, neighbours=self.neighbours)
 
-    def made(self, kind: type[Made]) -> Made:
-        """The mechanism with its parameters, where it is known to be of this kind."""
-        made = self.entry.make(**self.values)
-        assert isinstance(made, kind)
-        return made
+    def mechanism_of(self, mechanism_type: type[MechanismT]) -> MechanismT:
+        """Return the mechanism with its parameters, on a page where its type is known."""
+        mechanism = self.entry.make(**self.values)
+        assert isinstance(mechanism, mechanism_type)
+        return mechanism
 
     def dataset(self) -> Dataset:
-        """The rows that are drawn, read once a session."""
+        """Return the rows that previews read; a session reads them once."""
         return remembered(f"dataset|{self.source.key}", self.source.dataset)
 
     def keep(self, place: str) -> None:
-        """The page of this title was the last to show something that may be asked for on Release."""
+        """Offer this request on Release, as shown on the page of this title."""
         keep_on_page(OnPage(place=place, source=self.rows, queries=self.queries, entry=self.entry, values=self.values))
 
-    def badge(self, made: str = "") -> str:
-        """What the numbers are, drawn into every picture: of previews, or made otherwise from the true data."""
-        return badge(self.source, made) if made else badge(self.source, seed=self.seed)
+    def badge(self, method: str = "") -> str:
+        """Return the badge of a picture: its numbers are of previews, or come from the true data by this method."""
+        return badge(self.source, method) if method else badge(self.source, seed=self.seed)
 
     def draw(self, picture: Picture, *, key: str, title: str, badge: str = "") -> None:
-        """A picture and its numbers; kept as a file only where anybody may have the data."""
+        """Draw a picture and its table; only those of public data are offered as files."""
         draw_with_table(picture, key=key, badge=badge or self.badge(), title=title, download=not self.private)
 
     def code(
         self, *, queries: str, then: Sequence[str], imports: Sequence[str] = (), prepared: Sequence[str] = ()
     ) -> str:
-        """Python that draws the same; the lines of ``then`` use ``mechanism``, ``problem`` and ``state``."""
+        """Return Python that draws the same; the lines of ``then`` use ``mechanism``, ``problem`` and ``state``."""
         return snippet(
             self.source,
             self.entry.key,
@@ -94,7 +103,7 @@ class Asked(Generic[Kind]):
 
 
 def show_code(title: str, *, key: str, write: Callable[[], str]) -> None:
-    """An expander with the code under a title, written only while it is open; ``key`` is the expander's."""
+    """Draw an expander with code, which is written only while it is open; ``key`` is the expander's."""
     place = st.expander(title, key=key, on_change="rerun")
     if place.open:
         place.code(write(), language="python")

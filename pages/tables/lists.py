@@ -1,40 +1,41 @@
-"""The third view of the Tables page: private lists of rules, and what share of them says yes to an input."""
+"""Decision lists on the Tables page: the share of private lists of rules that says yes to an input."""
 
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpcore.core import Dataset, Floats, Guarantee, Problem
 from dpcore.data.lists import DecisionLists
 from dpcore.data.sources import STUDENTS, Generated, generated_lists
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
+from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals, ListState
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.queries.inputs import Inputs
-from dplab.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
+from dplab.marginals_lists import ListShares, list_shares, true_shares, worst_biases, worst_of_lists
 from pages.charts.words import drawable, percent
 from pages.charts.worst import Called
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose
 from pages.data.upload import held_file
-from pages.shell.controls import audit_this, settings, stops, whole
+from pages.shell.controls import settings, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.promises import Offer, ask_rows, headline, promises
 from pages.shell.private.twin import drawn
-from pages.shell.request import Asked, show_code
+from pages.shell.request import PageRequest
 from pages.shell.session import remembered
-from pages.shell.status import may_show, views
+from pages.shell.workbench import Workbench
 from pages.tables.own_file import own_lists
 from pages.tables.shares.charts import shares_scatter
-from pages.tables.worst_error import Promised, beside, heading
+from pages.tables.worst_error import GuaranteeCheck, render_headline, render_worst_error
 
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000)
-VIEWS = ("All inputs and promise", "Three ways", "More")
-FIRST = {0, 7}
-"""What holds in the input that is asked about first, as far as there are so many variables."""
-HOW_LISTS = (
+FIRST_INPUT = {0, 7}
+"""The variables that hold in the first input, as far as there are so many."""
+LEAD = (
     "Each row is a private **decision list**: *if it is in the top ten: yes; else if rural: no; else yes*. "
     "What share of the lists says yes to an input, such as a college?",
     "Whether a list says yes hangs on its first rule that holds. A polynomial in the literals of a list comes near "
@@ -43,142 +44,168 @@ HOW_LISTS = (
 )
 
 
-def decision_lists(beside: DeltaGenerator) -> None:
-    """Read the controls in their place beside, then show what they do."""
-    bar = st.container(key="epsilon_bar")
-    head = bar.container()
-    with beside:
-        asked = _ask(bar)
-    if asked is None:
-        return
-    asked.keep("Tables")
-    if may_show(asked.source):
-        _shown(asked, head)
-    else:
-        _known(asked)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ListResult:
+    """The results that the views draw.
+
+    Attributes:
+        request: the settings.
+        dataset: the lists.
+        problem: the public problem.
+        mechanism: the mechanism at these settings.
+        state: the counts that its releases need.
+        shares: shares of the lists that say yes, true and released.
+        key: everything that the true shares depend on.
+    """
+
+    request: PageRequest[Inputs]
+    dataset: Dataset
+    problem: Problem
+    mechanism: DecisionListMarginals
+    state: ListState
+    shares: ListShares
+    key: str
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the privacy guarantee of a release."""
+        return self.mechanism.guarantee(self.problem)
+
+    @property
+    def inputs(self) -> str:
+        """Return the number of inputs in words."""
+        return f"{self.request.queries.count:,} inputs"
+
+    @property
+    def is_generated(self) -> bool:
+        """Return whether the lists are generated."""
+        return isinstance(self.request.source.origin, Generated)
 
 
-def _ask(bar: DeltaGenerator) -> Asked[Inputs] | None:
-    """Everything that is asked; None as long as an own file's lists are open."""
-    held = held_file()
-    chosen = choose(
-        "Rows of decision lists",
-        {STUDENTS: "Generated: how students choose colleges"},
-        key="lists-of",
-        own="Your file: columns with rules" if held and not held.by_person else "",
-        why_not=BY_PERSON if held else NOT_SENT,
-        help_text="Generated rows are nobody's: previews on them cost nothing. The Data page takes a file of yours.",
-    )
-    rules = whole("Rules of a list k", 1, 5, 3, key="rules")
-    if chosen == OWN_FILE and held:
-        rows = own_lists(held, rules)
-        if rows is None:
-            return None
-    else:
-        rows = generated_lists(n=int(stops("Lists n", ROWS, 30_000, key="students")), rules=rules)
-    source = drawn(rows)
-    chip(source)
-    machine = entry("marginals-decision-lists")
-    values, relation, coins = settings(machine, bar)
+def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inputs] | None:
+    """Draw the controls, ε in the bar; return None as long as the lists of a user's file are not declared."""
+    with side:
+        held = held_file()
+        key = choose(
+            "Rows of decision lists",
+            {STUDENTS: "Generated: how students choose colleges"},
+            key="lists-of",
+            own="Your file: columns with rules" if held and not held.by_person else "",
+            why_not=BY_PERSON if held else NOT_SENT,
+            help_text="Generated rows are nobody's: previews on them cost nothing. The Data page takes a file of "
+            "yours.",
+        )
+        rules = whole("Rules of a list k", 1, 5, 3, key="rules")
+        if key == OWN_FILE and held:
+            rows = own_lists(held, rules)
+            if rows is None:
+                return None
+        else:
+            rows = generated_lists(n=int(stops("Lists n", ROWS, 30_000, key="students")), rules=rules)
+        source = drawn(rows)
+        chip(source)
+        machine = entry("marginals-decision-lists")
+        values, relation, seed = settings(machine, bar)
     queries = Inputs(domain=source.on(DecisionLists))
-    return Asked(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=coins
+    return PageRequest(
+        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
     )
 
 
-def _known(asked: Asked[Inputs]) -> None:
-    """What is promised of private lists that nobody may see."""
-    n, domain = ask_rows(asked.source, asked.neighbours), asked.queries.domain
+def _draw_promise(request: PageRequest[Inputs]) -> None:
+    """Draw what holds for private lists that may not be shown."""
+    n, domain = ask_rows(request.source, request.neighbours), request.queries.domain
     offer = Offer(
-        about=f"{domain.variables}|{domain.rules}|{asked.values}|{asked.neighbours}",
-        problem=dataclasses.replace(asked.problem(n), n=n),
-        makers={asked.entry.key: lambda epsilon: asked.entry.make(**{**asked.values, "epsilon": epsilon})},
-        titles={asked.entry.key: asked.entry.title},
-        chosen=asked.entry.key,
-        epsilon=float(asked.values["epsilon"]),
+        about=f"{domain.variables}|{domain.rules}|{request.values}|{request.neighbours}",
+        problem=dataclasses.replace(request.problem(n), n=n),
+        makers={request.entry.key: lambda epsilon: request.entry.make(**{**request.values, "epsilon": epsilon})},
+        titles={request.entry.key: request.entry.title},
+        chosen=request.entry.key,
+        epsilon=float(request.values["epsilon"]),
         beta=BETA,
         of="input",
         person_rows=0,
         covers="for all inputs together",
-        references=asked.entry.references,
+        references=request.entry.references,
     )
     st.header(headline(offer, offer.epsilon))
     promises(offer, key="promises")
 
 
-def _shown(asked: Asked[Inputs], head: DeltaGenerator) -> None:
-    """One release beside the truth, many releases beside the promise, and how the polynomials come about."""
-    dataset, domain = asked.dataset(), asked.queries.domain
-    problem, mechanism = asked.problem(dataset.n), asked.made(DecisionListMarginals)
-    memory = f"{asked.source.key}|{asked.neighbours}|{problem.n}"
-    truth = remembered(f"yes|{memory}", lambda: true_shares(dataset, problem))
+def _compute(request: PageRequest[Inputs]) -> ListResult:
+    dataset = request.dataset()
+    problem, mechanism = request.problem(dataset.n), request.mechanism_of(DecisionListMarginals)
+    key = f"{request.source.key}|{request.neighbours}|{problem.n}"
+    truth: Floats = remembered(f"yes|{key}", lambda: true_shares(dataset, problem))
     state = mechanism.prepare(dataset, problem)
-    shares = list_shares(mechanism, state, truth=truth, seed=asked.seed)
-    guarantee, inputs = mechanism.guarantee(problem), f"{asked.queries.count:,} inputs"
-    with head:
-        off = float(np.quantile(np.abs(shares.released - truth), 0.95))
-        heading(f"95 in 100 inputs are off by at most {percent(off)}", guarantee, of=inputs)
-    every, ways, more = views(*VIEWS, key="lists-seen")
-    with every:
-        left, right = st.columns(2)
-    with left:
-        st.subheader("All inputs")
-        index = _picked(asked)
-        true, released = float(truth[index]), float(shares.released[index])
-        st.markdown(
-            f"**{percent(true)}** of the lists say yes; released **{percent(released)}**, off by "
-            f"{percent(abs(released - true))}."
-        )
-        # What a variable is called was typed: a sentence does without.
-        name = problem.queries.describe(index) if _is_students(asked) else "the chosen input"
-        picture = shares_scatter(shares, n=problem.n, chosen=index, name=name)
-        asked.draw(picture, key="marginals_lists", title="all inputs")
-    with ways:
-        _three_ways(domain.rules, min(mechanism.degree, domain.rules))
-    with more:
-        if _is_students(asked):
-            st.markdown(f"One student's rules: *{domain.sentence(dataset.records[0])}*.")
-        audit_this(asked.entry, asked.values, asked.neighbours)
-        show_code("Code", key="lists_code_open", write=lambda: _code(asked))
-    with right:
-        bound = mechanism.accuracy(problem, BETA)
-        beside(
-            Promised(
-                problem=problem,
-                guarantee=guarantee,
-                bound=bound,
-                details=bound.statement,
-                looked_at=f"all {inputs}",
-                dots="Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth.",
-                called=Called(query="input", over="all inputs"),
-                badge=asked.badge(),
-                private=asked.private,
-            ),
-            memory=f"{memory}|{mechanism!r}|{asked.seed}",
-            work=lambda: worst_of_lists(mechanism, state, truth=truth, seed=asked.seed),
-        )
+    return ListResult(
+        request=request,
+        dataset=dataset,
+        problem=problem,
+        mechanism=mechanism,
+        state=state,
+        shares=list_shares(mechanism, state, truth=truth, seed=request.seed),
+        key=key,
+    )
 
 
-def _is_students(asked: Asked[Inputs]) -> bool:
-    """Whether the lists are generated ones."""
-    return isinstance(asked.source.origin, Generated)
+def _headline(result: ListResult) -> None:
+    error = float(np.quantile(np.abs(result.shares.released - result.shares.truth), 0.95))
+    render_headline(f"95 in 100 inputs are off by at most {percent(error)}", result.guarantee, of=result.inputs)
 
 
-def _picked(asked: Asked[Inputs]) -> int:
-    """The input that is asked about, by its number."""
-    names = asked.queries.domain.names
-    picked = st.multiselect(
+def _all_inputs(result: ListResult) -> None:
+    """Draw all inputs in one release, and the user's input in words."""
+    st.subheader("All inputs")
+    index = _input(result.request.queries.domain.names)
+    true, released = float(result.shares.truth[index]), float(result.shares.released[index])
+    st.markdown(
+        f"**{percent(true)}** of the lists say yes; released **{percent(released)}**, off by "
+        f"{percent(abs(released - true))}."
+    )
+    # The names of a user's variables are typed text, which stays out of the sentence of a picture.
+    name = result.problem.queries.describe(index) if result.is_generated else "the chosen input"
+    picture = shares_scatter(result.shares, n=result.problem.n, chosen=index, name=name)
+    result.request.draw(picture, key="marginals_lists", title="all inputs")
+
+
+def _input(names: tuple[str, ...]) -> int:
+    """Draw the control for an input; return its number."""
+    places = st.multiselect(
         "An input with",
         range(len(names)),
-        default=sorted(FIRST & set(range(len(names)))),
+        default=sorted(FIRST_INPUT & set(range(len(names)))),
         key=f"list-input-{len(names)}",
         format_func=drawable(names).__getitem__,
     )
-    return sum(1 << place for place in picked)
+    return sum(1 << place for place in places)
 
 
-def _three_ways(rules: int, degree: int) -> None:
-    """The bias of the worst list by each construction."""
+def _worst_error(result: ListResult) -> None:
+    bound = result.mechanism.accuracy(result.problem, BETA)
+    render_worst_error(
+        GuaranteeCheck(
+            problem=result.problem,
+            guarantee=result.guarantee,
+            bound=bound,
+            details=bound.statement,
+            observed_on=f"all {result.inputs}",
+            dots="Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth.",
+            words=Called(query="input", over="all inputs"),
+            badge=result.request.badge(),
+            private=result.request.private,
+        ),
+        key=f"{result.key}|{result.mechanism!r}|{result.request.seed}",
+        work=lambda: worst_of_lists(
+            result.mechanism, result.state, truth=result.shares.truth, seed=result.request.seed
+        ),
+    )
+
+
+def _three_ways(result: ListResult) -> None:
+    """Draw the bias of the worst list by each construction."""
+    rules = result.request.queries.domain.rules
+    degree = min(result.mechanism.degree, rules)
     paper, prefix, program = worst_biases(rules=rules, degree=degree)
     st.markdown(
         f"| {rules} rules, degree {degree} | worst bias |\n|---|---|\n"
@@ -187,14 +214,35 @@ def _three_ways(rules: int, degree: int) -> None:
     )
 
 
-def _code(asked: Asked[Inputs]) -> str:
-    """The snippet."""
-    return asked.code(
+def _one_list(result: ListResult) -> None:
+    """Draw one generated list in words."""
+    if result.is_generated:
+        sentence = result.request.queries.domain.sentence(result.dataset.records[0])
+        st.markdown(f"One student's rules: *{sentence}*.")
+
+
+def _code(result: ListResult) -> str:
+    return result.request.code(
         queries="Inputs(domain=dataset.domain)",
         imports=["from dpcore.queries.inputs import Inputs"],
         then=[
-            f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",
+            f"release = mechanism.run(state, dpcore.Preview({result.request.seed}))",
             "print(release.frame().head())",
             "print(mechanism.guarantee(problem).sentence())",
         ],
     )
+
+
+DECISION_LISTS = Workbench(
+    title="Tables",
+    lead=LEAD,
+    key="lists",
+    controls=_draw_controls,
+    promise=_draw_promise,
+    compute=_compute,
+    headline=_headline,
+    views={"All inputs and promise": (_all_inputs, _worst_error), "Three ways": _three_ways},
+    slow=(_worst_error,),
+    more=_one_list,
+    code=_code,
+)

@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from dpcore.core import DataError, ParameterError
-from pages.shell.session import in_link, require_gate
-from pages.shell.status import rail
+from pages.shell.session import in_link
 from pages.shell.theorem import how_it_works
-from pages.tables.boxes import HOW_BOXES, boxes
-from pages.tables.lists import HOW_LISTS, decision_lists
-from pages.tables.marginals.workbench import HOW_TABLES, all_tables
-from pages.tables.shares.workbench import HOW_SHARES, marginals
+from pages.shell.workbench import Workbench, page_frame
+from pages.tables.boxes import BOXES
+from pages.tables.lists import DECISION_LISTS
+from pages.tables.marginals.workbench import MARGINALS
+from pages.tables.shares.workbench import SHARES
 
-VIEWS = {
-    "Any, all or some of k attributes": (marginals, HOW_SHARES),
-    "All tables of k attributes": (all_tables, HOW_TABLES),
-    "Decision lists": (decision_lists, HOW_LISTS),
-    "Boxes": (boxes, HOW_BOXES),
+WORKBENCHES: dict[str, Workbench[Any, Any]] = {
+    "Any, all or some of k attributes": SHARES,
+    "All tables of k attributes": MARGINALS,
+    "Decision lists": DECISION_LISTS,
+    "Boxes": BOXES,
 }
-FIRST = next(iter(VIEWS))
+FIRST = next(iter(WORKBENCHES))
 
-require_gate()
-beside, head = rail(), st.container(horizontal=True, vertical_alignment="center", key="page_head")
-with head:
-    st.title("Tables", width="content")
-    view = st.segmented_control(
-        "What is released",
-        list(VIEWS),
-        default=FIRST,
-        required=True,
-        key=in_link("view"),
-        bind="query-params",
-        label_visibility="collapsed",
-        wrap=True,
-    )
-try:
-    shown, told = VIEWS.get(str(view), VIEWS[FIRST])
+with page_frame("Tables") as (side, head):
     with head:
-        how_it_works(*told)
-    shown(beside)
-except (DataError, ParameterError) as problem:
-    st.error(str(problem))
+        name = st.segmented_control(
+            "What is released",
+            list(WORKBENCHES),
+            default=FIRST,
+            required=True,
+            key=in_link("view"),
+            bind="query-params",
+            label_visibility="collapsed",
+            wrap=True,
+        )
+        workbench = WORKBENCHES.get(str(name), SHARES)
+        how_it_works(*workbench.lead)
+    workbench.show(side)

@@ -1,4 +1,4 @@
-"""What is promised on either view of the Tables page: the map of many releases, and the theorem beside it."""
+"""The worst error on the Tables page: the map of many releases, and the theorem beside it."""
 
 from __future__ import annotations
 
@@ -20,36 +20,44 @@ HEIGHT = 265
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promised:
-    """A promise and what it is compared with.
+class GuaranteeCheck:
+    """A guaranteed worst error, and the observed errors it is compared with.
 
     Attributes:
-        problem: what is asked.
-        guarantee: of each release.
-        bound: the promised worst error.
-        details: what the promise is made of: a sentence.
-        looked_at: the answers whose worst is observed: "3,000 of the 201,376 queries, drawn at random".
-        dots: how these answers were made, or what else a reader of the map must know: a sentence.
-        called: what the map calls all this.
-        badge: what the numbers are.
-        private: whether the data are.
-        note: what a reader must know besides.
+        problem: the public problem.
+        guarantee: the privacy guarantee of each release.
+        bound: the guaranteed worst error.
+        details: a sentence about the parts of the bound.
+        observed_on: the answers whose worst is observed: "3,000 of the 201,376 queries, drawn at random".
+        dots: sentences about those answers, for a reader of the map.
+        words: the words of the map for queries and for all of them.
+        badge: the badge of the map.
+        private: whether the releases read private rows.
+        note: a sentence below the theorem.
     """
 
     problem: Problem
     guarantee: Guarantee
     bound: Bound
     details: str
-    looked_at: str
+    observed_on: str
     dots: str
-    called: Called
+    words: Called
     badge: str
     private: bool = False
     note: str = ""
 
 
-def heading(text: str, guarantee: Guarantee, *, of: str, before: str = "", more: str = "") -> None:
-    """A view in one sentence, and its privacy: of all of what, and what is said before it and with its digits."""
+def render_headline(text: str, guarantee: Guarantee, *, of: str, before: str = "", more: str = "") -> None:
+    """Draw a result in one sentence, and the privacy guarantee below it.
+
+    Args:
+        text: the sentence.
+        guarantee: the guarantee.
+        of: the answers that the guarantee covers together.
+        before: a sentence before the guarantee.
+        more: a sentence of the help, before the digits of the guarantee.
+    """
     st.header(text)
     st.markdown(
         f"{before}Privacy: {guarantee.sentence()}, for all {of} together. :blue-badge[simulated] :gray-badge[true]",
@@ -57,58 +65,58 @@ def heading(text: str, guarantee: Guarantee, *, of: str, before: str = "", more:
     )
 
 
-def beside(
-    told: Promised, *, memory: str, work: Callable[[], Generator[float, None, Floats]] | None, why_not: str = ""
-) -> Floats | None:
-    """The map above the theorem; gives the worst errors of the releases, (T,).
+def render_worst_error(
+    check: GuaranteeCheck, *, key: str, work: Callable[[], Generator[float, None, Floats]] | None, refusal: str = ""
+) -> None:
+    """Draw the map of the worst errors of many releases, above the theorem.
 
     Args:
-        told: the promise.
-        memory: of everything that the releases depend on.
-        work: previews the releases and gives the largest error of each; None where there can be none.
-        why_not: why there can be none: a sentence.
+        check: the bound and its context.
+        key: everything that the releases depend on.
+        work: previews the releases and returns the largest error of each, (T,); None where no release is possible.
+        refusal: a sentence that says why none is.
     """
-    worst = None if work is None else with_progress(f"worst|{memory}", work, label="Previewing many releases.")
+    worst = None if work is None else with_progress(f"worst|{key}", work, label="Previewing many releases.")
     st.subheader("Worst error: promised and observed")
     if worst is None:
-        st.info(why_not)
-    reading = [] if worst is None else _map(told, worst)
-    _theorem(told, worst, reading)
-    return worst
+        st.info(refusal)
+    explanation = [] if worst is None else _draw_map(check, worst)
+    _theorem(check, worst, explanation)
 
 
-def _map(told: Promised, worst: Floats) -> list[str]:
-    """Dots, promise and what is impossible; gives how to read them, a sentence or two each."""
-    lower = lower_bound(told.problem, told.guarantee, beta=told.bound.beta)
+def _draw_map(check: GuaranteeCheck, worst: Floats) -> list[str]:
+    """Draw observed errors, guarantee and lower bound; return sentences that explain the map."""
+    lower = lower_bound(check.problem, check.guarantee, beta=check.bound.beta)
     picture = worst_map(
         worst=worst,
-        n=told.problem.n,
-        guarantee=told.guarantee,
-        promised=told.bound,
+        n=check.problem.n,
+        guarantee=check.guarantee,
+        promised=check.bound,
         lower=lower,
-        called=told.called,
+        called=check.words,
     )
     picture = dataclasses.replace(picture, height=HEIGHT)
-    draw(picture, key="marginals_worst_chart", badge=told.badge, download=not told.private)
-    grey = "No lower bound is known here." if lower is None else f"Hatched: impossible to promise. {lower.statement}"
+    draw(picture, key="marginals_worst_chart", badge=check.badge, download=not check.private)
+    hatched = "No lower bound is known here." if lower is None else f"Hatched: impossible to promise. {lower.statement}"
     table(picture, title="worst error", key="marginals_worst_numbers")
-    return [f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}", grey]
+    return [f"{len(worst):,} releases, each with its worst error over {check.observed_on}. {check.dots}", hatched]
 
 
-def _theorem(told: Promised, worst: Floats | None, reading: list[str]) -> None:
-    """Promise, conditions, how often it was broken, and how to read the map."""
-    bound, seen = told.bound, []
+def _theorem(check: GuaranteeCheck, worst: Floats | None, explanation: list[str]) -> None:
+    """Draw the theorem, its conditions, and how often the releases broke it."""
+    bound, seen = check.bound, []
     if worst is not None:
-        on = f" on {told.looked_at}"
-        seen = [observed(bound.broken_by(worst), len(worst), bound, private=told.private, on=on), *reading]
+        broken = bound.broken_by(worst)
+        on = f" on {check.observed_on}"
+        seen = [observed(broken, len(worst), bound, private=check.private, on=on), *explanation]
     given = "" if bound.applies else "If what is assumed below held"
     theorem_card(
         bound,
-        told.guarantee,
-        n=told.problem.n,
-        said=describe_error(bound, n=told.problem.n, given=given, bold=True),
-        statement=told.details,
+        check.guarantee,
+        n=check.problem.n,
+        said=describe_error(bound, n=check.problem.n, given=given, bold=True),
+        statement=check.details,
         seen=seen,
-        note=told.note,
+        note=check.note,
         covers="for everything a release answers",
     )

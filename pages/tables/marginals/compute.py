@@ -1,4 +1,4 @@
-"""Counts and previews behind the second view of the Tables page: counted once, drawn anew for every setting."""
+"""The results for all tables of k attributes: counts, computed once, and previews by each method."""
 
 from __future__ import annotations
 
@@ -14,66 +14,70 @@ from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.queries.marginals import Set
 from dplab.tables import TablePreviews, table_previews, true_tables
 from pages.shell.session import remembered, with_progress
-from pages.tables.marginals.controls import METHODS, TablesAsked
+from pages.tables.marginals.controls import METHODS, MarginalsRequest
 
 SLOW_WAYS = 3
 """From so many attributes on, fitting takes long enough for a progress bar."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Shown:
-    """What the pictures are made of.
+class TableResult:
+    """The results that the views draw.
 
     Attributes:
-        asked: the controls.
+        request: the settings.
         problem: the public problem.
-        dataset: the bundled rows.
+        dataset: the rows.
         truth: true rows in each cell of each table.
-        methods: previews by method, the chosen one first.
-        memory: names everything that the previews depend on.
+        methods: previews by method, the selected one first.
+        key: everything that the previews depend on.
     """
 
-    asked: TablesAsked
+    request: MarginalsRequest
     problem: Problem
     dataset: Dataset
     truth: dict[Set, Integers]
     methods: dict[str, TablePreviews]
-    memory: str
+    key: str
 
     @property
-    def chosen(self) -> TablePreviews:
-        """The method that is asked for."""
-        return self.methods[self.asked.entry.key]
+    def selected(self) -> TablePreviews:
+        """Return the previews of the selected method."""
+        return self.methods[self.request.entry.key]
 
     @property
     def domain(self) -> Product:
-        """The attributes."""
-        return self.asked.queries.domain
+        """Return the attributes."""
+        return self.request.queries.domain
 
-    def named(self, key: str) -> str:
-        """A method and what is done to its tables."""
-        return f"{METHODS[key]}, {fit_for(self.methods[key].release, self.asked.fit)}"
+    def title(self, key: str) -> str:
+        """Return the name of a method and of the fit of its tables."""
+        return f"{METHODS[key]}, {fit_for(self.methods[key].release, self.request.fit)}"
 
 
-def computed(asked: TablesAsked) -> Shown:
-    """Counts, once for every epsilon; then previews of each method."""
-    key, ways, dataset = asked.source.key, asked.queries.ways, asked.dataset()
-    problem, methods = asked.problem(dataset.n), asked.methods
+def compute(request: MarginalsRequest) -> TableResult:
+    """Return counts, which no ε changes, and previews of each method."""
+    about, ways, dataset = request.source.key, request.queries.ways, request.dataset()
+    problem, methods = request.problem(dataset.n), request.methods
     direct, planner = DirectTables(), ResidualPlanner()
     counts: TableState = with_progress(
-        f"tables|{key}|{ways}", lambda: direct.counting(dataset, problem), label="Counting tables."
+        f"tables|{about}|{ways}", lambda: direct.counting(dataset, problem), label="Counting tables."
     )
     contrasts: ContrastState = with_progress(
-        f"contrasts|{key}|{ways}", lambda: planner.counting(dataset, problem), label="Counting contrasts."
+        f"contrasts|{about}|{ways}", lambda: planner.counting(dataset, problem), label="Counting contrasts."
     )
 
-    def previews() -> Generator[float, None, dict[str, TablePreviews]]:
-        return table_previews(methods, counts, contrasts, problem=problem, fit=asked.fit, seed=asked.seed)
+    def work() -> Generator[float, None, dict[str, TablePreviews]]:
+        return table_previews(methods, counts, contrasts, problem=problem, fit=request.fit, seed=request.seed)
 
-    memory = f"previews|{key}|{ways}|{list(methods.values())!r}|{asked.fit}|{asked.neighbours}|{problem.n}|{asked.seed}"
+    key = (
+        f"previews|{about}|{ways}|{list(methods.values())!r}|{request.fit}|{request.neighbours}|{problem.n}|"
+        f"{request.seed}"
+    )
     if ways < SLOW_WAYS:
-        found = remembered(memory, lambda: finish(previews()))
+        previews = remembered(key, lambda: finish(work()))
     else:
-        found = with_progress(memory, previews, label="Fitting tables.")
-    truth = true_tables(counts)
-    return Shown(asked=asked, problem=problem, dataset=dataset, truth=truth, methods=found, memory=memory)
+        previews = with_progress(key, work, label="Fitting tables.")
+    return TableResult(
+        request=request, problem=problem, dataset=dataset, truth=true_tables(counts), methods=previews, key=key
+    )

@@ -1,4 +1,4 @@
-"""What the second view of the Tables page asks: attributes, k, the mechanism, and what is done to its tables."""
+"""Controls for all tables of k attributes: attributes, k, the mechanism, and the fit of its tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.shell.controls import Value, check_choice, choice, control, epsilon_bar, neighbours, seed
 from pages.shell.private.chip import drawn_always
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 from pages.shell.session import in_link
 
 SURVEYS = {
@@ -39,23 +39,31 @@ FITS = {
 }
 MAX_WAYS = 3
 MAX_OWN = 8
-"""Columns of one's own that it begins with."""
+"""Columns of a user's table that are selected at first."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class TablesAsked(Asked[Marginals]):
-    """Tables, and what is done to them once they are released."""
+class MarginalsRequest(PageRequest[Marginals]):
+    """The settings for tables.
+
+    Attributes:
+        fit: the key of the post-processing of released tables.
+    """
 
     fit: str
 
     @override
+    def keep(self, place: str) -> None:
+        pass  # tables of k attributes are released as part of a plan
+
+    @override
     def problem(self, n: int) -> Problem:
-        """The public problem; the number of bundled rows is public, and so is that of made-up ones."""
+        # The number of bundled rows is public, and so is that of mock rows.
         return dataclasses.replace(super().problem(n), n=n)
 
     @property
     def methods(self) -> dict[str, Mechanism]:
-        """All that serve these attributes at this setting, the chosen one first."""
+        """Return the mechanisms for these attributes at these settings, the selected one first."""
         yes_no = set(self.queries.domain.sizes) == {2}
         keys = [key for key in METHODS if key != self.entry.key and (yes_no or key != "fourier-tables")]
         shared = {name: self.values[name] for name in ("epsilon", "delta")}
@@ -63,14 +71,9 @@ class TablesAsked(Asked[Marginals]):
         return {self.entry.key: self.entry.make(**self.values), **others}
 
 
-def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
-    """Everything that is asked, from the link and the controls; None while too few attributes are picked.
-
-    Args:
-        beside: where the controls go.
-        bar: where ε goes.
-    """
-    with beside:
+def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest | None:
+    """Draw the controls, ε in the bar; return None while too few attributes are picked."""
+    with side:
         held = held_file()
         own = declared_columns(held)[0] if held else None
         key = choose(
@@ -82,9 +85,9 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
             "its declared columns are drawn.",
         )
         sample_key, yes_no = key.removesuffix(YES_NO), key.endswith(YES_NO)
-        mine = own if key == OWN_FILE else None
-        if mine:
-            names = tuple(column.name for column in mine.used)
+        table = own if key == OWN_FILE else None
+        if table:
+            names = tuple(column.name for column in table.used)
         else:
             every = survey_of(sample_key, answers=yes_no)
             names = every.on(Product).names
@@ -99,7 +102,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
                 bind="query-params",
             )
         )
-        if not mine:
+        if not table:
             credit(every)
         method = choice(
             "Method",
@@ -115,41 +118,43 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
             key=f"tables-fit-{method}",
             help_text="What is done to the tables. Post-processing: it costs no privacy.",
         )
-    chosen = entry(method)
-    parameters = chosen.controls()
+    machine = entry(method)
+    parameters = machine.controls()
     values: dict[str, Value] = {}
-    picks, machine = beside.container(), beside.container()
-    with machine, st.popover("More settings", width="stretch"):
-        relation, coins = neighbours(), seed()
+    attribute_place, parameter_place = side.container(), side.container()
+    with parameter_place, st.popover("More settings", width="stretch"):
+        relation, preview_seed = neighbours(), seed()
         for name in parameters:
             if name not in ("epsilon", "delta"):
-                values[name] = control(chosen, name, parameters[name])
-    if held and mine:  # the names of its columns stay out of the link
-        picked = picks.multiselect("Attributes", names, default=names[:MAX_OWN], key=f"{held.prefix}tables-attributes")
+                values[name] = control(machine, name, parameters[name])
+    if held and table:  # the names of its columns stay out of the link
+        picked = attribute_place.multiselect(
+            "Attributes", names, default=names[:MAX_OWN], key=f"{held.prefix}tables-attributes"
+        )
     else:
-        picked = picks.multiselect(
+        picked = attribute_place.multiselect(
             "Attributes", names, default=names, key=in_link(f"tables-attributes-{key}"), bind="query-params"
         )
-    values["epsilon"] = epsilon_bar(chosen, bar)
-    with machine:
-        values["delta"] = control(chosen, "delta", parameters["delta"])
+    values["epsilon"] = epsilon_bar(machine, bar)
+    with parameter_place:
+        values["delta"] = control(machine, "delta", parameters["delta"])
     if len(picked) <= ways:
         st.info(f"Pick at least {ways + 1} attributes: there is more than one table of {ways} then.")
         return None
-    kept = () if len(picked) == len(names) else tuple(name for name in names if name in picked)
-    if held and mine:
-        rows = Source(origin=held.origin, reading=mine.whole(*picked))
+    chosen = () if len(picked) == len(names) else tuple(name for name in names if name in picked)
+    if held and table:
+        rows = Source(origin=held.origin, reading=table.whole(*picked))
     else:
-        rows = survey_of(sample_key, answers=yes_no, chosen=kept)
-    with beside:
+        rows = survey_of(sample_key, answers=yes_no, chosen=chosen)
+    with side:
         source = drawn_always(rows, relation)
-    return TablesAsked(
+    return MarginalsRequest(
         rows=rows,
         source=source,
         queries=Marginals(domain=source.on(Product), ways=ways),
-        entry=chosen,
+        entry=machine,
         fit=fit,
         values=values,
         neighbours=relation,
-        seed=coins,
+        seed=preview_seed,
     )

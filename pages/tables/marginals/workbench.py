@@ -1,4 +1,4 @@
-"""The second view of the Tables page: all tables of k attributes, one of them, and rows that follow a tree."""
+"""All tables of k attributes on the Tables page: their errors, one of them, and rows that follow a tree."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
@@ -14,67 +13,85 @@ from dpcore.queries.marginals import Set
 from dplab.tables import PREVIEWS, TRIALS
 from pages.charts.words import percent, significant
 from pages.charts.worst import Called
-from pages.shell.controls import audit_this
-from pages.shell.request import show_code
 from pages.shell.state import SessionKey
-from pages.shell.status import views
+from pages.shell.workbench import Workbench
 from pages.tables.marginals.charts import Distances, cell_counts, cell_errors, sorted_dots
-from pages.tables.marginals.compute import Shown, computed
-from pages.tables.marginals.controls import ask
-from pages.tables.marginals.rows import called, rows_section
-from pages.tables.worst_error import Promised, beside, heading
+from pages.tables.marginals.compute import TableResult, compute
+from pages.tables.marginals.controls import draw_controls
+from pages.tables.marginals.rows import attributes_of, draw_rows
+from pages.tables.worst_error import GuaranteeCheck, render_headline, render_worst_error
 
-HOW_TABLES = (
+LEAD = (
     "Release **every table of k attributes at once**.",
     "A statistical office does so. The classics add noise to each table, or to each Fourier coefficient; the "
     "residual planner counts once what each set of attributes adds to smaller ones and gives every part the noise "
     "it deserves (Xiao, He, Zhang and Kifer 2023).",
 )
-VIEWS = ("All tables and promise", "One table", "Synthetic rows", "More")
 BETA = 0.05
-"""Failure chance of the promise shown."""
+"""Failure probability of the guaranteed error."""
 
 
-def all_tables(beside: DeltaGenerator) -> None:
-    """Read the controls in their place beside, then show what they do."""
-    bar = st.container(key="epsilon_bar")
-    head = bar.container()
-    asked = ask(beside, bar)
-    if asked is None:
-        return
-    shown = computed(asked)
-    with head:
-        _headline(shown)
-    every, one, rows, more = views(*VIEWS, key="tables-seen")
-    with every:
-        left, right = st.columns(2)
-    with left:
-        st.subheader("All tables")
-        _all(shown)
-    with one:
-        _one_table(shown)
-    with rows:
-        rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
-    with more:
-        audit_this(asked.entry, asked.values, asked.neighbours)
-        show_code("Code", key="tables_code_open", write=lambda: _code(shown))
-    with right:  # last, because many releases take longer than a few
-        _promise(shown)
+def _headline(result: TableResult) -> None:
+    selected, request = result.selected, result.request
+    others = ", ".join(
+        f"{result.title(key)}: **{percent(float(previews.distances.mean()))}**"
+        for key, previews in result.methods.items()
+        if previews is not selected
+    )
+    render_headline(
+        f"{percent(float(selected.distances.mean()))} of the rows are in a wrong cell, on average",
+        selected.mechanism.guarantee(result.problem),
+        of="tables",
+        before=f"{result.title(request.entry.key)}; at the same privacy, {others}. ",
+        more=f"{len(result.truth):,} tables of {request.queries.ways} of {len(result.domain.names)} attributes, "
+        f"{request.queries.count:,} cells, {result.problem.n:,} rows. ",
+    )
 
 
-def _all(shown: Shown) -> None:
-    """How far every table is off, by each method."""
-    names = [called(shown.domain, table) for table in shown.truth]
+def _all_tables(result: TableResult) -> None:
+    """Draw the error of every table, by each method."""
+    st.subheader("All tables")
+    names = [attributes_of(result.domain, table) for table in result.truth]
     series = [
-        Distances(name=shown.named(key), role=f"mechanism:{key}", of=names, far=each.distances)
-        for key, each in shown.methods.items()
+        Distances(name=result.title(key), role=f"mechanism:{key}", of=names, far=previews.distances)
+        for key, previews in result.methods.items()
     ]
-    picture = sorted_dots(series, noun="tables", n=shown.problem.n)
-    shown.asked.draw(picture, key="tables_all", title="all tables")
+    picture = sorted_dots(series, noun="tables", n=result.problem.n)
+    result.request.draw(picture, key="tables_all", title="all tables")
+
+
+def _worst_error(result: TableResult) -> None:
+    """Draw the bound for all cells at once, beside the worst cell of many releases."""
+    request, problem, selected = result.request, result.problem, result.selected
+    count = problem.queries.count
+    worst = [max(float(np.abs(each[s] - result.truth[s]).max()) for s in result.truth) for each in selected.tables]
+    low, high = significant(min(worst)), significant(max(worst))
+    reach = f"{low if low == high else f'{low} to {high}'} row{'' if low == high == '1' else 's'}"
+    fitted = ""
+    if request.fit != "unbiased":
+        fitted = (
+            f" No theorem here speaks of the tables after that ({result.title(request.entry.key)}): in the {PREVIEWS} "
+            f"previews shown above their worst cells are off by {reach}."
+        )
+    render_worst_error(
+        GuaranteeCheck(
+            problem=problem,
+            guarantee=selected.mechanism.guarantee(problem),
+            bound=selected.mechanism.accuracy(problem, BETA),
+            details=f"A query is one of the {count:,} cells of all {len(result.truth):,} tables as measured, before "
+            "anything is done to them.",
+            observed_on=f"all {count:,} cells of all {len(result.truth):,} tables",
+            dots=f"Tables are as measured, before anything is done to them: that is what the promise is about.{fitted}",
+            words=Called(query="cell", over="all cells, as measured"),
+            badge=request.badge(),
+        ),
+        key=result.key,
+        work=lambda: selected.worst_cells(result.truth),
+    )
 
 
 def _cells(domain: Product, table: Set) -> list[str]:
-    """Each cell of a table, the last attribute varying fastest."""
+    """Return the cells of a table in words, the last attribute varying fastest."""
     columns = [domain.columns[attribute] for attribute in table]
     return [
         ", ".join(column.describe(cell) for column, cell in zip(columns, cells, strict=True))
@@ -82,32 +99,13 @@ def _cells(domain: Product, table: Set) -> list[str]:
     ]
 
 
-def _headline(shown: Shown) -> None:
-    """What the chosen method does, beside the others."""
-    chosen, asked = shown.chosen, shown.asked
-    others = ", ".join(
-        f"{shown.named(key)}: **{percent(float(each.distances.mean()))}**"
-        for key, each in shown.methods.items()
-        if each is not chosen
-    )
-    heading(
-        f"{percent(float(chosen.distances.mean()))} of the rows are in a wrong cell, on average",
-        chosen.mechanism.guarantee(shown.problem),
-        of="tables",
-        before=f"{shown.named(asked.entry.key)}; at the same privacy, {others}. ",
-        more=f"{len(shown.truth):,} tables of {asked.queries.ways} of {len(shown.domain.names)} attributes, "
-        f"{asked.queries.count:,} cells, {shown.problem.n:,} rows. ",
-    )
-
-
-def _one_table(shown: Shown) -> None:
-    """A table of the reader's: its cells, true and released, and their errors."""
+def _one_table(result: TableResult) -> None:
+    """Draw a table that the user picks: its cells, true and released, and their errors."""
     st.subheader("One table")
-    asked, domain, ways = shown.asked, shown.domain, shown.asked.queries.ways
-    key = SessionKey[list[str]](f"tables-picked-{asked.source.origin.key}-{set(domain.sizes) == {2}}", [])
-    kept = [name for name in key.value if name in domain.names][:ways]
+    request, domain, ways = result.request, result.domain, result.request.queries.ways
+    key = SessionKey[list[str]](f"tables-picked-{request.source.origin.key}-{set(domain.sizes) == {2}}", [])
     if key.is_set:
-        key.value = kept
+        key.value = [name for name in key.value if name in domain.names][:ways]
     names = st.multiselect(
         f"{ways} of {len(domain.names)} attributes",
         domain.names,
@@ -119,66 +117,33 @@ def _one_table(shown: Shown) -> None:
     if len(names) < ways:
         st.caption(f"Pick {ways} attributes.")
         return
-    picked = tuple(sorted(domain.names.index(name) for name in names))
-    chosen, truth = shown.chosen, shown.truth[picked]
-    cells, flat = _cells(domain, picked), truth.reshape(-1)
-    released = np.array([each[picked].reshape(-1) for each in chosen.tables])
+    table = tuple(sorted(domain.names.index(name) for name in names))
+    selected, truth = result.selected, result.truth[table]
+    cells, flat = _cells(domain, table), truth.reshape(-1)
+    released = np.array([each[table].reshape(-1) for each in selected.tables])
     left, right = st.columns(2)
     with left:
         picture = cell_counts(cells=cells, truth=flat, released=released[0])
-        asked.draw(picture, key="tables_cells", title="cells")
+        request.draw(picture, key="tables_cells", title="cells")
     with right:
         picture = cell_errors(
             cells=cells,
             truth=flat,
             released=released,
-            predicted=chosen.predicted_sigma(picked),
-            observed=observed_sigma(chosen.release, truth, picked),
+            predicted=selected.predicted_sigma(table),
+            observed=observed_sigma(selected.release, truth, table),
             trials=TRIALS,
         )
-        asked.draw(picture, key="tables_errors", title="errors")
+        request.draw(picture, key="tables_errors", title="errors")
 
 
-def _promise(shown: Shown) -> None:
-    """What holds for every cell at once, beside the worst cell of many releases."""
-    asked, problem, chosen = shown.asked, shown.problem, shown.chosen
-    count = problem.queries.count
-    guarantee = chosen.mechanism.guarantee(problem)
-    fitted = [max(float(np.abs(each[s] - shown.truth[s]).max()) for s in shown.truth) for each in chosen.tables]
-    low, high = significant(min(fitted)), significant(max(fitted))
-    reach = f"{low if low == high else f'{low} to {high}'} row{'' if low == high == '1' else 's'}"
-    afterwards = ""
-    if asked.fit != "unbiased":
-        afterwards = (
-            f" No theorem here speaks of the tables after that ({shown.named(asked.entry.key)}): in the {PREVIEWS} "
-            f"previews shown above their worst cells are off by {reach}."
-        )
-    beside(
-        Promised(
-            problem=problem,
-            guarantee=guarantee,
-            bound=chosen.mechanism.accuracy(problem, BETA),
-            details=f"A query is one of the {count:,} cells of all {len(shown.truth):,} tables as measured, before "
-            "anything is done to them.",
-            looked_at=f"all {count:,} cells of all {len(shown.truth):,} tables",
-            dots="Tables are as measured, before anything is done to them: that is what the promise is about."
-            f"{afterwards}",
-            called=Called(query="cell", over="all cells, as measured"),
-            badge=asked.badge(),
-        ),
-        memory=shown.memory,
-        work=lambda: chosen.worst_cells(shown.truth),
-    )
-
-
-def _code(shown: Shown) -> str:
-    """The snippet."""
-    asked, fit = shown.asked, fit_for(shown.chosen.release, shown.asked.fit)
-    return asked.code(
-        queries=f"Marginals(domain=dataset.domain, ways={asked.queries.ways})",
+def _code(result: TableResult) -> str:
+    request, fit = result.request, fit_for(result.selected.release, result.request.fit)
+    return request.code(
+        queries=f"Marginals(domain=dataset.domain, ways={request.queries.ways})",
         imports=["from dpcore.queries.marginals import Marginals"],
         then=[
-            f"release = mechanism.run(state, dpcore.Preview({asked.seed}), trials={TRIALS})",
+            f"release = mechanism.run(state, dpcore.Preview({request.seed}), trials={TRIALS})",
             f"tables = release.tables(trial=0, fit={fit!r})",
             "table = next(queries.sets())",
             'print(" × ".join(dataset.domain.names[a] for a in table))',
@@ -186,3 +151,16 @@ def _code(shown: Shown) -> str:
             "print(mechanism.guarantee(problem).sentence())",
         ],
     )
+
+
+MARGINALS = Workbench(
+    title="Tables",
+    lead=LEAD,
+    key="tables",
+    controls=draw_controls,
+    compute=compute,
+    headline=_headline,
+    views={"All tables and promise": (_all_tables, _worst_error), "One table": _one_table, "Synthetic rows": draw_rows},
+    slow=(_worst_error,),
+    code=_code,
+)

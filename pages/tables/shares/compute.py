@@ -1,4 +1,4 @@
-"""Counts, true answers and previews behind the first view of the Tables page: counted once, drawn anew."""
+"""The results for shares of attributes: counts and true answers, computed once, and one release."""
 
 from __future__ import annotations
 
@@ -13,46 +13,47 @@ from dpcore.mechanisms.marginals.release import MarginalState
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import Packed, count_sets, pack
 from dplab.marginals import MarginalAnswers, answered
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 from pages.shell.session import remembered, with_progress
+
+MAX_SHARED_WIDTH = 12
+"""Sets of attributes are counted for this k, so that a smaller k needs no further count."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
-    """What the pictures are made of.
+class ShareAnswers:
+    """The results that the views draw.
 
     Attributes:
-        asked: the controls.
-        answers: of the sampled queries, by every method.
+        request: the settings.
+        answers: answers to the sampled queries, by every method.
         packed: the rows.
     """
 
-    asked: Asked[AtLeast]
+    request: PageRequest[AtLeast]
     answers: MarginalAnswers
     packed: Packed
 
 
-def computed(asked: Asked[AtLeast]) -> Shown:
-    """Counts and true answers, once; then one release."""
-    key = asked.source.key
-    dataset, queries = asked.dataset(), asked.queries
+def compute(request: PageRequest[AtLeast]) -> ShareAnswers:
+    """Return counts and true answers, computed once a session, and one release."""
+    key = request.source.key
+    dataset, queries = request.dataset(), request.queries
     packed = remembered(f"packed|{key}", lambda: pack(dataset.records))
-    problem, mechanism = asked.problem(dataset.n), asked.made(PolynomialMarginals)
-    # For every k alike, so that moving it counts nothing anew.
-    widest = dataclasses.replace(queries, width=min(12, queries.domain.attributes), least=1)
+    problem, mechanism = request.problem(dataset.n), request.mechanism_of(PolynomialMarginals)
+    widest = dataclasses.replace(queries, width=min(MAX_SHARED_WIDTH, queries.domain.attributes), least=1)
     size = most_degree(widest, mechanism.degree)
     counts = with_progress(
         f"counts|{key}|{size}", lambda: count_sets(packed, size=size), label="Counting sets of attributes."
     )
-    kept: dict[tuple[int, int | None], Integers] = remembered(f"tables|{key}", dict)
+    cache: dict[tuple[int, int | None], Integers] = remembered(f"tables|{key}", dict)
     indices = sampled(queries, rows=dataset.n)
     truth = with_progress(
         f"truth|{key}|{queries.width}|{queries.least}|{queries.signed}|{len(indices)}",
         lambda: queries.truth(packed, indices),
         label="Counting true answers.",
     )
-    # Shares are of the public number of rows, as answers are.
-    truth = truth * (dataset.n / problem.n)
-    state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _kept=kept)
-    answers = answered(mechanism, state, indices=indices, truth=truth, seed=asked.seed)
-    return Shown(asked=asked, answers=answers, packed=packed)
+    truth = truth * (dataset.n / problem.n)  # answers are shares of the public number of rows
+    state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _kept=cache)
+    answers = answered(mechanism, state, indices=indices, truth=truth, seed=request.seed)
+    return ShareAnswers(request=request, answers=answers, packed=packed)

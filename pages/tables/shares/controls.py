@@ -1,4 +1,4 @@
-"""What the Tables page asks: rows, queries, the mechanism's parameters, and how previews are drawn."""
+"""Controls for shares of attributes: rows, queries, and the mechanism's parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.data.upload import held_file
 from pages.shell.controls import choice, settings, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.twin import drawn
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 from pages.shell.session import in_link
 from pages.shell.state import SessionKey
 from pages.tables.own_file import own_predicates
@@ -26,50 +26,45 @@ GENERATED = "generated"
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 ENTRIES = {"laplace": "marginals-polynomial", "gaussian": "marginals-polynomial-gaussian"}
 ANY, ALL, SOME = "any", "all", "some"
+WIDTH, AT_LEAST = SessionKey("width", 1), SessionKey("at-least", 2)
 
 
 def in_words(queries: AtLeast) -> str:
-    """The kind of query."""
+    """Return the class of queries in words: "any of 5 attributes"."""
     if queries.width == 1:
         return "one attribute"
     which = {1: "any of", queries.width: "all of"}.get(queries.least, f"at least {queries.least} of")
     return f"{which} {queries.width} attributes"
 
 
-def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[AtLeast] | None:
-    """Everything that is asked, from the link and the controls; None as long as an own file's attributes are open.
-
-    Args:
-        beside: where the controls go.
-        bar: where ε goes.
-    """
-    with beside:
-        rows = _pick()
+def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[AtLeast] | None:
+    """Draw the controls, ε in the bar; return None as long as the attributes of a user's file are not named."""
+    with side:
+        rows = _rows()
         if rows is None:
             return None
         source = drawn(rows)
         chip(source)
-        width, least, signed = _question(len(source.columns))
+        width, least, signed = _query_class(len(source.columns))
         noise = choice(
             "Noise",
             {"laplace": "Laplace: ε alone", "gaussian": "Gaussian: ε and a slack δ"},
             key="marginal-noise",
             help_text="Gaussian noise is far smaller when many counts are released at once.",
         )
-        chosen = entry(ENTRIES[noise])
-        values, relation, coins = settings(chosen, bar, apart="basis")
+        machine = entry(ENTRIES[noise])
+        values, relation, seed = settings(machine, bar, apart="basis")
     queries = AtLeast(domain=source.on(Product), width=width, least=least, signed=signed)
-    return Asked(
-        rows=rows, source=source, queries=queries, entry=chosen, values=values, neighbours=relation, seed=coins
+    return PageRequest(
+        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
     )
 
 
-def _pick() -> Source | None:
-    """The rows."""
+def _rows() -> Source | None:
     held = held_file()
     titles = {GENERATED: "Generated: attributes that go together"}
     titles |= {key: f"{sample(key).title}: {len(sample(key).predicates)} predicates" for key in ANSWERED}
-    chosen = choose(
+    key = choose(
         "Rows of yes/no attributes",
         titles,
         key="cube",
@@ -78,25 +73,22 @@ def _pick() -> Source | None:
         help_text="Generated and bundled rows are public: previews on them cost nothing. The Data page takes a file "
         "of yours.",
     )
-    if chosen == OWN_FILE and held:
+    if key == OWN_FILE and held:
         return own_predicates(held)
-    if chosen == GENERATED:
+    if key == GENERATED:
         n = int(stops("Rows n", ROWS, 100_000, key="cube-rows"))
         return generated_attributes(n=n, attributes=whole("Attributes d", 4, 64, 32, key="cube-attributes"))
-    source = yes_no_of(chosen)
+    source = yes_no_of(key)
     credit(source)
     return source
 
 
-WIDTH, AT_LEAST = SessionKey("width", 1), SessionKey("at-least", 2)
-
-
-def _question(attributes: int) -> tuple[int, int, bool]:
-    """Attributes of a query, how many must be set, and whether they may be negated."""
-    most = min(MAX_WIDTH, attributes)
-    if WIDTH.value > most:
-        WIDTH.value = most
-    width = whole("Attributes in a query k", 1, most, min(5, most), key=WIDTH)
+def _query_class(attributes: int) -> tuple[int, int, bool]:
+    """Return the number of attributes of a query, how many must be set, and whether they may be negated."""
+    widest = min(MAX_WIDTH, attributes)
+    if WIDTH.value > widest:
+        WIDTH.value = widest
+    width = whole("Attributes in a query k", 1, widest, min(5, widest), key=WIDTH)
     least = 1
     if width > 1:
         titles = {ANY: "any of them", ALL: "all of them"} | ({SOME: "some: at least r of them"} if width > 2 else {})

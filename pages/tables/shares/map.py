@@ -1,11 +1,13 @@
-"""Which method wins where: rows against attributes of a query."""
+"""The map of the best method: rows against attributes of a query."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dpcore.core import Integers
-from dpcore.mechanisms.marginals.preview import DIRECT, NEITHER, WINNERS, Places
+from dpcore.core import Integers, Problem
+from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
+from dpcore.mechanisms.marginals.preview import DIRECT, NEITHER, WINNERS, Places, best_along, crossover
+from dpcore.queries.at_least import AtLeast
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
 from pages.charts.words import percent, rows
 
@@ -14,50 +16,68 @@ WORDS = {
     **{name: f"polynomial, {name}" for name in WINNERS[1:-1]},
     DIRECT: "the marginals themselves",
 }
+MAX_WIDTH = 12
+"""Attributes of a query on the map."""
 HALF = 10 ** (1 / 6)
 """Half a tile's width, as a factor."""
 
 
 def row_grid() -> Integers:
-    """Numbers of rows that the map shows, three to a factor of ten."""
+    """Return the numbers of rows that the map shows, three to a factor of ten."""
     return np.unique(np.round(10 ** (np.arange(9, 25) / 3)).astype(np.int64))
 
 
-def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> Picture:
-    """A tile for each number of rows and attributes: the method of least predicted error.
+def winners_for(mechanism: PolynomialMarginals, problem: Problem, queries: AtLeast, *, key: str) -> Picture:
+    """Return the map for a mechanism's budget and degree, with the user's problem on it.
 
     Args:
-        places: what preview.crossover found.
-        n: the reader's rows.
-        width: the reader's attributes in a query.
-        here: who wins there.
-        key: of the polynomial's mechanism.
+        mechanism: the polynomial mechanism.
+        problem: the public problem.
+        queries: the user's queries.
+        key: the key of the mechanism, for its colour.
+    """
+    budget, degree = mechanism.budget, mechanism.degree
+    widths = list(range(1, min(MAX_WIDTH, queries.domain.attributes) + 1))
+    places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=degree)
+    here, _ = best_along(problem, budget, rows=np.array([problem.n]), degree=degree)
+    return winners_map(places=places, n=problem.n, width=queries.width, here=here[0], key=key)
+
+
+def winners_map(*, places: Places, n: int, width: int, here: str, key: str) -> Picture:
+    """Return a map of tiles: for each number of rows and attributes the method of least predicted error.
+
+    Args:
+        places: the result of preview.crossover.
+        n: the user's number of rows.
+        width: the attributes in a query of the user.
+        here: the best method there.
+        key: the key of the polynomial's mechanism, for its colour.
     """
     at, wide = (np.array([float(place[name]) for place in places]) for name in ("n", "width"))
     winners = np.array([str(place["winner"]) for place in places])
-    said = [
+    hover = [
         f"{WORDS[str(place['winner'])]}\n{row:,.0f} rows, {k:.0f} attributes a query\npredicted error "
         f"{percent(float(place['error']))} ({rows(float(place['error']), int(row))})\ntheory"
         for place, row, k in zip(places, at, wide, strict=True)
     ]
-    looks = {NEITHER: ("quiet", 0.15), DIRECT: ("mechanism:marginals-direct", 0.6)}
-    looks |= {name: (f"mechanism:{key}", 0.22 + 0.26 * step) for step, name in enumerate(WINNERS[1:-1])}
+    styles = {NEITHER: ("quiet", 0.15), DIRECT: ("mechanism:marginals-direct", 0.6)}
+    styles |= {name: (f"mechanism:{key}", 0.22 + 0.26 * step) for step, name in enumerate(WINNERS[1:-1])}
     marks: list[Mark] = []
     for name in WINNERS:
-        won = winners == name
-        if won.any():
-            role, opacity = looks[name]
+        at_best = winners == name
+        if at_best.any():
+            role, opacity = styles[name]
             marks.append(
                 Bars(
                     role=role,
                     name=WORDS[name],
-                    start=wide[won] - 0.5,
-                    end=wide[won] + 0.5,
-                    base=at[won] / HALF,
-                    value=at[won] * HALF,
+                    start=wide[at_best] - 0.5,
+                    end=wide[at_best] + 0.5,
+                    base=at[at_best] / HALF,
+                    value=at[at_best] * HALF,
                     across=True,
                     opacity=opacity,
-                    hover=[said[place] for place in np.flatnonzero(won)],
+                    hover=[hover[place] for place in np.flatnonzero(at_best)],
                 )
             )
     you = [f"your {n:,} rows, {width} attributes a query\n{WORDS[here]}"]

@@ -1,75 +1,69 @@
-"""Any, all or some of k attributes of private rows that nobody may see: the plan, its promise, and who wins where."""
+"""Shares of attributes of private rows that may not be shown: the guaranteed error, and the best method."""
 
 from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import streamlit as st
 
 from dpcore.core import Mechanism
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
-from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
+from dpcore.mechanisms.marginals.preview import released_counts
 from dpcore.queries.at_least import AtLeast
 from pages.charts.component import draw, table
 from pages.charts.picture import Picture
 from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, promises
-from pages.shell.request import Asked
+from pages.shell.request import PageRequest
 from pages.tables.shares.charts import level_bars
 from pages.tables.shares.controls import in_words
-from pages.tables.shares.map import row_grid, winners_map
+from pages.tables.shares.map import winners_for
 
 DIRECT = "marginals-direct"
-MAX_WIDTH = 12
-"""Attributes of a query on the map."""
 
 
-def known_before(asked: Asked[AtLeast]) -> None:
-    """Everything that needs only public facts."""
-    n = ask_rows(asked.source, asked.neighbours)
-    problem, queries = dataclasses.replace(asked.problem(n), n=n), asked.queries
-    mechanism = asked.made(PolynomialMarginals)
-    budget, attributes = mechanism.budget, queries.domain.attributes
+def draw_promise(request: PageRequest[AtLeast]) -> None:
+    """Draw what follows from public facts alone."""
+    n = ask_rows(request.source, request.neighbours)
+    problem, queries = dataclasses.replace(request.problem(n), n=n), request.queries
+    mechanism = request.mechanism_of(PolynomialMarginals)
+    budget = mechanism.budget
 
     def by_polynomial(epsilon: float) -> Mechanism:
-        return asked.entry.make(**{**asked.values, "epsilon": epsilon})
+        return request.entry.make(**{**request.values, "epsilon": epsilon})
 
     def directly(epsilon: float) -> Mechanism:
-        slack = {"delta": budget.delta, "noise": "gaussian"} if budget.delta else {}
-        return entry(DIRECT).make(epsilon=epsilon, **slack)
+        gaussian = {"delta": budget.delta, "noise": "gaussian"} if budget.delta else {}
+        return entry(DIRECT).make(epsilon=epsilon, **gaussian)
 
     offer = Offer(
-        about=f"{attributes}|{in_words(queries)}|{queries.signed}|{asked.entry.key}|{asked.values}|{asked.neighbours}",
+        about=f"{queries.domain.attributes}|{in_words(queries)}|{queries.signed}|{request.entry.key}|{request.values}|"
+        f"{request.neighbours}",
         problem=problem,
-        makers={asked.entry.key: by_polynomial, DIRECT: directly},
-        titles={asked.entry.key: asked.entry.title, DIRECT: entry(DIRECT).title},
-        chosen=asked.entry.key,
-        epsilon=float(asked.values["epsilon"]),
+        makers={request.entry.key: by_polynomial, DIRECT: directly},
+        titles={request.entry.key: request.entry.title, DIRECT: entry(DIRECT).title},
+        chosen=request.entry.key,
+        epsilon=float(request.values["epsilon"]),
         beta=BETA,
         of="answer",
-        person_rows=asked.source.person_rows,
+        person_rows=request.source.person_rows,
         covers="for all queries together",
-        references=asked.entry.references,
+        references=request.entry.references,
     )
     st.header(headline(offer, offer.epsilon))
     promises(offer, key="promises")
     plan = mechanism.plan(problem)
     left, right = st.columns(2)
     with left:
-        colour = DIRECT if plan.polynomial is None else asked.entry.key
+        colour = DIRECT if plan.polynomial is None else request.entry.key
         picture = level_bars(plan=plan, counts=released_counts(plan, queries), key=colour)
         _draw(picture, name="levels", title="noise of each level")
     with right:
-        widths = list(range(1, min(MAX_WIDTH, attributes) + 1))
-        places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=mechanism.degree)
-        here, _ = best_along(problem, budget, rows=np.array([n]), degree=mechanism.degree)
-        picture = winners_map(places=places, n=n, width=queries.width, here=here[0], key=asked.entry.key)
+        picture = winners_for(mechanism, problem, queries, key=request.entry.key)
         _draw(picture, name="map", title="who wins where")
 
 
 def _draw(picture: Picture, *, name: str, title: str) -> None:
-    """A picture with few words, and its numbers."""
     draw(picture, key=f"known_{name}_chart", badge=BADGE, caption="")
     table(picture, title=title, key=f"known_{name}_numbers")

@@ -22,7 +22,7 @@ from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Dots, Rule
 from pages.charts.words import percent, percent_up
 from pages.charts.worst import Called, worst_map
-from pages.conversation.controls import Setting
+from pages.conversation.controls import ConversationRequest
 from pages.plan.figure import IF_N as TICK
 from pages.plan.figure import planned_errors
 from pages.shell.private.figure import IF_N, known_before
@@ -173,7 +173,7 @@ def test_conversations_side_by_side_promise_what_is_guaranteed(neighbours: Neigh
         "questions": 20,
         "analyst": "sweeping",
     }
-    chosen = Setting(
+    chosen = ConversationRequest(
         rows=source,
         source=source,
         queries=queries,
