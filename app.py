@@ -28,9 +28,9 @@ from starlette.middleware import Middleware
 from pages import SCRIPTS
 from pages.shell import addresses
 from pages.shell.doors import Doors
-from pages.shell.headers import Headers
 from pages.shell.redaction import of_the_loop, redact_logs
 from pages.shell.server.access import BrowserKeys
+from pages.shell.server.headers import Headers
 from pages.shell.server.kept_files import KeptFiles
 from pages.shell.server.rehearsal import Heard, Hearing, rehearse
 from pages.shell.server.upload_limits import UploadLimits

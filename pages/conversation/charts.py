@@ -1,4 +1,4 @@
-"""A conversation as pictures: what was answered and what is true, how wrong it was, what is believed, all of many."""
+"""Pictures of a conversation: answers and errors over time, the belief, and the worst errors of many."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pages.charts.words import drawable, percent, rows, shortened
 from pages.charts.worst import Called, worst_map
 
 FREE, PAID, REFUSED = "free", "paid", "refused"
-LOOKS = {FREE: ("released", "circle"), PAID: ("other-1", "diamond"), REFUSED: ("quiet", "x")}
+STYLES = {FREE: ("released", "circle"), PAID: ("other-1", "diamond"), REFUSED: ("quiet", "x")}
 """Role and shape of each kind of answer."""
 FEW = 8
-"""Questions that are numbered one by one: fewer than these."""
+"""A conversation of fewer questions has a tick for each."""
 CALLED = Called(run="conversation", query="answered question", over="all answers")
 
 
@@ -28,11 +28,11 @@ class _Turns:
     """The first trial of a conversation, question by question, (k,) each; shares of n, NaN where refused.
 
     Attributes:
-        number: of the question, from 1.
-        kinds: which were free, paid and refused.
-        truth: true answers.
-        answer: what was answered.
-        table: all of it, with the question in words.
+        number: the number of the question, from 1.
+        kinds: whether the answer was free, paid or refused.
+        truth: the true answer.
+        answer: the answer given.
+        table: all of these, with the question in words.
     """
 
     number: Floats
@@ -42,25 +42,25 @@ class _Turns:
     table: dict[str, list[Any]]
 
     def dots(self, y: Floats, *, n: int) -> list[Mark]:
-        """A mark for each kind of answer there is at heights (k,); a refusal, which has none, at 0."""
-        kinds, asked, guesses = (self.table[name] for name in ("kind", "asked", "guess"))
+        """Return a mark for each kind of answer at heights (k,); refusals, which have none, stand at 0."""
+        kinds, questions, guesses = (self.table[name] for name in ("kind", "asked", "guess"))
         marks: list[Mark] = []
-        for kind, (role, shape) in LOOKS.items():
+        for kind, (role, shape) in STYLES.items():
             places = np.flatnonzero(self.kinds[kind])
-            said = [
-                f"question {place + 1:,}, {asked[place]}: {kinds[place]}; guess {percent(guesses[place])}"
+            hover = [
+                f"question {place + 1:,}, {questions[place]}: {kinds[place]}; guess {percent(guesses[place])}"
                 + ("" if kind == REFUSED else f", answer {percent(self.answer[place])} ({rows(self.answer[place], n)})")
                 + f"; true answer {percent(self.truth[place])} ({rows(self.truth[place], n)})"
                 for place in places
             ]
             if len(places):
                 heights = np.nan_to_num(y[places])
-                marks.append(Dots(role=role, name=kind, x=self.number[places], y=heights, shape=shape, hover=said))
+                marks.append(Dots(role=role, name=kind, x=self.number[places], y=heights, shape=shape, hover=hover))
         return marks
 
 
 def _turns(transcript: Transcript, truth: Floats) -> _Turns:
-    """What the pictures of one conversation share."""
+    """Return the first trial of a conversation, as its pictures need it."""
     n, declined = transcript.problem.n, transcript.declined[0]
     kinds = {FREE: transcript.free[0], PAID: transcript.paid[0], REFUSED: declined}
     answer = np.where(declined, np.nan, transcript.rows[0] / n)
@@ -77,14 +77,14 @@ def _turns(transcript: Transcript, truth: Floats) -> _Turns:
     return _Turns(number=number, kinds=kinds, truth=truth, answer=answer, table=table)
 
 
-def _asked(count: int) -> Axis:
-    """All the questions of a conversation, answered or not."""
+def _question_axis(count: int) -> Axis:
+    """Return the axis of all questions of a conversation, answered or not."""
     numbered = tuple(float(turn) for turn in range(1, count + 1)) if count < FEW else ()
     return Axis(title="question number", low=0, high=count + 1, ticks=numbered)
 
 
-def said(transcript: Transcript, *, truth: Floats) -> Picture:
-    """Answers over the conversation, with the true ones.
+def answers_over_time(transcript: Transcript, *, truth: Floats) -> Picture:
+    """Return the picture of answers over the conversation, with the true ones.
 
     Args:
         transcript: one conversation (its first trial is drawn).
@@ -92,14 +92,14 @@ def said(transcript: Transcript, *, truth: Floats) -> Picture:
     """
     n, turns = transcript.problem.n, _turns(transcript, truth)
     off = np.stack([truth, turns.answer, np.full(len(truth), np.nan)], axis=1)
-    free, paid, declined = (int(turns.kinds[kind].sum()) for kind in LOOKS)
+    free, paid, declined = (int(turns.kinds[kind].sum()) for kind in STYLES)
     counted = f"{len(truth):,} question{'s' if len(truth) > 1 else ''}: {free:,} free, {paid:,} paid"
     counted += f", {declined:,} refused" if declined else ""
     answered = turns.answer[~turns.kinds[REFUSED]]
     last = f"The last answer is {percent(float(answered[-1]))}" if len(answered) else "Nothing was answered"
     return Picture(
         title="Answers over the conversation",
-        x=_asked(len(truth)),
+        x=_question_axis(len(truth)),
         y=Axis(title="share of all rows", form=".3~p", rows=n),
         marks=[
             Curve(role="quiet", x=np.repeat(turns.number, 3), y=off.reshape(-1), width=1),
@@ -111,25 +111,25 @@ def said(transcript: Transcript, *, truth: Floats) -> Picture:
     )
 
 
-def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
-    """Errors over the conversation within the promised band; refusals err by nothing and are not drawn.
+def errors_over_time(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
+    """Return the picture of errors within the guaranteed band; refusals have no error and are not drawn.
 
     Args:
         transcript: one conversation (its first trial is drawn).
         truth: true answers as fractions of n, (k,); public data only.
-        promise: the promised worst error, a fraction of n; infinity where nothing is promised.
+        promise: the guaranteed worst error, a fraction of n; infinity where there is no guarantee.
     """
     n, turns = transcript.problem.n, _turns(transcript, truth)
     errors = turns.answer - truth
     worst = float(np.nanmax(np.abs(errors), initial=0.0))
-    # A promise of more than all rows says nothing, and would press what happened flat.
+    # A bound of more than all rows is no guarantee, and an axis that holds it hides the errors.
     says = promise < 1
     reach, role = (promise, "theory") if says else (max(1.0, worst), "vacuous")
     name = f"promised: at most {percent(promise)}" if says else "no guarantee"
     off = f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)})"
     return Picture(
         title="Errors over the conversation",
-        x=_asked(len(truth)),
+        x=_question_axis(len(truth)),
         y=Axis(title="error, share of all rows", form=".3~p", rows=n),
         marks=[
             Region(role=role, y=(-reach, reach)),
@@ -145,22 +145,22 @@ def wrong(transcript: Transcript, *, truth: Floats, promise: float) -> Picture:
 def belief(
     *, places: Floats | list[str], believed: Floats, truth: Floats, far: float, title: str, unit: str, n: int
 ) -> Picture:
-    """Believed and true answers to questions spread over the class.
+    """Return the picture of believed and true answers to questions spread over the class.
 
     Args:
-        places: where each question stands, (Q,): numbers on a line, or labels.
-        believed: what would be guessed, fractions of n, (Q,).
+        places: the place of each question, (Q,): numbers on a line, or labels.
+        believed: the guesses, fractions of n, (Q,).
         truth: true answers, (Q,); public data only.
-        far: how far off a guess may be before it is paid for, a fraction of n.
-        title: what the places are.
-        unit: of the places, empty where they have none.
-        n: rows.
+        far: the error from which on a guess is not used, a fraction of n.
+        title: the title of the axis of places.
+        unit: the unit of the places, empty where they have none.
+        n: the number of rows.
     """
     shares = Axis(title="share of all rows", form=".3~p", rows=n)
     named = f"{title} ({unit})" if unit else title
     kinds = (("true", "true", truth), ("released", "believed", believed))
     marks: list[Mark]
-    if isinstance(places, list):  # names read from left to right, one below the other
+    if isinstance(places, list):  # labels read from left to right, one below the other
         x, y = shares, Axis(title=named, labels=tuple(drawable(places)))
         height, shapes = min(760, 120 + 24 * len(places)), ("square", "circle")
         marks = [
@@ -189,55 +189,61 @@ def belief(
 
 
 def conversation_map(
-    found: Conversations, *, n: int, guarantee: Guarantee, promised: Bound, lower: Bound | None
+    conversations: Conversations, *, n: int, guarantee: Guarantee, promised: Bound, lower: Bound | None
 ) -> Picture:
-    """The possible / impossible map of whole conversations.
+    """Return the possible / impossible map of whole conversations.
 
-    The wall stands for whoever must answer every question: that is told where the map says it of every mechanism.
+    The wall is for mechanisms that answer every question, so the sentence of the map is about those alone.
 
     Args:
-        found: the conversations.
-        n: rows.
-        guarantee: of a whole conversation.
-        promised: the worst error of answers given.
-        lower: the wall for so many questions, each after the last answer.
+        conversations: the simulated conversations.
+        n: the number of rows.
+        guarantee: the privacy guarantee of a whole conversation.
+        promised: the guaranteed worst error of answers given.
+        lower: the lower bound for so many questions, each after the last answer.
     """
-    picture = worst_map(worst=found.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, called=CALLED)
+    picture = worst_map(
+        worst=conversations.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, called=CALLED
+    )
     sentence = picture.sentence.replace("no mechanism can promise", "whoever must answer every question cannot promise")
     return dataclasses.replace(picture, sentence=sentence)
 
 
-def refusals(found: Conversations) -> Picture:
-    """The chance of a refusal, question by question, apart from the errors of answers."""
-    shares = found.refused / len(found.worst)
-    # Only where the share changes, and at both ends: a conversation may be long.
-    kept = np.unique(np.concatenate([[0], np.flatnonzero(np.diff(shares)) + 1, [len(shares) - 1]]))
-    turns, level = kept + 1, shares[kept]
+def refusals(conversations: Conversations) -> Picture:
+    """Return the picture of the share of conversations that refuse, question by question."""
+    shares = conversations.refused / len(conversations.worst)
+    # The ends and the changes of the share are enough: a conversation may be long.
+    changes = np.unique(np.concatenate([[0], np.flatnonzero(np.diff(shares)) + 1, [len(shares) - 1]]))
+    turns, level = changes + 1, shares[changes]
     return Picture(
         title="The chance of a refusal over the conversation",
-        x=_asked(len(shares)),
+        x=_question_axis(len(shares)),
         y=Axis(title="refuse it (⊥)", low=0, high=1, form=".3~p"),
         marks=[
             Band(role="quiet", x=turns, low=np.zeros(len(turns)), high=level, step=True, opacity=0.35),
             Curve(role="quiet", name="conversations that refuse it", x=turns, y=level, step=True, legend=False),
         ],
-        sentence=told(found),
-        table={"from question": turns.tolist(), "conversations that refuse it": found.refused[kept].tolist()},
+        sentence=refusal_sentence(conversations),
+        table={
+            "from question": turns.tolist(),
+            "conversations that refuse it": conversations.refused[changes].tolist(),
+        },
         height=220,
     )
 
 
-def told(found: Conversations) -> str:
-    """How many conversations refused something, how sure that is, and when it began."""
-    trials = len(found.worst)
-    low, high = (float(edge) for edge in binomial_interval(found.broken, trials))
-    if not found.broken:
+def refusal_sentence(conversations: Conversations) -> str:
+    """Return how many conversations refused a question, the confidence interval, and the first such question."""
+    trials = len(conversations.worst)
+    low, high = (float(edge) for edge in binomial_interval(conversations.broken, trials))
+    if not conversations.broken:
         return (
             f"⊥ None of {trials:,} conversations refused a question: the chance that a conversation refuses one is "
             f"below {percent(high)}, with 95% confidence."
         )
-    first = int(np.flatnonzero(found.refused)[0]) + 1
+    first = int(np.flatnonzero(conversations.refused)[0]) + 1
     return (
-        f"⊥ {found.broken:,} of {trials:,} conversations ran out of updates and refused every later question (a chance "
-        f"of {percent(low)} to {percent(high)} with 95% confidence), the first of them from question {first:,} on."
+        f"⊥ {conversations.broken:,} of {trials:,} conversations ran out of updates and refused every later question "
+        f"(a chance of {percent(low)} to {percent(high)} with 95% confidence), the first of them from question "
+        f"{first:,} on."
     )

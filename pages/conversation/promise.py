@@ -1,4 +1,4 @@
-"""A conversation about private rows: what either mechanism promises, before a word is said."""
+"""A conversation about private rows: the guaranteed error of each mechanism, before any question."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from pages.conversation.theorem import BETA
 from pages.shell.private.promises import Offer, ask_rows, headline, promises
 
 
-def known_before(chosen: ConversationRequest) -> None:
-    """Everything that needs only public facts; a real conversation would spend the rows' budget."""
-    n = ask_rows(chosen.source, chosen.neighbours)
-    entries = {entry.key: entry for entry in serving(chosen.queries, releases="conversation")}
+def draw_promise(request: ConversationRequest) -> None:
+    """Draw what follows from public facts alone; a conversation would spend the rows' budget."""
+    n = ask_rows(request.source, request.neighbours)
+    entries = {entry.key: entry for entry in serving(request.queries, releases="conversation")}
 
     def make(entry: Entry, epsilon: float) -> Mechanism:
-        return dataclasses.replace(chosen.mechanism(entry), epsilon=epsilon)
+        return dataclasses.replace(request.mechanism(entry), epsilon=epsilon)
 
     offer = Offer(
-        about=f"{chosen.source.reading!r}|{chosen.asks}|{chosen.without_analyst}",
-        problem=chosen.problem(n),
+        about=f"{request.source.reading!r}|{request.query_class}|{request.without_analyst}",
+        problem=request.problem(n),
         makers={key: functools.partial(make, entry) for key, entry in entries.items()},
         titles={key: entry.title for key, entry in entries.items()},
-        chosen=chosen.entry.key,
-        epsilon=float(chosen.values["epsilon"]),
+        chosen=request.entry.key,
+        epsilon=float(request.values["epsilon"]),
         beta=BETA,
         of="answer",
-        person_rows=chosen.source.person_rows,
+        person_rows=request.source.person_rows,
         covers="for the whole conversation",
-        references=chosen.entry.references,
-        target=float(chosen.values["alpha"]),
-        questions=int(chosen.values["questions"]),
+        references=request.entry.references,
+        target=float(request.values["alpha"]),
+        questions=int(request.values["questions"]),
         nobody=("nobody who must answer all", "Least, if all are answered"),
     )
     st.header(headline(offer, offer.epsilon))

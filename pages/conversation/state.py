@@ -1,10 +1,11 @@
-"""One session's conversation: it lives until a parameter changes, and an analyst may go on with it."""
+"""A session's conversation: it ends when a parameter changes, and an automatic analyst may continue it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset
 from dpcore.mechanisms.online.analysts import Analyst, analyst
@@ -13,66 +14,91 @@ from dpcore.mechanisms.online.whole import begun
 from pages.conversation.controls import ConversationRequest
 from pages.shell.state import SessionKey
 
-SEARCHES = 10_000
-"""Quantiles a bisecting analyst has in store."""
+MAX_SEARCHES = 10_000
+"""Quantiles that a bisecting analyst can ask for."""
 BLOCK = 10
-"""Questions between two signs of progress."""
+"""Questions between two updates of the progress bar."""
 
 
 @dataclass
-class Talk:
-    """A conversation under one setting."""
+class ConversationState:
+    """A conversation at one setting.
 
-    setting: ConversationRequest
+    Attributes:
+        request: the settings.
+        conversation: the mechanism and its answers.
+        questions: the number of questions so far.
+        last: the last question and its answer.
+        analyst: the key of the automatic analyst, and the analyst, once one was used.
+        note: a sentence about the beginning of this conversation.
+    """
+
+    request: ConversationRequest
     conversation: Conversation
-    asked: int = 0
+    questions: int = 0
     last: tuple[int, Answer] | None = None
-    asks: tuple[str, Analyst] | None = None
+    analyst: tuple[str, Analyst] | None = None
     note: str = ""
 
     def ask(self, index: int) -> None:
-        """One question by the reader."""
+        """Ask one question of the user."""
         self.last = index, self.conversation.ask(index)
-        self.asked += 1
+        self.questions += 1
 
-    def let_ask(self, questions: int) -> None:
-        """So many questions by the analyst, with progress; moving any control stops it between questions."""
-        setting = self.setting
-        if self.asks is None or self.asks[0] != setting.analyst:
-            made = analyst(
-                setting.analyst, setting.queries, rows=self.conversation.problem.n, questions=SEARCHES, trials=1
+    def run_analyst(self, questions: int) -> None:
+        """Ask so many questions of the analyst; a move of any control stops it between two questions."""
+        request = self.request
+        if self.analyst is None or self.analyst[0] != request.analyst:
+            new = analyst(
+                request.analyst, request.queries, rows=self.conversation.problem.n, questions=MAX_SEARCHES, trials=1
             )
-            self.asks = setting.analyst, made
-        asks, slot = self.asks[1], st.empty()
+            self.analyst = request.analyst, new
+        asking, slot = self.analyst[1], st.empty()
         for turn in range(questions):
             if turn % BLOCK == 0:
                 slot.progress(turn / questions, text="The analyst is asking. Move any control to stop.")
-            index = asks.question()
+            index = asking.question()
             answer = self.conversation.ask(index)
-            asks.hear(answer)
-            self.last, self.asked = (int(index[0]), answer), self.asked + 1
+            asking.hear(answer)
+            self.last, self.questions = (int(index[0]), answer), self.questions + 1
         slot.empty()
 
 
-TALK = SessionKey[Talk | None]("talk", None)
+@dataclass(kw_only=True, eq=False)
+class ConversationResult:
+    """The session's conversation, as the views draw it.
+
+    Attributes:
+        request: the settings.
+        dataset: the rows.
+        state: the conversation.
+        refusal_place: the place below the theorem for refusals, which are drawn once many conversations are simulated.
+    """
+
+    request: ConversationRequest
+    dataset: Dataset
+    state: ConversationState
+    refusal_place: DeltaGenerator | None = None
+
+
+CURRENT = SessionKey[ConversationState | None]("talk", None)
 """The conversation of this session."""
 
 
-def begin(setting: ConversationRequest, dataset: Dataset, *, note: str = "") -> Talk:
-    """A new conversation: its epsilon is charged here, once."""
-    conversation = begun(setting.mechanism(), dataset, setting.problem(dataset.n), seed=setting.seed)
-    talk = Talk(setting=setting, conversation=conversation, note=note)
-    TALK.value = talk
-    return talk
+def begin(request: ConversationRequest, dataset: Dataset, *, note: str = "") -> ConversationState:
+    """Begin a conversation, for which ε is charged once, and return it."""
+    conversation = begun(request.mechanism(), dataset, request.problem(dataset.n), seed=request.seed)
+    CURRENT.value = state = ConversationState(request=request, conversation=conversation, note=note)
+    return state
 
 
-def talk_of(setting: ConversationRequest, dataset: Dataset) -> Talk:
-    """The session's conversation if it is about this setting, else a new one that says so."""
-    talk = TALK.value
-    if talk is None:
-        return begin(setting, dataset)
-    if talk.setting.key != setting.key:
-        ended = f" The last one, of {talk.asked:,} questions, is gone." if talk.asked else ""
-        return begin(setting, dataset, note=f"The settings changed, so a new conversation began.{ended}")
-    talk.setting = setting  # another analyst may go on with it
-    return talk
+def current_state(request: ConversationRequest, dataset: Dataset) -> ConversationState:
+    """Return the session's conversation if it has these settings, otherwise a new one with a note."""
+    state = CURRENT.value
+    if state is None:
+        return begin(request, dataset)
+    if state.request.key != request.key:
+        ended = f" The last one, of {state.questions:,} questions, is gone." if state.questions else ""
+        return begin(request, dataset, note=f"The settings changed, so a new conversation began.{ended}")
+    state.request = request  # the analyst may have changed
+    return state

@@ -1,4 +1,4 @@
-"""What the Conversation page's mechanisms promise, both of them side by side, and the code that asks like this."""
+"""The theorem of the Conversation page, its two mechanisms side by side, and the code of a conversation."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from pages.shell.session import remembered
 from pages.shell.theorem import theorem_card
 
 BETA = 0.05
-"""Failure chance of the promise shown."""
+"""Failure probability of the guaranteed error."""
 
 
-def promised(chosen: ConversationRequest, dataset: Dataset) -> None:
-    """The theorem."""
-    problem = chosen.problem(dataset.n)
-    bound, guarantee = chosen.mechanism().accuracy(problem, BETA), chosen.mechanism().guarantee(problem)
+def draw_theorem(request: ConversationRequest, dataset: Dataset) -> None:
+    """Draw the theorem."""
+    problem = request.problem(dataset.n)
+    bound, guarantee = request.mechanism().accuracy(problem, BETA), request.mechanism().guarantee(problem)
     theorem_card(
         bound,
         guarantee,
         n=dataset.n,
-        # A refused question has no answer that could err.
+        # A refused question has no answer, and so no error.
         said=describe_error(bound, n=dataset.n, subject="no answer given", bold=True),
-        needs=f"To promise α = {chosen.values['alpha']:g}",
-        mechanism=chosen.entry.references,
+        needs=f"To promise α = {request.values['alpha']:g}",
+        mechanism=request.entry.references,
         covers="for the whole conversation",
     )
 
 
-def both(chosen: ConversationRequest, dataset: Dataset) -> None:
-    """The same analyst with every mechanism: what was free, what was paid, what went wrong."""
+def draw_comparison(request: ConversationRequest, dataset: Dataset) -> None:
+    """Draw the conversation of the same analyst with every mechanism: free, paid and refused answers, and errors."""
     place = st.expander("Both mechanisms, the same analyst", key="ask_both_open", on_change="rerun")
     if not place.open:
         return
-    problem = chosen.problem(dataset.n)
+    problem = request.problem(dataset.n)
     lines = ["| mechanism | free | paid | refused | worst error | promised |", "|---|---|---|---|---|---|"]
-    for entry in serving(chosen.queries, releases="conversation"):
-        mechanism = chosen.mechanism(entry)
+    for entry in serving(request.queries, releases="conversation"):
+        mechanism = request.mechanism(entry)
         transcript = remembered(
-            f"both|{chosen.key}|{chosen.analyst}|{entry.key}",
-            functools.partial(played, mechanism, dataset, problem, seed=chosen.seed),
+            f"both|{request.key}|{request.analyst}|{entry.key}",
+            functools.partial(played, mechanism, dataset, problem, seed=request.seed),
         )
         errors = np.abs(transcript.errors(dataset.histogram))
         worst = percent(float(np.nanmax(errors))) if (~transcript.declined).any() else "none"
@@ -59,24 +59,24 @@ def both(chosen: ConversationRequest, dataset: Dataset) -> None:
         )
     place.markdown("\n".join(lines))
     place.caption(
-        f"{int(chosen.values['questions']):,} questions of the {chosen.analyst} analyst to each, from the same seed. "
-        f"{chosen.badge()}."
+        f"{int(request.values['questions']):,} questions of the {request.analyst} analyst to each, from the same seed. "
+        f"{request.badge()}."
     )
 
 
-def code(chosen: ConversationRequest) -> str:
-    """The snippet."""
-    queries, imports = f"dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)", list[str]()
-    if isinstance(chosen.queries, LinearQueries):
-        queries, imports = chosen.queries.code, ["from dpcore.queries.linear import generated"]
-    return chosen.code(
+def code(request: ConversationRequest) -> str:
+    """Return Python that has the same conversation."""
+    queries, imports = f"dpcore.{type(request.queries).__name__}(domain=dataset.domain)", list[str]()
+    if isinstance(request.queries, LinearQueries):
+        queries, imports = request.queries.code, ["from dpcore.queries.linear import generated"]
+    return request.code(
         queries=queries,
         imports=imports,
         then=[
-            f"conversation = mechanism.open(state, dpcore.Preview({chosen.seed}))",
+            f"conversation = mechanism.open(state, dpcore.Preview({request.seed}))",
             "answer = conversation.ask(queries.count // 2)",
             'print(answer.value(problem.n), "paid" if answer.paid[0] else "free")',
-            f"transcript = mechanism.run(state, dpcore.Preview({chosen.seed}))  # or let the analyst ask",
+            f"transcript = mechanism.run(state, dpcore.Preview({request.seed}))  # or let the analyst ask",
             "free, paid, refused = transcript.free, transcript.paid, transcript.declined",
             'print(free.sum(), "free,", paid.sum(), "paid,", refused.sum(), "refused")',
             "print(transcript.frame())",

@@ -1,94 +1,134 @@
-"""The mean without bounds: what of its promise is a number, what is only asymptotic, and its previews."""
+"""The mean without bounds: the part of its theorem that is a number, the asymptotic part, and its previews."""
 
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from typing_extensions import override
 
-from dpcore.core import Dataset, Floats, Problem, Queries, exactly
+from dpcore.core import Dataset, Floats, Problem, exactly
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
-from dplab.robust import TRIALS, mean_errors
+from dpcore.queries.ranges import Thresholds
+from dplab.robust import TRIALS, mean_errors, present_rows
 from dplab.sweep import EPSILON_GRID as EPSILONS
 from dprelease.requests.coverage import bounds
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.data.upload import so_many as plural
-from pages.shell.request import PageRequest
+from pages.one_number.controls import OneNumberRequest
+from pages.one_number.outcome import Outcome
 from pages.shell.session import remembered
 
 MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
 
 
-def mean_without_bounds(
-    request: PageRequest[Queries], mechanism: UnboundedMean, dataset: Dataset, problem: Problem, *, head: DeltaGenerator
-) -> None:
-    """How far previews are off; beside it what is explicit and what asymptotic, never mixed."""
-    n, exceptions = dataset.n, most_exceptions(n=dataset.n, gamma=mechanism.gamma)
-    left, right = st.columns([3, 2])
-    right.warning("For previews only.")
-    with right.container(border=True):
-        st.subheader("Proved, with a number")
-        st.markdown(
-            f"Except with chance **γ₂ = {far_apart_chance(n=n, exceptions=exceptions):.4g}** over random data, all "
-            f"but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
-            ":orange-badge[theory]"
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanOutcome(Outcome):
+    """Errors of the mean without bounds, and of the mean that is cut off at the declared bounds.
+
+    Attributes:
+        mechanism: the mean without bounds.
+        domain: the numbers, none missing.
+        mean: the true mean.
+        errors: 95% errors of the two means, (2,).
+        over_epsilon: the same at each ε of the grid, (E, 2).
+    """
+
+    mechanism: UnboundedMean
+    domain: Number
+    mean: float
+    errors: Floats
+    over_epsilon: Floats
+
+    @override
+    def draw_headline(self) -> None:
+        unit = self.domain.unit
+        st.header(f"95 in 100 answers lie within {self.errors[0]:.3g} {unit} of the mean")
+        st.markdown(f"Of the clipped one, within **{self.errors[1]:.3g} {unit}**. :blue-badge[simulated]")
+
+    @override
+    def draw_answer(self) -> None:
+        request, n, unit = self.request, self.dataset.n, self.domain.unit
+        exceptions = most_exceptions(n=n, gamma=self.mechanism.gamma)
+        left, right = st.columns([3, 2])
+        right.warning("For previews only.")
+        with right.container(border=True):
+            st.subheader("Proved, with a number")
+            st.markdown(
+                f"Except with chance **γ₂ = {far_apart_chance(n=n, exceptions=exceptions):.4g}** over random data, all "
+                f"but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
+                ":orange-badge[theory]"
+            )
+        with right.container(border=True):
+            st.subheader("Only asymptotic")
+            st.markdown(
+                "That neighbours have nearly the same noise (**γ₁**), and what its change gives away (**η**): no "
+                "finite number is known. :gray-badge[not protected]"
+            )
+        with left:
+            picture = over_epsilon(self.over_epsilon, domain=self.domain, epsilon=self.mechanism.epsilon)
+            request.draw(picture, key="robust_mean", title="how far off, over ε")
+            st.caption(
+                f"True mean {self.mean:.4g} {unit} of {plural(n, 'row')} that have a number. {self._rows_left_out()}"
+                f"Numbers are cut off at {' and '.join(bounds(self.domain))}.",
+                help=f"{TRIALS:,} previews each, ε = {exactly(self.mechanism.epsilon)}, seed {request.seed}. Answers "
+                "are rounded to a cell. People far out do not widen the noise unless they are a share of about γ₂.",
+            )
+
+    def _rows_left_out(self) -> str:
+        rows = self.request.dataset().n - self.dataset.n
+        return f"{plural(rows, 'row')} without one {'is' if rows == 1 else 'are'} left out. " if rows else ""
+
+
+def mean_outcome(
+    request: OneNumberRequest, mechanism: UnboundedMean, dataset: Dataset, problem: Problem
+) -> MeanOutcome:
+    """Return the errors of both means at the page's ε and at each of the grid; rows without a number are left out."""
+    without_number = problem.domain.missing
+    if without_number:
+        dataset = present_rows(dataset)
+        assert is_number(dataset.domain)
+        problem = dataclasses.replace(
+            problem, domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n
         )
-    with right.container(border=True):
-        st.subheader("Only asymptotic")
-        st.markdown(
-            "That neighbours have nearly the same noise (**γ₁**), and what its change gives away (**η**): no finite "
-            "number is known. :gray-badge[not protected]"
-        )
-    domain = problem.domain
-    assert is_number(domain)
-    found = remembered(
+    assert is_number(problem.domain)
+
+    def errors_at(epsilon: float) -> tuple[float, Floats]:
+        means = [dataclasses.replace(mechanism, epsilon=epsilon), entry("clipped_mean").make(epsilon=epsilon)]
+        return mean_errors(means, dataset, problem, seed=request.seed)
+
+    over_grid = remembered(
         f"mean_errors|{request.source.key}|{mechanism!r}|{request.seed}",
-        lambda: [
-            _errors(dataclasses.replace(mechanism, epsilon=epsilon), dataset, problem, request) for epsilon in EPSILONS
-        ],
+        lambda: np.array([errors_at(epsilon)[1] for epsilon in EPSILONS]),
     )
-    mean, errors = _errors(mechanism, dataset, problem, request)
-    head.header(f"95 in 100 answers lie within {errors[0]:.3g} {domain.unit} of the mean")
-    head.markdown(f"Of the clipped one, within **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]")
-    picture = over_epsilon(np.array([each for _, each in found]), domain=domain, epsilon=mechanism.epsilon)
-    with left:
-        request.draw(picture, key="robust_mean", title="how far off, over ε")
-    left.caption(
-        f"True mean {mean:.4g} {domain.unit} of {plural(n, 'row')} that have a number. {_left_out(request, n)}"
-        f"Numbers are cut off at {' and '.join(bounds(domain))}.",
-        help=f"{TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, seed {request.seed}. Answers are rounded to a "
-        "cell. People far out do not widen the noise unless they are a share of about γ₂.",
+    mean, errors = errors_at(mechanism.epsilon)
+    return MeanOutcome(
+        request=request,
+        dataset=dataset,
+        problem=problem,
+        mechanism=mechanism,
+        domain=problem.domain,
+        without_number=without_number,
+        mean=mean,
+        errors=errors,
+        over_epsilon=over_grid,
     )
-
-
-def _left_out(request: PageRequest[Queries], n: int) -> str:
-    """How many rows have no number."""
-    rows = request.dataset().n - n
-    return f"{plural(rows, 'row')} without one {'is' if rows == 1 else 'are'} left out. " if rows else ""
-
-
-def _errors(
-    mechanism: UnboundedMean, dataset: Dataset, problem: Problem, request: PageRequest[Queries]
-) -> tuple[float, Floats]:
-    """The true mean, and what 95 in 100 answers are off by at most: without bounds, and cut off at the declared."""
-    clipped = entry("clipped_mean").make(epsilon=mechanism.epsilon)
-    return mean_errors([mechanism, clipped], dataset, problem, seed=request.seed)
 
 
 def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:
-    """How far off either mean is at each ε, errors (E, 2) in the data's unit; answers are rounded to a cell."""
-    least = domain.width / 2
+    """Return the picture of either mean's errors (E, 2) over ε, in the unit of the data."""
+    smallest = domain.width / 2  # answers are rounded to a cell
     marks: list[Mark] = [Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5)]
     for (key, name), off in zip(MEANS.items(), errors.T, strict=True):
-        placed, role = np.maximum(off, least), f"mechanism:{key}"
-        said = [f"{name} at ε = {at:g}: {error:.3g} {domain.unit}" for at, error in zip(EPSILONS, off, strict=True)]
+        drawn, role = np.maximum(off, smallest), f"mechanism:{key}"
+        hover = [f"{name} at ε = {at:g}: {error:.3g} {domain.unit}" for at, error in zip(EPSILONS, off, strict=True)]
         marks += [
-            Curve(role=role, name=name, legend=False, x=EPSILONS, y=placed, hover=()),
-            Dots(role=role, name=name, x=EPSILONS, y=placed, size=9, hover=said),
+            Curve(role=role, name=name, legend=False, x=EPSILONS, y=drawn, hover=()),
+            Dots(role=role, name=name, x=EPSILONS, y=drawn, size=9, hover=hover),
         ]
     place = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
     first, second = errors[place]

@@ -1,4 +1,4 @@
-"""One number of private rows that nobody may see: how robust they must be for an answer, and what is promised."""
+"""One number of private rows that may not be shown: the stability an answer needs, and the guaranteed error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 
 import streamlit as st
 
-from dpcore.core import Neighbours, Problem, Queries, rounded_up
+from dpcore.core import Neighbours, Problem, rounded_up
 from dpcore.data.columns import is_number
 from dpcore.limits.bounds.rank import rank_bound
 from dpcore.mechanisms import entry
@@ -24,20 +24,20 @@ from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Picture
 from pages.charts.words import percent, percent_up, significant
 from pages.one_number.chance import chance_curve, stability_axis
+from pages.one_number.controls import OneNumberRequest
 from pages.one_number.words import in_100, nearly_percent
 from pages.shell.private.figure import known_before as picture_of
 from pages.shell.private.promises import BADGE, ask_rows, numbers
-from pages.shell.request import PageRequest
 from pages.shell.theorem import theorem_card
 
 BETA = 0.05
-"""Failure chance: 95 in 100 runs."""
+"""Failure probability: the guarantee holds in 95 of 100 runs."""
 SAID = "What holds whatever your rows are:"
 CLIPPED, COUNTED = "clipped_mean", "counted-mean"
 
 
-def known_before(request: PageRequest[Queries]) -> None:
-    """Everything that needs only public facts."""
+def draw_promise(request: OneNumberRequest) -> None:
+    """Draw what follows from public facts alone."""
     n = ask_rows(request.source, request.neighbours)
     problem = dataclasses.replace(request.problem(n), n=n)
     mechanism = request.entry.make(**request.values)
@@ -60,7 +60,7 @@ def known_before(request: PageRequest[Queries]) -> None:
 
 
 def _stable(mechanism: StableMedian, problem: Problem) -> Picture:
-    """The chance of an answer over stability, and what one who always answers promises."""
+    """Draw the chance of an answer over stability, and the guarantee of a mechanism that always answers."""
     epsilon, needed = mechanism.epsilon, mechanism.stability_needed(BETA)
     always = ExponentialMedian(epsilon=epsilon, quantile=mechanism.quantile)
     wall = rank_bound(problem, always.guarantee(problem), beta=BETA)
@@ -88,7 +88,7 @@ def _stable(mechanism: StableMedian, problem: Problem) -> Picture:
 
 
 def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
-    """The chance of an answer over the agreement of subsamples."""
+    """Draw the chance of an answer over the agreement of subsamples."""
     plan, epsilon = mechanism.plan(problem), mechanism.epsilon
     needed = agreement_needed(plan, epsilon=epsilon, beta=BETA)
     enough = nearly_percent(needed) if needed <= 1 else ""
@@ -106,7 +106,7 @@ def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
         }
     )
     at_most = in_100(float(vote_chance(plan, epsilon=epsilon, agreement=1.0)))
-    told = (
+    when = (
         f"is given with chance 95% or more where {enough} of subsamples agree"
         if enough
         else f"is given in {at_most} runs where all subsamples agree"
@@ -115,12 +115,12 @@ def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
         curves={mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)},
         data=(),
         x=Axis(title="agreement of the subsamples", low=0.5, high=1, form="~p"),
-        sentence=f"An answer {told}. How far the subsamples of your rows agree is not looked at.",
+        sentence=f"An answer {when}. How far the subsamples of your rows agree is not looked at.",
     )
 
 
 def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
-    """What is proved with a number; and the mean that is cut off at the declared bounds, which promises one."""
+    """Draw what is proved with a number, and the guaranteed error of the mean cut off at the declared bounds."""
     domain = problem.domain
     assert is_number(domain) and problem.neighbours is Neighbours.REPLACE_ONE
     exceptions = most_exceptions(n=problem.n, gamma=mechanism.gamma)
@@ -130,7 +130,7 @@ def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
         domain = dataclasses.replace(domain, missing=False, clamp=True)
         problem = dataclasses.replace(problem, domain=domain, queries=Thresholds(domain=domain))
     clipped = promised_error(entry(key).make(epsilon=mechanism.epsilon), problem, beta=BETA)
-    found = finish(outlook({key: lambda epsilon: entry(key).make(epsilon=epsilon)}, problem, chosen=key, beta=BETA))
+    errors = finish(outlook({key: lambda epsilon: entry(key).make(epsilon=epsilon)}, problem, chosen=key, beta=BETA))
     st.header(
         f"Cut off at your bounds, the mean errs in 95 of 100 releases by at most {percent_up(clipped)} of their "
         f"distance{condition}"
@@ -148,7 +148,7 @@ def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
     )
     return picture_of(
         # The wall of thresholds is none of one mean.
-        dataclasses.replace(found, wall=None),
+        dataclasses.replace(errors, wall=None),
         titles={key: entry(key).title},
         chosen=key,
         epsilon=mechanism.epsilon,

@@ -1,13 +1,13 @@
-"""Subsample and aggregate on the page: agreement and the chance of an answer, votes, outcomes, one person changed."""
+"""Subsample and aggregate: agreement and the chance of an answer, votes, outcomes, and one changed row."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from typing_extensions import override
 
-from dpcore.core import Dataset, Problem, Queries
+from dpcore.core import Dataset, Problem
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
 from dplab.robust import Voters, chances_by_agreement, vote_runs, voters
@@ -15,80 +15,114 @@ from pages.charts.picture import Axis, Picture
 from pages.charts.words import verbatim
 from pages.one_number.accounts import planned_by_paper
 from pages.one_number.chance import Place, chance_curve
+from pages.one_number.controls import OneNumberRequest
+from pages.one_number.outcome import RefusableOutcome, draw_privacy
 from pages.one_number.runs import outcomes, votes
 from pages.one_number.words import in_100, nearly, nearly_percent
-from pages.shell.request import PageRequest
 from pages.shell.session import with_progress
-from pages.shell.theorem import all_digits
 
 EXACT = "exact chances, nothing drawn"
+PRIVACY_PARAMETERS = ("epsilon", "delta", "subsamples", "accounting")
+"""The law of a subsample's answer depends on the data and the question, not on these."""
 
 
-def subsamples(
-    request: PageRequest[Queries],
-    mechanism: SubsampleAggregate,
-    dataset: Dataset,
-    problem: Problem,
-    *,
-    places: Sequence[DeltaGenerator],
-) -> int:
-    """Headline, what came out, and what one person moves; returns how many runs it previewed."""
-    head, first, second = places
-    plan, epsilon = mechanism.plan(problem), mechanism.epsilon
-    # The law depends on the data and on the question, not on the privacy parameters.
-    free = ("epsilon", "delta", "subsamples", "accounting")
-    shape = {name: value for name, value in request.values.items() if name not in free}
-    found = with_progress(
-        f"voters|{request.source.key}|{request.entry.key}|{shape!r}",
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SubsampleOutcome(RefusableOutcome):
+    """Previews of subsample and aggregate.
+
+    Attributes:
+        mechanism: subsample and aggregate.
+        plan: its subsamples, noise and threshold.
+        law: the law of a subsample's answer.
+        refused: the share of runs without an answer.
+        wrong: the share of runs with another answer than the whole data give.
+    """
+
+    mechanism: SubsampleAggregate
+    plan: SubsamplingPlan
+    law: Voters
+    refused: float
+    wrong: float
+
+    @override
+    def draw_headline(self) -> None:
+        refusing, law = in_100(self.refused), self.law
+        st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
+        st.markdown(
+            f"The whole data answer {verbatim(law.state.question.names[law.truth])}, and so do "
+            f"{nearly_percent(law.agreement)} of subsamples of {self.mechanism.rows:,} rows. "
+            ":gray-badge[true] :blue-badge[simulated]"
+        )
+
+    @override
+    def draw_answer(self) -> None:
+        request = self.request
+        left, right = st.columns(2)
+        with left:
+            st.subheader("The chance of an answer")
+            picture = _agreement_curve(self.mechanism, self.plan, self.problem, self.law)
+            request.draw(picture, key="robust_chance", title="chance of an answer", badge=request.badge(EXACT))
+        with right:
+            st.subheader("What came out")
+            picture = outcomes(refused=self.refused, wrong=self.wrong)
+            request.draw(picture, key="robust_outcomes", title="outcomes")
+            draw_privacy(
+                self.mechanism.guarantee(self.problem),
+                text="Few subsamples hold any one person; noise of scale "
+                f"{self.plan.cap / self.mechanism.epsilon:,.4g} votes hides them.",
+            )
+
+    @override
+    def draw_one_person(self) -> None:
+        request, plan, law, epsilon = self.request, self.plan, self.law, self.mechanism.epsilon
+        left, right = st.columns(2)
+        with left:
+            st.subheader("Where an answer would have been wrong")
+            picture = votes(
+                names=law.state.question.names, law=law.law, truth=law.truth, needed=plan.threshold / plan.subsamples
+            )
+            request.draw(picture, key="robust_votes", title="answers of the subsamples", badge=request.badge(EXACT))
+        with right:
+            st.subheader("When one person changes")
+            before, after = (answer_chance(plan, epsilon=epsilon, agreement=x) for x in (law.agreement, law.after))
+            st.markdown(
+                "| data | agreement | chance of that answer |\n|---|---|---|\n"
+                f"| yours | {nearly_percent(law.agreement, digits=5)} | {_small(before)} |\n"
+                f"| one person changed, against it | {nearly_percent(law.after, digits=5)} | {_small(after)} |"
+            )
+
+
+def subsample_outcome(
+    request: OneNumberRequest, mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem
+) -> SubsampleOutcome:
+    """Return the law of a subsample's answer, and previews."""
+    question = {name: value for name, value in request.values.items() if name not in PRIVACY_PARAMETERS}
+    law = with_progress(
+        f"voters|{request.source.key}|{request.entry.key}|{question!r}",
         lambda: voters(mechanism, dataset, problem),
         label="Working out what subsamples answer.",
     )
-    names, truth, agreement = found.state.question.names, found.truth, found.agreement
-    chance = answer_chance(plan, epsilon=epsilon, agreement=agreement)
-    trials, refused, wrong = vote_runs(mechanism, found, seed=request.seed)
-    refusing = in_100(refused)
-    head.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
-    head.markdown(
-        f"The whole data answer {verbatim(names[truth])}, and so do {nearly_percent(agreement)} of subsamples "
-        f"of {mechanism.rows:,} rows. :gray-badge[true] :blue-badge[simulated]"
+    trials, refused, wrong = vote_runs(mechanism, law, seed=request.seed)
+    return SubsampleOutcome(
+        request=request,
+        dataset=dataset,
+        problem=problem,
+        mechanism=mechanism,
+        trials=trials,
+        plan=mechanism.plan(problem),
+        law=law,
+        refused=refused,
+        wrong=wrong,
     )
-    left, right = first.columns(2)
-    with left:
-        st.subheader("The chance of an answer")
-        picture = _agreement_curve(mechanism, plan, problem, found)
-        request.draw(picture, key="robust_chance", title="chance of an answer", badge=request.badge(EXACT))
-    with right:
-        st.subheader("What came out")
-        request.draw(outcomes(refused=refused, wrong=wrong), key="robust_outcomes", title="outcomes")
-        guarantee = mechanism.guarantee(problem)
-        st.markdown(
-            f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
-            help=f"Few subsamples hold any one person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. "
-            f"{all_digits(guarantee) or ''}",
-        )
-    left, right = second.columns(2)
-    with left:
-        st.subheader("Where an answer would have been wrong")
-        picture = votes(names=names, law=found.law, truth=truth, needed=plan.threshold / plan.subsamples)
-        request.draw(picture, key="robust_votes", title="answers of the subsamples", badge=request.badge(EXACT))
-    with right:
-        st.subheader("When one person changes")
-        after = answer_chance(plan, epsilon=epsilon, agreement=found.after)
-        st.markdown(
-            "| data | agreement | chance of that answer |\n|---|---|---|\n"
-            f"| yours | {nearly_percent(agreement, digits=5)} | {_small(chance)} |\n"
-            f"| one person changed, against it | {nearly_percent(found.after, digits=5)} | {_small(after)} |"
-        )
-    return trials
 
 
 def _small(chance: float) -> str:
-    """A chance with four digits; answers without half of the votes are not counted in it."""
+    """Return a chance with four digits; it leaves out answers without half of the votes."""
     return nearly(chance, digits=4) if chance else "≈ 0"
 
 
-def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, problem: Problem, found: Voters) -> Picture:
-    """Chance of an answer over agreement, for this plan and the paper's."""
+def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, problem: Problem, law: Voters) -> Picture:
+    """Return the chance of an answer over agreement, for this plan and the paper's."""
     epsilon = mechanism.epsilon
     curves = {mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)}
     paper = planned_by_paper(mechanism, n=problem.n)
@@ -96,13 +130,13 @@ def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, probl
         curves["paper's parameters"] = chances_by_agreement(paper, epsilon=epsilon)
     data = [
         Place(name=name, x=max(0.5, x), chance=answer_chance(plan, epsilon=epsilon, agreement=x))
-        for name, x in (("these data", found.agreement), ("one person changed, against it", found.after))
+        for name, x in (("these data", law.agreement), ("one person changed, against it", law.after))
     ]
     return chance_curve(
         curves=curves,
         data=data,
         x=Axis(title="agreement of the subsamples", low=0.5, high=1, form="~p"),
-        sentence=f"Where {nearly_percent(found.agreement)} of subsamples agree, the answer is given with chance "
+        sentence=f"Where {nearly_percent(law.agreement)} of subsamples agree, the answer is given with chance "
         f"{nearly(data[0].chance)}; below the curve the runs answer, above it they refuse. No wall is drawn: what "
         "nobody can do depends on how many rows must change before the answer does, and agreement does not tell that.",
     )

@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dprelease.release import FEW
 from pages.data.upload import LIMITS
-from pages.shell import doors, headers
-from pages.shell.server import access, upload_limits
+from pages.shell import doors
+from pages.shell.server import access, headers, upload_limits
 from tests import PACKAGES, ROOT
 from tests.kit import ran
 

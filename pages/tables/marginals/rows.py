@@ -81,8 +81,8 @@ def _how_close(domain: Product, close: Closeness) -> str:
     others = "" if close.outside is None else f", the other {close.others:,} by {percent(close.outside)}"
     return (
         f"They miss the released tables by **{percent(close.mean)}** on average (total variation: the share of rows in "
-        f"another cell), at most by {percent(close.most)} ({attributes_of(domain, close.furthest)}). Tables of the tree "
-        f"are missed by {percent(close.inside)}{others}. :blue-badge[simulated]"
+        f"another cell), at most by {percent(close.most)} ({attributes_of(domain, close.furthest)}). Tables of the "
+        f"tree are missed by {percent(close.inside)}{others}. :blue-badge[simulated]"
     )
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from pages.charts.script import LIBRARY, LIVE, MODULE
 from pages.play.pictures import TITLES
-from pages.shell.headers import PRELOAD
+from pages.shell.server.headers import PRELOAD
 from tests.kit.browser import PHONE, Server, comes_true, go_to, reopened, visible_words, visit
 from tests.kit.rest import SEEN, settled
 

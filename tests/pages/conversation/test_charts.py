@@ -11,7 +11,7 @@ from dpcore import Cells, Labels, Number, Preview, Problem, Thresholds
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from pages.charts.picture import Curve, Dots, Region, Rule, numbers
-from pages.conversation.charts import LOOKS, belief, said, wrong
+from pages.conversation.charts import STYLES, answers_over_time, belief, errors_over_time
 from tests.kit.problems import dataset_of
 from tests.pages.whole import whole
 
@@ -34,7 +34,10 @@ def test_every_question_is_drawn_and_counted(queries: Any, updates: int) -> None
     transcript, truth = conversation(queries, updates=updates)
     kinds = {"free": transcript.free[0], "paid": transcript.paid[0], "refused": transcript.declined[0]}
     answers, errors = transcript.rows[0] / N, transcript.rows[0] / N - truth
-    pictures = {"said": whole(said(transcript, truth=truth)), "wrong": whole(wrong(transcript, truth=truth, promise=9))}
+    pictures = {
+        "said": whole(answers_over_time(transcript, truth=truth)),
+        "wrong": whole(errors_over_time(transcript, truth=truth, promise=9)),
+    }
     for name, picture in pictures.items():
         assert picture.y.rows == N and picture.y.form == ".3~p"
         assert (picture.x.low, picture.x.high) == (0, 31), "whether answered or not"
@@ -46,7 +49,7 @@ def test_every_question_is_drawn_and_counted(queries: Any, updates: int) -> None
             if not chosen.any() or (name, kind) == ("wrong", "refused"):
                 assert not picture.find(Dots, name=kind)
                 continue
-            role, shape = LOOKS[kind]
+            role, shape = STYLES[kind]
             dots = picture.one(Dots, role=role, name=kind)
             assert dots.shape == shape and numbers(dots.x).tolist() == (np.flatnonzero(chosen) + 1).tolist()
             heights = 0 * truth if kind == "refused" else answers if name == "said" else errors
@@ -65,7 +68,7 @@ def test_every_question_is_drawn_and_counted(queries: Any, updates: int) -> None
 
 def test_the_worst_error_is_told_and_the_band_is_the_promise() -> None:
     transcript, truth = conversation(Thresholds(domain=Number(bits=4)), updates=20)
-    picture = wrong(transcript, truth=truth, promise=0.07)
+    picture = errors_over_time(transcript, truth=truth, promise=0.07)
     worst = np.abs(transcript.rows[0] / N - truth).max()
     assert picture.sentence == (
         f"The worst answer so far is off by {100 * worst:.3g}% (≈ {worst * N:,.0f} of 2,000 rows); promised is at most "
@@ -79,7 +82,7 @@ def test_the_worst_error_is_told_and_the_band_is_the_promise() -> None:
 def test_a_vacuous_promise_does_not_press_the_errors_flat() -> None:
     transcript, truth = conversation(Thresholds(domain=Number(bits=4)))
     for promise in (690.0, float("inf")):
-        picture = whole(wrong(transcript, truth=truth, promise=promise))
+        picture = whole(errors_over_time(transcript, truth=truth, promise=promise))
         assert picture.one(Region, role="vacuous").y == (-1.0, 1.0)
         assert picture.find(Rule)[0].label == "no guarantee" and not picture.find(Rule, role="theory")
         assert picture.sentence.endswith("; nothing is promised.")

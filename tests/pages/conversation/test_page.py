@@ -20,8 +20,8 @@ from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.whole import whole_conversations
 from dpcore.queries.linear import generated
-from pages.conversation import map as ask_map
-from pages.conversation.charts import said
+from pages.conversation import worst_error
+from pages.conversation.charts import answers_over_time
 from pages.conversation.controls import spread_questions
 from pages.shell import kept
 from tests.kit.sources import own
@@ -36,7 +36,7 @@ SAID, WRONG, BELIEF, MAP, REFUSALS = (f"ask_{name}_chart" for name in ("said", "
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, nothing is given up."""
-    monkeypatch.setattr(ask_map, "PATIENCE", float("inf"))
+    monkeypatch.setattr(worst_error, "MAX_SECONDS", float("inf"))
 
 
 def opened(**link: str) -> AppTest:
@@ -103,7 +103,7 @@ def test_one_question_then_the_next() -> None:
 @pytest.mark.parametrize("key", [pytest.param("median", marks=pytest.mark.full), "weights"])
 def test_weighted_sums_are_asked_and_answered(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Roth (2010), Theorem 6: the page's answer is that of the mechanism for the same class and seed."""
-    monkeypatch.setattr(ask_map, "PATIENCE", 0.0)
+    monkeypatch.setattr(worst_error, "MAX_SECONDS", 0.0)
     link = {"ask": key, "ask-questions-about": "linear", "ask-weights": "ramps", "data": "penguins.body_mass_g"}
     app = press(sound(opened(**link)), "ask_one")
     source = bundled("penguins", "body_mass_g")
@@ -247,7 +247,7 @@ def test_the_wall_is_told_with_who_may_pass_it() -> None:
 
 def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "_kept", kept.Shelf(most=9))
-    monkeypatch.setattr(ask_map, "PATIENCE", -1.0)
+    monkeypatch.setattr(worst_error, "MAX_SECONDS", -1.0)
     app = sound(opened(ask="weights"))
     assert set(drawn(app)) == {BELIEF}
     assert "they wait for your word" in texts(app)
@@ -276,7 +276,7 @@ def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_e
         held.append(1)
         return whole_conversations(*asked, **named)
 
-    monkeypatch.setattr(ask_map, "whole_conversations", counted)
+    monkeypatch.setattr(worst_error, "whole_conversations", counted)
     for visit in (1, 2):
         app = visitor("conversation/page.py")
         app.query_params["ask-questions"] = "50"
@@ -330,7 +330,7 @@ def test_the_file_holds_the_conversation() -> None:
     dataset = source.dataset()
     transcript = mechanism.run(mechanism.prepare(dataset, problem), Preview(1))
     truth = problem.queries.answer(dataset.histogram[None], transcript.asked[0])[0] / dataset.n
-    file = io.StringIO(said(transcript, truth=truth).frame().to_csv(index=False))
+    file = io.StringIO(answers_over_time(transcript, truth=truth).frame().to_csv(index=False))
     rows = pd.read_csv(file)
     assert list(rows) == ["question", "asked", "kind", "guess", "answer", "true answer", "error"]
     assert rows["question"].tolist() == list(range(1, 21))

@@ -28,7 +28,7 @@ from pages.plan.figure import planned_errors
 from pages.shell.private.figure import IF_N, known_before
 from pages.shell.private.promises import Offer, headline
 from pages.shell.theorem import observed
-from pages.tables.worst_error import Promised
+from pages.tables.worst_error import GuaranteeCheck
 from tests.dprelease.plan.test_shares import TABLE
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
 from tests.pages.opening import sound
@@ -127,19 +127,19 @@ def test_one_number_has_the_conditions_beside_the_theorem(cases: list[Case]) -> 
 
 @pytest.mark.slow
 def test_tables_hold_no_preview_against_what_is_no_guarantee(cases: list[Case]) -> None:
-    script = 'from pages.tables.worst_error import _theorem\n_theorem(told["told"], told["worst"], ["Read."])'
+    script = 'from pages.tables.worst_error import _theorem\n_theorem(told["check"], told["worst"], ["Read."])'
     for case in cases:
-        told = Promised(
+        check = GuaranteeCheck(
             problem=case.problem,
             guarantee=case.guarantee,
             bound=case.bound,
             details="So it is made.",
-            looked_at="all",
+            observed_on="all",
             dots="",
-            called=Called(),
+            words=Called(),
             badge="",
         )
-        lines = words(script, told=told, worst=SHOWN)
+        lines = words(script, check=check, worst=SHOWN)
         assert "Read." in lines
         assert_no_promise(case, lines, given="If what is assumed below held: ")
         assert any(each.startswith("Observed: ") for each in lines) is case.bound.guaranteed, case.name
@@ -156,9 +156,9 @@ def test_the_map_draws_no_solid_promise_of_what_does_not_apply(cases: list[Case]
 
 
 BOTH = """
-from pages.conversation.theorem import both
+from pages.conversation.theorem import draw_comparison
 told["ask_both_open"] = True
-both(told["chosen"], told["dataset"])
+draw_comparison(told["chosen"], told["dataset"])
 """
 
 

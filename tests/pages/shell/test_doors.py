@@ -13,8 +13,8 @@ from starlette.types import Message, Receive, Scope, Send
 from websockets.frames import Frame, Opcode
 
 from pages.shell.doors import FOREIGN_HOST, FOREIGN_ORIGIN, Doors, refusal
-from pages.shell.headers import content_policy
 from pages.shell.redaction import STRUCK, redacted
+from pages.shell.server.headers import content_policy
 from run import HERE
 from tests.kit import ran
 

@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
 from pages.shell.doors import DEMONSTRATION, NO_FILES, Doors, is_public_demo
-from pages.shell.headers import content_policy
+from pages.shell.server.headers import content_policy
 from tests.kit import ran
 from tests.pages.opening import opened, sound
 

@@ -16,7 +16,7 @@ from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.whole import Conversations, begun, played, summed_up, whole_conversations
 from pages.charts.picture import Band, Curve, Dots, Region, Rule, numbers
-from pages.conversation.charts import conversation_map, refusals, told
+from pages.conversation.charts import conversation_map, refusal_sentence, refusals
 from tests.kit import in_blocks
 from tests.kit.problems import dataset_of
 
@@ -87,8 +87,8 @@ def test_a_refusal_is_no_error_and_stands_apart(seed: int) -> None:
 
 def test_none_refused_is_not_never() -> None:
     found = Conversations(worst=np.full(50, 0.1), refused=np.zeros(9, dtype=np.int64), broken=0)
-    assert told(found).startswith("⊥ None of 50 conversations refused a question")
-    assert "below 7.11%" in told(found)
+    assert refusal_sentence(found).startswith("⊥ None of 50 conversations refused a question")
+    assert "below 7.11%" in refusal_sentence(found)
 
 
 def test_the_map_says_for_whom_the_wall_stands(seed: int) -> None:
