@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from typing_extensions import override
 
-from dpcore.core import Dataset, Floats, Problem, exactly
+from dpcore.core import Floats, exactly
 from dpcore.data.columns import Number, is_number
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
@@ -26,23 +25,37 @@ from pages.shell.session import remembered
 MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MeanOutcome(Outcome):
+class MeanOutcome(Outcome[UnboundedMean]):
     """Errors of the mean without bounds, and of the mean that is cut off at the declared bounds.
 
     Attributes:
-        mechanism: the mean without bounds.
-        domain: the numbers, none missing.
+        domain: the numbers; rows without one are left out.
         mean: the true mean.
         errors: 95% errors of the two means, (2,).
         over_epsilon: the same at each ε of the grid, (E, 2).
     """
 
-    mechanism: UnboundedMean
-    domain: Number
-    mean: float
-    errors: Floats
-    over_epsilon: Floats
+    @override
+    def __init__(self, request: OneNumberRequest, mechanism: UnboundedMean) -> None:
+        super().__init__(request, mechanism)
+        self.without_number = self.problem.domain.missing
+        if self.without_number:
+            self.dataset = present_rows(self.dataset)
+        domain = self.dataset.domain
+        assert is_number(domain)
+        self.domain = domain
+        queries = Thresholds(domain=domain)
+        self.problem = dataclasses.replace(self.problem, domain=domain, queries=queries, n=self.dataset.n)
+        self.over_epsilon: Floats = remembered(
+            f"mean_errors|{request.source.key}|{mechanism!r}|{request.seed}",
+            lambda: np.array([self._errors_at(epsilon)[1] for epsilon in EPSILONS]),
+        )
+        self.mean, self.errors = self._errors_at(mechanism.epsilon)
+
+    def _errors_at(self, epsilon: float) -> tuple[float, Floats]:
+        """Return the true mean, and the 95% errors of both means at an ε."""
+        means = [dataclasses.replace(self.mechanism, epsilon=epsilon), entry("clipped_mean").make(epsilon=epsilon)]
+        return mean_errors(means, self.dataset, self.problem, seed=self.request.seed)
 
     @override
     def draw_headline(self) -> None:
@@ -82,41 +95,6 @@ class MeanOutcome(Outcome):
     def _rows_left_out(self) -> str:
         rows = self.request.dataset().n - self.dataset.n
         return f"{plural(rows, 'row')} without one {'is' if rows == 1 else 'are'} left out. " if rows else ""
-
-
-def mean_outcome(
-    request: OneNumberRequest, mechanism: UnboundedMean, dataset: Dataset, problem: Problem
-) -> MeanOutcome:
-    """Return the errors of both means at the page's ε and at each of the grid; rows without a number are left out."""
-    without_number = problem.domain.missing
-    if without_number:
-        dataset = present_rows(dataset)
-        assert is_number(dataset.domain)
-        problem = dataclasses.replace(
-            problem, domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n
-        )
-    assert is_number(problem.domain)
-
-    def errors_at(epsilon: float) -> tuple[float, Floats]:
-        means = [dataclasses.replace(mechanism, epsilon=epsilon), entry("clipped_mean").make(epsilon=epsilon)]
-        return mean_errors(means, dataset, problem, seed=request.seed)
-
-    over_grid = remembered(
-        f"mean_errors|{request.source.key}|{mechanism!r}|{request.seed}",
-        lambda: np.array([errors_at(epsilon)[1] for epsilon in EPSILONS]),
-    )
-    mean, errors = errors_at(mechanism.epsilon)
-    return MeanOutcome(
-        request=request,
-        dataset=dataset,
-        problem=problem,
-        mechanism=mechanism,
-        domain=problem.domain,
-        without_number=without_number,
-        mean=mean,
-        errors=errors,
-        over_epsilon=over_grid,
-    )
 
 
 def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:

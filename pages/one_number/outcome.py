@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import streamlit as st
 
-from dpcore.core import Dataset, Guarantee, Mechanism, Problem
+from dpcore.core import Guarantee, Mechanism
 from dplab.robust import TRIALS
 from pages.one_number.controls import OneNumberRequest
 from pages.shell.theorem import all_digits
 
+MechanismT = TypeVar("MechanismT", bound=Mechanism)
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome(ABC):
+
+class Outcome(ABC, Generic[MechanismT]):
     """Previews of one mechanism, and how they are drawn.
 
     Attributes:
         request: the settings.
+        mechanism: the mechanism at these settings.
         dataset: the rows.
         problem: the public problem.
-        mechanism: the mechanism at these settings.
         trials: the number of previews.
         without_number: whether rows without a number are left out.
     """
 
-    request: OneNumberRequest
-    dataset: Dataset
-    problem: Problem
-    mechanism: Mechanism
-    trials: int = TRIALS
-    without_number: bool = False
+    trials = TRIALS
+    without_number = False
+
+    def __init__(self, request: OneNumberRequest, mechanism: MechanismT) -> None:
+        """Read the rows; subclasses preview the mechanism on them."""
+        self.request, self.mechanism, self.dataset = request, mechanism, request.dataset()
+        self.problem = request.problem(self.dataset.n)
 
     @abstractmethod
     def draw_headline(self) -> None:
@@ -42,7 +44,7 @@ class Outcome(ABC):
         """Draw the answers, or the chance of one."""
 
 
-class RefusableOutcome(Outcome):
+class RefusableOutcome(Outcome[MechanismT]):
     """Previews of a mechanism that refuses to answer at random."""
 
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from dpcore.data.bundled import bundled
 from dplab.salaries import EPSILONS, Comparison, compare, nearest, promised_rank, ranks, refusals, some_rows
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
+from pages.one_number.outcome import Outcome
 from pages.one_number.over_epsilon import errors_over_epsilon, ranks_over_epsilon, refusals_over_epsilon
 from pages.shell.controls import stops
 from pages.shell.session import remembered, with_progress
@@ -27,13 +29,9 @@ HEIGHT = 255
 ROWS_USED = SessionKey("salaries", exactly(ROWS[-1]))
 
 
-def real_salaries(*, epsilon: float, seed: int) -> None:
-    """Draw error and refusals of three mechanisms over ε.
-
-    Args:
-        epsilon: the page's ε.
-        seed: the seed of the previews.
-    """
+def real_salaries(outcome: Outcome[Any]) -> None:
+    """Draw error and refusals of three mechanisms over ε, with the page's ε and seed."""
+    epsilon, seed = float(outcome.request.values["epsilon"]), outcome.request.seed
     words, rows_used = st.columns(2)
     with words:
         lead(
@@ -64,13 +62,9 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
     )
 
 
-def rows_off(*, epsilon: float, seed: int) -> None:
-    """Draw the rank error of the exponential median over ε, for the number of salaries that is selected.
-
-    Args:
-        epsilon: the page's ε.
-        seed: the seed of the previews.
-    """
+def rows_off(outcome: Outcome[Any]) -> None:
+    """Draw the rank error of the exponential median over ε, for the number of salaries that is selected."""
+    epsilon, seed = float(outcome.request.values["epsilon"]), outcome.request.seed
     st.subheader("Rows off: the exponential median")
     n = int(float(ROWS_USED.value))
     comparison = _comparison(n, seed)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from typing_extensions import override
 
-from dpcore.core import Dataset, Problem, rounded_up
+from dpcore.core import rounded_up
 from dpcore.data.columns import is_number
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dplab.robust import StableRuns, always_answering, stable_runs
@@ -20,17 +18,17 @@ from pages.one_number.runs import answers, outcomes
 from pages.one_number.words import in_100, nearly
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StableOutcome(RefusableOutcome):
+class StableOutcome(RefusableOutcome[StableMedian]):
     """Previews of the stable quantile.
 
     Attributes:
-        mechanism: the stable quantile.
         runs: stability, chances and previews.
     """
 
-    mechanism: StableMedian
-    runs: StableRuns
+    @override
+    def __init__(self, request: OneNumberRequest, mechanism: StableMedian) -> None:
+        super().__init__(request, mechanism)
+        self.runs = stable_runs(mechanism, self.dataset, self.problem, seed=request.seed)
 
     @override
     def draw_headline(self) -> None:
@@ -85,14 +83,6 @@ class StableOutcome(RefusableOutcome):
                 )
                 picture = answers(domain=domain, truth=self.runs.cell, values=values)
                 self.request.draw(picture, key="robust_wrong", title="answers of the exponential median")
-
-
-def stable_outcome(
-    request: OneNumberRequest, mechanism: StableMedian, dataset: Dataset, problem: Problem
-) -> StableOutcome:
-    """Return previews of the stable quantile."""
-    runs = stable_runs(mechanism, dataset, problem, seed=request.seed)
-    return StableOutcome(request=request, dataset=dataset, problem=problem, mechanism=mechanism, runs=runs)
 
 
 def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from typing_extensions import override
 
-from dpcore.core import Dataset, Problem
+from dpcore.core import Problem
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
 from dplab.robust import Voters, chances_by_agreement, vote_runs, voters
@@ -26,23 +24,27 @@ PRIVACY_PARAMETERS = ("epsilon", "delta", "subsamples", "accounting")
 """The law of a subsample's answer depends on the data and the question, not on these."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SubsampleOutcome(RefusableOutcome):
+class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
     """Previews of subsample and aggregate.
 
     Attributes:
-        mechanism: subsample and aggregate.
         plan: its subsamples, noise and threshold.
         law: the law of a subsample's answer.
         refused: the share of runs without an answer.
         wrong: the share of runs with another answer than the whole data give.
     """
 
-    mechanism: SubsampleAggregate
-    plan: SubsamplingPlan
-    law: Voters
-    refused: float
-    wrong: float
+    @override
+    def __init__(self, request: OneNumberRequest, mechanism: SubsampleAggregate) -> None:
+        super().__init__(request, mechanism)
+        self.plan = mechanism.plan(self.problem)
+        question = {name: value for name, value in request.values.items() if name not in PRIVACY_PARAMETERS}
+        self.law: Voters = with_progress(
+            f"voters|{request.source.key}|{request.entry.key}|{question!r}",
+            lambda: voters(mechanism, self.dataset, self.problem),
+            label="Working out what subsamples answer.",
+        )
+        self.trials, self.refused, self.wrong = vote_runs(mechanism, self.law, seed=request.seed)
 
     @override
     def draw_headline(self) -> None:
@@ -90,30 +92,6 @@ class SubsampleOutcome(RefusableOutcome):
                 f"| yours | {nearly_percent(law.agreement, digits=5)} | {_small(before)} |\n"
                 f"| one person changed, against it | {nearly_percent(law.after, digits=5)} | {_small(after)} |"
             )
-
-
-def subsample_outcome(
-    request: OneNumberRequest, mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem
-) -> SubsampleOutcome:
-    """Return the law of a subsample's answer, and previews."""
-    question = {name: value for name, value in request.values.items() if name not in PRIVACY_PARAMETERS}
-    law = with_progress(
-        f"voters|{request.source.key}|{request.entry.key}|{question!r}",
-        lambda: voters(mechanism, dataset, problem),
-        label="Working out what subsamples answer.",
-    )
-    trials, refused, wrong = vote_runs(mechanism, law, seed=request.seed)
-    return SubsampleOutcome(
-        request=request,
-        dataset=dataset,
-        problem=problem,
-        mechanism=mechanism,
-        trials=trials,
-        plan=mechanism.plan(problem),
-        law=law,
-        refused=refused,
-        wrong=wrong,
-    )
 
 
 def _small(chance: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dpcore.core import Bound, Problem, describe_error
@@ -10,12 +12,12 @@ from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from pages.one_number.accounts import accounts
 from pages.one_number.controls import OneNumberRequest, draw_controls
-from pages.one_number.mean import mean_outcome
+from pages.one_number.mean import MeanOutcome
 from pages.one_number.outcome import Outcome, RefusableOutcome
 from pages.one_number.promise import draw_promise
 from pages.one_number.salaries import real_salaries, rows_off
-from pages.one_number.stable import stable_outcome
-from pages.one_number.subsamples import SubsampleOutcome, subsample_outcome
+from pages.one_number.stable import StableOutcome
+from pages.one_number.subsamples import SubsampleOutcome
 from pages.shell.present import on_stage, presenting
 from pages.shell.theorem import conditions
 from pages.shell.workbench import Views, Workbench
@@ -24,27 +26,24 @@ BETA = 0.05
 """Failure probability of the guaranteed error."""
 
 
-def _compute(request: OneNumberRequest) -> Outcome:
-    dataset = request.dataset()
-    problem, mechanism = request.problem(dataset.n), request.entry.make(**request.values)
+def _compute(request: OneNumberRequest) -> Outcome[Any]:
+    mechanism = request.entry.make(**request.values)
     if isinstance(mechanism, StableMedian):
-        return stable_outcome(request, mechanism, dataset, problem)
+        return StableOutcome(request, mechanism)
     if isinstance(mechanism, SubsampleAggregate):
-        return subsample_outcome(request, mechanism, dataset, problem)
+        return SubsampleOutcome(request, mechanism)
     assert isinstance(mechanism, UnboundedMean)
-    return mean_outcome(request, mechanism, dataset, problem)
+    return MeanOutcome(request, mechanism)
 
 
-def _headline(outcome: Outcome) -> None:
-    outcome.draw_headline()
+def _views(outcome: Outcome[Any]) -> Views[Outcome[Any]]:
+    one_person: Views[Outcome[Any]] = {}
+    if isinstance(outcome, RefusableOutcome):
+        one_person = {"One person changes": lambda _: outcome.draw_one_person()}
+    return {"Answer": _answer, **one_person, "Real salaries": real_salaries, "Rows off": rows_off}
 
 
-def _views(outcome: Outcome) -> Views[Outcome]:
-    one_person = {"One person changes": _one_person} if isinstance(outcome, RefusableOutcome) else {}
-    return {"Answer": _answer, **one_person, "Real salaries": _salaries, "Rows off": _rows_off}
-
-
-def _answer(outcome: Outcome) -> None:
+def _answer(outcome: Outcome[Any]) -> None:
     outcome.draw_answer()
     _theorem(outcome.mechanism.accuracy(outcome.problem, BETA), outcome.problem)
 
@@ -60,25 +59,12 @@ def _theorem(bound: Bound, problem: Problem) -> None:
             st.latex(bound.formula)
 
 
-def _one_person(outcome: Outcome) -> None:
-    assert isinstance(outcome, RefusableOutcome)
-    outcome.draw_one_person()
-
-
-def _salaries(outcome: Outcome) -> None:
-    real_salaries(epsilon=float(outcome.request.values["epsilon"]), seed=outcome.request.seed)
-
-
-def _rows_off(outcome: Outcome) -> None:
-    rows_off(epsilon=float(outcome.request.values["epsilon"]), seed=outcome.request.seed)
-
-
-def _accounts(outcome: Outcome) -> None:
+def _accounts(outcome: Outcome[Any]) -> None:
     if isinstance(outcome, SubsampleOutcome):
         accounts(outcome.mechanism, outcome.plan, n=outcome.problem.n)
 
 
-def _code(outcome: Outcome) -> str:
+def _code(outcome: Outcome[Any]) -> str:
     request = outcome.request
     return request.code(
         imports=["from dplab.robust import present_rows"] * outcome.without_number,
@@ -102,9 +88,9 @@ ONE_NUMBER = Workbench(
     controls=draw_controls,
     promise=draw_promise,
     compute=_compute,
-    headline=_headline,
+    headline=lambda outcome: outcome.draw_headline(),
     views=_views,
-    slow=(_salaries, _rows_off),
+    slow=(real_salaries, rows_off),
     more=_accounts,
     code=_code,
 )

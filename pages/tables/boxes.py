@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Bound, Floats, Guarantee, Problem
+from dpcore.core import Floats
 from dpcore.data.bundled import BOXED, ranges_of
 from dpcore.data.columns import is_number
 from dpcore.data.product import Product
@@ -44,25 +43,32 @@ TOO_COARSE = "at so few levels **no number of rows is enough**"
 BETA, TRIALS = 0.05, 100
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
 class BoxResult:
-    """The results that the views draw.
+    """The errors of boxes in previewed releases.
 
     Attributes:
         request: the settings.
         problem: the public problem.
         guarantee: the privacy guarantee of a release.
         bound: the guaranteed worst error.
-        errors: the errors of the previewed releases.
-        key: everything that they depend on.
+        key: everything that the errors depend on.
+        errors: the errors of the releases.
     """
 
-    request: PageRequest[RangeBoxes]
-    problem: Problem
-    guarantee: Guarantee
-    bound: Bound
-    errors: BoxErrors
-    key: str
+    def __init__(self, request: PageRequest[RangeBoxes]) -> None:
+        """Preview the releases."""
+        dataset, mechanism = request.dataset(), request.mechanism_of(BoxCuts)
+        self.request = request
+        self.problem = problem = request.problem(dataset.n)
+        self.guarantee, self.bound = mechanism.guarantee(problem), mechanism.accuracy(problem, BETA)
+        about = f"{request.source.key}|{problem.n}|{request.neighbours}"
+        state: BoxState = remembered(f"boxes|{about}", lambda: mechanism.prepare(dataset, problem))
+        self.key = f"box-errors|{about}|{mechanism!r}|{request.seed}"
+        self.errors: BoxErrors = with_progress(
+            self.key,
+            lambda: box_errors(mechanism, state, Preview(request.seed), trials=TRIALS),
+            label="Drawing releases.",
+        )
 
 
 def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[RangeBoxes] | None:
@@ -106,25 +112,6 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
     queries = RangeBoxes(domain=source.on(Product))
     return PageRequest(
         rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
-    )
-
-
-def _compute(request: PageRequest[RangeBoxes]) -> BoxResult:
-    dataset = request.dataset()
-    problem, mechanism = request.problem(dataset.n), request.mechanism_of(BoxCuts)
-    about = f"{request.source.key}|{problem.n}|{request.neighbours}"
-    state: BoxState = remembered(f"boxes|{about}", lambda: mechanism.prepare(dataset, problem))
-    key = f"box-errors|{about}|{mechanism!r}|{request.seed}"
-    errors: BoxErrors = with_progress(
-        key, lambda: box_errors(mechanism, state, Preview(request.seed), trials=TRIALS), label="Drawing releases."
-    )
-    return BoxResult(
-        request=request,
-        problem=problem,
-        guarantee=mechanism.guarantee(problem),
-        bound=mechanism.accuracy(problem, BETA),
-        errors=errors,
-        key=key,
     )
 
 
@@ -216,7 +203,7 @@ BOXES = Workbench(
     lead=LEAD,
     key="boxes",
     controls=_draw_controls,
-    compute=_compute,
+    compute=BoxResult,
     headline=_headline,
     views={"All boxes and promise": (_all_boxes, _worst_error), "One box": _one_box},
     slow=(_worst_error,),

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Floats, Guarantee, Problem
+from dpcore.core import Floats
 from dpcore.data.lists import DecisionLists
 from dpcore.data.sources import STUDENTS, Generated, generated_lists
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals, ListState
+from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.queries.inputs import Inputs
-from dplab.marginals_lists import ListShares, list_shares, true_shares, worst_biases, worst_of_lists
+from dplab.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
 from pages.charts.words import drawable, percent
 from pages.charts.worst import Called
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose
 from pages.data.upload import held_file
 from pages.shell.controls import settings, stops, whole
 from pages.shell.private.chip import chip
-from pages.shell.private.promises import Offer, ask_rows, headline, promises
+from pages.shell.private.offer import draw_offer, offer_of
 from pages.shell.private.twin import drawn
 from pages.shell.request import PageRequest
 from pages.shell.session import remembered
@@ -44,42 +41,34 @@ LEAD = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
 class ListResult:
-    """The results that the views draw.
+    """The true and the released share of lists that say yes to each input.
 
     Attributes:
         request: the settings.
         dataset: the lists.
         problem: the public problem.
         mechanism: the mechanism at these settings.
-        state: the counts that its releases need.
-        shares: shares of the lists that say yes, true and released.
+        state: the lists as its releases need them.
         key: everything that the true shares depend on.
+        shares: shares of the lists that say yes, true and released.
+        guarantee: the privacy guarantee of a release.
+        inputs: the number of inputs in words.
+        is_generated: whether the lists are generated.
     """
 
-    request: PageRequest[Inputs]
-    dataset: Dataset
-    problem: Problem
-    mechanism: DecisionListMarginals
-    state: ListState
-    shares: ListShares
-    key: str
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return the privacy guarantee of a release."""
-        return self.mechanism.guarantee(self.problem)
-
-    @property
-    def inputs(self) -> str:
-        """Return the number of inputs in words."""
-        return f"{self.request.queries.count:,} inputs"
-
-    @property
-    def is_generated(self) -> bool:
-        """Return whether the lists are generated."""
-        return isinstance(self.request.source.origin, Generated)
+    def __init__(self, request: PageRequest[Inputs]) -> None:
+        """Compute the shares."""
+        self.request, self.dataset = request, request.dataset()
+        self.problem = request.problem(self.dataset.n)
+        self.mechanism = request.mechanism_of(DecisionListMarginals)
+        self.state = self.mechanism.prepare(self.dataset, self.problem)
+        self.key = f"{request.source.key}|{request.neighbours}|{self.problem.n}"
+        truth: Floats = remembered(f"yes|{self.key}", lambda: true_shares(self.dataset, self.problem))
+        self.shares = list_shares(self.mechanism, self.state, truth=truth, seed=request.seed)
+        self.guarantee = self.mechanism.guarantee(self.problem)
+        self.inputs = f"{request.queries.count:,} inputs"
+        self.is_generated = isinstance(request.source.origin, Generated)
 
 
 def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inputs] | None:
@@ -114,39 +103,9 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inp
 
 def _draw_promise(request: PageRequest[Inputs]) -> None:
     """Draw what holds for private lists that may not be shown."""
-    n, domain = ask_rows(request.source, request.neighbours), request.queries.domain
-    offer = Offer(
-        about=f"{domain.variables}|{domain.rules}|{request.values}|{request.neighbours}",
-        problem=dataclasses.replace(request.problem(n), n=n),
-        makers={request.entry.key: lambda epsilon: request.entry.make(**{**request.values, "epsilon": epsilon})},
-        titles={request.entry.key: request.entry.title},
-        chosen=request.entry.key,
-        epsilon=float(request.values["epsilon"]),
-        beta=BETA,
-        of="input",
-        person_rows=0,
-        covers="for all inputs together",
-        references=request.entry.references,
-    )
-    st.header(headline(offer, offer.epsilon))
-    promises(offer, key="promises")
-
-
-def _compute(request: PageRequest[Inputs]) -> ListResult:
-    dataset = request.dataset()
-    problem, mechanism = request.problem(dataset.n), request.mechanism_of(DecisionListMarginals)
-    key = f"{request.source.key}|{request.neighbours}|{problem.n}"
-    truth: Floats = remembered(f"yes|{key}", lambda: true_shares(dataset, problem))
-    state = mechanism.prepare(dataset, problem)
-    return ListResult(
-        request=request,
-        dataset=dataset,
-        problem=problem,
-        mechanism=mechanism,
-        state=state,
-        shares=list_shares(mechanism, state, truth=truth, seed=request.seed),
-        key=key,
-    )
+    domain = request.queries.domain
+    about = f"{domain.variables}|{domain.rules}"
+    draw_offer(offer_of(request, about=about, of="input", covers="for all inputs together", beta=BETA))
 
 
 def _headline(result: ListResult) -> None:
@@ -239,7 +198,7 @@ DECISION_LISTS = Workbench(
     key="lists",
     controls=_draw_controls,
     promise=_draw_promise,
-    compute=_compute,
+    compute=ListResult,
     headline=_headline,
     views={"All inputs and promise": (_all_inputs, _worst_error), "Three ways": _three_ways},
     slow=(_worst_error,),
