@@ -173,10 +173,6 @@ def _theorem(result: ConversationResult) -> None:
     result.refusal_place = st.container()
 
 
-def _comparison(result: ConversationResult) -> None:
-    draw_comparison(result.request, result.dataset)
-
-
 CONVERSATION = Workbench(
     title="Conversation",
     lead=(
@@ -189,12 +185,8 @@ CONVERSATION = Workbench(
     controls=draw_controls,
     promise=draw_promise,
     compute=_converse,
-    views={
-        "Belief and promise": (_belief, draw_worst_error),
-        "The conversation": _transcript,
-        "Why?": _theorem,
-    },
+    views={"Belief and promise": (_belief, draw_worst_error), "The conversation": _transcript, "Why?": _theorem},
     slow=(draw_worst_error,),
-    more=_comparison,
+    more=lambda result: draw_comparison(result.request, result.dataset),
     code=lambda result: code(result.request),
 )

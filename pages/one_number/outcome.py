@@ -6,10 +6,14 @@ from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
 import streamlit as st
+from typing_extensions import override
 
-from dpcore.core import Guarantee, Mechanism
+from dpcore.core import Mechanism
 from dplab.robust import TRIALS
+from pages.charts.picture import Picture
 from pages.one_number.controls import OneNumberRequest
+from pages.one_number.runs import outcomes
+from pages.one_number.words import in_100
 from pages.shell.theorem import all_digits
 
 MechanismT = TypeVar("MechanismT", bound=Mechanism)
@@ -45,16 +49,44 @@ class Outcome(ABC, Generic[MechanismT]):
 
 
 class RefusableOutcome(Outcome[MechanismT]):
-    """Previews of a mechanism that refuses to answer at random."""
+    """Previews of a mechanism that refuses to answer at random.
+
+    Attributes:
+        refused: the share of previews without an answer.
+        wrong: the share of previews with another answer than the whole data give.
+        curve: the chance of an answer, for the data and their neighbours.
+        badge: the badge of exact chances.
+        privacy_help: a sentence about the privacy guarantee.
+    """
+
+    refused: float
+    wrong = 0.0
+    curve: Picture
+    badge = ""
+    privacy_help: str
+
+    @override
+    def draw_answer(self) -> None:
+        request, guarantee = self.request, self.mechanism.guarantee(self.problem)
+        left, right = st.columns(2)
+        with left:
+            st.subheader("The chance of an answer")
+            request.draw(self.curve, key="robust_chance", title="chance of an answer", badge=self.badge)
+        with right:
+            st.subheader("What came out")
+            picture = outcomes(refused=self.refused, wrong=self.wrong)
+            request.draw(picture, key="robust_outcomes", title="outcomes")
+            st.markdown(
+                f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
+                help=" ".join(part for part in (self.privacy_help, all_digits(guarantee)) if part),
+            )
 
     @abstractmethod
     def draw_one_person(self) -> None:
         """Draw the effect of one changed row on the chance of an answer."""
 
 
-def draw_privacy(guarantee: Guarantee, *, text: str) -> None:
-    """Draw the guarantee, rounded up; a text and all its digits on demand."""
-    st.markdown(
-        f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
-        help=" ".join(part for part in (text, all_digits(guarantee)) if part),
-    )
+def draw_refusals(share: float) -> None:
+    """Draw the share of refusals as the headline."""
+    words = in_100(share)
+    st.header(f"{words[0].upper()}{words[1:]} runs refuse")

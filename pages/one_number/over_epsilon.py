@@ -136,8 +136,7 @@ def ranks_over_epsilon(
     n, column = found.n, nearest(epsilon)
     floor = floor_below(sides.seen, sides.low, sides.high, sides.promise, sides.wall, sides.hard, np.array([1 / n]))
     above = replace(
-        sides,
-        **{name: floor.over(getattr(sides, name)) for name in ("seen", "low", "high", "promise", "wall", "hard")},
+        sides, **{name: floor.over(getattr(sides, name)) for name in ("seen", "low", "high", "promise", "wall", "hard")}
     )
     top = float(max(each.max() for each in (above.promise, above.high, above.hard)))
     label = "impossible to promise" if _room(np.log(above.wall / floor.zero) / np.log(top / floor.zero)) else ""

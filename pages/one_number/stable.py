@@ -13,9 +13,9 @@ from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.one_number.chance import Place, chance_curve, stability_axis
 from pages.one_number.controls import OneNumberRequest
-from pages.one_number.outcome import RefusableOutcome, draw_privacy
-from pages.one_number.runs import answers, outcomes
-from pages.one_number.words import in_100, nearly
+from pages.one_number.outcome import RefusableOutcome, draw_refusals
+from pages.one_number.runs import answers
+from pages.one_number.words import nearly
 
 
 class StableOutcome(RefusableOutcome[StableMedian]):
@@ -25,17 +25,23 @@ class StableOutcome(RefusableOutcome[StableMedian]):
         runs: stability, chances and previews.
     """
 
+    privacy_help = (
+        "δ is exact: it is the chance of an answer at the edge, where one person could change it, and no smaller "
+        "number would do."
+    )
+
     @override
     def __init__(self, request: OneNumberRequest, mechanism: StableMedian) -> None:
         super().__init__(request, mechanism)
         self.runs = stable_runs(mechanism, self.dataset, self.problem, seed=request.seed)
+        self.refused = 1 - self.runs.seen.share
+        self.curve = _stability_curve(self.runs, threshold=mechanism.threshold)
 
     @override
     def draw_headline(self) -> None:
         mechanism, runs = self.mechanism, self.runs
         what = "median" if mechanism.quantile == 0.5 else f"{mechanism.quantile:g}-quantile"
-        refusing = in_100(1 - runs.chance[runs.stable])
-        st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
+        draw_refusals(1 - runs.chance[runs.stable])
         st.markdown(
             f"**{runs.stable:,}** of {self.problem.n:,} rows would have to change before the {what} "
             f"({self.problem.domain.describe(runs.cell)}) is another one; where about **{mechanism.threshold:,}** "
@@ -43,23 +49,6 @@ class StableOutcome(RefusableOutcome[StableMedian]):
             help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
             "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
         )
-
-    @override
-    def draw_answer(self) -> None:
-        left, right = st.columns(2)
-        with left:
-            st.subheader("The chance of an answer")
-            picture = _stability_curve(self.runs, threshold=self.mechanism.threshold)
-            self.request.draw(picture, key="robust_chance", title="chance of an answer")
-        with right:
-            st.subheader("What came out")
-            picture = outcomes(refused=1 - self.runs.seen.share, wrong=0.0)
-            self.request.draw(picture, key="robust_outcomes", title="outcomes")
-            draw_privacy(
-                self.mechanism.guarantee(self.problem),
-                text="δ is exact: it is the chance of an answer at the edge, where one person could change it, and no "
-                "smaller number would do.",
-            )
 
     @override
     def draw_one_person(self) -> None:

@@ -14,9 +14,9 @@ from pages.charts.words import verbatim
 from pages.one_number.accounts import planned_by_paper
 from pages.one_number.chance import Place, chance_curve
 from pages.one_number.controls import OneNumberRequest
-from pages.one_number.outcome import RefusableOutcome, draw_privacy
-from pages.one_number.runs import outcomes, votes
-from pages.one_number.words import in_100, nearly, nearly_percent
+from pages.one_number.outcome import RefusableOutcome, draw_refusals
+from pages.one_number.runs import votes
+from pages.one_number.words import nearly, nearly_percent
 from pages.shell.session import with_progress
 
 EXACT = "exact chances, nothing drawn"
@@ -30,8 +30,6 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
     Attributes:
         plan: its subsamples, noise and threshold.
         law: the law of a subsample's answer.
-        refused: the share of runs without an answer.
-        wrong: the share of runs with another answer than the whole data give.
     """
 
     @override
@@ -45,34 +43,20 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
             label="Working out what subsamples answer.",
         )
         self.trials, self.refused, self.wrong = vote_runs(mechanism, self.law, seed=request.seed)
+        self.curve = _agreement_curve(mechanism, self.plan, self.problem, self.law)
+        self.badge = request.badge(EXACT)
+        scale = f"{self.plan.cap / mechanism.epsilon:,.4g}"
+        self.privacy_help = f"Few subsamples hold any one person; noise of scale {scale} votes hides them."
 
     @override
     def draw_headline(self) -> None:
-        refusing, law = in_100(self.refused), self.law
-        st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
+        law = self.law
+        draw_refusals(self.refused)
         st.markdown(
             f"The whole data answer {verbatim(law.state.question.names[law.truth])}, and so do "
             f"{nearly_percent(law.agreement)} of subsamples of {self.mechanism.rows:,} rows. "
             ":gray-badge[true] :blue-badge[simulated]"
         )
-
-    @override
-    def draw_answer(self) -> None:
-        request = self.request
-        left, right = st.columns(2)
-        with left:
-            st.subheader("The chance of an answer")
-            picture = _agreement_curve(self.mechanism, self.plan, self.problem, self.law)
-            request.draw(picture, key="robust_chance", title="chance of an answer", badge=request.badge(EXACT))
-        with right:
-            st.subheader("What came out")
-            picture = outcomes(refused=self.refused, wrong=self.wrong)
-            request.draw(picture, key="robust_outcomes", title="outcomes")
-            draw_privacy(
-                self.mechanism.guarantee(self.problem),
-                text="Few subsamples hold any one person; noise of scale "
-                f"{self.plan.cap / self.mechanism.epsilon:,.4g} votes hides them.",
-            )
 
     @override
     def draw_one_person(self) -> None:
@@ -83,7 +67,7 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
             picture = votes(
                 names=law.state.question.names, law=law.law, truth=law.truth, needed=plan.threshold / plan.subsamples
             )
-            request.draw(picture, key="robust_votes", title="answers of the subsamples", badge=request.badge(EXACT))
+            request.draw(picture, key="robust_votes", title="answers of the subsamples", badge=self.badge)
         with right:
             st.subheader("When one person changes")
             before, after = (answer_chance(plan, epsilon=epsilon, agreement=x) for x in (law.agreement, law.after))

@@ -30,7 +30,7 @@ from pages.shell.request import PageRequest
 from pages.shell.session import remembered, with_progress
 from pages.shell.workbench import Workbench
 from pages.tables.marginals.charts import errors_within
-from pages.tables.worst_error import GuaranteeCheck, render_headline, render_worst_error
+from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
 LEAD = (
     "**How many rows lie in a range of each of 2 or 3 columns at once?** Cut one column into slabs of equally many "
@@ -49,20 +49,18 @@ class BoxResult:
     Attributes:
         request: the settings.
         problem: the public problem.
-        guarantee: the privacy guarantee of a release.
-        bound: the guaranteed worst error.
+        mechanism: the mechanism at these settings.
         key: everything that the errors depend on.
         errors: the errors of the releases.
     """
 
     def __init__(self, request: PageRequest[RangeBoxes]) -> None:
         """Preview the releases."""
-        dataset, mechanism = request.dataset(), request.mechanism_of(BoxCuts)
-        self.request = request
-        self.problem = problem = request.problem(dataset.n)
-        self.guarantee, self.bound = mechanism.guarantee(problem), mechanism.accuracy(problem, BETA)
-        about = f"{request.source.key}|{problem.n}|{request.neighbours}"
-        state: BoxState = remembered(f"boxes|{about}", lambda: mechanism.prepare(dataset, problem))
+        dataset = request.dataset()
+        self.request, self.mechanism = request, request.mechanism_of(BoxCuts)
+        mechanism, self.problem = self.mechanism, request.problem(dataset.n)
+        about = f"{request.source.key}|{self.problem.n}|{request.neighbours}"
+        state: BoxState = remembered(f"boxes|{about}", lambda: mechanism.prepare(dataset, self.problem))
         self.key = f"box-errors|{about}|{mechanism!r}|{request.seed}"
         self.errors: BoxErrors = with_progress(
             self.key,
@@ -116,13 +114,14 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
 
 
 def _headline(result: BoxResult) -> None:
-    bound, n = result.bound, result.problem.n
+    problem, n = result.problem, result.problem.n
+    bound = result.mechanism.accuracy(problem, BETA)
     median = float(np.median(result.errors.worst))
     needed = f"a promise below 100% takes **{bound.rows_needed:,} rows**" if bound.rows_needed else TOO_COARSE
     why = f": {needed}" if bound.applies else ", as nothing checks their number"
     render_headline(
         f"The worst of {result.request.queries.count:,} boxes errs by about {percent(median)}: {rows(median, n)}",
-        result.guarantee,
+        result.mechanism.guarantee(problem),
         of="boxes",
         before="" if bound.guaranteed else f"Nothing is promised for {n:,} rows{why}. ",
     )
@@ -142,20 +141,12 @@ def _worst_error(result: BoxResult) -> None:
         yield 1.0
         return result.errors.worst
 
-    render_worst_error(
-        GuaranteeCheck(
-            problem=result.problem,
-            guarantee=result.guarantee,
-            bound=result.bound,
-            details=result.bound.statement,
-            observed_on=f"all {queries.count:,} boxes of the batch",
-            dots=f"Boxes begin and end at {queries.marks + 1} evenly spread places of each column.",
-            words=Called(query="box", over="all boxes"),
-            badge=result.request.badge(),
-        ),
-        key=result.key,
-        work=work,
+    words = ErrorWords(
+        observed_on=f"all {queries.count:,} boxes of the batch",
+        dots=f"Boxes begin and end at {queries.marks + 1} evenly spread places of each column.",
+        called=Called(query="box", over="all boxes"),
     )
+    render_worst_error(result.request, result.problem, result.mechanism, words, beta=BETA, key=result.key, work=work)
 
 
 def _one_box(result: BoxResult) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -27,7 +29,7 @@ from pages.shell.session import remembered
 from pages.shell.workbench import Workbench
 from pages.tables.own_file import own_lists
 from pages.tables.shares.charts import shares_scatter
-from pages.tables.worst_error import GuaranteeCheck, render_headline, render_worst_error
+from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000)
 FIRST_INPUT = {0, 7}
@@ -52,7 +54,6 @@ class ListResult:
         state: the lists as its releases need them.
         key: everything that the true shares depend on.
         shares: shares of the lists that say yes, true and released.
-        guarantee: the privacy guarantee of a release.
         inputs: the number of inputs in words.
         is_generated: whether the lists are generated.
     """
@@ -66,7 +67,6 @@ class ListResult:
         self.key = f"{request.source.key}|{request.neighbours}|{self.problem.n}"
         truth: Floats = remembered(f"yes|{self.key}", lambda: true_shares(self.dataset, self.problem))
         self.shares = list_shares(self.mechanism, self.state, truth=truth, seed=request.seed)
-        self.guarantee = self.mechanism.guarantee(self.problem)
         self.inputs = f"{request.queries.count:,} inputs"
         self.is_generated = isinstance(request.source.origin, Generated)
 
@@ -110,7 +110,8 @@ def _draw_promise(request: PageRequest[Inputs]) -> None:
 
 def _headline(result: ListResult) -> None:
     error = float(np.quantile(np.abs(result.shares.released - result.shares.truth), 0.95))
-    render_headline(f"95 in 100 inputs are off by at most {percent(error)}", result.guarantee, of=result.inputs)
+    guarantee = result.mechanism.guarantee(result.problem)
+    render_headline(f"95 in 100 inputs are off by at most {percent(error)}", guarantee, of=result.inputs)
 
 
 def _all_inputs(result: ListResult) -> None:
@@ -141,24 +142,18 @@ def _input(names: tuple[str, ...]) -> int:
 
 
 def _worst_error(result: ListResult) -> None:
-    bound = result.mechanism.accuracy(result.problem, BETA)
-    render_worst_error(
-        GuaranteeCheck(
-            problem=result.problem,
-            guarantee=result.guarantee,
-            bound=bound,
-            details=bound.statement,
-            observed_on=f"all {result.inputs}",
-            dots="Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth.",
-            words=Called(query="input", over="all inputs"),
-            badge=result.request.badge(),
-            private=result.request.private,
-        ),
-        key=f"{result.key}|{result.mechanism!r}|{result.request.seed}",
-        work=lambda: worst_of_lists(
-            result.mechanism, result.state, truth=result.shares.truth, seed=result.request.seed
-        ),
+    request, mechanism = result.request, result.mechanism
+    words = ErrorWords(
+        observed_on=f"all {result.inputs}",
+        dots="Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth.",
+        called=Called(query="input", over="all inputs"),
     )
+
+    def work() -> Generator[float, None, Floats]:
+        return worst_of_lists(mechanism, result.state, truth=result.shares.truth, seed=request.seed)
+
+    key = f"{result.key}|{mechanism!r}|{request.seed}"
+    render_worst_error(request, result.problem, mechanism, words, beta=BETA, key=key, work=work)
 
 
 def _three_ways(result: ListResult) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -14,8 +13,6 @@ from dpcore.mechanisms import entry
 from pages.shell.private.promises import Offer, ask_rows, headline, promises
 from pages.shell.request import PageRequest
 
-NONE: Mapping[str, Callable[[float], Mechanism]] = MappingProxyType({})
-
 
 def offer_of(
     request: PageRequest[Any],
@@ -24,7 +21,7 @@ def offer_of(
     of: str,
     covers: str,
     beta: float,
-    others: Mapping[str, Callable[[float], Mechanism]] = NONE,
+    others: Mapping[str, Callable[[float], Mechanism]] | None = None,
 ) -> Offer:
     """Draw the control for n, and return the request as an offer.
 
@@ -37,7 +34,8 @@ def offer_of(
         others: other mechanisms for the same problem at an ε, by their keys.
     """
     n = ask_rows(request.source, request.neighbours)
-    makers = {request.entry.key: lambda epsilon: request.entry.make(**{**request.values, "epsilon": epsilon}), **others}
+    own = {request.entry.key: lambda epsilon: request.entry.make(**{**request.values, "epsilon": epsilon})}
+    makers = {**own, **(others or {})}
     return Offer(
         about=f"{about}|{request.entry.key}|{request.values}|{request.neighbours}",
         problem=replace(request.problem(n), n=n),

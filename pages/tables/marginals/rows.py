@@ -98,10 +98,7 @@ def _pairs(request: MarginalsRequest, dataset: Dataset, rows: Integers, tree: Tr
     distances = pair_distances(rows, truth, tree, sizes=domain.sizes, n=dataset.n)
     series = [
         Distances(
-            name=name,
-            role=role,
-            of=[attributes_of(domain, pair) for pair in away],
-            far=np.array([list(away.values())]),
+            name=name, role=role, of=[attributes_of(domain, pair) for pair in away], far=np.array([list(away.values())])
         )
         for name, role, away in zip((OF_TREE, OTHERS), ("released", "other-4"), distances, strict=True)
     ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from itertools import product
 
 import numpy as np
 import streamlit as st
 
+from dpcore.core import Floats
 from dpcore.data.product import Product
 from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
 from dpcore.queries.marginals import Set
@@ -16,10 +18,10 @@ from pages.charts.worst import Called
 from pages.shell.state import SessionKey
 from pages.shell.workbench import Workbench
 from pages.tables.marginals.charts import Distances, cell_counts, cell_errors, sorted_dots
-from pages.tables.marginals.compute import TableResult, compute
+from pages.tables.marginals.compute import TableResult
 from pages.tables.marginals.controls import draw_controls
 from pages.tables.marginals.rows import attributes_of, draw_rows
-from pages.tables.worst_error import GuaranteeCheck, render_headline, render_worst_error
+from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
 LEAD = (
     "Release **every table of k attributes at once**.",
@@ -73,21 +75,18 @@ def _worst_error(result: TableResult) -> None:
             f" No theorem here speaks of the tables after that ({result.title(request.entry.key)}): in the {PREVIEWS} "
             f"previews shown above their worst cells are off by {reach}."
         )
-    render_worst_error(
-        GuaranteeCheck(
-            problem=problem,
-            guarantee=selected.mechanism.guarantee(problem),
-            bound=selected.mechanism.accuracy(problem, BETA),
-            details=f"A query is one of the {count:,} cells of all {len(result.truth):,} tables as measured, before "
-            "anything is done to them.",
-            observed_on=f"all {count:,} cells of all {len(result.truth):,} tables",
-            dots=f"Tables are as measured, before anything is done to them: that is what the promise is about.{fitted}",
-            words=Called(query="cell", over="all cells, as measured"),
-            badge=request.badge(),
-        ),
-        key=result.key,
-        work=lambda: selected.worst_cells(result.truth),
+    words = ErrorWords(
+        observed_on=f"all {count:,} cells of all {len(result.truth):,} tables",
+        dots=f"Tables are as measured, before anything is done to them: that is what the promise is about.{fitted}",
+        called=Called(query="cell", over="all cells, as measured"),
+        details=f"A query is one of the {count:,} cells of all {len(result.truth):,} tables as measured, before "
+        "anything is done to them.",
     )
+
+    def work() -> Generator[float, None, Floats]:
+        return selected.worst_cells(result.truth)
+
+    render_worst_error(request, problem, selected.mechanism, words, beta=BETA, key=result.key, work=work)
 
 
 def _cells(domain: Product, table: Set) -> list[str]:
@@ -158,7 +157,7 @@ MARGINALS = Workbench(
     lead=LEAD,
     key="tables",
     controls=draw_controls,
-    compute=compute,
+    compute=TableResult,
     headline=_headline,
     views={"All tables and promise": (_all_tables, _worst_error), "One table": _one_table, "Synthetic rows": draw_rows},
     slow=(_worst_error,),

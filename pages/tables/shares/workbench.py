@@ -12,12 +12,12 @@ from pages.charts.words import percent, rows
 from pages.charts.worst import Called
 from pages.shell.workbench import Workbench
 from pages.tables.shares.charts import answer_errors, level_bars, step_curve
-from pages.tables.shares.compute import ShareAnswers, compute
+from pages.tables.shares.compute import ShareResult
 from pages.tables.shares.controls import draw_controls, in_words
 from pages.tables.shares.map import winners_for
 from pages.tables.shares.one_query import one_query
 from pages.tables.shares.promise import draw_promise
-from pages.tables.worst_error import GuaranteeCheck, render_headline, render_worst_error
+from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
 PUBLIC = "theory: depends on public numbers only"
 WINNERS = "theory: least predicted error, minimax polynomials"
@@ -35,7 +35,7 @@ ANSWERS_ONLY = (
 )
 
 
-def _headline(result: ShareAnswers) -> None:
+def _headline(result: ShareResult) -> None:
     answers = result.answers
     text = f"95 in 100 answers are off by at most {_error(answers.chosen, answers.truth)}"
     render_headline(text, answers.mechanism.guarantee(answers.problem), of="queries")
@@ -46,13 +46,13 @@ def _error(answers: Floats, truth: Floats) -> str:
     return percent(float(np.quantile(np.abs(answers - truth), 0.95)))
 
 
-def _errors(result: ShareAnswers) -> None:
+def _errors(result: ShareResult) -> None:
     st.subheader("Errors over many queries")
     picture = answer_errors(result.answers, key=result.request.entry.key)
     result.request.draw(picture, key="marginals_errors", title="errors")
 
 
-def _worst_error(result: ShareAnswers) -> None:
+def _worst_error(result: ShareResult) -> None:
     """Draw the bound for all queries at once, beside the worst errors of many releases."""
     request, answers = result.request, result.answers
     plan, problem, queries = answers.plan, answers.problem, answers.queries
@@ -66,28 +66,24 @@ def _worst_error(result: ShareAnswers) -> None:
     dots = "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth."
     if is_sample:
         dots += " The promise is about all queries: the worst of those not drawn may be a little larger."
-    render_worst_error(
-        GuaranteeCheck(
-            problem=problem,
-            guarantee=answers.mechanism.guarantee(problem),
-            bound=bound,
-            details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
-            observed_on=sampled if is_sample else f"all {observed:,} queries",
-            dots=dots,
-            words=Called(over=f"{observed:,} sampled queries" if is_sample else "all queries"),
-            badge=request.badge(),
-            private=request.private,
-            note=ANSWERS_ONLY,
-        ),
-        key=f"{request.source.key}|{answers.mechanism!r}|{queries.width}|{queries.least}|{queries.signed}|"
-        f"{problem.neighbours}|{request.seed}",
-        work=answers.worst if plan.polynomial or direct_fits(queries) else None,
-        refusal=f"No release is previewed: it would hold {counts_at(queries, queries.width):,} counts, more than the "
-        f"{MAX_COUNTS:,} that fit. The promise beside is what it would be.",
+    words = ErrorWords(
+        observed_on=sampled if is_sample else f"all {observed:,} queries",
+        dots=dots,
+        called=Called(over=f"{observed:,} sampled queries" if is_sample else "all queries"),
+        details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
+        note=ANSWERS_ONLY,
     )
+    about = f"{queries.width}|{queries.least}|{queries.signed}|{problem.neighbours}"
+    key = f"{request.source.key}|{answers.mechanism!r}|{about}|{request.seed}"
+    work = answers.worst if plan.polynomial or direct_fits(queries) else None
+    refusal = (
+        f"No release is previewed: it would hold {counts_at(queries, queries.width):,} counts, more than the "
+        f"{MAX_COUNTS:,} that fit. The promise beside is what it would be."
+    )
+    render_worst_error(request, problem, answers.mechanism, words, beta=BETA, key=key, work=work, refusal=refusal)
 
 
-def _polynomial(result: ShareAnswers) -> None:
+def _polynomial(result: ShareResult) -> None:
     st.subheader("The polynomial")
     polynomial = result.answers.release.plan.polynomial
     assert polynomial is not None
@@ -96,7 +92,7 @@ def _polynomial(result: ShareAnswers) -> None:
     result.request.draw(picture, key="marginals_step", badge=PUBLIC, title="the polynomial")
 
 
-def _budget(result: ShareAnswers) -> None:
+def _budget(result: ShareResult) -> None:
     st.subheader("Privacy budget")
     plan = result.answers.plan
     colour = "marginals-direct" if plan.polynomial is None else result.request.entry.key
@@ -104,17 +100,13 @@ def _budget(result: ShareAnswers) -> None:
     result.request.draw(picture, key="marginals_levels", badge=PUBLIC, title="noise")
 
 
-def _winners(result: ShareAnswers) -> None:
+def _winners(result: ShareResult) -> None:
     answers, request = result.answers, result.request
     picture = winners_for(answers.mechanism, answers.problem, answers.queries, key=request.entry.key)
     request.draw(picture, key="marginals_map", badge=WINNERS, title="who wins where")
 
 
-def _one_query(result: ShareAnswers) -> None:
-    one_query(result.request.queries.domain.names, result.answers, result.packed)
-
-
-def _compared(result: ShareAnswers) -> None:
+def _compared(result: ShareResult) -> None:
     """Draw the errors of other ways to answer the same queries."""
     answers = result.answers
     direct = answers.plan.polynomial is None
@@ -131,7 +123,7 @@ def _compared(result: ShareAnswers) -> None:
         )
 
 
-def _code(result: ShareAnswers) -> str:
+def _code(result: ShareResult) -> str:
     request, queries = result.request, result.request.queries
     return request.code(
         queries=f"AtLeast(domain=dataset.domain, width={queries.width}, least={queries.least}, "
@@ -154,13 +146,13 @@ SHARES = Workbench(
     key="marginals",
     controls=draw_controls,
     promise=draw_promise,
-    compute=compute,
+    compute=ShareResult,
     headline=_headline,
     views={
         "Errors and promise": (_errors, _worst_error),
         "Method": (_polynomial, _budget),
         "Who wins where": _winners,
-        "Ask one": _one_query,
+        "Ask one": one_query,
     },
     slow=(_worst_error,),
     more=_compared,

@@ -28,7 +28,7 @@ from pages.plan.figure import planned_errors
 from pages.shell.private.figure import IF_N, known_before
 from pages.shell.private.promises import Offer, headline
 from pages.shell.theorem import observed
-from pages.tables.worst_error import GuaranteeCheck
+from pages.tables.worst_error import ErrorWords
 from tests.dprelease.plan.test_shares import TABLE
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
 from tests.pages.opening import sound
@@ -127,20 +127,15 @@ def test_one_number_has_the_conditions_beside_the_theorem(cases: list[Case]) -> 
 
 @pytest.mark.slow
 def test_tables_hold_no_preview_against_what_is_no_guarantee(cases: list[Case]) -> None:
-    script = 'from pages.tables.worst_error import _theorem\n_theorem(told["check"], told["worst"], ["Read."])'
+    script = (
+        "from pages.tables.worst_error import explanation, render_theorem\n"
+        "seen = explanation(told['worst'], told['bound'], None, told['words'], private=False)\n"
+        "render_theorem(told['bound'], told['guarantee'], told['words'], n=told['n'], seen=seen)"
+    )
+    names = ErrorWords(observed_on="all", dots="Read.", called=Called(), details="So it is made.")
     for case in cases:
-        check = GuaranteeCheck(
-            problem=case.problem,
-            guarantee=case.guarantee,
-            bound=case.bound,
-            details="So it is made.",
-            observed_on="all",
-            dots="",
-            words=Called(),
-            badge="",
-        )
-        lines = words(script, check=check, worst=SHOWN)
-        assert "Read." in lines
+        lines = words(script, bound=case.bound, guarantee=case.guarantee, n=case.problem.n, worst=SHOWN, words=names)
+        assert any(each.endswith("Read.") for each in lines)
         assert_no_promise(case, lines, given="If what is assumed below held: ")
         assert any(each.startswith("Observed: ") for each in lines) is case.bound.guaranteed, case.name
 
