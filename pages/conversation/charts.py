@@ -205,7 +205,9 @@ def conversation_map(
     picture = worst_map(
         worst=conversations.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, called=CALLED
     )
-    sentence = picture.sentence.replace("no mechanism can promise", "whoever must answer every question cannot promise")
+    sentence = picture.sentence.replace(
+        "no mechanism can promise", "a mechanism that must answer every question cannot promise"
+    )
     return dataclasses.replace(picture, sentence=sentence)
 
 

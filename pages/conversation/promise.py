@@ -28,7 +28,7 @@ def draw_promise(request: ConversationRequest) -> None:
         beta=BETA,
         others={entry.key: partial(make, entry) for entry in serving(request.queries, releases="conversation")},
     )
-    nobody = ("nobody who must answer all", "Least, if all are answered")
+    nobody = ("no mechanism that must answer all", "Least, if all are answered")
     target, questions = float(request.values["alpha"]), int(request.values["questions"])
     draw_offer(replace(offer, target=target, questions=questions, nobody=nobody))
     st.caption(

@@ -75,7 +75,7 @@ def _draw_counts(result: ConversationResult) -> None:
     refused = int(state.conversation.transcript().declined.sum()) if state.questions else 0
     price_help = (
         f"ε = {rounded_up(epsilon)} was charged when the conversation began and covers all of it; what is used up is "
-        "updates. Simulated on public data: nobody's privacy is spent."
+        "updates. Simulated on public data: no privacy budget is spent."
     )
     free_place, paid_place, refused_place, price_place = st.columns(4)
     free_place.metric("Free answers", f"{state.questions - paid - refused:,}")

@@ -48,7 +48,9 @@ def draw_worst_error(result: ConversationResult) -> None:
             else f"Here refusals are not ruled out with {mechanism.updates:,} updates (more would share one ε), and "
             "the promise is about answered questions only: so this mechanism is free to pass the wall."
         )
-        explanation = f"Hatched: impossible for whoever must answer every question. {lower.statement} {applies}"
+        explanation = (
+            f"Hatched: impossible for a mechanism that must answer every question. {lower.statement} {applies}"
+        )
     table(picture, title="worst error of whole conversations", key="ask_map_numbers")
     with result.refusal_place or st.container():
         st.subheader("No answer (⊥)")

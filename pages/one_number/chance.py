@@ -1,4 +1,4 @@
-"""The chance of an answer against how robust the data are: exact, observed on the reader's data, and impossible."""
+"""The chance of an answer against the robustness of the data: exact, observed, and impossible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CURVES = ("theory", "other-0")
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A data set on the curve: where it stands, its chance of an answer, and what to call it."""
+    """A data set on the curve: its place, its chance of an answer, and its name."""
 
     name: str
     x: float
@@ -27,7 +27,7 @@ class Place:
 
 
 def stability_axis(x: Floats, *, threshold: int) -> Axis:
-    """Whole rows that must change; by equal factors where the data are far beyond the threshold."""
+    """Return the axis of rows that must change, logarithmic where the data are far beyond the threshold."""
     log = bool(x[-1] > FAR * threshold)
     return Axis(
         title=f"stability: rows that must change{' (log)' if log else ''}",
@@ -47,21 +47,21 @@ def chance_curve(
     threshold: int | None = None,
     seen: Seen | None = None,
 ) -> Picture:
-    """Curves of answer chances, tinted under the first one; above what anybody can reach it is hatched.
+    """Return the picture of answer chances, shaded under the first curve and hatched where they are impossible.
 
     Args:
         curves: chances by the name of the curve, at the same places; at most two, the first with the wall.
-        data: data sets on the first curve, the reader's first; none where they may not be seen.
-        x: how robust data are: in whole rows, or as a share.
-        sentence: what the picture says.
-        threshold: where to draw a vertical line, if anywhere: about half of the runs answer there.
-        seen: what previews of the reader's data did, if there were any.
+        data: data sets on the first curve, the user's first; none where they may not be shown.
+        x: the axis of robustness, in whole rows or as a share.
+        sentence: the sentence of the picture.
+        threshold: the place of a vertical line, at which about half of the runs answer.
+        seen: the share of previews of the user's data with an answer, if there were previews.
     """
     first = next(iter(curves.values()))
     marks: list[Mark] = []
     table: dict[str, Sequence[float | None]] = {x.title: shortened(first.x)}
     if len(first.silent):
-        # Where the wall rises at once there is no room for the word, and little to say.
+        # Where the bound rises at once there is no room for the label.
         label = "impossible" if first.silent[len(first.x) // 5] < 0.8 else ""
         marks += [
             Wall(x=first.x, y=first.silent, end=1, label=label, corner="top left"),
@@ -80,14 +80,14 @@ def chance_curve(
         marks.append(Curve(role=role, name=name, x=curve.x, y=curve.answer, dash=dash))
         table[f"chance of an answer{f', {name}' if len(curves) > 1 else ''}"] = shortened(curve.answer)
     if len(first.silent):
-        table["most for whoever is never wrong"] = shortened(first.silent)
-        table["most for whoever may be wrong"] = shortened(first.anybody)
+        table["most if no answer may be wrong"] = shortened(first.silent)
+        table["most if wrong answers may be given"] = shortened(first.anybody)
     if threshold is not None:
         marks.append(Rule(role="quiet", x=threshold, label="half answer", dash="dash", line=2))
     if seen is not None and data:
-        told = f"{seen.answered:,} of {seen.trials:,} previews got an answer"
+        count = f"{seen.answered:,} of {seen.trials:,} previews got an answer"
         interval = f"{percent(seen.low)} to {percent(seen.high)} with 95% confidence"
-        hover = [f"{told}: {percent(seen.share)} ({interval})"]
+        hover = [f"{count}: {percent(seen.share)} ({interval})"]
         marks.append(
             Dots(
                 role="released",
@@ -100,12 +100,12 @@ def chance_curve(
                 hover=hover,
             )
         )
-    for place, each in reversed(list(enumerate(data))):  # the reader's on top
+    for place, each in reversed(list(enumerate(data))):  # the user's on top
         shape, size = ("diamond", 8) if place else ("circle", 7)
         at = f"{each.x:,.0f} rows" if threshold is not None else percent(each.x)
         hover = [f"{each.name}: {at}, chance of an answer {nearly(each.chance, digits=4)}"]
         marks.append(Dots(role="true", x=[each.x], y=[each.chance], shape=shape, size=size, hover=hover))
-    # Only beside the reader's data: their neighbours are often on the same spot.
+    # Only the user's data have a label: their neighbours are often at the same place.
     for mine in data[:1]:
         past = mine.x > (first.x[0] + first.x[-1]) / 2
         marks.append(

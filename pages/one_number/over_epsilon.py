@@ -1,4 +1,4 @@
-"""Over epsilon: errors of three mechanisms, refusals of the stable median, ranks of the exponential one."""
+"""Pictures over ε: errors of three mechanisms, refusals of the stable median, ranks of the exponential median."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ LOSSES = Axis(
     ticks=EPSILONS[::2],  # all of them do not fit on a phone
 )
 ROOM = 2.5
-"""How many times smaller than the smallest number 0 is drawn, where factors are equal."""
+"""The smallest number is this many times the place of 0 on a logarithmic axis."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """The place of 0 on an axis of equal factors, below all other numbers."""
+    """The place of 0 on a logarithmic axis, below all other numbers."""
 
     zero: float
 
     def over(self, values: Floats) -> Floats:
-        """Where values are drawn."""
+        """Return the heights at which values are drawn."""
         return np.maximum(values, self.zero)
 
     def axis(self, title: str, *, high: float, form: str = "", n: int = 0) -> Axis:
-        """An axis that names it."""
+        """Return an axis on which this place is named 0."""
         return Axis(
             title=f"{title} (log)",
             log=True,
@@ -52,24 +52,24 @@ class Floor:
 
 
 def floor_below(*values: Floats) -> Floor:
-    """A place for 0 below every other one of these."""
-    seen = np.concatenate(values)
-    return Floor(zero=float(seen[seen > 0].min(initial=1.0)) / ROOM)
+    """Return a place for 0 below every positive value."""
+    together = np.concatenate(values)
+    return Floor(zero=float(together[together > 0].min(initial=1.0)) / ROOM)
 
 
 def _here(epsilon: float) -> Rule:
-    """Where the page's epsilon stands."""
+    """Return the line at the page's ε."""
     return Rule(role="ink", x=min(max(epsilon, EPSILONS[0]), EPSILONS[-1]), width=1.5)
 
 
-def errors_over_epsilon(*, found: Comparison, epsilon: float) -> Picture:
-    """How far 95 in 100 answers lie from the exact value, given an answer, over epsilon."""
-    unit, losses = found.domain.unit, np.array(EPSILONS)
-    answered = found.error[~np.isnan(found.error)]
+def errors_over_epsilon(*, comparison: Comparison, epsilon: float) -> Picture:
+    """Return the picture of the 95% error, given an answer, over ε."""
+    unit, losses = comparison.domain.unit, np.array(EPSILONS)
+    answered = comparison.error[~np.isnan(comparison.error)]
     floor = floor_below(answered)
     marks: list[Mark] = []
     table: dict[str, Sequence[Any]] = {"epsilon": list(EPSILONS)}
-    for place, (key, errors) in enumerate(zip(KEYS, found.error, strict=True)):
+    for place, (key, errors) in enumerate(zip(KEYS, comparison.error, strict=True)):
         name, role, known = entry(key).title, f"mechanism:{key}", ~np.isnan(errors)
         y = floor.over(errors[known])
         hover = [
@@ -78,12 +78,12 @@ def errors_over_epsilon(*, found: Comparison, epsilon: float) -> Picture:
         ]
         marks += [
             Curve(role=role, name=name, x=losses[known], y=y, width=2, legend=False),
-            # Each smaller than the last: at 0 they are on the same spot.
+            # Each is smaller than the last, because at 0 they coincide.
             Dots(role=role, name=name, x=losses[known], y=y, size=14 - 3 * place, hover=hover),
         ]
         table[name] = shortened(errors)
     column = nearest(epsilon)
-    near, mean = found.error[1:, column]
+    near, mean = comparison.error[1:, column]
     return Picture(
         title="Error given an answer",
         x=LOSSES,
@@ -96,8 +96,8 @@ def errors_over_epsilon(*, found: Comparison, epsilon: float) -> Picture:
     )
 
 
-def refusals_over_epsilon(*, found: Comparison, sides: AgainstEpsilon, epsilon: float) -> Picture:
-    """The stable median's chance of a refusal: exact, observed, and the least anybody can have who is never wrong."""
+def refusals_over_epsilon(*, comparison: Comparison, sides: AgainstEpsilon, epsilon: float) -> Picture:
+    """Return the picture of refusals of the stable median: exact, observed, and impossible."""
     return _over_epsilon(
         sides,
         Wall(x=CURVE, y=sides.wall, end=0, label="impossible" if _room(sides.wall) else "", corner="bottom left"),
@@ -105,44 +105,45 @@ def refusals_over_epsilon(*, found: Comparison, sides: AgainstEpsilon, epsilon: 
         epsilon=epsilon,
         title="Refusals",
         names=("refused", "exact chance"),
-        sentence=f"Only the stable median refuses. Its stability is {found.stable:,} here: it answers in 95 of 100 "
-        f"runs {_from(CURVE[sides.promise <= 0.05])}. Hatched is impossible for whoever never gives a wrong answer "
-        f"with δ = {exactly(found.delta)}: the best that could be would do so {_from(CURVE[sides.wall <= 0.05])}.",
+        sentence=f"Only the stable median refuses. Its stability is {comparison.stable:,} here: it answers in 95 of "
+        f"100 runs {_from(CURVE[sides.promise <= 0.05])}. Hatched is impossible for a mechanism that never gives a "
+        f"wrong answer with δ = {exactly(comparison.delta)}: the best that could be would do so "
+        f"{_from(CURVE[sides.wall <= 0.05])}.",
     )
 
 
 def _from(losses: Floats) -> str:
-    """From which loss on."""
+    """Return the smallest ε of these in words."""
     return f"from ε = {significant(float(losses[0]))} on" if len(losses) else "at no ε shown"
 
 
 def _room(wall: Floats) -> bool:
-    """Whether a word fits below the wall, in its corner."""
+    """Return whether a label fits below the lower bound, in its corner."""
     return bool(wall[len(CURVE) // 8] > 0.2)
 
 
 def ranks_over_epsilon(
-    *, found: Comparison, sides: AgainstEpsilon, promised: float, impossible: float, epsilon: float
+    *, comparison: Comparison, sides: AgainstEpsilon, promised: float, impossible: float, epsilon: float
 ) -> Picture:
-    """Rows between the exponential median and the true one: promised, observed, and what nobody can promise.
+    """Return the picture of rows between the exponential median and the true one: guaranteed, observed, impossible.
 
     Args:
-        found: the previews.
-        sides: the same over epsilon.
-        promised: the promise at the loss nearest to epsilon.
-        impossible: the wall there.
-        epsilon: the page's.
+        comparison: the previews.
+        sides: the same over ε.
+        promised: the guaranteed error at the ε of the grid nearest to the page's.
+        impossible: the lower bound there.
+        epsilon: the page's ε.
     """
-    n, column = found.n, nearest(epsilon)
+    n, column = comparison.n, nearest(epsilon)
     floor = floor_below(sides.seen, sides.low, sides.high, sides.promise, sides.wall, sides.hard, np.array([1 / n]))
     above = replace(
         sides, **{name: floor.over(getattr(sides, name)) for name in ("seen", "low", "high", "promise", "wall", "hard")}
     )
     top = float(max(each.max() for each in (above.promise, above.high, above.hard)))
     label = "impossible to promise" if _room(np.log(above.wall / floor.zero) / np.log(top / floor.zero)) else ""
-    nobody = f"; nobody who always answers can promise less than {percent(impossible)} for all data (hatched)"
-    alone = (
-        " One data set may do better than anybody can promise for all: dots in the hatched part are no contradiction."
+    bound = f"; a mechanism that always answers cannot promise less than {percent(impossible)} for all data (hatched)"
+    one_data_set = (
+        " One data set may do better than any guarantee for all data: dots in the hatched part are no contradiction."
     )
     picture = _over_epsilon(
         above,
@@ -154,7 +155,7 @@ def ranks_over_epsilon(
         sentence=f"Near ε = {EPSILONS[column]:g}, 95 in 100 exponential medians "
         f"{missed(float(sides.seen[column]), n)} (dots; strokes: 95% interval). On the hardest data known they "
         f"{missed(float(sides.hard[column]), n)} (diamonds). Promised: {percent(promised)}"
-        f"{nobody if impossible else ''}.{alone if sides.wall.any() else ''}",
+        f"{bound if impossible else ''}.{one_data_set if sides.wall.any() else ''}",
         n=n,
         exact=sides,
     )
@@ -165,7 +166,7 @@ def ranks_over_epsilon(
 
 
 def missed(off: float, n: int) -> str:
-    """How far answers lie from the median, as a share and as rows; none in between is its own cell."""
+    """Return a distance from the median in words: as a share of the rows and as rows, or its own cell."""
     if off <= 0:
         return "fall in the median's own cell"
     count = f"{off * n:,.0f}" if off * n >= 10 else f"{off * n:.3g}"
@@ -184,23 +185,22 @@ def _over_epsilon(
     n: int = 0,
     exact: AgainstEpsilon | None = None,
 ) -> Picture:
-    """What is impossible, the promise, what was seen and what happens on hard data, and the page's epsilon.
+    """Return the picture over ε: impossible, guaranteed, observed, and observed on hard data.
 
     Args:
-        drawn: the numbers where they are drawn.
-        wall: what is impossible.
-        y: of shares.
-        epsilon: the page's.
-        title: of the picture.
-        names: of what was seen, and of the promise.
-        sentence: what the picture says.
-        n: to tell shares in rows too; 0: not.
-        exact: the numbers as they are, where 0 is drawn elsewhere.
+        drawn: the numbers as they are drawn.
+        wall: the impossible.
+        y: the axis of shares.
+        epsilon: the page's ε.
+        title: the title of the picture.
+        names: the names of the observed shares and of the guarantee.
+        sentence: the sentence of the picture.
+        n: the number of rows, to give shares in rows too; 0 for shares alone.
+        exact: the numbers themselves, where 0 is drawn elsewhere.
     """
-    told = exact or drawn
+    numbers = exact or drawn
 
-    def said(name: str, values: Floats) -> list[str]:
-        """What dots say when pointed at."""
+    def hover(name: str, values: Floats) -> list[str]:
         counted = [f" ({rows(value, n)})" if n else "" for value in values.tolist()]
         return [
             f"{name}, ε = {at:g}: {percent(value)}{count}"
@@ -218,19 +218,19 @@ def _over_epsilon(
             y=drawn.seen,
             low=drawn.low,
             high=drawn.high,
-            hover=said(names[0], told.seen),
+            hover=hover(names[0], numbers.seen),
         ),
     ]
     points = [int(np.argmin(np.abs(np.log(CURVE / at)))) for at in EPSILONS]
     table: dict[str, Sequence[Any]] = {
         "epsilon": list(EPSILONS),
-        names[0]: shortened(told.seen),
-        "from": shortened(told.low),
-        "to (95% confidence)": shortened(told.high),
-        f"{names[1]}, near": shortened(told.promise[points]),
-        "impossible below, near": shortened(told.wall[points]),
+        names[0]: shortened(numbers.seen),
+        "from": shortened(numbers.low),
+        "to (95% confidence)": shortened(numbers.high),
+        f"{names[1]}, near": shortened(numbers.promise[points]),
+        "impossible below, near": shortened(numbers.wall[points]),
     }
-    if len(told.hard):
+    if len(numbers.hard):
         name = f"{names[0]}, hard data"
         marks.append(
             Dots(
@@ -240,8 +240,8 @@ def _over_epsilon(
                 y=drawn.hard,
                 shape="diamond",
                 hollow=[True] * len(EPSILONS),
-                hover=said(name, told.hard),
+                hover=hover(name, numbers.hard),
             )
         )
-        table[name] = shortened(told.hard)
+        table[name] = shortened(numbers.hard)
     return Picture(title=title, x=LOSSES, y=y, marks=marks, sentence=sentence, table=table)

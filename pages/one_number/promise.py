@@ -32,7 +32,7 @@ from pages.shell.theorem import theorem_card
 
 BETA = 0.05
 """Failure probability: the guarantee holds in 95 of 100 runs."""
-SAID = "What holds whatever your rows are:"
+INTRODUCTION = "What holds whatever your rows are:"
 CLIPPED, COUNTED = "clipped_mean", "counted-mean"
 
 
@@ -54,7 +54,7 @@ def draw_promise(request: OneNumberRequest) -> None:
         mechanism.guarantee(problem),
         n=n,
         covers="for each single answer",
-        said=SAID,
+        said=INTRODUCTION,
         mechanism=request.entry.references,
     )
 
@@ -71,7 +71,7 @@ def _stable(mechanism: StableMedian, problem: Problem) -> Picture:
             "Least n for that": f"{rows:,}",
             "Chance at the edge, δ": rounded_up(mechanism.guarantee(problem).delta),
             "Always answering: misses by": percent(promised_error(always, problem, beta=BETA)),
-            "Nobody promises less than": percent(wall.value) if wall is not None else "not known",
+            "Impossible below (lower bound)": percent(wall.value) if wall is not None else "not known",
         }
     )
     curve = stable_chances(mechanism, problem, stable=needed)
@@ -105,11 +105,11 @@ def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
             "Rows n": f"{problem.n:,}",
         }
     )
-    at_most = in_100(float(vote_chance(plan, epsilon=epsilon, agreement=1.0)))
+    highest = in_100(float(vote_chance(plan, epsilon=epsilon, agreement=1.0)))
     when = (
         f"is given with chance 95% or more where {enough} of subsamples agree"
         if enough
-        else f"is given in {at_most} runs where all subsamples agree"
+        else f"is given in {highest} runs where all subsamples agree"
     )
     return chance_curve(
         curves={mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)},

@@ -1,4 +1,4 @@
-"""What came out of many runs: refusals apart, answers of one that never refuses, and the votes of subsamples."""
+"""Pictures of many runs: outcomes, answers of a mechanism that never refuses, and the votes of subsamples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHAPES = {"the right answer": ("released", "circle"), "no answer": ("quiet", "x"
 
 
 def outcomes(*, refused: float, wrong: float) -> Picture:
-    """A hundred runs as a hundred dots: the right answer, no answer, another one.
+    """Return the picture of a hundred runs as a hundred dots: the right answer, no answer, another one.
 
     Args:
         refused: share of runs without an answer.
@@ -57,7 +57,7 @@ def outcomes(*, refused: float, wrong: float) -> Picture:
 
 
 def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
-    """Where a mechanism that always answers would have answered, beside the exact quantile; all of its answers.
+    """Return the picture of the answers of a mechanism that always answers, beside the exact quantile.
 
     Args:
         domain: the ordered cells.
@@ -71,7 +71,7 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
     shares = np.bincount((values - low) // step, minlength=len(starts)) / len(values)
     edges = domain.low + np.append(starts, starts[-1] + step) * domain.width
     exact = float(domain.points()[truth])
-    # Air on both sides, so that one cell alone is not as wide as the picture.
+    # Both sides have room, so that one cell alone is not as wide as the picture.
     air = 0.15 * max(edges[-1] - edges[0], 6 * domain.width)
     hover = [
         f"{significant(start)} to {significant(end)}{unit}: {percent(share)} of runs"
@@ -104,7 +104,7 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
 
 
 def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Picture:
-    """Share of subsamples that give each answer, the whole data's answer in dark, the others where they would be wrong.
+    """Return the picture of the share of subsamples that give each answer, that of the whole data in dark.
 
     Args:
         names: of the answers, in order.

@@ -47,12 +47,12 @@ def real_salaries(outcome: Outcome[Any]) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("Error, given an answer")
-        picture = errors_over_epsilon(found=comparison, epsilon=epsilon)
+        picture = errors_over_epsilon(comparison=comparison, epsilon=epsilon)
         _draw(picture, seed=seed, name="error", title="error over ε")
     with right:
         st.subheader("Refusals")
         unanswered = remembered(f"salaries_refusals|{n}|{seed}", lambda: refusals(comparison))
-        picture = refusals_over_epsilon(found=comparison, sides=unanswered, epsilon=epsilon)
+        picture = refusals_over_epsilon(comparison=comparison, sides=unanswered, epsilon=epsilon)
         _draw(picture, seed=seed, name="refusal", title="refusals over ε")
     st.caption(
         f"{TRIALS} runs at each ε.",
@@ -71,7 +71,7 @@ def rows_off(outcome: Outcome[Any]) -> None:
     ranks_off = remembered(f"salaries_ranks|{n}|{seed}", lambda: ranks(comparison))
     promised, impossible = promised_rank(comparison, EPSILONS[nearest(epsilon)])
     picture = ranks_over_epsilon(
-        found=comparison, sides=ranks_off, promised=promised, impossible=impossible, epsilon=epsilon
+        comparison=comparison, sides=ranks_off, promised=promised, impossible=impossible, epsilon=epsilon
     )
     _draw(picture, seed=seed, name="rank", title="rows off over ε")
 

@@ -91,10 +91,10 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
         # The most that can be is 1 where its closed form says so: no rounding.
         sentence=f"Data of stability {stable:,} get an answer with chance {nearly(mine)}; {seen.answered:,} of "
         f"{seen.trials:,} previews got one ({percent(seen.low)} to {percent(seen.high)} with 95% confidence). Hatched: "
-        "nobody who never gives a wrong answer can answer so often; on these data the most is "
+        "a mechanism that is never wrong cannot answer so often; on these data the most is "
         f"{nearly(runs.most, certain=runs.most >= 1)}. "
-        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: these data with "
-        "one row changed.",
+        "Dotted: the most if wrong answers may be given, on the worst data of that stability. Diamonds: these data "
+        "with one row changed.",
     )
 
 

@@ -100,5 +100,5 @@ def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, probl
         x=Axis(title="agreement of the subsamples", low=0.5, high=1, form="~p"),
         sentence=f"Where {nearly_percent(law.agreement)} of subsamples agree, the answer is given with chance "
         f"{nearly(data[0].chance)}; below the curve the runs answer, above it they refuse. No wall is drawn: what "
-        "nobody can do depends on how many rows must change before the answer does, and agreement does not tell that.",
+        "is impossible depends on how many rows must change before the answer does, and agreement does not tell that.",
     )

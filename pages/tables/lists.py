@@ -37,7 +37,7 @@ FIRST_INPUT = {0, 7}
 LEAD = (
     "Each row is a private **decision list**: *if it is in the top ten: yes; else if rural: no; else yes*. "
     "What share of the lists says yes to an input, such as a college?",
-    "Whether a list says yes hangs on its first rule that holds. A polynomial in the literals of a list comes near "
+    "Whether a list says yes depends on its first rule that holds. A polynomial in the literals of a list comes near "
     "that, and its coefficients, added up over all lists and released with noise, answer every input at once (Thaler, "
     "Ullman and Vadhan 2012).",
 )
@@ -81,7 +81,7 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inp
             key="lists-of",
             own="Your file: columns with rules" if held and not held.by_person else "",
             why_not=BY_PERSON if held else NOT_SENT,
-            help_text="Generated rows are nobody's: previews on them cost nothing. The Data page takes a file of "
+            help_text="Generated rows are synthetic: previews on them cost nothing. The Data page takes a file of "
             "yours.",
         )
         rules = whole("Rules of a list k", 1, 5, 3, key="rules")

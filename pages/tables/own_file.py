@@ -1,4 +1,4 @@
-"""Columns of one's own file as yes/no attributes or decision lists: named by a person, never read off private rows."""
+"""Columns of a user's file as yes/no attributes or decision lists: typed by the user, never read from private rows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pages.data.upload import HeldFile
 
 MAX_COLUMNS = 24
 OTHERS = re.compile(r"(>|=>|<=|=<|≤)\s*[-−+]?[0-9.]+")
-"""Comparisons that are no predicate; what is no number behind the sign may be a label."""
+"""Comparisons that are no predicate; text behind the sign that is no number may be a label."""
 QUOTED = re.compile(r'"(.+)"|“(.+)”')
-"""A value that would be read as a comparison: files have labels such as >30 and <=50K."""
+"""A value in quotes, which would otherwise be a comparison: files have labels such as >30 and <=50K."""
 VALUE = "A value that begins with such a sign is typed in quotes."
 HELP = (
     "Values or thresholds, separated by commas. A word such as yes makes the attribute “column is yes”; “>= 40” makes "
@@ -28,7 +28,7 @@ HELP = (
 
 
 def own_predicates(held: HeldFile) -> Source | None:
-    """The held file's predicates; None until two are named."""
+    """Draw the controls for predicates of the file; return them, or None until two are named."""
     columns = st.multiselect(
         "Columns",
         held.table.columns,
@@ -38,7 +38,7 @@ def own_predicates(held: HeldFile) -> Source | None:
     )
     predicates: list[Predicate] = []
     for column in columns:
-        predicates += _named(held, column)
+        predicates += _predicates(held, column)
     unique = {predicate.name: predicate for predicate in predicates}
     if len(unique) < 2:
         st.caption("Name at least two attributes.")
@@ -48,8 +48,8 @@ def own_predicates(held: HeldFile) -> Source | None:
     return Source(origin=held.origin, reading=YesNo(predicates=tuple(unique.values())))
 
 
-def _named(held: HeldFile, column: str) -> list[Predicate]:
-    """The attributes that one column's text names."""
+def _predicates(held: HeldFile, column: str) -> list[Predicate]:
+    """Draw the control for one column; return the predicates that its text names."""
     text = st.text_input(
         f"{column}: yes where it is",
         value="1",
@@ -58,15 +58,15 @@ def _named(held: HeldFile, column: str) -> list[Predicate]:
         max_chars=400,
         key=f"{held.prefix}cube-{held.table.columns.index(column)}",
     )
-    return [parsed(column, part.strip()) for part in str(text).split(",") if part.strip()]
+    return [parse_predicate(column, part.strip()) for part in str(text).split(",") if part.strip()]
 
 
-def parsed(column: str, part: str) -> Predicate:
-    """One predicate: “>= 40”, “< 18”, or a value, which may stand in quotes."""
+def parse_predicate(column: str, part: str) -> Predicate:
+    """Return the predicate of a text: “>= 40”, “< 18”, or a value, which may stand in quotes."""
     if quoted := QUOTED.fullmatch(part):
         return Predicate(column=column, value=quoted[1] or quoted[2])
     part = f">={part[1:]}" if part.startswith("≥") else part
-    if OTHERS.fullmatch(part):  # as a value it would stand in no row
+    if OTHERS.fullmatch(part):  # no row has it as a value
         raise ParameterError(f"A threshold is written as “>= 40” or “< 18” is. {VALUE}")
     for sign, kind in ((">=", "at least"), ("<", "below")):
         if part.startswith(sign):
@@ -78,7 +78,7 @@ def parsed(column: str, part: str) -> Predicate:
 
 
 def own_lists(held: HeldFile, rules: int) -> Source | None:
-    """The held file's decision lists of so many rules; None until variables and columns are named."""
+    """Draw the controls for decision lists of so many rules; return them, or None until all are named."""
     columns, needed = held.table.columns, 2 * rules + 1
     if len(columns) < needed:
         st.caption(
@@ -110,7 +110,7 @@ def own_lists(held: HeldFile, rules: int) -> Source | None:
 
 
 def _column(held: HeldFile, part: str, place: int) -> str:
-    """One part's column, at first the one in its place."""
+    """Draw the control for the column of one part; return its name."""
     return str(
         st.selectbox(part, held.table.columns, index=place, key=f"{held.prefix}lists-{part}", persist_state="session")
     )

@@ -1,4 +1,4 @@
-"""Distances of all tables, method beside method; the cells of one table, and their errors over predicted noise."""
+"""Pictures of all tables by each method, of the cells of one table, and of their errors over predicted noise."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region
 from pages.charts.words import minus, percent, rows, shortened, significant
 
 MAX_CELLS = 16
-"""Cells of a table that are drawn: the fullest; all others are in its numbers."""
+"""Cells of a table that are drawn, the fullest first; its numbers hold all."""
 MAX_LINES = 100
-"""Tables whose previews are lines of their own; of more, the area from their closest to their furthest is shaded."""
+"""Tables with a line each for their previews; of more, the area from closest to furthest preview is shaded."""
 MAX_NUMBERS = 4
 """Along the axis of a cell's rows."""
 LINE, GAP = 13, 9
@@ -29,12 +29,12 @@ THIS, OTHERS = "this preview", "other previews"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Distances:
-    """How far some tables are from the true ones.
+    """Distances of released tables from the true ones.
 
     Attributes:
-        name: of the method, or of the kind of tables.
-        role: of its marks.
-        of: what each table is of.
+        name: the name of the method, or of the kind of tables.
+        role: the role of its marks.
+        of: the attributes of each table in words.
         far: half the differences as a share of n, (previews, tables), tables > 0.
     """
 
@@ -45,24 +45,24 @@ class Distances:
 
 
 def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
-    """A dot for each table, closest to furthest; a line from its closest to its furthest preview; medians ringed.
+    """Return the picture with a dot for each table, closest to furthest, a line for its previews, and ringed medians.
 
     Args:
-        series: the chosen method first.
-        noun: what the dots are, in the plural.
+        series: the distances by method, the selected one first.
+        noun: the plural noun for the dots.
         n: rows.
     """
     marks: list[Mark] = []
     medians = [float(np.median(each.far.mean(axis=0))) for each in series]
     columns: dict[str, list[Any]] = {"method": [], noun: [], "mean": [], "lowest": [], "highest": []}
     for each, median in zip(series, medians, strict=True):
-        name = f"{each.name}: median {percent(median)}"  # in the picture it would lie on dots or on the axis
+        name = f"{each.name}: median {percent(median)}"  # a label in the picture would cover dots or the axis
         mean = each.far.mean(axis=0)
         order = np.argsort(mean, kind="stable")
         middle, low, high = mean[order], each.far.min(axis=0)[order], each.far.max(axis=0)[order]
         names = [each.of[place] for place in order]
         x, many = (np.arange(len(order)) + 0.5) / len(order), len(order) > MAX_LINES
-        if many:  # so many lines would hide each other and the dots
+        if many:  # so many lines would hide one another and the dots
             marks.append(Band(role=each.role, name=name, legend=False, x=x, low=low, high=high))
         marks.append(
             Dots(
@@ -96,31 +96,31 @@ def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
 
 
 def errors_within(errors: Floats, *, noun: str, role: str, n: int) -> Picture:
-    """Share of the answers of one release that err by at most so much.
+    """Return the picture of the share of answers of one release within an error.
 
     Args:
         errors: absolute errors, shares of n, (Q,).
-        noun: what the answers are, in the plural.
-        role: of the curve.
+        noun: the plural noun for the answers.
+        role: the role of the curve.
         n: rows.
     """
     shares = np.linspace(0, 1, 101)
     within = np.quantile(errors, shares)
-    half, most = (float(np.quantile(errors, share)) for share in (0.5, 0.95))
+    median, high = (float(np.quantile(errors, share)) for share in (0.5, 0.95))
     return Picture(
         title=f"Errors of all {noun}",
         x=Axis(title="error, share of n", low=0, form=".3~p", rows=n),
         y=Axis(title=f"{noun} within it", low=0, high=1, form="~p"),
         marks=[Curve(role=role, x=within, y=shares, width=2)],
-        sentence=f"Half of the {len(errors):,} {noun} err by at most {percent(half)} in this release, 95 in 100 by at "
-        f"most {percent(most)} ({rows(most, n)}), the worst by {percent(float(errors.max()))}.",
+        sentence=f"Half of the {len(errors):,} {noun} err by at most {percent(median)} in this release, 95 in 100 by "
+        f"at most {percent(high)} ({rows(high, n)}), the worst by {percent(float(errors.max()))}.",
         table={f"share of {noun}": shortened(shares), "error": shortened(within)},
         height=320,
     )
 
 
 def _compared(series: Sequence[Distances], noun: str) -> str:
-    """Median and mean of the first method, then the others beside it."""
+    """Return median and mean of the first method, and the means of the others, in words."""
     first, *others = series
     means, count = first.far.mean(axis=1), first.far.shape[1]
     text = (
@@ -136,10 +136,10 @@ def _compared(series: Sequence[Distances], noun: str) -> str:
 
 
 def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats) -> Picture:
-    """True and released rows of the fullest cells of one table.
+    """Return the picture of true and released rows of the fullest cells of one table.
 
     Args:
-        cells: what each is, (C,).
+        cells: the cells in words, (C,).
         truth: true rows, (C,); not private.
         released: rows in one previewed release, (C,).
     """
@@ -147,7 +147,7 @@ def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats) 
     places = np.arange(len(order))
     errors = released - truth
     worst = int(np.abs(errors).argmax())
-    # Marks of empty cells are whole: the axis begins before 0.
+    # The axis begins before 0, so that marks of empty cells are whole.
     drawn = np.concatenate([truth[order], released[order]])
     low = min(0.0, float(drawn.min())) - 0.03 * float(drawn.max())
     return Picture(
@@ -189,19 +189,19 @@ def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats) 
 def cell_errors(
     *, cells: Sequence[str], truth: NDArray[Any], released: Floats, predicted: float, observed: float, trials: int
 ) -> Picture:
-    """Errors in rows of the fullest cells in a few previews, over the noise predicted before anything was fitted.
+    """Return the picture of errors of the fullest cells in a few previews, over the noise predicted before the fit.
 
     Args:
-        cells: what each is, (C,).
+        cells: the cells in words, (C,).
         truth: true rows, (C,); not private.
         released: rows in some previewed releases, (previews, C).
-        predicted: standard deviation of a cell of the unbiased table, in rows.
-        observed: the same, observed.
-        trials: previews it was observed in.
+        predicted: the predicted standard deviation of a cell of the unbiased table, in rows.
+        observed: the observed standard deviation.
+        trials: the number of previews in which it was observed.
     """
     order, errors = _fullest(truth), released - truth
     marks: list[Mark] = [Region(role="theory", x=(-wide * predicted, wide * predicted)) for wide in (2, 1)]
-    for name, role, shape, found in (
+    for name, role, shape, previews in (
         (OTHERS, "quiet", "circle-open", errors[1:]),
         (THIS, "released", "cross-thin-open", errors[:1]),
     ):
@@ -209,12 +209,12 @@ def cell_errors(
             Dots(
                 role=role,
                 name=name,
-                x=found[:, order].reshape(-1),
-                y=np.tile(np.arange(len(order)), len(found)),
+                x=previews[:, order].reshape(-1),
+                y=np.tile(np.arange(len(order)), len(previews)),
                 shape=shape,
                 hover=[
                     f"{cells[cell]}\n{name}: off by {minus(f'{each[cell]:+,.1f}')} rows"
-                    for each in found
+                    for each in previews
                     for cell in order
                 ],
             )
@@ -236,25 +236,25 @@ def cell_errors(
 
 
 def _few(low: float, high: float) -> tuple[float, ...]:
-    """Numbers of rows along an axis: on a phone more would meet, beside the cells' names."""
+    """Return the ticks of an axis of rows, few enough for a phone."""
     places = nice(low, high, whole=True)
     return tuple(places[::2] if len(places) > MAX_NUMBERS else places)
 
 
 def tenths(counts: Floats) -> list[float]:
-    """Rows to a tenth: four digits would blur the cells of many rows."""
+    """Return rows to a tenth; four digits would be too few for cells of many rows."""
     rounded: list[float] = (np.round(counts, 1) + 0.0).tolist()
     return rounded
 
 
 def _fullest(truth: NDArray[Any]) -> list[int]:
-    """The cells that are drawn, fullest first."""
+    """Return the cells that are drawn, fullest first."""
     places: list[int] = np.argsort(-truth, kind="stable")[:MAX_CELLS].tolist()
     return places
 
 
 def _lines(cells: Sequence[str]) -> int:
-    """Lines of the names: one, or one for each attribute."""
+    """Return the number of lines of a name: one, or one for each attribute."""
     return 1 if max(map(len, cells)) <= LONGEST else cells[0].count(", ") + 1
 
 

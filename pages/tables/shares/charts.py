@@ -1,4 +1,4 @@
-"""A polynomial bent toward a step, what each level costs, errors over many queries, and shares of decision lists."""
+"""Pictures of a polynomial near a step, the noise of each level, errors of many queries, and shares of lists."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Mark, Picture, R
 from pages.charts.words import percent, rows, shortened, significant
 
 STEPS = 120
-"""Places of the curve between 0 and k."""
+"""Points of the curve between 0 and k."""
 EXACT = 1e-9
 """A bias below this is rounding."""
 SHARES = np.concatenate([np.linspace(0.01, 0.99, 50), [0.999]])
 """Shares of the queries at which curves are drawn."""
 LEAST_POWER = -7
-"""The axis of errors begins here at the latest: a tenth of a row in a million. Smaller errors are at its left end."""
+"""The smallest power of ten on the axis of errors; smaller errors are at its left end."""
 MAX_TICKS = 6
 SPENT, ADDED = "share of the privacy budget", "share of an answer's variance"
 BY_POLYNOMIAL, BETWEEN = "polynomial, observed", "between bounds, observed"
@@ -31,12 +31,12 @@ DIRECT = "mechanism:marginals-direct"
 
 
 def step_curve(*, polynomial: Polynomial, key: str, used: bool) -> Picture:
-    """The target and the polynomial on 0 .. k, and how far the bias lets it be from the target.
+    """Return the picture of the target and the polynomial on 0 .. k, with the band of the bias.
 
     Args:
-        polynomial: what is drawn.
-        key: of the mechanism.
-        used: whether the release rests on it, or the marginals themselves are released.
+        polynomial: the polynomial.
+        key: the key of the mechanism, for its colour.
+        used: whether the release uses it; otherwise the marginals themselves are released.
     """
     width, gamma = polynomial.width, polynomial.gamma
     wanted, values = target(width=width, least=polynomial.least), np.array(polynomial.values)
@@ -82,24 +82,24 @@ def step_curve(*, polynomial: Polynomial, key: str, used: bool) -> Picture:
 
 
 def level_bars(*, plan: MarginalsPlan, counts: list[int], key: str) -> Picture:
-    """For each released level: its share of the budget and of the noise in an answer.
+    """Return the picture of each level's share of the budget and of the variance of an answer.
 
     Args:
-        plan: what is released.
-        counts: counts in each level.
-        key: of the mechanism.
+        plan: the released levels and their noise.
+        counts: the number of counts in each level.
+        key: the key of the mechanism, for its colour.
     """
     spent, added = level_shares(plan)
     names = [f"{noise.level} attribute{'s' if noise.level > 1 else ''}" for noise in plan.noise]
     noisy = [float(np.sqrt(noise.variance)) for noise in plan.noise]
     sentence = "Nothing is released: every answer is a constant, because noise would cost more than it tells."
     if names:
-        most = int(spent.argmax())
+        largest = int(spent.argmax())
         each = "; ".join(
             f"{count:,} counts of {name}, each with noise of {significant(row)} rows"
             for count, name, row in zip(counts, names, noisy, strict=True)
         )
-        sentence = f"Released are {each}. The level of {names[most]} gets {100 * spent[most]:.0f}% of the budget."
+        sentence = f"Released are {each}. The level of {names[largest]} gets {100 * spent[largest]:.0f}% of the budget."
     middle = np.arange(len(names))
     return Picture(
         title="Noise budget of each level",
@@ -132,11 +132,11 @@ def level_bars(*, plan: MarginalsPlan, counts: list[int], key: str) -> Picture:
 
 
 def answer_errors(shown: MarginalAnswers, *, key: str) -> Picture:
-    """Share of queries whose answer is within an error: by the polynomial, between its bounds, directly.
+    """Return the picture of shares of queries within an error: by the polynomial, between its bounds, directly.
 
     Args:
         shown: the answers and the truth.
-        key: of the mechanism.
+        key: the key of the mechanism, for its colour.
     """
     errors = {
         BY_POLYNOMIAL: np.abs(shown.by_polynomial - shown.truth),
@@ -147,21 +147,21 @@ def answer_errors(shown: MarginalAnswers, *, key: str) -> Picture:
 
 
 def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: MarginalsPlan, n: int, key: str) -> Picture:
-    """Share of queries whose answer is within an error, on an axis of equal factors.
+    """Return the picture of shares of queries within an error, on a logarithmic axis.
 
     Args:
         errors: absolute errors of each kind of answer, (Q,).
-        plan: the polynomial's.
-        direct: direct release's.
-        n: rows.
-        key: of the polynomial's mechanism.
+        plan: the plan of the polynomial.
+        direct: the plan of direct release.
+        n: the number of rows.
+        key: the key of the polynomial's mechanism, for its colour.
     """
     curves = {name: np.quantile(each, SHARES) for name, each in errors.items()}
     curves[PREDICTED] = error_quantiles(direct, SHARES)
-    found = np.concatenate([*curves.values(), [plan.predicted, 1.0]])
-    first = max(LEAST_POWER, min(-1, math.floor(math.log10(found[found > 0].min()))))
+    values = np.concatenate([*curves.values(), [plan.predicted, 1.0]])
+    first = max(LEAST_POWER, min(-1, math.floor(math.log10(values[values > 0].min()))))
     low, step = 10.0**first, math.ceil(-first / MAX_TICKS)
-    looks = {
+    styles = {
         BY_POLYNOMIAL: (f"mechanism:{key}", "solid"),
         BETWEEN: ("other-3", "longdash"),
         DIRECTLY: (DIRECT, "dash"),
@@ -169,11 +169,11 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
     }
     marks: list[Mark] = [
         Curve(role=role, name=name, x=np.maximum(curves[name], low), y=SHARES, dash=dash)
-        for name, (role, dash) in looks.items()
+        for name, (role, dash) in styles.items()
         if name in curves
     ]
     if plan.predicted < 1:
-        # Words stand where there is room: the predicted worst is right of most of what is observed.
+        # The label stands where there is room: the predicted worst is right of most observed errors.
         aside = math.log10(plan.predicted) > first / 3
         marks.append(
             Rule(
@@ -213,13 +213,13 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
 
 
 def shares_scatter(shares: ListShares, *, n: int, chosen: int, name: str) -> Picture:
-    """A dot for each input, the diagonal, and the band of the bias.
+    """Return the picture with a dot for each input, the diagonal, and the band of the bias.
 
     Args:
-        shares: true and released.
-        n: lists.
-        chosen: the reader's input, a place among them.
-        name: what holds in it.
+        shares: true and released shares.
+        n: the number of lists.
+        chosen: the place of the user's input among them.
+        name: the input in words.
     """
     truth, released, gamma = shares.truth, shares.released, shares.gamma
     errors = np.abs(released - truth)
@@ -245,8 +245,8 @@ def shares_scatter(shares: ListShares, *, n: int, chosen: int, name: str) -> Pic
                 y=released,
                 size=6,
                 hover=[
-                    f"true {percent(true)} ({rows(true, n)}), released {percent(found)} ({rows(found, n)})"
-                    for true, found in zip(truth.tolist(), released.tolist(), strict=True)
+                    f"true {percent(true)} ({rows(true, n)}), released {percent(answer)} ({rows(answer, n)})"
+                    for true, answer in zip(truth.tolist(), released.tolist(), strict=True)
                 ],
             ),
             Dots(role="ink", x=truth[[chosen]], y=released[[chosen]], shape="circle-open", size=15),

@@ -300,7 +300,9 @@ def test_private_conversations_are_refused_whoever_asks() -> None:
             "promises_chart"
         }
         assert "A conversation about private rows spends their budget." in texts(app)
-        assert "nobody who must answer all can promise less than about" in drawn(app)["promises_chart"]["sentence"]
+        assert (
+            "no mechanism that must answer all can promise less than about" in drawn(app)["promises_chart"]["sentence"]
+        )
         assert "Least, if all are answered" in [each.label for each in app.metric]
         assert "ask_one" not in [each.key for each in app.button] and "talk" not in app.session_state
 
@@ -346,4 +348,4 @@ def test_where_no_lower_bound_is_known_the_map_says_so() -> None:
         assert not app.warning and MAP in drawn(app)
         told = texts(app)
         assert ("No lower bound is known here." in told) is not known
-        assert ("Hatched: impossible for whoever must answer every question." in told) is known
+        assert ("Hatched: impossible for a mechanism that must answer every question." in told) is known

@@ -98,7 +98,10 @@ def test_the_map_says_for_whom_the_wall_stands(seed: int) -> None:
     lower = lower_bound(problem, guarantee, beta=0.05, questions=mechanism.questions)
     assert lower is not None
     figure = conversation_map(found, n=N, guarantee=guarantee, promised=promised, lower=lower)
-    assert f"whoever must answer every question cannot promise less than {100 * lower.value:.3g}%" in figure.sentence
+    assert (
+        f"a mechanism that must answer every question cannot promise less than {100 * lower.value:.3g}%"
+        in figure.sentence
+    )
     assert "no mechanism can" not in figure.sentence
     assert "conversations" in figure.sentence and "worst answered question" in figure.sentence
     hatched = figure.one(Region, role="impossible")

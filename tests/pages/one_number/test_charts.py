@@ -97,8 +97,8 @@ def test_what_is_impossible_is_hatched_up_to_the_top() -> None:
     dotted = picture.one(Curve, role="impossible")
     np.testing.assert_array_equal(dotted.y, ANYBODY)
     assert dotted.dash == "dot"
-    assert picture.table["most for whoever is never wrong"][-1] == 1
-    assert picture.table["most for whoever may be wrong"][-1] is None
+    assert picture.table["most if no answer may be wrong"][-1] == 1
+    assert picture.table["most if wrong answers may be given"][-1] is None
     steep = stability_picture(curves={"chance of an answer": replace(KNOWN, silent=np.ones_like(X))})
     assert steep.one(Wall).label == "", "no room for the word"
 
@@ -195,7 +195,7 @@ def test_errors_are_each_mechanism_s_own_with_0_in_the_picture(epsilon: float) -
     error = found.error.copy()
     error[0] = np.where(np.array(EPSILONS) < 0.5, np.nan, 0.0)
     error[2] = 40 / np.array(EPSILONS)
-    picture = whole(errors_over_epsilon(found=replace(found, error=error), epsilon=epsilon))
+    picture = whole(errors_over_epsilon(comparison=replace(found, error=error), epsilon=epsilon))
     for key, row in zip(KEYS, error, strict=True):
         known = ~np.isnan(row)
         dots, curve = picture.one(Dots, role=f"mechanism:{key}"), picture.one(Curve, role=f"mechanism:{key}")
@@ -215,7 +215,7 @@ def test_errors_are_each_mechanism_s_own_with_0_in_the_picture(epsilon: float) -
 def test_refusals_have_their_promise_and_their_wall(n: int, stable: int) -> None:
     found = compared(n=n, stable=stable)
     sides = refusals(found)
-    picture = whole(refusals_over_epsilon(found=found, sides=sides, epsilon=0.5))
+    picture = whole(refusals_over_epsilon(comparison=found, sides=sides, epsilon=0.5))
     promise, wall, seen = picture.one(Curve, role="theory"), picture.one(Wall), picture.one(Dots, role="released")
     assert np.array_equal(promise.y, sides.promise) and np.array_equal(promise.x, CURVE)
     assert np.array_equal(wall.y, sides.wall) and wall.end == 0 and wall.role == "impossible"
@@ -230,7 +230,9 @@ def test_refusals_have_their_promise_and_their_wall(n: int, stable: int) -> None
 
 def rank_picture(found: Comparison, sides: AgainstEpsilon) -> Picture:
     promised, impossible = promised_rank(found, 1.0)
-    return whole(ranks_over_epsilon(found=found, sides=sides, promised=promised, impossible=impossible, epsilon=1.0))
+    return whole(
+        ranks_over_epsilon(comparison=found, sides=sides, promised=promised, impossible=impossible, epsilon=1.0)
+    )
 
 
 @pytest.mark.parametrize("n", [300, 61_395])

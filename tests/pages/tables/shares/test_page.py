@@ -29,7 +29,7 @@ from dplab.marginals_lists import true_shares, worst_of_lists
 from dplab.measure import finish
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
-from pages.tables.own_file import parsed
+from pages.tables.own_file import parse_predicate
 from tests.pages.drawn import drawn
 from tests.pages.opening import printed_by_code, sound, visitor
 from tests.pages.tables.opening import CHARTS, opened, sentence, texts
@@ -213,7 +213,8 @@ def test_an_own_public_file() -> None:
         "smokes is 1",
     ]
     predicates = tuple(
-        parsed(column, part) for column, part in (("age", ">= 40"), ("age", "< 18"), ("sex", "f"), ("smokes", "1"))
+        parse_predicate(column, part)
+        for column, part in (("age", ">= 40"), ("age", "< 18"), ("sex", "f"), ("smokes", "1"))
     )
     table = read_table(CSV, name="own.csv")
     rows = judged(table, predicates)
@@ -236,20 +237,24 @@ def test_private_rows_show_nothing_until_their_steward_asks() -> None:
 
 
 def test_predicates_are_read_as_people_write_them() -> None:
-    assert parsed("age", ">= 40") == Predicate(column="age", kind="at least", value=40.0)
-    assert parsed("age", "<18") == Predicate(column="age", kind="below", value=18.0)
-    assert parsed("age", "≥ 40") == parsed("age", ">= 40") and parsed("pay", ">50K") == Predicate(
-        column="pay", value=">50K"
-    )
+    assert parse_predicate("age", ">= 40") == Predicate(column="age", kind="at least", value=40.0)
+    assert parse_predicate("age", "<18") == Predicate(column="age", kind="below", value=18.0)
+    assert parse_predicate("age", "≥ 40") == parse_predicate("age", ">= 40") and parse_predicate(
+        "pay", ">50K"
+    ) == Predicate(column="pay", value=">50K")
     for comparison in ("> 40", "<= 18", "≤18", "=> 2.5"):
         with pytest.raises(ParameterError, match=r"is written as “>= 40” or “< 18” is\. A value .* in quotes"):
-            parsed("age", comparison)
+            parse_predicate("age", comparison)
     for label in (">30", "<30", "<=50K", "≥65"):
-        assert parsed("pay", f'"{label}"') == parsed("pay", f"“{label}”") == Predicate(column="pay", value=label)
-    assert parsed("frost", ">= −5") == Predicate(column="frost", kind="at least", value=-5.0)
-    assert parsed("job", "clerk") == Predicate(column="job", value="clerk")
+        assert (
+            parse_predicate("pay", f'"{label}"')
+            == parse_predicate("pay", f"“{label}”")
+            == Predicate(column="pay", value=label)
+        )
+    assert parse_predicate("frost", ">= −5") == Predicate(column="frost", kind="at least", value=-5.0)
+    assert parse_predicate("job", "clerk") == Predicate(column="job", value="clerk")
     with pytest.raises(ParameterError, match="number is needed"):
-        parsed("age", ">= old")
+        parse_predicate("age", ">= old")
 
 
 def test_the_code_of_bundled_rows_with_gaussian_noise_runs() -> None:
