@@ -29,26 +29,26 @@ class _Turns:
 
     Attributes:
         number: the number of the question, from 1.
-        kinds: whether the answer was free, paid or refused.
+        is_kind: whether the answer was free, paid or refused.
         truth: the true answer.
         answer: the answer given.
         table: all of these, with the question in words.
     """
 
     number: Floats
-    kinds: dict[str, Booleans]
+    is_kind: dict[str, Booleans]
     truth: Floats
     answer: Floats
     table: dict[str, list[Any]]
 
     def dots(self, y: Floats, *, n: int) -> list[Mark]:
         """Return a mark for each kind of answer at heights (k,); refusals, which have none, stand at 0."""
-        kinds, questions, guesses = (self.table[name] for name in ("kind", "asked", "guess"))
+        names, questions, guesses = (self.table[name] for name in ("kind", "asked", "guess"))
         marks: list[Mark] = []
         for kind, (role, shape) in STYLES.items():
-            places = np.flatnonzero(self.kinds[kind])
+            places = np.flatnonzero(self.is_kind[kind])
             hover = [
-                f"question {place + 1:,}, {questions[place]}: {kinds[place]}; guess {percent(guesses[place])}"
+                f"question {place + 1:,}, {questions[place]}: {names[place]}; guess {percent(guesses[place])}"
                 + ("" if kind == REFUSED else f", answer {percent(self.answer[place])} ({rows(self.answer[place], n)})")
                 + f"; true answer {percent(self.truth[place])} ({rows(self.truth[place], n)})"
                 for place in places
@@ -62,19 +62,19 @@ class _Turns:
 def _turns(transcript: Transcript, truth: Floats) -> _Turns:
     """Return the first trial of a conversation, as its pictures need it."""
     n, declined = transcript.problem.n, transcript.declined[0]
-    kinds = {FREE: transcript.free[0], PAID: transcript.paid[0], REFUSED: declined}
+    is_kind = {FREE: transcript.free[0], PAID: transcript.paid[0], REFUSED: declined}
     answer = np.where(declined, np.nan, transcript.rows[0] / n)
     number = np.arange(1.0, len(truth) + 1)
     table = {
         "question": number.astype(int).tolist(),
         "asked": [transcript.problem.queries.describe(int(index)) for index in transcript.asked[0]],
-        "kind": np.select(list(kinds.values()), list(kinds), default="").tolist(),
+        "kind": np.select(list(is_kind.values()), list(is_kind), default="").tolist(),
         "guess": shortened(transcript.guesses[0] / n),
         "answer": shortened(answer),
         "true answer": shortened(truth),
         "error": shortened(answer - truth),
     }
-    return _Turns(number=number, kinds=kinds, truth=truth, answer=answer, table=table)
+    return _Turns(number=number, is_kind=is_kind, truth=truth, answer=answer, table=table)
 
 
 def _question_axis(count: int) -> Axis:
@@ -92,10 +92,10 @@ def answers_over_time(transcript: Transcript, *, truth: Floats) -> Picture:
     """
     n, turns = transcript.problem.n, _turns(transcript, truth)
     off = np.stack([truth, turns.answer, np.full(len(truth), np.nan)], axis=1)
-    free, paid, declined = (int(turns.kinds[kind].sum()) for kind in STYLES)
+    free, paid, declined = (int(turns.is_kind[kind].sum()) for kind in STYLES)
     counted = f"{len(truth):,} question{'s' if len(truth) > 1 else ''}: {free:,} free, {paid:,} paid"
     counted += f", {declined:,} refused" if declined else ""
-    answered = turns.answer[~turns.kinds[REFUSED]]
+    answered = turns.answer[~turns.is_kind[REFUSED]]
     last = f"The last answer is {percent(float(answered[-1]))}" if len(answered) else "Nothing was answered"
     return Picture(
         title="Answers over the conversation",
@@ -123,9 +123,9 @@ def errors_over_time(transcript: Transcript, *, truth: Floats, promise: float) -
     errors = turns.answer - truth
     worst = float(np.nanmax(np.abs(errors), initial=0.0))
     # A bound of more than all rows is no guarantee, and an axis that holds it hides the errors.
-    says = promise < 1
-    reach, role = (promise, "theory") if says else (max(1.0, worst), "vacuous")
-    name = f"promised: at most {percent(promise)}" if says else "no guarantee"
+    guaranteed = promise < 1
+    reach, role = (promise, "theory") if guaranteed else (max(1.0, worst), "vacuous")
+    name = f"promised: at most {percent(promise)}" if guaranteed else "no guarantee"
     off = f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)})"
     return Picture(
         title="Errors over the conversation",
@@ -137,7 +137,7 @@ def errors_over_time(transcript: Transcript, *, truth: Floats, promise: float) -
             Rule(role=role, y=-reach, dash="dash"),
             *(mark for mark in turns.dots(errors, n=n) if mark.name != REFUSED),
         ],
-        sentence=f"{off}; promised is at most {percent(promise)}." if says else f"{off}; nothing is promised.",
+        sentence=f"{off}; promised is at most {percent(promise)}." if guaranteed else f"{off}; nothing is promised.",
         table=turns.table,
     )
 
@@ -158,20 +158,20 @@ def belief(
     """
     shares = Axis(title="share of all rows", form=".3~p", rows=n)
     named = f"{title} ({unit})" if unit else title
-    kinds = (("true", "true", truth), ("released", "believed", believed))
+    series = (("true", "true", truth), ("released", "believed", believed))
     marks: list[Mark]
     if isinstance(places, list):  # labels read from left to right, one below the other
         x, y = shares, Axis(title=named, labels=tuple(drawable(places)))
         height, shapes = min(760, 120 + 24 * len(places)), ("square", "circle")
         marks = [
             Dots(role=role, name=name, x=values, y=np.arange(len(places)), shape=shape, size=9)
-            for (role, name, values), shape in zip(kinds, shapes, strict=True)
+            for (role, name, values), shape in zip(series, shapes, strict=True)
         ]
     else:
         x, y, height = Axis(title=named), shares, 200
         marks = [
             Curve(role=role, name=name, x=places, y=values, step=True, dash=dash)
-            for (role, name, values), dash in zip(kinds, ("solid", "dash"), strict=True)
+            for (role, name, values), dash in zip(series, ("solid", "dash"), strict=True)
         ]
     gap = np.abs(believed - truth)
     near = int((gap < far).sum())

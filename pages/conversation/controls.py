@@ -102,8 +102,8 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> ConversationRequ
 
 def _weighted(domain: Domain) -> LinearQueries:
     """Draw the control for weights; return sums with random weights from 0 to 1 for each cell."""
-    kinds = {key: name.capitalize() for key, (name, _) in GENERATED.items()}
-    kind = choice("Weights", kinds, key="ask-weights", default="bumps", help_text="A query adds up its rows' weights.")
+    titles = {key: name.capitalize() for key, (name, _) in GENERATED.items()}
+    kind = choice("Weights", titles, key="ask-weights", default="bumps", help_text="A query adds up its rows' weights.")
     return generated(kind, queries=min(MAX_SUMS, MAX_WEIGHTS // domain.ordered), domain=domain, seed=1)
 
 
@@ -144,12 +144,12 @@ def _cell(domain: Number, edge: float) -> int:
     return int(np.clip(round((edge - domain.low) / domain.width) - 1, -1, domain.ordered - 1))
 
 
-def spread_questions(queries: Queries, most: int) -> tuple[Integers, list[str] | Floats]:
+def spread_questions(queries: Queries, limit: int) -> tuple[Integers, list[str] | Floats]:
     """Return at most so many questions spread over a class, and the place of each: a number, or a label."""
     domain = queries.domain
     if is_number(domain) and isinstance(queries, Thresholds | Intervals):
-        cells = np.unique(np.linspace(0, domain.ordered - 1, min(most, domain.ordered)).round().astype(np.int64))
+        cells = np.unique(np.linspace(0, domain.ordered - 1, min(limit, domain.ordered)).round().astype(np.int64))
         edges = domain.low + (cells + 1).astype(np.float64) * domain.width
         return cells, edges  # intervals from the first cell have these numbers too
-    indices = queries.batch(most)
+    indices = queries.batch(limit)
     return indices, [queries.describe(int(index)) for index in indices]

@@ -28,9 +28,9 @@ def draw_promise(request: ConversationRequest) -> None:
         beta=BETA,
         others={entry.key: partial(make, entry) for entry in serving(request.queries, releases="conversation")},
     )
-    nobody = ("no mechanism that must answer all", "Least, if all are answered")
+    wall_words = ("no mechanism that must answer all", "Least, if all are answered")
     target, questions = float(request.values["alpha"]), int(request.values["questions"])
-    draw_offer(replace(offer, target=target, questions=questions, nobody=nobody))
+    draw_offer(replace(offer, target=target, questions=questions, nobody=wall_words))
     st.caption(
         "A conversation about private rows spends their budget. One whose questions are fixed in advance is released "
         "on Release; one whose questions depend on answers is refused there."

@@ -21,7 +21,7 @@ BETA = 0.05
 
 
 def draw_theorem(request: ConversationRequest, dataset: Dataset) -> None:
-    """Draw the theorem."""
+    """Draw the theorem for the whole conversation."""
     problem = request.problem(dataset.n)
     bound, guarantee = request.mechanism().accuracy(problem, BETA), request.mechanism().guarantee(problem)
     theorem_card(

@@ -55,7 +55,7 @@ class BoxResult:
     """
 
     def __init__(self, request: PageRequest[RangeBoxes]) -> None:
-        """Preview the releases."""
+        """Preview many releases at these settings."""
         dataset = request.dataset()
         self.request, self.mechanism = request, request.mechanism_of(BoxCuts)
         mechanism, self.problem = self.mechanism, request.problem(dataset.n)
@@ -71,8 +71,8 @@ class BoxResult:
 
 def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[RangeBoxes] | None:
     """Draw the controls, ε in the bar; return None while fewer than two columns are picked."""
-    held = held_file()
-    declared = declared_columns(held)[0] if held and not held.by_person else None
+    file = held_file()
+    declared = declared_columns(file)[0] if file and not file.by_person else None
     # Labels have no order, so that a range of them has no meaning.
     own = [column.name for column in declared.used if is_number(column.on)] if declared else []
     with side:
@@ -81,13 +81,13 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
             {key: sample(key).title for key in BOXED},
             key="boxes-of",
             own="Your table's numbers and dates" if len(own) > 1 else "",
-            why_not=BY_PERSON if held and held.by_person else NOT_SENT,
+            why_not=BY_PERSON if file and file.by_person else NOT_SENT,
             help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows "
             "with its declared columns are drawn.",
         )
-        table = declared if key == OWN_FILE and held else None
+        table = declared if key == OWN_FILE and file else None
         names = own if table else list(sample(key).boxes)
-        picker = f"{held.prefix}boxes-columns" if held and table else f"boxes-columns-{key}"
+        picker = f"{file.prefix}boxes-columns" if file and table else f"boxes-columns-{key}"
         columns = st.multiselect(
             "Columns",
             names,
@@ -101,8 +101,8 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
         if len(columns) < 2:
             st.info("Pick two columns or three.")
             return None
-        if held and table:
-            rows = Source(origin=held.origin, reading=table.whole(*columns))
+        if file and table:
+            rows = Source(origin=file.origin, reading=table.whole(*columns))
         else:
             rows = ranges_of(key, *columns)
             credit(rows)

@@ -59,7 +59,7 @@ class ListResult:
     """
 
     def __init__(self, request: PageRequest[Inputs]) -> None:
-        """Compute the shares."""
+        """Count the true shares, and preview one release."""
         self.request, self.dataset = request, request.dataset()
         self.problem = request.problem(self.dataset.n)
         self.mechanism = request.mechanism_of(DecisionListMarginals)
@@ -74,19 +74,19 @@ class ListResult:
 def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inputs] | None:
     """Draw the controls, ε in the bar; return None as long as the lists of a user's file are not declared."""
     with side:
-        held = held_file()
+        file = held_file()
         key = choose(
             "Rows of decision lists",
             {STUDENTS: "Generated: how students choose colleges"},
             key="lists-of",
-            own="Your file: columns with rules" if held and not held.by_person else "",
-            why_not=BY_PERSON if held else NOT_SENT,
+            own="Your file: columns with rules" if file and not file.by_person else "",
+            why_not=BY_PERSON if file else NOT_SENT,
             help_text="Generated rows are synthetic: previews on them cost nothing. The Data page takes a file of "
             "yours.",
         )
         rules = whole("Rules of a list k", 1, 5, 3, key="rules")
-        if key == OWN_FILE and held:
-            rows = own_lists(held, rules)
+        if key == OWN_FILE and file:
+            rows = own_lists(file, rules)
             if rows is None:
                 return None
         else:

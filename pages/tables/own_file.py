@@ -27,28 +27,28 @@ HELP = (
 )
 
 
-def own_predicates(held: HeldFile) -> Source | None:
+def own_predicates(file: HeldFile) -> Source | None:
     """Draw the controls for predicates of the file; return them, or None until two are named."""
     columns = st.multiselect(
         "Columns",
-        held.table.columns,
-        key=f"{held.prefix}cube-columns",
+        file.table.columns,
+        key=f"{file.prefix}cube-columns",
         max_selections=MAX_COLUMNS,
         persist_state="session",
     )
     predicates: list[Predicate] = []
     for column in columns:
-        predicates += _predicates(held, column)
+        predicates += _predicates(file, column)
     unique = {predicate.name: predicate for predicate in predicates}
     if len(unique) < 2:
         st.caption("Name at least two attributes.")
         return None
     if len(unique) > MAX_ATTRIBUTES:
         raise ParameterError(f"At most {MAX_ATTRIBUTES} attributes can be used; you named {len(unique)}.")
-    return Source(origin=held.origin, reading=YesNo(predicates=tuple(unique.values())))
+    return Source(origin=file.origin, reading=YesNo(predicates=tuple(unique.values())))
 
 
-def _predicates(held: HeldFile, column: str) -> list[Predicate]:
+def _predicates(file: HeldFile, column: str) -> list[Predicate]:
     """Draw the control for one column; return the predicates that its text names."""
     text = st.text_input(
         f"{column}: yes where it is",
@@ -56,7 +56,7 @@ def _predicates(held: HeldFile, column: str) -> list[Predicate]:
         help=HELP,
         persist_state="session",
         max_chars=400,
-        key=f"{held.prefix}cube-{held.table.columns.index(column)}",
+        key=f"{file.prefix}cube-{file.table.columns.index(column)}",
     )
     return [parse_predicate(column, part.strip()) for part in str(text).split(",") if part.strip()]
 
@@ -77,9 +77,9 @@ def parse_predicate(column: str, part: str) -> Predicate:
     return Predicate(column=column, value=part)
 
 
-def own_lists(held: HeldFile, rules: int) -> Source | None:
+def own_lists(file: HeldFile, rules: int) -> Source | None:
     """Draw the controls for decision lists of so many rules; return them, or None until all are named."""
-    columns, needed = held.table.columns, 2 * rules + 1
+    columns, needed = file.table.columns, 2 * rules + 1
     if len(columns) < needed:
         st.caption(
             f"Lists of {rules} rules need {needed} columns: a condition and what it says for each rule, and the last "
@@ -93,11 +93,11 @@ def own_lists(held: HeldFile, rules: int) -> Source | None:
         "rule, and the row stays in n.",
         persist_state="session",
         max_chars=400,
-        key=f"{held.prefix}lists-variables",
+        key=f"{file.prefix}lists-variables",
     )
     with st.popover("Columns of the rules", width="stretch"):
         parts = [part for rule in range(1, rules + 1) for part in (f"if, rule {rule}", f"then, rule {rule}")]
-        chosen = [_column(held, part, place) for place, part in enumerate([*parts, "otherwise"])]
+        chosen = [_column(file, part, place) for place, part in enumerate([*parts, "otherwise"])]
     variables = tuple(dict.fromkeys(name.strip() for name in str(text).split(",") if name.strip()))
     if not variables:
         st.caption("Name what conditions are about.")
@@ -106,11 +106,11 @@ def own_lists(held: HeldFile, rules: int) -> Source | None:
         raise ParameterError(f"At most {MAX_VARIABLES} variables can be used; you named {len(variables)}.")
     pairs = tuple(zip(chosen[:-1:2], chosen[1:-1:2], strict=True))
     reading = ListColumns(variables=variables, rules=pairs, otherwise=chosen[-1])
-    return Source(origin=held.origin, reading=reading)
+    return Source(origin=file.origin, reading=reading)
 
 
-def _column(held: HeldFile, part: str, place: int) -> str:
+def _column(file: HeldFile, part: str, place: int) -> str:
     """Draw the control for the column of one part; return its name."""
     return str(
-        st.selectbox(part, held.table.columns, index=place, key=f"{held.prefix}lists-{part}", persist_state="session")
+        st.selectbox(part, file.table.columns, index=place, key=f"{file.prefix}lists-{part}", persist_state="session")
     )

@@ -84,7 +84,7 @@ def render_worst_error(
     st.subheader("Worst error: promised and observed")
     if worst is None:
         st.info(refusal)
-        seen = []
+        sentences = []
     else:
         lower = lower_bound(problem, guarantee, beta=beta)
         picture = worst_map(
@@ -93,11 +93,11 @@ def render_worst_error(
         picture = replace(picture, height=HEIGHT)
         draw(picture, key="marginals_worst_chart", badge=request.badge(), download=not request.private)
         table(picture, title="worst error", key="marginals_worst_numbers")
-        seen = explanation(worst, bound, lower, words, private=request.private)
-    render_theorem(bound, guarantee, words, n=problem.n, seen=seen)
+        sentences = explain(worst, bound, lower, words, private=request.private)
+    render_theorem(bound, guarantee, words, n=problem.n, sentences=sentences)
 
 
-def explanation(worst: Floats, bound: Bound, lower: Bound | None, words: ErrorWords, *, private: bool) -> list[str]:
+def explain(worst: Floats, bound: Bound, lower: Bound | None, words: ErrorWords, *, private: bool) -> list[str]:
     """Return how often the releases broke the bound, where it is a guarantee, and how to read the map."""
     broken, on = bound.broken_by(worst), f" on {words.observed_on}"
     return [
@@ -107,7 +107,7 @@ def explanation(worst: Floats, bound: Bound, lower: Bound | None, words: ErrorWo
     ]
 
 
-def render_theorem(bound: Bound, guarantee: Guarantee, words: ErrorWords, *, n: int, seen: Sequence[str]) -> None:
+def render_theorem(bound: Bound, guarantee: Guarantee, words: ErrorWords, *, n: int, sentences: Sequence[str]) -> None:
     """Draw the theorem with its conditions, and sentences about the observed releases."""
     given = "" if bound.applies else "If what is assumed below held"
     theorem_card(
@@ -116,7 +116,7 @@ def render_theorem(bound: Bound, guarantee: Guarantee, words: ErrorWords, *, n: 
         n=n,
         said=describe_error(bound, n=n, given=given, bold=True),
         statement=words.details,
-        seen=seen,
+        seen=sentences,
         note=words.note,
         covers="for everything a release answers",
     )

@@ -74,8 +74,8 @@ class MarginalsRequest(PageRequest[Marginals]):
 def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest | None:
     """Draw the controls, ε in the bar; return None while too few attributes are picked."""
     with side:
-        held = held_file()
-        own = declared_columns(held)[0] if held else None
+        file = held_file()
+        own = declared_columns(file)[0] if file else None
         key = choose(
             "Rows of several attributes",
             SURVEYS,
@@ -127,9 +127,9 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
         for name in parameters:
             if name not in ("epsilon", "delta"):
                 values[name] = control(machine, name, parameters[name])
-    if held and table:  # the names of its columns stay out of the link
+    if file and table:  # the names of its columns stay out of the link
         picked = attribute_place.multiselect(
-            "Attributes", names, default=names[:MAX_OWN], key=f"{held.prefix}tables-attributes"
+            "Attributes", names, default=names[:MAX_OWN], key=f"{file.prefix}tables-attributes"
         )
     else:
         picked = attribute_place.multiselect(
@@ -142,8 +142,8 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
         st.info(f"Pick at least {ways + 1} attributes: there is more than one table of {ways} then.")
         return None
     chosen = () if len(picked) == len(names) else tuple(name for name in names if name in picked)
-    if held and table:
-        rows = Source(origin=held.origin, reading=table.whole(*picked))
+    if file and table:
+        rows = Source(origin=file.origin, reading=table.whole(*picked))
     else:
         rows = survey_of(sample_key, answers=yes_no, chosen=chosen)
     with side:

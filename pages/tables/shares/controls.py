@@ -61,20 +61,20 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[AtLe
 
 
 def _rows() -> Source | None:
-    held = held_file()
+    file = held_file()
     titles = {GENERATED: "Generated: attributes that go together"}
     titles |= {key: f"{sample(key).title}: {len(sample(key).predicates)} predicates" for key in ANSWERED}
     key = choose(
         "Rows of yes/no attributes",
         titles,
         key="cube",
-        own="Your file: attributes you name" if held and not held.by_person else "",
-        why_not=BY_PERSON if held else NOT_SENT,
+        own="Your file: attributes you name" if file and not file.by_person else "",
+        why_not=BY_PERSON if file else NOT_SENT,
         help_text="Generated and bundled rows are public: previews on them cost nothing. The Data page takes a file "
         "of yours.",
     )
-    if key == OWN_FILE and held:
-        return own_predicates(held)
+    if key == OWN_FILE and file:
+        return own_predicates(file)
     if key == GENERATED:
         n = int(stops("Rows n", ROWS, 100_000, key="cube-rows"))
         return generated_attributes(n=n, attributes=whole("Attributes d", 4, 64, 32, key="cube-attributes"))

@@ -128,9 +128,9 @@ def test_one_number_has_the_conditions_beside_the_theorem(cases: list[Case]) -> 
 @pytest.mark.slow
 def test_tables_hold_no_preview_against_what_is_no_guarantee(cases: list[Case]) -> None:
     script = (
-        "from pages.tables.worst_error import explanation, render_theorem\n"
-        "seen = explanation(told['worst'], told['bound'], None, told['words'], private=False)\n"
-        "render_theorem(told['bound'], told['guarantee'], told['words'], n=told['n'], seen=seen)"
+        "from pages.tables.worst_error import explain, render_theorem\n"
+        "sentences = explain(told['worst'], told['bound'], None, told['words'], private=False)\n"
+        "render_theorem(told['bound'], told['guarantee'], told['words'], n=told['n'], sentences=sentences)"
     )
     names = ErrorWords(observed_on="all", dots="Read.", called=Called(), details="So it is made.")
     for case in cases:
