@@ -43,7 +43,7 @@ def test_previews_write_nothing_to_the_ledger(page: str, link: dict[str, str], n
     [
         ("play/page.py", {}, "Generated and bundled data are public"),
         ("tables/page.py", {}, "Generated and bundled rows are public"),
-        ("tables/page.py", {"view": "Decision lists"}, "Generated rows are nobody's"),
+        ("tables/page.py", {"view": "Decision lists"}, "Generated rows are synthetic"),
         ("tables/page.py", {"view": "All tables of k attributes"}, "Bundled samples are public"),
     ],
 )
