@@ -227,15 +227,15 @@ LESSONS = (
 )  # fmt: skip
 LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "marginals by Gaussian noise": (
-        "marginals/page.py", CUBE | {"width": "7", "counts-if": "all", "marginal-noise": "gaussian"},
+        "tables/page.py", CUBE | {"width": "7", "counts-if": "all", "marginal-noise": "gaussian"},
     ),
-    "thresholds of attributes": ("marginals/page.py", CUBE | {"width": "7", "counts-if": "some"}),
+    "thresholds of attributes": ("tables/page.py", CUBE | {"width": "7", "counts-if": "some"}),
     "marginals by Laplace noise": (
-        "marginals/page.py", CUBE | {"width": "12", "counts-if": "some", "marginals-polynomial-method": "direct"},
+        "tables/page.py", CUBE | {"width": "12", "counts-if": "some", "marginals-polynomial-method": "direct"},
     ),
-    "tables": ("marginals/page.py", {"view": "All tables of k attributes", "tables-k": "3"}),
-    "lists": ("marginals/page.py", {"view": "Decision lists"}),
-    "boxes": ("marginals/page.py", {"view": "Boxes"}),
+    "tables": ("tables/page.py", {"view": "All tables of k attributes", "tables-k": "3"}),
+    "lists": ("tables/page.py", {"view": "Decision lists"}),
+    "boxes": ("tables/page.py", {"view": "Boxes"}),
     "audit": (
         "learn/page.py", {"lesson": "audit", "audit-of": "root", "audit-shown": "true", "root-steps": "4096"},
     ),
@@ -250,18 +250,21 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "random privacy of a grid": ("learn/sparse/page.py", {"sparse": "figure-2"}),
     "random privacy of rows": ("learn/sparse/page.py", {"sparse": "data", "data": "skewed"}),
     **{
-        f"one number, {key}": ("robust/page.py", {"data": "skewed", "robust": key})
+        f"one number, {key}": ("one_number/page.py", {"data": "skewed", "robust": key})
         for key in ("stable_median", "subsample_median", "unbounded_mean")
     },
     **{
-        f"one column, {key}": ("robust/page.py", {"data": data, "robust": key})
+        f"one column, {key}": ("one_number/page.py", {"data": data, "robust": key})
         for key, data in (
             ("subsample-groups", "earnings.earnings"), ("subsample_larger", "penguins.species"),
             ("subsample_commonest", "adult.sex"),
         )
     },
     **{
-        f"conversation, {key}, {about}": ("ask/page.py", {"data": "skewed", "ask": key, "ask-questions-about": about})
+        f"conversation, {key}, {about}": (
+            "conversation/page.py",
+            {"data": "skewed", "ask": key, "ask-questions-about": about},
+        )
         for key, about in (("median", "thresholds"), ("weights", "intervals"), ("weights", "linear"))
     },
     **{

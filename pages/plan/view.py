@@ -24,9 +24,9 @@ from pages.plan.rows import edited, keep, questions_of, title
 from pages.plan.since import since_release
 from pages.plan.table import NOTE, OPENED, TABLE, WANTED_TABLE, Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
-from pages.shell.asked import show_code
 from pages.shell.private.data_in_use import escaped, link_to_data
 from pages.shell.releasable import keep_plan
+from pages.shell.request import show_code
 from pages.shell.state import SessionKey
 from pages.shell.theorem import all_digits
 from pages.shell.work.jobs import in_background, stop

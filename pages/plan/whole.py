@@ -21,8 +21,8 @@ from pages.charts.picture import Axis, Dots, Mark, Picture
 from pages.charts.words import drawable, percent, rows, shortened
 from pages.plan.add import PAIRS, added
 from pages.plan.table import Declared, to_release
-from pages.shell.asked import show_code
 from pages.shell.controls import stops
+from pages.shell.request import show_code
 from pages.shell.theorem import all_digits
 from pages.shell.work.jobs import in_background
 

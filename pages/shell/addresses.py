@@ -49,11 +49,15 @@ class PageSpec:
 PAGES = (
     PageSpec(folder="play", title="Ranges and cells", address="", section="Play", draws=True, was=("start", "explore")),
     PageSpec(
-        folder="marginals", title="Tables", address="tables", section="Play", draws=True, choice="cube",
+        folder="tables", title="Tables", address="tables", section="Play", draws=True, choice="cube",
         was=("marginals",),
     ),
-    PageSpec(folder="robust", title="One number", address="one-number", section="Play", draws=True, was=("robust",)),
-    PageSpec(folder="ask", title="Conversation", address="conversation", section="Play", draws=True, was=("ask",)),
+    PageSpec(
+        folder="one_number", title="One number", address="one-number", section="Play", draws=True, was=("robust",),
+    ),
+    PageSpec(
+        folder="conversation", title="Conversation", address="conversation", section="Play", draws=True, was=("ask",),
+    ),
     PageSpec(folder="data", title="Data", address="data", section="Data", names_data=False),
     PageSpec(folder="plan", title="Plan", address="plan", section="Plan", choice="table", opens_with="adult"),
     PageSpec(folder="release", title="Release", address="release", section="Release", reads_ledger=True),

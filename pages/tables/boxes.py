@@ -1,4 +1,4 @@
-"""The fourth view of the Tables page: boxes in two or three columns, their errors beside the promise."""
+"""Boxes on the Tables page: ranges in two or three columns, and their errors beside the guarantee."""
 
 from __future__ import annotations
 
@@ -24,146 +24,144 @@ from pages.charts.worst import Called
 from pages.data.declare import declared_columns
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
-from pages.marginals.promise import Promised, beside, heading
-from pages.shell.asked import Asked, show_code
-from pages.shell.controls import audit_this, settings
+from pages.shell.controls import settings
 from pages.shell.private.data_in_use import drawn_always
-from pages.shell.status import views
+from pages.shell.request import PageRequest
 from pages.shell.work.memory import remember, with_progress
-from pages.tables.figures import errors_within
+from pages.shell.workbench import Workbench
+from pages.tables.marginals.charts import errors_within
+from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
 
-HOW_BOXES = (
+LEAD = (
     "**How many rows lie in a range of each of 2 or 3 columns at once?** Cut one column into slabs of equally many "
     "rows, each slab into bars, each bar into cells.",
     "Blum, Ligett and Roth call intervals “easily extended” to constant dimension. The extension is right, and its "
     "price is in the constants: each further column puts more rows at a box's boundary, and adds the errors of more "
     "pieces.",
 )
-VIEWS = ("All boxes and promise", "One box", "More")
 TOO_COARSE = "at so few levels **no number of rows is enough**"
 BETA, TRIALS = 0.05, 100
 
 
-def boxes(beside: DeltaGenerator) -> None:
-    """Read the controls in their place beside, then show what they do."""
-    bar = st.container(key="epsilon_bar")
-    head = bar.container()
-    with beside:
-        asked = _ask(bar)
-    if asked is None:
-        return
-    asked.keep("Tables")
-    _shown(asked, head)
+class BoxResult:
+    """The errors of boxes in previewed releases.
+
+    Attributes:
+        request: the settings.
+        problem: the public problem.
+        mechanism: the mechanism at these settings.
+        key: everything that the errors depend on.
+        errors: the errors of the releases.
+    """
+
+    def __init__(self, request: PageRequest[RangeBoxes]) -> None:
+        """Preview many releases at these settings."""
+        dataset = request.dataset()
+        self.request, self.mechanism = request, request.mechanism_of(BoxCuts)
+        mechanism, self.problem = self.mechanism, request.problem(dataset.n)
+        about = f"{request.source.key}|{self.problem.n}|{request.neighbours}"
+        state: BoxState = remember(f"boxes|{about}", lambda: mechanism.prepare(dataset, self.problem))
+        self.key = f"box-errors|{about}|{mechanism!r}|{request.seed}"
+        self.errors: BoxErrors = with_progress(
+            self.key,
+            lambda: box_errors(mechanism, state, Preview(request.seed), trials=TRIALS),
+            label="Drawing releases.",
+        )
 
 
-def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
-    """Everything that is asked; None while fewer than two columns are picked."""
-    held = held_file()
-    declared = declared_columns(held)[0] if held and not held.by_person else None
-    # Labels have no order in which a range of them would mean something.
+def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[RangeBoxes] | None:
+    """Draw the controls, ε in the bar; return None while fewer than two columns are picked."""
+    file = held_file()
+    declared = declared_columns(file)[0] if file and not file.by_person else None
+    # Labels have no order, so that a range of them has no meaning.
     own = [column.name for column in declared.used if is_number(column.on)] if declared else []
-    chosen = choose(
-        "Rows of numbers",
-        {key: sample(key).title for key in BOXED},
-        key="boxes-of",
-        own="Your table's numbers and dates" if len(own) > 1 else "",
-        why_not=BY_PERSON if held and held.by_person else NOT_SENT,
-        help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows with its "
-        "declared columns are drawn.",
-    )
-    mine = declared if chosen == OWN_FILE and held else None
-    names = own if mine else list(sample(chosen).boxes)
-    key = f"{held.prefix}boxes-columns" if held and mine else f"boxes-columns-{chosen}"
-    picked = st.multiselect(
-        "Columns", names, default=names[:MAX_COLUMNS], key=key, max_selections=MAX_COLUMNS, persist_state="session"
-    )
-    machine = entry("boxes")
-    values, relation, coins = settings(machine, bar)
-    if len(picked) < 2:
-        st.info("Pick two columns or three.")
-        return None
-    if held and mine:
-        rows = Source(origin=held.origin, reading=mine.whole(*picked))
-    else:
-        rows = ranges_of(chosen, *picked)
-        credit(rows)
-    source = drawn_always(rows, relation)
+    with side:
+        key = choose(
+            "Rows of numbers",
+            {key: sample(key).title for key in BOXED},
+            key="boxes-of",
+            own="Your table's numbers and dates" if len(own) > 1 else "",
+            why_not=BY_PERSON if file and file.by_person else NOT_SENT,
+            help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows "
+            "with its declared columns are drawn.",
+        )
+        table = declared if key == OWN_FILE and file else None
+        names = own if table else list(sample(key).boxes)
+        picker = f"{file.prefix}boxes-columns" if file and table else f"boxes-columns-{key}"
+        columns = st.multiselect(
+            "Columns",
+            names,
+            default=names[:MAX_COLUMNS],
+            key=picker,
+            max_selections=MAX_COLUMNS,
+            persist_state="session",
+        )
+        machine = entry("boxes")
+        values, relation, seed = settings(machine, bar)
+        if len(columns) < 2:
+            st.info("Pick two columns or three.")
+            return None
+        if file and table:
+            rows = Source(origin=file.origin, reading=table.whole(*columns))
+        else:
+            rows = ranges_of(key, *columns)
+            credit(rows)
+        source = drawn_always(rows, relation)
     queries = RangeBoxes(domain=source.on(Product))
-    return Asked(
-        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=coins
+    return PageRequest(
+        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=seed
     )
 
 
-def _shown(asked: Asked[RangeBoxes], head: DeltaGenerator) -> None:
-    """All boxes in one release, many releases beside the promise, and one box."""
-    key, dataset, queries = asked.source.key, asked.dataset(), asked.queries
-    problem, mechanism = asked.problem(dataset.n), asked.made(BoxCuts)
-    bound, guarantee = mechanism.accuracy(problem, BETA), mechanism.guarantee(problem)
-    state: BoxState = remember(
-        f"boxes|{key}|{problem.n}|{asked.neighbours}", lambda: mechanism.prepare(dataset, problem)
+def _headline(result: BoxResult) -> None:
+    problem, n = result.problem, result.problem.n
+    bound = result.mechanism.accuracy(problem, BETA)
+    median = float(np.median(result.errors.worst))
+    needed = f"a promise below 100% takes **{bound.rows_needed:,} rows**" if bound.rows_needed else TOO_COARSE
+    why = f": {needed}" if bound.applies else ", as nothing checks their number"
+    render_headline(
+        f"The worst of {result.request.queries.count:,} boxes errs by about {percent(median)}: {rows(median, n)}",
+        result.mechanism.guarantee(problem),
+        of="boxes",
+        before="" if bound.guaranteed else f"Nothing is promised for {n:,} rows{why}. ",
     )
-    memory = f"box-errors|{key}|{problem.n}|{asked.neighbours}|{mechanism!r}|{asked.seed}"
-    errors: BoxErrors = with_progress(
-        memory, lambda: box_errors(mechanism, state, Preview(asked.seed), trials=TRIALS), label="Drawing releases."
+
+
+def _all_boxes(result: BoxResult) -> None:
+    st.subheader("All boxes in one release")
+    errors = np.abs(result.errors.released - result.errors.truth)
+    picture = errors_within(errors, noun="boxes", role="mechanism:boxes", n=result.problem.n)
+    result.request.draw(picture, key="tables_boxes", title="errors of boxes")
+
+
+def _worst_error(result: BoxResult) -> None:
+    queries = result.request.queries
+
+    def work() -> Generator[float, None, Floats]:
+        yield 1.0
+        return result.errors.worst
+
+    words = ErrorWords(
+        observed_on=f"all {queries.count:,} boxes of the batch",
+        dots=f"Boxes begin and end at evenly spread places of each column, at most {queries.marks + 1}.",
+        called=Called(query="box", over="all boxes"),
     )
-    with head:
-        half = float(np.median(errors.worst))
-        needed = f"a promise below 100% takes **{bound.rows_needed:,} rows**" if bound.rows_needed else TOO_COARSE
-        why = f": {needed}" if bound.applies else ", as nothing checks their number"
-        heading(
-            f"The worst of {queries.count:,} boxes errs by about {percent(half)}: {rows(half, problem.n)}",
-            guarantee,
-            of="boxes",
-            before="" if bound.guaranteed else f"Nothing is promised for {problem.n:,} rows{why}. ",
-        )
-    every, one, more = views(*VIEWS, key="boxes-seen")
-    with every:
-        left, right = st.columns(2)
-    with left:
-        st.subheader("All boxes in one release")
-        off = np.abs(errors.released - errors.truth)
-        picture = errors_within(off, noun="boxes", role="mechanism:boxes", n=problem.n)
-        asked.draw(picture, key="tables_boxes", title="errors of boxes")
-    with one:
-        _one_box(queries, errors, n=problem.n)
-    with more:
-        audit_this(asked.entry, asked.values, asked.neighbours)
-        show_code("Code", key="boxes_code_open", write=lambda: _code(asked))
-    with right:
-        beside(
-            Promised(
-                problem=problem,
-                guarantee=guarantee,
-                bound=bound,
-                details=bound.statement,
-                looked_at=f"all {queries.count:,} boxes of the batch",
-                dots=f"Boxes begin and end at evenly spread places of each column, at most {queries.marks + 1}.",
-                called=Called(query="box", over="all boxes"),
-                badge=asked.badge(),
-            ),
-            memory=memory,
-            work=lambda: _worst(errors),
-        )
+    render_worst_error(result.request, result.problem, result.mechanism, words, beta=BETA, key=result.key, work=work)
 
 
-def _worst(errors: BoxErrors) -> Generator[float, None, Floats]:
-    """The worst errors, which are there already."""
-    yield 1.0
-    return errors.worst
-
-
-def _one_box(queries: RangeBoxes, errors: BoxErrors, *, n: int) -> None:
-    """A range of each column; the true answer and the released one."""
+def _one_box(result: BoxResult) -> None:
+    """Draw a range control for each column; then the true answer and the released one."""
+    queries, n = result.request.queries, result.problem.n
     ranges = []
-    for place, (name, kind) in enumerate(zip(drawable(queries.domain.names), queries.domain.columns, strict=True)):
+    for place, (name, column) in enumerate(zip(drawable(queries.domain.names), queries.domain.columns, strict=True)):
         marks = queries.places[place].tolist()
-        words = [kind.ends(mark, mark)[0] for mark in marks[:-1]]
-        words.append(kind.ends(marks[-1] - 1, marks[-1] - 1)[1])
+        ends = [column.ends(mark, mark)[0] for mark in marks[:-1]]
+        ends.append(column.ends(marks[-1] - 1, marks[-1] - 1)[1])
         low, high = st.select_slider(
             name,
             range(len(marks)),
             value=(0, len(marks) // 2),
-            format_func=words.__getitem__,
+            format_func=ends.__getitem__,
             key=f"box-{place}-{len(marks)}",
         )
         ranges.append((min(low, high), max(low, high)))
@@ -171,22 +169,34 @@ def _one_box(queries: RangeBoxes, errors: BoxErrors, *, n: int) -> None:
         st.caption("A box ends after it begins.")
         return
     index = queries.index(ranges)
-    true, released = float(errors.truth[index]), float(errors.released[index])
+    true, released = float(result.errors.truth[index]), float(result.errors.released[index])
     st.markdown(
         f"True **{percent(true)}** ({rows(true, n)}), released **{percent(released)}**, off by "
         f"{percent(abs(released - true))}. :gray-badge[true] :blue-badge[simulated]"
     )
 
 
-def _code(asked: Asked[RangeBoxes]) -> str:
-    """The snippet."""
-    return asked.code(
+def _code(result: BoxResult) -> str:
+    return result.request.code(
         queries="RangeBoxes(domain=dataset.domain)",
         imports=["from dpcore.queries.boxes import RangeBoxes"],
         then=[
-            f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",
+            f"release = mechanism.run(state, dpcore.Preview({result.request.seed}))",
             "for index, share in list(enumerate(release.answers()[0].tolist()))[:5]:",
             '    print(f"{queries.describe(index)}: {share:.3f}")',
             "print(mechanism.guarantee(problem).sentence())",
         ],
     )
+
+
+BOXES = Workbench(
+    title="Tables",
+    lead=LEAD,
+    key="boxes",
+    controls=_draw_controls,
+    compute=BoxResult,
+    headline=_headline,
+    views={"All boxes and promise": (_all_boxes, _worst_error), "One box": _one_box},
+    slow=(_worst_error,),
+    code=_code,
+)

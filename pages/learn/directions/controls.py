@@ -18,16 +18,16 @@ from dplab.halfspace_parts import directions_at
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.learn.directions.upload import own_columns
-from pages.shell.asked import Asked
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.links import in_link
+from pages.shell.request import PageRequest
 
 GENERATED = "generated"
 ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DirectionsAsked(Asked[Halfspaces]):
+class DirectionsAsked(PageRequest[Halfspaces]):
     """Everything that is asked; the direction lies in the source's plane, at an angle from its first axis."""
 
     degrees: int
@@ -38,7 +38,7 @@ class DirectionsAsked(Asked[Halfspaces]):
     @property
     def mechanism(self) -> HalfspaceCounts:
         """The mechanism with the chosen parameters."""
-        return self.made(HalfspaceCounts)
+        return self.mechanism_of(HalfspaceCounts)
 
     @property
     def epsilon(self) -> float:

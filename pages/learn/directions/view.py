@@ -18,8 +18,8 @@ from pages.learn.directions.errors import angle_link, where_from
 from pages.learn.directions.promise import code, paper, promised
 from pages.learn.directions.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
 from pages.learn.directions.show import show
-from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
+from pages.shell.request import show_code
 from pages.shell.state import set_controls
 from pages.shell.status import may_show
 from pages.shell.theorem import lead

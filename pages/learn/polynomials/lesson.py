@@ -109,5 +109,5 @@ LESSON = kit.Lesson(
     ),
     point=((5, 5), (100_000, 1_000_000)),
     show=lesson,
-    workbench="marginals/page.py",
+    workbench="tables/page.py",
 )

@@ -125,13 +125,13 @@ def _random(loss: float) -> Shown:
 
 
 SYSTEMS: dict[str, tuple[str, Callable[[float], Shown], str]] = {
-    "polynomials": ("Marginals by polynomials", _polynomials, "marginals/page.py"),
+    "polynomials": ("Marginals by polynomials", _polynomials, "tables/page.py"),
     "nets": ("Nets", _nets, "play/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
     "rectangles": ("Rectangles and boxes", _rectangles, "play/page.py"),
     "halfspaces": ("Halfspaces", _halfspaces, "learn/directions/page.py"),
     "weights": ("Queries that weigh rows", _weights, "learn/page.py"),
-    "stability": ("Stable answers", _stability, "robust/page.py"),
+    "stability": ("Stable answers", _stability, "one_number/page.py"),
     "random": ("Random privacy", _random, "learn/page.py"),
 }
 """Of each system: its title, its table with its controls, and the page that runs it."""

@@ -32,7 +32,7 @@ from pages.charts import component
 from pages.charts.picture import Axis, Picture
 from pages.data.grid import NO_FILE
 from pages.shell.downloads import synthetic_table
-from pages.tables.rows import rows_csv
+from pages.tables.marginals.rows import rows_csv
 from tests import PACKAGES, ROOT
 from tests.kit.ledgers import ANALYST, registered, request_of
 

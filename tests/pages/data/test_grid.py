@@ -160,7 +160,7 @@ def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(row
     assert f"mechanism.person_guarantee(problem, {rows}).sentence()" in words
     assert "neighbours=dpcore.Neighbours.ADD_REMOVE_ONE" in words
     assert "Neighbours" not in [each.label for each in app.radio]
-    sound(app.switch_page("robust/page.py").run())
+    sound(app.switch_page("one_number/page.py").run())
     assert "Your file" not in everything(app)
 
 
@@ -188,7 +188,7 @@ def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "key"), [("marginals/page.py", "cube"), ("learn/directions/page.py", "vectors")])
+@pytest.mark.parametrize(("page", "key"), [("tables/page.py", "cube"), ("learn/directions/page.py", "vectors")])
 def test_a_page_that_reads_the_file_by_itself_takes_none_of_persons(page: str, key: str) -> None:
     for persons in (False, True):
         app = visits()

@@ -124,7 +124,7 @@ def test_what_was_read_off_private_rows_is_left_out() -> None:
 
 def test_tables_draws_made_up_rows_with_the_columns_of_ones_own() -> None:
     app = declared(by_person=False)
-    sound(app.switch_page("marginals/page.py").run())
+    sound(app.switch_page("tables/page.py").run())
     app.segmented_control(key="view").set_value("All tables of k attributes")
     sound(app.run())
     app.selectbox(key="tables-of").set_value(OWN_FILE)

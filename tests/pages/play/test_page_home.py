@@ -152,7 +152,7 @@ def test_a_sample_protects_its_persons_where_the_page_speaks_of_persons() -> Non
     assert neighbours_said(app) == ["add or remove one person, ≤ 2 rows"]
     app.selectbox(key="person-rows").set_value("0").run()
     assert sound(app).radio(key="neighbours") is not None
-    other = visitor("robust/page.py")
+    other = visitor("one_number/page.py")
     other.query_params.update({"data": "medical.mdvis", "person-rows": "2"})
     assert not sound(other.run()).error and neighbours_said(other) == ["replace one row"], "it speaks of rows"
 

@@ -52,7 +52,7 @@ def last(folder: Path) -> Stored:
 
 
 def test_what_tables_shows_is_released(no_ledger: Path) -> None:
-    app = seen("marginals/page.py", width="2", epsilon="0.5", marginal_noise="gaussian", **SMALL)
+    app = seen("tables/page.py", width="2", epsilon="0.5", marginal_noise="gaussian", **SMALL)
     app = press(app, "Start a ledger")
     place = next(each for each in app.radio if each.label == "Release")
     assert place.value == "What Tables shows"
@@ -70,7 +70,7 @@ def test_what_tables_shows_is_released(no_ledger: Path) -> None:
 
 def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
     link = {"robust": "stable_median", "epsilon": "0.01", "delta": "1e-12"}  # one row from another median: δ to answer
-    app = released(seen("robust/page.py", data="penguins.body_mass_g", **link))
+    app = released(seen("one_number/page.py", data="penguins.body_mass_g", **link))
     assert "Entry 1, charged ε 0.01 and δ 0.000000000001" in said(app)
     stored = last(no_ledger)
     assert stored.body["parts"][0]["mechanism"]["key"] == "stable_median" and list(stored.files) == ["value.csv"]
@@ -80,19 +80,19 @@ def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
 
 @pytest.mark.full
 def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
-    app = seen("ask/page.py", data="penguins.body_mass_g")
+    app = seen("conversation/page.py", data="penguins.body_mass_g")
     app = press(press(app, "Start a ledger"), "Register")
     assert "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance." in said(app)
     assert next(each for each in app.button if each.label == "Charge and draw").disabled
     assert not any(each.label.startswith("Rehearse") for each in app.button)
-    app = seen("ask/page.py", data="penguins.body_mass_g", ask_analyst="sweeping")
+    app = seen("conversation/page.py", data="penguins.body_mass_g", ask_analyst="sweeping")
     assert "Entry 1, charged ε 1" in said(press(press(app, "Rehearse, free"), "Charge ε"))
     assert b"declined" in last(no_ledger).files["answers.csv"]
 
 
 def test_a_charged_preview_is_one_press_away_where_a_ledger_holds_the_data(no_ledger: Path) -> None:
     registered()
-    app = as_steward(visitor("robust/page.py"))  # in a session that has never seen Release
+    app = as_steward(visitor("one_number/page.py"))  # in a session that has never seen Release
     app.query_params["data"] = "penguins.body_mass_g"
     app = sound(app.run())
     assert PREVIEW in [each.proto.label for each in app.get("page_link")]

@@ -28,9 +28,9 @@ __all__ = ["token"]
 CSV = "income\n" + "".join(f"{place % 97}\n" for place in range(290))
 PAGES = {
     "play": "play/page.py",
-    "one-number": "robust/page.py",
-    "ask": "ask/page.py",
-    "marginals": "marginals/page.py",
+    "one-number": "one_number/page.py",
+    "ask": "conversation/page.py",
+    "marginals": "tables/page.py",
     "plan": "plan/page.py",
 }
 

@@ -18,9 +18,9 @@ SMALL = {"data": "bimodal", "n": "1000", "bits": "5", "trials": "100"}
     ("page", "link"),
     [
         ("play/page.py", SMALL),
-        ("robust/page.py", {"robust": "stable_median"}),
-        ("marginals/page.py", {"cube_rows": "1000", "cube_attributes": "8"}),
-        pytest.param("marginals/page.py", {"view": "Decision lists", "students": "1000"}, marks=pytest.mark.full),
+        ("one_number/page.py", {"robust": "stable_median"}),
+        ("tables/page.py", {"cube_rows": "1000", "cube_attributes": "8"}),
+        pytest.param("tables/page.py", {"view": "Decision lists", "students": "1000"}, marks=pytest.mark.full),
         pytest.param("plan/page.py", {}, marks=pytest.mark.full),
     ],
 )
@@ -35,7 +35,7 @@ def test_the_bar_says_the_relation_that_the_page_has(page: str, link: dict[str, 
 
 @pytest.mark.parametrize(
     ("page", "link"),
-    [("robust/page.py", {"robust": "subsample_median"}), ("ask/page.py", {"data": "penguins.species"})],
+    [("one_number/page.py", {"robust": "subsample_median"}), ("conversation/page.py", {"data": "penguins.species"})],
 )
 def test_a_page_without_a_choice_says_what_its_guarantees_are_for(page: str, link: dict[str, str]) -> None:
     app = sound(opened(page, **link, neighbours=ADD_REMOVE))

@@ -24,16 +24,16 @@ from dplab.sweep import EPSILON_GRID
 from dprelease.plan import compare
 from dprelease.plan.errors import predict
 from dprelease.plan.questions import Plan, PlannedQuestion
-from pages.ask.controls import Setting
 from pages.charts.picture import Dots, Rule
 from pages.charts.words import percent, percent_up
 from pages.charts.worst import Called, worst_map
-from pages.marginals.promise import Promised
+from pages.conversation.controls import ConversationRequest
 from pages.plan.figure import IF_N as TICK
 from pages.plan.figure import planned_errors
 from pages.shell.private.charts import IF_N, draw_outlook
 from pages.shell.private.promises import Offer, headline
 from pages.shell.theorem import observed
+from pages.tables.worst_error import ErrorWords
 from tests.dprelease.plan.test_shares import TABLE
 from tests.dprelease.test_catalogue_releases import ENTRIES, requested
 from tests.pages.opening import sound
@@ -121,7 +121,7 @@ def test_the_theorem_card_has_no_number_of_what_is_no_guarantee(cases: list[Case
 
 @pytest.mark.slow
 def test_one_number_has_the_conditions_beside_the_theorem(cases: list[Case]) -> None:
-    script = 'from pages.robust.view import _theorem\n_theorem(told["bound"], told["problem"])'
+    script = 'from pages.one_number.workbench import _theorem\n_theorem(told["bound"], told["problem"])'
     for case in cases:
         lines = words(script, bound=case.bound, problem=case.problem)
         assert_no_promise(case, lines)
@@ -132,20 +132,15 @@ def test_one_number_has_the_conditions_beside_the_theorem(cases: list[Case]) -> 
 
 @pytest.mark.slow
 def test_tables_hold_no_preview_against_what_is_no_guarantee(cases: list[Case]) -> None:
-    script = 'from pages.marginals.promise import _theorem\n_theorem(told["told"], told["worst"], ["Read."])'
+    script = (
+        "from pages.tables.worst_error import explain, render_theorem\n"
+        "sentences = explain(told['worst'], told['bound'], None, told['words'], private=False)\n"
+        "render_theorem(told['bound'], told['guarantee'], told['words'], n=told['n'], sentences=sentences)"
+    )
+    names = ErrorWords(observed_on="all", dots="Read.", called=Called(), details="So it is made.")
     for case in cases:
-        told = Promised(
-            problem=case.problem,
-            guarantee=case.guarantee,
-            bound=case.bound,
-            details="So it is made.",
-            looked_at="all",
-            dots="",
-            called=Called(),
-            badge="",
-        )
-        lines = words(script, told=told, worst=SHOWN)
-        assert "Read." in lines
+        lines = words(script, bound=case.bound, guarantee=case.guarantee, n=case.problem.n, worst=SHOWN, words=names)
+        assert any(each.endswith("Read.") for each in lines)
         assert_no_promise(case, lines, given="If what is assumed below held: ")
         assert any(each.startswith("Observed: ") for each in lines) is case.bound.guaranteed, case.name
 
@@ -161,9 +156,9 @@ def test_the_map_draws_no_solid_promise_of_what_does_not_apply(cases: list[Case]
 
 
 BOTH = """
-from pages.ask.promise import both
+from pages.conversation.theorem import draw_comparison
 told["ask_both_open"] = True
-both(told["chosen"], told["dataset"])
+draw_comparison(told["chosen"], told["dataset"])
 """
 
 
@@ -178,7 +173,7 @@ def test_conversations_side_by_side_promise_what_is_guaranteed(neighbours: Neigh
         "questions": 20,
         "analyst": "sweeping",
     }
-    chosen = Setting(
+    chosen = ConversationRequest(
         rows=source,
         source=source,
         queries=queries,

@@ -32,7 +32,7 @@ ROWS, SECRET = 613, 71.375
 """Neither number is on any page by chance."""
 CSV = "\n".join([f"{SECRET},{'yes' if place % 3 else 'no'}" for place in range(ROWS)]) + "\n"
 DOMAIN = Number(low=0, high=100, bits=5, missing=True)
-PAGES = ("play/page.py", "robust/page.py", "ask/page.py", "marginals/page.py")
+PAGES = ("play/page.py", "one_number/page.py", "conversation/page.py", "tables/page.py")
 
 
 @cache
@@ -55,7 +55,7 @@ def opened(page: str, *, counted: bool = False, person_rows: int = 0, **state: A
     for name, value in told.items():
         app.session_state[name] = value
     sound(app.run())
-    if page == "marginals/page.py":
+    if page == "tables/page.py":
         app.multiselect(key=f"{held.prefix}cube-columns").set_value(["column 1", "column 2"]).run()
         app.text_input(key=f"{held.prefix}cube-0").set_value(">= 20, >= 40, >= 60").run()
         app.text_input(key=f"{held.prefix}cube-1").set_value("yes").run()
@@ -148,7 +148,7 @@ def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told
     assert not said(ROWS, app) and not said(SECRET, app)
 
 
-@pytest.mark.parametrize("page", [each for each in PAGES if each not in ("play/page.py", "marginals/page.py")])
+@pytest.mark.parametrize("page", [each for each in PAGES if each not in ("play/page.py", "tables/page.py")])
 def test_a_page_that_speaks_of_rows_does_not_take_a_file_of_persons(page: str) -> None:
     app = opened(page, person_rows=2)
     assert chip(app).startswith("Public · ") and "Your file" not in everything(app)
@@ -158,7 +158,7 @@ def test_a_page_that_speaks_of_rows_does_not_take_a_file_of_persons(page: str) -
 def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
     app = opened("play/page.py")
     app.button(key="twin_on").click().run()
-    app.switch_page("robust/page.py").run()
+    app.switch_page("one_number/page.py").run()
     assert chip(sound(app)).startswith("Made-up twin")
     app.query_params["way"] = "My own file"
     sound(app.switch_page("data/page.py").run())
@@ -250,7 +250,7 @@ def test_a_target_says_which_epsilon_promises_it() -> None:
 
 @pytest.mark.parametrize("question", ["stable_median", "subsample_median", "unbounded_mean"])
 def test_every_question_of_one_number_has_its_page(question: str) -> None:
-    app = opened("robust/page.py", robust=question)
+    app = opened("one_number/page.py", robust=question)
     assert not app.error and set(drawn(app)) == {"promises_chart"} and len(app.metric) >= 3
     assert not said(SECRET, app)
 

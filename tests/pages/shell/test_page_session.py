@@ -56,7 +56,7 @@ PRIVATE_KEYS = (
 TRADES = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
 TRADE_FILE = "trade,years\n" + "".join(f"{trade},7\n" * (60 - 20 * place) for place, trade in enumerate(TRADES))
-SHOWS = ("play/page.py", "robust/page.py", "learn/sparse/page.py", "data/page.py")
+SHOWS = ("play/page.py", "one_number/page.py", "learn/sparse/page.py", "data/page.py")
 """Pages that draw a column of one's own file."""
 TRUE_VALUES = "You see true values of private data"
 
@@ -135,7 +135,7 @@ def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypa
 def test_a_conversation_about_a_stand_in_ends_when_its_file_is_forgotten() -> None:
     app = declared_pay(with_file(public=True))
     app.session_state["data"] = "my-file"
-    sound(app.switch_page("ask/page.py").run())
+    sound(app.switch_page("conversation/page.py").run())
     talk = weakref.ref(app.session_state["talk"])
     table = weakref.ref(app.session_state["file"].table)
     sound(app.switch_page("data/page.py").run())
@@ -219,7 +219,7 @@ def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:
     type_in(app, trade={"kind": "category", "labels": "; ".join(TRADES[:2])})
     press(app, "Use this column")
     chosen(app, data="my-file", robust="subsample_larger")
-    sound(app.switch_page("robust/page.py").run())
+    sound(app.switch_page("one_number/page.py").run())
     assert not told(app) and any("Nothing of your rows is shown" in each.value for each in app.markdown)
     assert told(steward(app, on=True)) == set(TRADES[:2])
 

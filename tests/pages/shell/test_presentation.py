@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -22,16 +23,16 @@ from tests.pages.data.test_page import with_file as with_people
 from tests.pages.drawn import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
 from tests.pages.learn.sparse.test_page import with_private_file as with_private_cells
-from tests.pages.marginals.test_page import with_lists as with_private_lists
 from tests.pages.opening import opened, sound, texts
 from tests.pages.shell.test_page_private import SECRET
 from tests.pages.shell.test_page_private import opened as with_private_file
+from tests.pages.tables.shares.test_page import with_lists as with_private_lists
 
 PAGES = {
     "play/page.py": "data_chart",
-    "marginals/page.py": "marginals_errors_chart",
-    "robust/page.py": "robust_chance_chart",
-    "ask/page.py": "ask_map_chart",
+    "tables/page.py": "marginals_errors_chart",
+    "one_number/page.py": "robust_chance_chart",
+    "conversation/page.py": "ask_map_chart",
 }
 
 
@@ -45,7 +46,7 @@ def test_a_page_has_one_chart_and_its_theorem_on_the_stage(page: str, chart: str
 
 def test_a_mean_on_the_stage_is_the_mean_that_was_asked() -> None:
     """Its theorem once stood under a picture of other mechanisms on other data."""
-    app = sound(opened("robust/page.py", present="1", robust="unbounded_mean", data="medical.meddol"))
+    app = sound(opened("one_number/page.py", present="1", robust="unbounded_mean", data="medical.meddol"))
     assert set(drawn(app)) == {"robust_mean_chart"} and app.latex
 
 
@@ -95,7 +96,7 @@ def test_a_page_with_a_chart_for_the_stage_offers_it(lesson: str | None) -> None
     assert NO_BUTTON not in styles(app)
 
 
-SHOWN = ("play/page.py", "robust/page.py", "marginals/page.py")
+SHOWN = ("play/page.py", "one_number/page.py", "tables/page.py")
 """Pages that draw a private file for its steward."""
 
 
@@ -178,16 +179,18 @@ def test_nor_does_any_other_page_that_can_hold_a_private_file(place: str, badges
 
 
 def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
-    """The gate is asked in these files alone: whoever adds one adds the page above."""
+    """These files alone ask the gate, by themselves or through their workbench: a new one is a page to add above."""
     asking = {
         str(file.relative_to(ROOT / "pages"))
         for file in (ROOT / "pages").rglob("*.py")
-        if "may_show(" in file.read_text(encoding="utf-8")
+        if re.search(r"may_show\(| = Workbench\(", file.read_text(encoding="utf-8"))
     }
     assert asking == {
-        "play/view.py", "robust/view.py", "robust/controls.py", "marginals/view.py",
-        "learn/sparse/view.py", "learn/directions/view.py", "marginals/lists.py", "data/summary.py", "data/fill.py",
-        "shell/status.py",
+        "play/view.py", "one_number/workbench.py", "one_number/controls.py", "tables/shares/workbench.py",
+        "tables/lists.py", "tables/boxes.py", "tables/marginals/workbench.py", "conversation/controls.py",
+        "conversation/workbench.py",
+        "learn/sparse/view.py", "learn/directions/view.py", "data/summary.py", "data/fill.py",
+        "shell/status.py", "shell/request.py", "shell/workbench.py",
     }  # fmt: skip
 
 

@@ -16,11 +16,11 @@ from tests.pages.opening import opened, sound
     [
         ("play/page.py", {"data": "uniform"}),
         ("play/page.py", {"data": "earnings.earnings"}),
-        ("marginals/page.py", {}),
-        ("marginals/page.py", {"view": "Decision lists"}),
-        ("marginals/page.py", {"view": "All tables of k attributes"}),
-        ("robust/page.py", {}),
-        ("ask/page.py", {}),
+        ("tables/page.py", {}),
+        ("tables/page.py", {"view": "Decision lists"}),
+        ("tables/page.py", {"view": "All tables of k attributes"}),
+        ("one_number/page.py", {}),
+        ("conversation/page.py", {}),
     ],
 )
 def test_previews_write_nothing_to_the_ledger(page: str, link: dict[str, str], no_ledger: Path) -> None:
@@ -42,9 +42,9 @@ def test_previews_write_nothing_to_the_ledger(page: str, link: dict[str, str], n
     ("page", "link", "whose"),
     [
         ("play/page.py", {}, "Generated and bundled data are public"),
-        ("marginals/page.py", {}, "Generated and bundled rows are public"),
-        ("marginals/page.py", {"view": "Decision lists"}, "Generated rows are nobody's"),
-        ("marginals/page.py", {"view": "All tables of k attributes"}, "Bundled samples are public"),
+        ("tables/page.py", {}, "Generated and bundled rows are public"),
+        ("tables/page.py", {"view": "Decision lists"}, "Generated rows are synthetic"),
+        ("tables/page.py", {"view": "All tables of k attributes"}, "Bundled samples are public"),
     ],
 )
 def test_the_pages_say_so(page: str, link: dict[str, str], whose: str) -> None:

@@ -19,8 +19,8 @@ from pages.charts.words import percent, percent_up
 from pages.data.upload import HeldFile
 from tests.kit.chance.numbers import has_number
 from tests.pages.drawn import drawn
-from tests.pages.marginals.opening import opened, texts
 from tests.pages.opening import printed_by_code, sound, visitor
+from tests.pages.tables.opening import opened, texts
 
 CHARTS = {"tables_boxes_chart", "marginals_worst_chart"}
 
@@ -74,7 +74,7 @@ def test_own_columns_are_drawn_as_made_up_rows_and_nothing_of_the_file_is_shown(
     held = HeldFile(
         origin=Uploaded(table=read_table(b"age,pay,note\n" + rows, name="own.csv"), private=True, digest="0"), turn=1
     )
-    app = visitor("marginals/page.py")
+    app = visitor("tables/page.py")
     app.query_params["view"] = "Boxes"
     app.session_state["file"] = held
     for place, high in enumerate(("120", "1000000")):

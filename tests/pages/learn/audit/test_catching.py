@@ -147,11 +147,11 @@ def audited(app: AppTest, label: str) -> dict[str, str]:
 
 
 PLAY: list[tuple[str, dict[str, str]]] = [
-    ("ask/page.py", {"ask": "median"}),
+    ("conversation/page.py", {"ask": "median"}),
     ("play/page.py", {"mechanism": "gaussian", "delta": "1e-8", "neighbours": "add or remove one row"}),
-    ("robust/page.py", {"robust": "subsample-groups"}),
-    ("marginals/page.py", {}),
-    ("marginals/page.py", {"view": "All tables of k attributes"}),
+    ("one_number/page.py", {"robust": "subsample-groups"}),
+    ("tables/page.py", {}),
+    ("tables/page.py", {"view": "All tables of k attributes"}),
     ("learn/directions/page.py", {}),
     ("learn/sparse/page.py", {}),
 ]

@@ -1,0 +1,37 @@
+"""A conversation about private rows: the guaranteed error of each mechanism, before any question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from dpcore.core import Entry, Mechanism
+from dpcore.mechanisms import serving
+from pages.conversation.controls import ConversationRequest
+from pages.conversation.theorem import BETA
+from pages.shell.private.offer import draw_offer, offer_of
+
+
+def draw_promise(request: ConversationRequest) -> None:
+    """Draw what follows from public facts alone; a conversation would spend the rows' budget."""
+
+    def make(entry: Entry, epsilon: float) -> Mechanism:
+        return replace(request.mechanism(entry), epsilon=epsilon)
+
+    offer = offer_of(
+        request,
+        about=f"{request.source.reading!r}|{request.query_class}",
+        of="answer",
+        covers="for the whole conversation",
+        beta=BETA,
+        others={entry.key: partial(make, entry) for entry in serving(request.queries, releases="conversation")},
+    )
+    wall_words = ("no mechanism that must answer all", "Impossible below, if all are answered")
+    target, questions = float(request.values["alpha"]), int(request.values["questions"])
+    draw_offer(replace(offer, target=target, questions=questions, wall=wall_words))
+    st.caption(
+        "A conversation about private rows spends their budget. One whose questions are fixed in advance is released "
+        "on Release; one whose questions depend on answers is refused there."
+    )

@@ -1,0 +1,124 @@
+"""The mean without bounds: the part of its theorem that is a number, the asymptotic part, and its previews."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import streamlit as st
+from typing_extensions import override
+
+from dpcore.core import Floats, exactly, rounded_up
+from dpcore.data.columns import Number, is_number
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions
+from dpcore.queries.ranges import Thresholds
+from dplab.robust import TRIALS, mean_errors, present_rows
+from dplab.sweep import EPSILON_GRID as EPSILONS
+from dprelease.requests.coverage import bounds
+from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
+from pages.data.upload import so_many as plural
+from pages.one_number.controls import OneNumberRequest
+from pages.one_number.outcome import Outcome
+from pages.shell.work.memory import remember
+
+MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
+
+
+class MeanOutcome(Outcome[UnboundedMean]):
+    """Errors of the mean without bounds, and of the mean that is cut off at the declared bounds.
+
+    Attributes:
+        domain: the numbers; rows without one are left out.
+        mean: the true mean.
+        errors: 95% errors of the two means, (2,).
+        over_epsilon: the same at each ε of the grid, (E, 2).
+    """
+
+    @override
+    def __init__(self, request: OneNumberRequest, mechanism: UnboundedMean) -> None:
+        super().__init__(request, mechanism)
+        self.without_number = self.problem.domain.missing
+        if self.without_number:
+            self.dataset = present_rows(self.dataset)
+        domain = self.dataset.domain
+        assert is_number(domain)
+        self.domain = domain
+        queries = Thresholds(domain=domain)
+        self.problem = dataclasses.replace(self.problem, domain=domain, queries=queries, n=self.dataset.n)
+        self.over_epsilon: Floats = remember(
+            f"mean_errors|{request.source.key}|{mechanism!r}|{request.seed}",
+            lambda: np.array([self._errors_at(epsilon)[1] for epsilon in EPSILONS]),
+        )
+        self.mean, self.errors = self._errors_at(mechanism.epsilon)
+
+    def _errors_at(self, epsilon: float) -> tuple[float, Floats]:
+        """Return the true mean, and the 95% errors of both means at an ε."""
+        means = [dataclasses.replace(self.mechanism, epsilon=epsilon), entry("clipped_mean").make(epsilon=epsilon)]
+        return mean_errors(means, self.dataset, self.problem, seed=self.request.seed)
+
+    @override
+    def draw_headline(self) -> None:
+        unit = self.domain.unit
+        unbounded, clipped = (rounded_up(float(each)) for each in self.errors)
+        st.header(f"95 in 100 answers lie within {unbounded} {unit} of the mean")
+        st.markdown(f"Of the clipped one, within **{clipped} {unit}**. :blue-badge[simulated]")
+
+    @override
+    def draw_answer(self) -> None:
+        request, n, unit = self.request, self.dataset.n, self.domain.unit
+        exceptions = max_exceptions(n=n, gamma=self.mechanism.gamma)
+        left, right = st.columns([3, 2])
+        right.warning("For previews only.")
+        with right.container(border=True):
+            st.subheader("Proved, with a number")
+            st.markdown(
+                f"Except with chance **γ₂ = {rounded_up(exception_chance(n=n, exceptions=exceptions))}** over random "
+                f"data, all but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
+                ":orange-badge[theory]"
+            )
+        with right.container(border=True):
+            st.subheader("Only asymptotic")
+            st.markdown(
+                "That neighbours have nearly the same noise (**γ₁**), and what its change gives away (**η**): no "
+                "finite number is known. :gray-badge[not protected]"
+            )
+        with left:
+            picture = over_epsilon(self.over_epsilon, domain=self.domain, epsilon=self.mechanism.epsilon)
+            request.draw(picture, key="robust_mean", title="how far off, over ε")
+            st.caption(
+                f"True mean {self.mean:.4g} {unit} of {plural(n, 'row')} that have a number. {self._rows_left_out()}"
+                f"Numbers are cut off at {' and '.join(bounds(self.domain))}.",
+                help=f"{TRIALS:,} previews each, ε = {exactly(self.mechanism.epsilon)}, seed {request.seed}. Answers "
+                "are rounded to a cell. People far out do not widen the noise unless they are a share of about γ₂.",
+            )
+
+    def _rows_left_out(self) -> str:
+        rows = self.request.dataset().n - self.dataset.n
+        return f"{plural(rows, 'row')} without one {'is' if rows == 1 else 'are'} left out. " if rows else ""
+
+
+def over_epsilon(errors: Floats, *, domain: Number, epsilon: float) -> Picture:
+    """Return the picture of either mean's errors (E, 2) over ε, in the unit of the data."""
+    smallest = domain.width / 2  # answers are rounded to a cell
+    marks: list[Mark] = [Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5)]
+    for (key, name), off in zip(MEANS.items(), errors.T, strict=True):
+        drawn, role = np.maximum(off, smallest), f"mechanism:{key}"
+        hover = [f"{name} at ε = {at:g}: {error:.3g} {domain.unit}" for at, error in zip(EPSILONS, off, strict=True)]
+        marks += [
+            Curve(role=role, name=name, legend=False, x=EPSILONS, y=drawn, hover=()),
+            Dots(role=role, name=name, x=EPSILONS, y=drawn, size=9, hover=hover),
+        ]
+    place = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
+    first, second = (rounded_up(float(each)) for each in errors[place])
+    return Picture(
+        title="How far off the mean is, over ε",
+        x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=(0.01, 0.1, 1, 10)),
+        y=Axis(title=f"95% error ({domain.unit})" if domain.unit else "95% error", log=True),
+        marks=marks,
+        sentence=f"Near ε = {EPSILONS[place]:g}, 95 in 100 previews of the mean without bounds are off by at most "
+        f"{first} {domain.unit}, of the one that is cut off by at most {second} {domain.unit}. An error below "
+        "half a cell is drawn as half a cell.",
+        table={"ε": list(EPSILONS), **{name: off.tolist() for name, off in zip(MEANS.values(), errors.T, strict=True)}},
+        height=240,
+    )

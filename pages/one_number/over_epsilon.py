@@ -1,0 +1,261 @@
+"""Pictures over ε: errors of three mechanisms, refusals of the stable median, ranks of the exponential median."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Floats, exactly, rounded_up
+from dpcore.mechanisms import entry
+from dplab.salaries import CURVE, EPSILONS, KEYS, Comparison, EpsilonCurves, nearest
+from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
+from pages.charts.words import percent, percent_down, rows, shortened, significant
+
+AIR = 1.15
+"""Room beyond the outermost dots, as a factor."""
+LOSSES = Axis(
+    title="← more private · ε · more accurate →",
+    log=True,
+    low=EPSILONS[0] / AIR,
+    high=EPSILONS[-1] * AIR,
+    form="~g",
+    ticks=EPSILONS[::2],  # all of them do not fit on a phone
+)
+ROOM = 2.5
+"""The smallest number is this many times the place of 0 on a logarithmic axis."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floor:
+    """The place of 0 on a logarithmic axis, below all other numbers."""
+
+    zero: float
+
+    def over(self, values: Floats) -> Floats:
+        """Return the heights at which values are drawn."""
+        return np.maximum(values, self.zero)
+
+    def axis(self, title: str, *, high: float, form: str = "", n: int = 0) -> Axis:
+        """Return an axis on which this place is named 0."""
+        return Axis(
+            title=f"{title} (log)",
+            log=True,
+            low=self.zero / AIR,
+            high=high * AIR,
+            form=form,
+            named={self.zero: "0"},
+            rows=n,
+        )
+
+
+def floor_below(*values: Floats) -> Floor:
+    """Return a place for 0 below every positive value."""
+    together = np.concatenate(values)
+    return Floor(zero=float(together[together > 0].min(initial=1.0)) / ROOM)
+
+
+def _here(epsilon: float) -> Rule:
+    """Return the line at the page's ε."""
+    return Rule(role="ink", x=min(max(epsilon, EPSILONS[0]), EPSILONS[-1]), width=1.5)
+
+
+def errors_over_epsilon(*, comparison: Comparison, epsilon: float) -> Picture:
+    """Return the picture of the 95% error, given an answer, over ε."""
+    unit, losses = comparison.domain.unit, np.array(EPSILONS)
+    answered = comparison.error[~np.isnan(comparison.error)]
+    floor = floor_below(answered)
+    marks: list[Mark] = []
+    table: dict[str, Sequence[Any]] = {"epsilon": list(EPSILONS)}
+    for place, (key, errors) in enumerate(zip(KEYS, comparison.error, strict=True)):
+        name, role, known = entry(key).title, f"mechanism:{key}", ~np.isnan(errors)
+        y = floor.over(errors[known])
+        hover = [
+            f"{name}, ε = {at:g}: 95% error {significant(error)} {unit}, simulated"
+            for at, error in zip(losses[known].tolist(), errors[known].tolist(), strict=True)
+        ]
+        marks += [
+            Curve(role=role, name=name, x=losses[known], y=y, width=2, legend=False),
+            # Each is smaller than the last, because at 0 they coincide.
+            Dots(role=role, name=name, x=losses[known], y=y, size=14 - 3 * place, hover=hover),
+        ]
+        table[name] = shortened(errors)
+    column = nearest(epsilon)
+    near, mean = (float(each) for each in comparison.error[1:, column])
+    return Picture(
+        title="Error given an answer",
+        x=LOSSES,
+        y=floor.axis(f"95% error ({unit})", high=float(answered.max(initial=floor.zero))),
+        marks=[*marks, _here(epsilon)],
+        sentence=f"If the stable median answers, it is exact; near ε = {EPSILONS[column]:g}, 95 in 100 exponential "
+        f"medians lie {f'within {rounded_up(near)} {unit} of' if near else 'in the cell of'} the median, and clipped "
+        f"means within {rounded_up(mean)} {unit} of the mean.",
+        table=table,
+    )
+
+
+def refusals_over_epsilon(*, comparison: Comparison, sides: EpsilonCurves, epsilon: float) -> Picture:
+    """Return the picture of refusals of the stable median: exact, observed, and impossible."""
+    return _over_epsilon(
+        sides,
+        Wall(
+            x=CURVE,
+            y=sides.lower_bound,
+            end=0,
+            label="impossible" if _room(sides.lower_bound) else "",
+            corner="bottom left",
+        ),
+        y=Axis(title="runs without an answer", low=-0.04, high=1.04, form="~p"),
+        epsilon=epsilon,
+        title="Refusals",
+        names=("refused", "exact chance"),
+        sentence=f"Only the stable median refuses. Its stability is {comparison.stable:,} here: it answers in 95 of "
+        f"100 runs {_from(CURVE[sides.promise <= 0.05])}. Hatched is impossible for a mechanism that never gives a "
+        f"wrong answer with δ = {exactly(comparison.delta)}: the best that could be would do so "
+        f"{_from(CURVE[sides.lower_bound <= 0.05])}.",
+    )
+
+
+def _from(losses: Floats) -> str:
+    """Return the smallest ε of these in words."""
+    return f"from ε = {significant(float(losses[0]))} on" if len(losses) else "at no ε shown"
+
+
+def _room(wall: Floats) -> bool:
+    """Return whether a label fits below the lower bound, in its corner."""
+    return bool(wall[len(CURVE) // 8] > 0.2)
+
+
+def ranks_over_epsilon(
+    *, comparison: Comparison, sides: EpsilonCurves, promised: float, impossible: float, epsilon: float
+) -> Picture:
+    """Return the picture of rows between the exponential median and the true one: guaranteed, observed, impossible.
+
+    Args:
+        comparison: the previews.
+        sides: the same over ε.
+        promised: the guaranteed error at the ε of the grid nearest to the page's.
+        impossible: the lower bound there.
+        epsilon: the page's ε.
+    """
+    n, column = comparison.n, nearest(epsilon)
+    floor = floor_below(
+        sides.observed, sides.low, sides.high, sides.promise, sides.lower_bound, sides.hard, np.array([1 / n])
+    )
+    above = replace(
+        sides,
+        **{
+            name: floor.over(getattr(sides, name))
+            for name in ("observed", "low", "high", "promise", "lower_bound", "hard")
+        },
+    )
+    top = float(max(each.max() for each in (above.promise, above.high, above.hard)))
+    label = "impossible to promise" if _room(np.log(above.lower_bound / floor.zero) / np.log(top / floor.zero)) else ""
+    bound = (
+        f"; a mechanism that always answers cannot promise less than {percent_down(impossible)} for all data (hatched)"
+    )
+    one_data_set = (
+        " One data set may do better than any guarantee for all data: dots in the hatched part are no contradiction."
+    )
+    picture = _over_epsilon(
+        above,
+        Wall(x=CURVE, y=above.lower_bound, end=floor.zero, label=label, corner="bottom left"),
+        y=floor.axis("rows off, share of n", high=top, form=".3~p", n=n),
+        epsilon=epsilon,
+        title="Rows between answer and median",
+        names=("95 in 100 runs", "promised"),
+        sentence=f"Near ε = {EPSILONS[column]:g}, 95 in 100 exponential medians "
+        f"{missed(float(sides.observed[column]), n)} (dots; strokes: 95% interval). On the hardest data known they "
+        f"{missed(float(sides.hard[column]), n)} (diamonds). Promised: {percent(promised)}"
+        f"{bound if impossible else ''}.{one_data_set if sides.lower_bound.any() else ''}",
+        n=n,
+        exact=sides,
+    )
+    if top <= 1:
+        return picture
+    vacuous = Region(role="vacuous", y=(1, top * AIR), label="no guarantee", corner="top right")
+    return replace(picture, marks=[vacuous, *picture.marks])
+
+
+def missed(off: float, n: int) -> str:
+    """Return a distance from the median in words: as a share of the rows and as rows, or its own cell."""
+    if off <= 0:
+        return "fall in the median's own cell"
+    count = f"{off * n:,.0f}" if off * n >= 10 else f"{off * n:.3g}"
+    return f"miss by up to {percent(off)} of the rows, {count} {'row' if count == '1' else 'rows'}"
+
+
+def _over_epsilon(
+    drawn: EpsilonCurves,
+    wall: Wall,
+    *,
+    y: Axis,
+    epsilon: float,
+    title: str,
+    names: tuple[str, str],
+    sentence: str,
+    n: int = 0,
+    exact: EpsilonCurves | None = None,
+) -> Picture:
+    """Return the picture over ε: impossible, guaranteed, observed, and observed on hard data.
+
+    Args:
+        drawn: the numbers as they are drawn.
+        wall: the impossible.
+        y: the axis of shares.
+        epsilon: the page's ε.
+        title: the title of the picture.
+        names: the names of the observed shares and of the guarantee.
+        sentence: the sentence of the picture.
+        n: the number of rows, to give shares in rows too; 0 for shares alone.
+        exact: the numbers themselves, where 0 is drawn elsewhere.
+    """
+    numbers = exact or drawn
+
+    def hover(name: str, values: Floats) -> list[str]:
+        counted = [f" ({rows(value, n)})" if n else "" for value in values.tolist()]
+        return [
+            f"{name}, ε = {at:g}: {percent(value)}{count}"
+            for at, value, count in zip(EPSILONS, values.tolist(), counted, strict=True)
+        ]
+
+    marks: list[Mark] = [
+        wall,
+        Curve(role="theory", name=names[1], x=CURVE, y=drawn.promise),
+        _here(epsilon),
+        Dots(
+            role="released",
+            name=names[0],
+            x=EPSILONS,
+            y=drawn.observed,
+            low=drawn.low,
+            high=drawn.high,
+            hover=hover(names[0], numbers.observed),
+        ),
+    ]
+    points = [int(np.argmin(np.abs(np.log(CURVE / at)))) for at in EPSILONS]
+    table: dict[str, Sequence[Any]] = {
+        "epsilon": list(EPSILONS),
+        names[0]: shortened(numbers.observed),
+        "from": shortened(numbers.low),
+        "to (95% confidence)": shortened(numbers.high),
+        f"{names[1]}, near": shortened(numbers.promise[points]),
+        "impossible below, near": shortened(numbers.lower_bound[points]),
+    }
+    if len(numbers.hard):
+        name = f"{names[0]}, hard data"
+        marks.append(
+            Dots(
+                role="released",
+                name="hard data",
+                x=EPSILONS,
+                y=drawn.hard,
+                shape="diamond",
+                hollow=[True] * len(EPSILONS),
+                hover=hover(name, numbers.hard),
+            )
+        )
+        table[name] = shortened(numbers.hard)
+    return Picture(title=title, x=LOSSES, y=y, marks=marks, sentence=sentence, table=table)

@@ -1,0 +1,163 @@
+"""One number of private rows that may not be shown: the stability an answer needs, and the guaranteed error."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from dpcore.core import Neighbours, Problem, rounded_up
+from dpcore.data.columns import is_number
+from dpcore.limits.bounds.rank import rank_bound
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
+from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, exception_chance, max_exceptions
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.mechanisms.subsamples.subsampling import agreement_needed
+from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
+from dpcore.queries.ranges import Thresholds
+from dplab.limits.data_independent_summary import data_independent_summary, promised_error
+from dplab.measure import finish
+from dplab.robust import chances_by_agreement, stable_chances
+from pages.charts.component import draw_with_table
+from pages.charts.picture import Axis, Picture
+from pages.charts.words import percent, percent_up, significant
+from pages.one_number.chance import chance_curve, stability_axis
+from pages.one_number.controls import OneNumberRequest
+from pages.one_number.words import in_100, nearly_percent
+from pages.shell.private.charts import draw_outlook as picture_of
+from pages.shell.private.promises import BADGE, ask_rows, numbers
+from pages.shell.theorem import theorem_card
+
+BETA = 0.05
+"""Failure probability: the guarantee holds in 95 of 100 runs."""
+INTRODUCTION = "What holds whatever your rows are:"
+CLIPPED, COUNTED = "clipped_mean", "counted-mean"
+
+
+def draw_promise(request: OneNumberRequest) -> None:
+    """Draw what follows from public facts alone."""
+    n = ask_rows(request.source, request.neighbours)
+    problem = dataclasses.replace(request.problem(n), n=n)
+    mechanism = request.entry.make(**request.values)
+    if isinstance(mechanism, StableMedian):
+        picture = _stable(mechanism, problem)
+    elif isinstance(mechanism, SubsampleAggregate):
+        picture = _agreeing(mechanism, problem)
+    else:
+        assert isinstance(mechanism, UnboundedMean)
+        picture = _mean(mechanism, problem)
+    draw_with_table(picture, key="promises", badge=BADGE, title="the curve")
+    theorem_card(
+        mechanism.accuracy(problem, BETA),
+        mechanism.guarantee(problem),
+        n=n,
+        covers="for each single answer",
+        said=INTRODUCTION,
+        mechanism=request.entry.references,
+    )
+
+
+def _stable(mechanism: StableMedian, problem: Problem) -> Picture:
+    """Draw the chance of an answer over stability, and the guarantee of a mechanism that always answers."""
+    epsilon, needed = mechanism.epsilon, mechanism.stability_needed(BETA)
+    always = ExponentialMedian(epsilon=epsilon, quantile=mechanism.quantile)
+    wall = rank_bound(problem, always.guarantee(problem), beta=BETA)
+    rows = mechanism.rows_needed(needed, problem.neighbours)
+    st.header(f"95 in 100 runs answer if {needed:,} rows must change before the answer does")
+    numbers(
+        {
+            "Least n for that": f"{rows:,}",
+            "Chance at the edge, δ": rounded_up(mechanism.guarantee(problem).delta),
+            "Always answering: misses by": percent(promised_error(always, problem, beta=BETA)),
+            "Impossible below (lower bound)": percent(wall.value) if wall is not None else "not known",
+        }
+    )
+    curve = stable_chances(mechanism, problem, stable=needed)
+    return chance_curve(
+        curves={"chance of an answer": curve},
+        data=(),
+        x=stability_axis(curve.x, threshold=mechanism.threshold),
+        threshold=mechanism.threshold,
+        sentence=f"The exact answer comes in 95 of 100 runs where {needed:,} rows must change before it does, in "
+        f"{in_100(float(mechanism.chance(mechanism.threshold)))} at {mechanism.threshold:,} rows (threshold), and in "
+        f"{in_100(float(mechanism.chance(1)))} where one row can change it. Hatched: impossible for mechanisms that "
+        "are never wrong; dotted: the most for those that may be wrong. Your rows are not used here.",
+    )
+
+
+def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
+    """Draw the chance of an answer over the agreement of subsamples."""
+    plan, epsilon = mechanism.plan(problem), mechanism.epsilon
+    needed = agreement_needed(plan, epsilon=epsilon, beta=BETA)
+    enough = nearly_percent(needed) if needed <= 1 else ""
+    st.header(
+        f"95 in 100 runs answer if {enough} of subsamples agree"
+        if enough
+        else "No data get an answer in 95 of 100 runs"
+    )
+    numbers(
+        {
+            "Votes needed": f"{plan.threshold:,} of {plan.subsamples:,}",
+            "Noise, in votes": significant(plan.cap / epsilon),
+            "δ": rounded_up(plan.delta),
+            "Rows n": f"{problem.n:,}",
+        }
+    )
+    highest = in_100(float(vote_chance(plan, epsilon=epsilon, agreement=1.0)))
+    when = (
+        f"is given with chance 95% or more where {enough} of subsamples agree"
+        if enough
+        else f"is given in {highest} runs where all subsamples agree"
+    )
+    return chance_curve(
+        curves={mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)},
+        data=(),
+        x=Axis(title="agreement of the subsamples", low=0.5, high=1, form="~p"),
+        sentence=f"An answer {when}. How far the subsamples of your rows agree is not looked at.",
+    )
+
+
+def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
+    """Draw what is proved with a number, and the guaranteed error of the mean cut off at the declared bounds."""
+    domain = problem.domain
+    assert is_number(domain) and problem.neighbours is Neighbours.REPLACE_ONE
+    exceptions = max_exceptions(n=problem.n, gamma=mechanism.gamma)
+    key, condition = CLIPPED, ""
+    if domain.missing:  # how many rows have a number is private: the mean is released with it
+        key, condition = COUNTED, f", if {problem.n:,} rows have a number"
+        domain = dataclasses.replace(domain, missing=False, clamp=True)
+        problem = dataclasses.replace(problem, domain=domain, queries=Thresholds(domain=domain))
+    clipped = promised_error(entry(key).make(epsilon=mechanism.epsilon), problem, beta=BETA)
+    errors = finish(
+        data_independent_summary(
+            {key: lambda epsilon: entry(key).make(epsilon=epsilon)}, problem, chosen=key, beta=BETA
+        )
+    )
+    st.header(
+        f"Cut off at your bounds, the mean errs in 95 of 100 releases by at most {percent_up(clipped)} of their "
+        f"distance{condition}"
+        if clipped < 1
+        else f"Nothing is promised of a mean at ε = {mechanism.epsilon:g}{condition}"
+    )
+    numbers(
+        {
+            "That is": f"{significant(clipped * (domain.high - domain.low))} {domain.unit}"
+            if clipped < 1
+            else "nothing",
+            "Without bounds": "no number is promised",
+            "Chance γ₂ that people are too far apart": rounded_up(exception_chance(n=problem.n, exceptions=exceptions)),
+        }
+    )
+    return picture_of(
+        # The wall of thresholds is none of one mean.
+        dataclasses.replace(errors, lower_bound=None),
+        titles={key: entry(key).title},
+        chosen=key,
+        epsilon=mechanism.epsilon,
+        promised=clipped,
+        beta=BETA,
+        what="error of the mean",
+        counted=False,
+    )

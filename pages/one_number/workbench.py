@@ -1,0 +1,96 @@
+"""The One number page: the chance of an answer, one changed row, and real salaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.core import Bound, Problem, describe_error
+from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from pages.one_number.accounts import accounts
+from pages.one_number.controls import OneNumberRequest, draw_controls
+from pages.one_number.mean import MeanOutcome
+from pages.one_number.outcome import Outcome, RefusableOutcome
+from pages.one_number.promise import draw_promise
+from pages.one_number.salaries import real_salaries, rows_off
+from pages.one_number.stable import StableOutcome
+from pages.one_number.subsamples import SubsampleOutcome
+from pages.shell.presentation import is_presenting, presentation_place
+from pages.shell.theorem import conditions
+from pages.shell.workbench import Views, Workbench
+
+BETA = 0.05
+"""Failure probability of the guaranteed error."""
+
+
+def _compute(request: OneNumberRequest) -> Outcome[Any]:
+    mechanism = request.entry.make(**request.values)
+    if isinstance(mechanism, StableMedian):
+        return StableOutcome(request, mechanism)
+    if isinstance(mechanism, SubsampleAggregate):
+        return SubsampleOutcome(request, mechanism)
+    assert isinstance(mechanism, UnboundedMean)
+    return MeanOutcome(request, mechanism)
+
+
+def _views(outcome: Outcome[Any]) -> Views[Outcome[Any]]:
+    one_person: Views[Outcome[Any]] = {}
+    if isinstance(outcome, RefusableOutcome):
+        one_person = {"One person changes": lambda _: outcome.draw_one_person()}
+    return {"Answer": _answer, **one_person, "Real salaries": real_salaries, "Rows off": rows_off}
+
+
+def _answer(outcome: Outcome[Any]) -> None:
+    outcome.draw_answer()
+    _theorem(outcome.mechanism.accuracy(outcome.problem, BETA), outcome.problem)
+
+
+def _theorem(bound: Bound, problem: Problem) -> None:
+    """Draw the theorem: in a presentation at once, otherwise on demand."""
+    with presentation_place("theorem") if is_presenting() else st.expander("What is promised"):
+        error = describe_error(bound, n=problem.n, subject="no answer", of_range=problem.domain.describe_distance)
+        words = () if bound.vacuous else (bound.statement, *conditions(bound))
+        # One paragraph, because all of it has to fit the screen of a presentation.
+        st.markdown(" ".join((error, ":orange-badge[theory]", *words)))
+        if bound.formula:
+            st.latex(bound.formula)
+
+
+def _accounts(outcome: Outcome[Any]) -> None:
+    if isinstance(outcome, SubsampleOutcome):
+        accounts(outcome.mechanism, outcome.plan, n=outcome.problem.n)
+
+
+def _code(outcome: Outcome[Any]) -> str:
+    request = outcome.request
+    return request.code(
+        imports=["from dplab.robust import present_rows"] * outcome.without_number,
+        prepared=["dataset = present_rows(dataset)"] * outcome.without_number,
+        queries=f"dpcore.{type(request.queries).__name__}(domain=dataset.domain)",
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({request.seed}), {outcome.trials})",
+            'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
+            "print(release.frame())",
+        ],
+    )
+
+
+ONE_NUMBER = Workbench(
+    title="One number",
+    lead=(
+        "An answer is given or refused at random: the more stable it is, the likelier it is given.",
+        "A refusal is an outcome like any other, and what it gives away is bounded too.",
+    ),
+    key="robust",
+    controls=draw_controls,
+    promise=draw_promise,
+    compute=_compute,
+    headline=lambda outcome: outcome.draw_headline(),
+    views=_views,
+    slow=(real_salaries, rows_off),
+    more=_accounts,
+    code=_code,
+)

@@ -1,0 +1,116 @@
+"""Columns of a user's file as yes/no attributes or decision lists: typed by the user, never read from private rows."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from dpcore.core import ParameterError
+from dpcore.data.lists import MAX_VARIABLES, ListColumns
+from dpcore.data.predicates import Predicate
+from dpcore.data.product import MAX_ATTRIBUTES
+from dpcore.data.readings import YesNo
+from dpcore.data.sources import Source
+from pages.data.upload import HeldFile
+
+MAX_COLUMNS = 24
+OTHERS = re.compile(r"(>|=>|<=|=<|≤)\s*[-−+]?[0-9.]+")
+"""Comparisons that are no predicate; text behind the sign that is no number may be a label."""
+QUOTED = re.compile(r'"(.+)"|“(.+)”')
+"""A value in quotes, which would otherwise be a comparison: files have labels such as >30 and <=50K."""
+VALUE = "A value that begins with such a sign is typed in quotes."
+HELP = (
+    "Values or thresholds, separated by commas. A word such as yes makes the attribute “column is yes”; “>= 40” makes "
+    "“column at least 40”, “< 18” makes “column below 18”. "
+    f"{VALUE} A missing value has none of them, and its row stays in n."
+)
+
+
+def own_predicates(file: HeldFile) -> Source | None:
+    """Draw the controls for predicates of the file; return them, or None until two are named."""
+    columns = st.multiselect(
+        "Columns",
+        file.table.columns,
+        key=f"{file.prefix}cube-columns",
+        max_selections=MAX_COLUMNS,
+        persist_state="session",
+    )
+    predicates: list[Predicate] = []
+    for column in columns:
+        predicates += _predicates(file, column)
+    unique = {predicate.name: predicate for predicate in predicates}
+    if len(unique) < 2:
+        st.caption("Name at least two attributes.")
+        return None
+    if len(unique) > MAX_ATTRIBUTES:
+        raise ParameterError(f"At most {MAX_ATTRIBUTES} attributes can be used; you named {len(unique)}.")
+    return Source(origin=file.origin, reading=YesNo(predicates=tuple(unique.values())))
+
+
+def _predicates(file: HeldFile, column: str) -> list[Predicate]:
+    """Draw the control for one column; return the predicates that its text names."""
+    text = st.text_input(
+        f"{column}: yes where it is",
+        value="1",
+        help=HELP,
+        persist_state="session",
+        max_chars=400,
+        key=f"{file.prefix}cube-{file.table.columns.index(column)}",
+    )
+    return [parse_predicate(column, part.strip()) for part in str(text).split(",") if part.strip()]
+
+
+def parse_predicate(column: str, part: str) -> Predicate:
+    """Return the predicate of a text: “>= 40”, “< 18”, or a value, which may stand in quotes."""
+    if quoted := QUOTED.fullmatch(part):
+        return Predicate(column=column, value=quoted[1] or quoted[2])
+    part = f">={part[1:]}" if part.startswith("≥") else part
+    if OTHERS.fullmatch(part):  # no row has it as a value
+        raise ParameterError(f"A threshold is written as “>= 40” or “< 18” is. {VALUE}")
+    for sign, kind in ((">=", "at least"), ("<", "below")):
+        if part.startswith(sign):
+            try:
+                return Predicate(column=column, kind=kind, value=float(part.removeprefix(sign).replace("−", "-")))
+            except ValueError:
+                raise ParameterError(f"After “{sign}” a number is needed. {VALUE}") from None
+    return Predicate(column=column, value=part)
+
+
+def own_lists(file: HeldFile, rules: int) -> Source | None:
+    """Draw the controls for decision lists of so many rules; return them, or None until all are named."""
+    columns, needed = file.table.columns, 2 * rules + 1
+    if len(columns) < needed:
+        st.caption(
+            f"Lists of {rules} rules need {needed} columns: a condition and what it says for each rule, and the last "
+            f"word. Your file has {len(columns)}."
+        )
+        return None
+    text = st.text_input(
+        "Conditions are about",
+        placeholder="rural, near home",
+        help="Variables, separated by commas. A cell “rural” or “not rural” is a condition; in any other there is no "
+        "rule, and the row stays in n.",
+        persist_state="session",
+        max_chars=400,
+        key=f"{file.prefix}lists-variables",
+    )
+    with st.popover("Columns of the rules", width="stretch"):
+        parts = [part for rule in range(1, rules + 1) for part in (f"if, rule {rule}", f"then, rule {rule}")]
+        chosen = [_column(file, part, place) for place, part in enumerate([*parts, "otherwise"])]
+    variables = tuple(dict.fromkeys(name.strip() for name in str(text).split(",") if name.strip()))
+    if not variables:
+        st.caption("Name what conditions are about.")
+        return None
+    if len(variables) > MAX_VARIABLES:
+        raise ParameterError(f"At most {MAX_VARIABLES} variables can be used; you named {len(variables)}.")
+    pairs = tuple(zip(chosen[:-1:2], chosen[1:-1:2], strict=True))
+    reading = ListColumns(variables=variables, rules=pairs, otherwise=chosen[-1])
+    return Source(origin=file.origin, reading=reading)
+
+
+def _column(file: HeldFile, part: str, place: int) -> str:
+    """Draw the control for the column of one part; return its name."""
+    return str(
+        st.selectbox(part, file.table.columns, index=place, key=f"{file.prefix}lists-{part}", persist_state="session")
+    )

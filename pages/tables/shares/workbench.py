@@ -1,0 +1,160 @@
+"""Shares of any, all or some attributes: errors and guarantee, the method, the best method, and one query."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import Floats
+from dpcore.mechanisms.marginals.plans import BETA, MAX_COUNTS, counts_at, direct_fits
+from dpcore.mechanisms.marginals.preview import released_counts
+from pages.charts.words import percent_up, rows_up
+from pages.charts.worst import Called
+from pages.shell.workbench import Workbench
+from pages.tables.shares.charts import answer_errors, level_bars, step_curve
+from pages.tables.shares.compute import ShareResult
+from pages.tables.shares.controls import draw_controls, in_words
+from pages.tables.shares.map import winners_for
+from pages.tables.shares.one_query import one_query
+from pages.tables.shares.promise import draw_promise
+from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error
+
+PUBLIC = "theory: depends on public numbers only"
+WINNERS = "theory: least predicted error, minimax polynomials"
+LEAD = (
+    "What share of rows has **any**, **all** or **some** of these attributes?",
+    "Of many attributes there are so many such questions that noise of its own for each drowns the answers. But a "
+    "row's answer depends only on *how many* of the attributes it has. A polynomial in that number needs only "
+    "marginals of few attributes (Thaler, Ullman and Vadhan 2012).",
+)
+ANSWERS_ONLY = (
+    "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time, a synthetic table "
+    "that is right on all two-way marginals, whatever the data (Ullman and Vadhan 2011): these are answers only. It is "
+    "a theorem about the worst data; on real tables rows may come close, see the other view. And if you need a short "
+    "list of queries, known in advance, release just those: less noise is needed for few of them than for all."
+)
+
+
+def _headline(result: ShareResult) -> None:
+    answers = result.answers
+    text = f"95 in 100 answers are off by at most {_error(answers.chosen, answers.truth)}"
+    render_headline(text, answers.mechanism.guarantee(answers.problem), of="queries")
+
+
+def _error(answers: Floats, truth: Floats) -> str:
+    """Return the largest error of 95 in 100 answers."""
+    return percent_up(float(np.quantile(np.abs(answers - truth), 0.95)))
+
+
+def _errors(result: ShareResult) -> None:
+    st.subheader("Errors over many queries")
+    picture = answer_errors(result.answers, key=result.request.entry.key)
+    result.request.draw(picture, key="marginals_errors", title="errors")
+
+
+def _worst_error(result: ShareResult) -> None:
+    """Draw the bound for all queries at once, beside the worst errors of many releases."""
+    request, answers = result.request, result.answers
+    plan, problem, queries = answers.plan, answers.problem, answers.queries
+    bound = answers.mechanism.accuracy(problem, BETA)
+    observed = len(answers.evaluated_places)
+    is_sample = observed < queries.count
+    noise = bound.value - plan.gamma
+    parts = [f"bias up to {percent_up(plan.gamma)}"] if plan.gamma else []
+    parts += [f"noise up to {percent_up(noise)} ({rows_up(noise, problem.n)})"] if noise else []
+    sampled = f"{observed:,} of the {queries.count:,} queries, drawn at random"
+    dots = "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth."
+    if is_sample:
+        dots += " The promise is about all queries: the worst of those not drawn may be a little larger."
+    words = ErrorWords(
+        observed_on=sampled if is_sample else f"all {observed:,} queries",
+        dots=dots,
+        called=Called(over=f"{observed:,} sampled queries" if is_sample else "all queries"),
+        details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
+        note=ANSWERS_ONLY,
+    )
+    about = f"{queries.width}|{queries.least}|{queries.signed}|{problem.neighbours}"
+    key = f"{request.source.key}|{answers.mechanism!r}|{about}|{request.seed}"
+    work = answers.worst if plan.polynomial or direct_fits(queries) else None
+    refusal = (
+        f"No release is previewed: it would hold {counts_at(queries, queries.width):,} counts, more than the "
+        f"{MAX_COUNTS:,} that fit. The promise beside is what it would be."
+    )
+    render_worst_error(request, problem, answers.mechanism, words, beta=BETA, key=key, work=work, refusal=refusal)
+
+
+def _polynomial(result: ShareResult) -> None:
+    st.subheader("The polynomial")
+    polynomial = result.answers.release.plan.polynomial
+    assert polynomial is not None
+    used = result.answers.plan.polynomial is not None
+    picture = step_curve(polynomial=polynomial, key=result.request.entry.key, used=used)
+    result.request.draw(picture, key="marginals_step", badge=PUBLIC, title="the polynomial")
+
+
+def _budget(result: ShareResult) -> None:
+    st.subheader("Privacy budget")
+    plan = result.answers.plan
+    colour = "marginals-direct" if plan.polynomial is None else result.request.entry.key
+    picture = level_bars(plan=plan, counts=released_counts(plan, result.answers.queries), key=colour)
+    result.request.draw(picture, key="marginals_levels", badge=PUBLIC, title="noise")
+
+
+def _winners(result: ShareResult) -> None:
+    answers, request = result.answers, result.request
+    picture = winners_for(answers.mechanism, answers.problem, answers.queries, key=request.entry.key)
+    request.draw(picture, key="marginals_map", badge=WINNERS, title="who wins where")
+
+
+def _compared(result: ShareResult) -> None:
+    """Draw the errors of other ways to answer the same queries."""
+    answers = result.answers
+    direct = answers.plan.polynomial is None
+    other = answers.by_polynomial if direct else answers.directly
+    compared, between, constant = (
+        _error(each, answers.truth) for each in (other, answers.between, np.full(len(answers.truth), 0.5))
+    )
+    with st.expander("Compared"):
+        st.markdown(
+            f"{answers.queries.count:,} queries about {in_words(answers.queries)}, answered from "
+            f"**{answers.plan.words}**. {'By the polynomial' if direct else 'Directly'} it would be {compared}; saying "
+            f"½ to all, {constant}. The polynomial's release also bounds each answer, for free; halfway between the "
+            f"bounds it is **{between}**."
+        )
+
+
+def _code(result: ShareResult) -> str:
+    request, queries = result.request, result.request.queries
+    return request.code(
+        queries=f"AtLeast(domain=dataset.domain, width={queries.width}, least={queries.least}, "
+        f"signed={queries.signed})",
+        imports=["from dpcore.queries.at_least import AtLeast"],
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({request.seed}))",
+            "indices = queries.batch(5)",
+            "answers = release.answers(*queries.sets(indices), clip=True)[0]",
+            "for index, answer in zip(indices.tolist(), answers.tolist()):",
+            '    print(f"{queries.describe(index)}: {answer:.3f}")',
+            "print(mechanism.guarantee(problem).sentence())",
+        ],
+    )
+
+
+SHARES = Workbench(
+    title="Tables",
+    lead=LEAD,
+    key="marginals",
+    controls=draw_controls,
+    promise=draw_promise,
+    compute=ShareResult,
+    headline=_headline,
+    views={
+        "Errors and promise": (_errors, _worst_error),
+        "Method": (_polynomial, _budget),
+        "Who wins where": _winners,
+        "Ask one": one_query,
+    },
+    slow=(_worst_error,),
+    more=_compared,
+    code=_code,
+)
