@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from pages.data.engines import withdraw_table
-from pages.data.picker import in_use
+from pages.data.picker import current_source
 from pages.shell.addresses import PAGES, page_at
 from pages.shell.browser import come_back
 from pages.shell.controls import say_again, with_complaints
@@ -54,5 +54,5 @@ with curtain(page.title, leave=say_again):
     with_complaints(page.run)
     if not spec.names_data:
         with suppress(ParameterError):  # their file is gone, and the page says so
-            chip(in_use())
+            chip(current_source())
 keep_link()

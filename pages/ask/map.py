@@ -15,7 +15,7 @@ from dpcore.mechanisms.online.whole import Conversations, whole_conversations
 from pages.ask.controls import Setting
 from pages.ask.figures import conversation_map, refusals, told
 from pages.ask.promise import BETA
-from pages.charts.component import draw, table
+from pages.charts.component import draw, show_numbers
 from pages.shell.kept import kept
 
 TRIALS = 50
@@ -67,7 +67,7 @@ def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
             "the promise is about answered questions only: so this mechanism is free to pass the wall."
         )
         said = f"Hatched: impossible for whoever must answer every question. {lower.statement} {may}"
-    table(picture, title="worst error of whole conversations", key="ask_map_numbers")
+    show_numbers(picture, title="worst error of whole conversations", key="ask_map_numbers")
     with apart:
         st.subheader("No answer (⊥)")
         if found.broken:

@@ -18,7 +18,7 @@ from pages.ask.known import known_before
 from pages.ask.map import whole
 from pages.ask.promise import BETA, both, code, promised
 from pages.ask.talk import TALK, Talk, begin, talk_of
-from pages.charts.words import percent, verbatim
+from pages.charts.words import as_code, percent
 from pages.data.picker import OWN_FILE
 from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
@@ -126,7 +126,7 @@ def _last_answer(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     """Guess, answer, free or paid, true; or the refusal."""
     assert talk.last is not None
     index, answer = talk.last
-    n, words = dataset.n, verbatim(chosen.queries.describe(index))
+    n, words = dataset.n, as_code(chosen.queries.describe(index))
     truth = float(chosen.queries.answer(dataset.histogram[None], np.array([index]))[0, 0]) / n
     if answer.refused[0]:
         updates = int(chosen.values["updates"])

@@ -14,23 +14,23 @@ import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
 from pages.charts.picture import Handle, Picture
-from pages.charts.plotly import Drawn, render
+from pages.charts.plotly import PlotlyFigure, render
 from pages.charts.script import MODULE
 from pages.shell.present import place_of, presenting, reserve, spared, stands
 from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent
-STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
+PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT, PRESENTED_WIDTH = 215, 244, 500
 """Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
-Kept = dict[tuple[str, str, bool, bool], bytes]
+EncodedCharts = dict[tuple[str, str, bool, bool], bytes]
 """Charts as they are sent, by key, badge, theme, and whether they may be kept as files."""
-AROUND = 85
+MIN_MARGIN = 85
 """Pixels above and below what is drawn, at least: badge, numbers and title of the axis."""
 
 # The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
-_START = f"""
+_SCRIPT = f"""
 const module = (async () => import(new URL("{MODULE}", document.baseURI)))();
 export default function (component) {{
   module.then(({{ draw }}) => draw(component));
@@ -41,7 +41,7 @@ _chart = st.components.v2.component(
     "dpscope.chart",
     html=(HERE / "chart.html").read_text(encoding="utf-8"),
     css=(HERE / "chart.css").read_text(encoding="utf-8"),
-    js=_START,
+    js=_SCRIPT,
     isolate_styles=False,
 )
 
@@ -61,7 +61,7 @@ def draw(
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
-    kept: Kept | None = None,
+    kept: EncodedCharts | None = None,
 ) -> None:
     """Draw a picture, or change the one that is there.
 
@@ -85,8 +85,8 @@ def draw(
         place = stage
         drawn = render(picture, badge=badge, dark=is_dark())
         below = _legend_height(drawn)
-        kept, height = None, min(picture.height, STAGE_HEIGHT + spared(), STAGE_FULL + spared() - below)
-        upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
+        kept, height = None, min(picture.height, PRESENTED_HEIGHT + spared(), PRESENTED_FULL_HEIGHT + spared() - below)
+        upright = textwrap.fill(picture.y.title, int((height - MIN_MARGIN) / LETTER))  # it must fit beside its axis
         picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
         reserve(height + below)
     else:
@@ -94,7 +94,7 @@ def draw(
     found = (key, badge, is_dark(), download)
     sent = kept.get(found) if kept else None
     if sent is None:
-        sent = _sent(picture, key=key, badge=badge, caption=caption, download=download)
+        sent = _encode_chart(picture, key=key, badge=badge, caption=caption, download=download)
     if kept is not None:
         kept[found] = sent
 
@@ -119,7 +119,7 @@ def draw(
         _chart(key=key, data=sent, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
 
 
-def _sent(picture: Picture, *, key: str, badge: str, caption: str, download: bool) -> bytes:
+def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, download: bool) -> bytes:
     """A chart as the browser reads it: bytes, which Streamlit passes on. Values it would look into, and write twice."""
     drawn = render(picture, badge=badge, dark=is_dark())
     told = {
@@ -133,17 +133,17 @@ def _sent(picture: Picture, *, key: str, badge: str, caption: str, download: boo
         "playing": picture.playing,
         "download": download,
         "beside": picture.beside,
-        "handle": handle_of(picture.handle, drawn),
+        "handle": encode_handle(picture.handle, drawn),
     }
     return json.dumps(told).encode()
 
 
-def _legend_height(drawn: Drawn) -> int:
+def _legend_height(drawn: PlotlyFigure) -> int:
     """About what the legend of a presented chart takes: the names as far as they fit into a line."""
     names = [len(str(trace["name"])) for trace in drawn.data if trace.get("showlegend")]
     if not names:
         return 0
-    return LEGEND_LINE * -(-len(names) // max(1, int(STAGE_WIDTH // (LETTER * max(names) + LEGEND_MARK)))) + 8
+    return LEGEND_LINE * -(-len(names) // max(1, int(PRESENTED_WIDTH // (LETTER * max(names) + LEGEND_MARK)))) + 8
 
 
 def draw_with_table(
@@ -158,10 +158,10 @@ def draw_with_table(
 ) -> None:
     """Draw a picture, as ``key``_chart, and offer its numbers under a title, as ``key``_numbers."""
     draw(picture, key=f"{key}_chart", badge=badge, download=download, on_pick=on_pick, on_move=on_move)
-    table(picture, title=title, key=f"{key}_numbers")
+    show_numbers(picture, title=title, key=f"{key}_numbers")
 
 
-def handle_of(handle: Handle | None, drawn: Drawn) -> dict[str, Any] | None:
+def encode_handle(handle: Handle | None, drawn: PlotlyFigure) -> dict[str, Any] | None:
     """The draggable place, and the numbers of the traces that go with it."""
     if handle is None:
         return None
@@ -172,7 +172,7 @@ def handle_of(handle: Handle | None, drawn: Drawn) -> dict[str, Any] | None:
     }
 
 
-def table(picture: Picture, *, title: str, key: str) -> None:
+def show_numbers(picture: Picture, *, title: str, key: str) -> None:
     """The picture's numbers, sent only when they are opened."""
     place = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
     if place.open:

@@ -13,25 +13,34 @@ from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_map
 from dplab.synthetic import clean_counts
-from pages.charts.axes import nice
+from pages.charts.axes import round_ticks
 from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
-from pages.charts.words import drawable, fullest, group_names, grouped, percent, rows, shortened, significant
+from pages.charts.words import (
+    group_cells,
+    group_names,
+    largest_cells,
+    percent,
+    printable_labels,
+    rows,
+    short_numbers,
+    significant,
+)
 
 MAX_BARS = 64
-DATES_ALONG, LONGEST = 4, 12
+MAX_AXIS_NAMES, MAX_NAME_LETTERS = 4, 12
 """Names along an axis of dates or labels, and letters of a label there."""
 MAX_FRAMES = 20
 """Releases that can be played."""
-DWARFED = 20
+SKEW_RATIO = 20
 """Times the usual bar that one must have before shares of it are hard to see."""
-HALF = 0.5
+HALF_ROW = 0.5
 """Where an axis of equal factors starts: it has no zero, and what is below half a row is drawn there."""
-ASIDE, WIDE = 0.05, 0.08
+MISSING_GAP, MISSING_WIDTH = 0.05, 0.08
 """Of the axis: the gap before the bar of missing values, and that bar."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Layout:
+class BarLayout:
     """Where bars stand: touching along a line, or one below the other beside their labels.
 
     Attributes:
@@ -74,20 +83,22 @@ def unit_of(line: Number | Labels, name: str = "value") -> str:
     return f"{name} ({line.unit})" if line.unit and line.unit not in name else name
 
 
-def axis_along(line: Number | Labels, name: str = "value", *, most: int = DATES_ALONG, upright: bool = False) -> Axis:
+def axis_along(
+    line: Number | Labels, name: str = "value", *, most: int = MAX_AXIS_NAMES, upright: bool = False
+) -> Axis:
     """The axis of a line: in the data's unit, or with the names of some dates or labels, so many at most."""
     axis = Axis(title=unit_of(line, name), low=line.low, high=line.high)
     if is_labels(line):
         every = -(-line.ordered // most)
         called = {
-            cell + 0.5: f"{text[:LONGEST]}…" if len(text) > LONGEST + 1 else text
-            for cell, text in enumerate(drawable(line.labels))
+            cell + 0.5: f"{text[:MAX_NAME_LETTERS]}…" if len(text) > MAX_NAME_LETTERS + 1 else text
+            for cell, text in enumerate(printable_labels(line.labels))
             if cell % every == 0
         }
         return dataclasses.replace(axis, ticks=tuple(called), named=called)
     if not is_dates(line):
         return axis
-    cells = range(0, line.ordered, -(-line.ordered // DATES_ALONG))
+    cells = range(0, line.ordered, -(-line.ordered // MAX_AXIS_NAMES))
     named = {line.low + cell: line.describe(cell) for cell in cells}
     if not upright:  # the year stands below: side by side, whole dates would meet on a phone
         named = {place: "\n".join(reversed(text.split("-", 1))) for place, text in named.items()}
@@ -95,18 +106,18 @@ def axis_along(line: Number | Labels, name: str = "value", *, most: int = DATES_
     return dataclasses.replace(axis, title=name, ticks=tuple(named), named=named)
 
 
-def _on_a_line(line: Number) -> Layout:
+def _numeric_layout(line: Number) -> BarLayout:
     """Bars that touch, over the data's unit; one for missing values at the right, off the axis."""
     (first, edges), names = blocks_of(line, MAX_BARS), block_names(line, MAX_BARS)
     axis = axis_along(line)
     start, end = edges[:-1], edges[1:]
     if line.missing:
         span = line.high - line.low
-        left, right = line.high + ASIDE * span, line.high + (ASIDE + WIDE) * span
+        left, right = line.high + MISSING_GAP * span, line.high + (MISSING_GAP + MISSING_WIDTH) * span
         names = [*names, line.describe(line.ordered)]
         start, end = np.append(start, left), np.append(end, right)
         # A phone has no room for a number beside the name.
-        ticks = tuple(nice(line.low, line.high - WIDE * span, whole=False))
+        ticks = tuple(round_ticks(line.low, line.high - MISSING_WIDTH * span, whole=False))
         named = {**axis.named, (left + right) / 2: "missing"}
         axis = dataclasses.replace(axis, high=right, ticks=axis.ticks or ticks, named=named)
 
@@ -114,21 +125,21 @@ def _on_a_line(line: Number) -> Layout:
         bars = np.add.reduceat(counts[:, : line.ordered], first, axis=1)
         return np.concatenate([bars, counts[:, line.ordered :]], axis=1)
 
-    return Layout(names=names, start=start, end=end, apart=int(line.missing), places=axis, grouped=per_bar)
+    return BarLayout(names=names, start=start, end=end, apart=int(line.missing), places=axis, grouped=per_bar)
 
 
-def _beside_labels(domain: Domain, truth: Floats) -> Layout:
+def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
     """The fullest labels first, the others together, then what is missing or fits nowhere."""
-    kept = fullest(truth[: domain.ordered])
+    kept = largest_cells(truth[: domain.ordered])
     names = group_names(domain, kept)
     at = np.arange(len(names), dtype=np.float64)
-    return Layout(
+    return BarLayout(
         names=names,
         start=at - 0.4,
         end=at + 0.4,
         apart=len(names),
         places=Axis(labels=tuple(names)),
-        grouped=lambda counts: grouped(counts, domain, kept),
+        grouped=lambda counts: group_cells(counts, domain, kept),
     )
 
 
@@ -136,11 +147,11 @@ def is_skewed(domain: Domain, truth: Integers) -> bool:
     """Whether one bar dwarfs the rest, so that equal factors show more than equal steps."""
     bars = _layout(domain, truth).grouped(truth[None, :].astype(np.float64))[0]
     held = bars[bars > 0]
-    return bool(len(held) and held.max() > DWARFED * np.median(held))
+    return bool(len(held) and held.max() > SKEW_RATIO * np.median(held))
 
 
-def _layout(domain: Domain, truth: Integers) -> Layout:
-    return _on_a_line(domain) if is_number(domain) else _beside_labels(domain, truth.astype(np.float64))
+def _layout(domain: Domain, truth: Integers) -> BarLayout:
+    return _numeric_layout(domain) if is_number(domain) else _label_layout(domain, truth.astype(np.float64))
 
 
 def histogram(
@@ -168,7 +179,7 @@ def histogram(
         title=f"rows{'' if layout.across else ' in a bar'}{' (log)' if log else ''}",
         form=",",
         log=log,
-        low=HALF if log else None,
+        low=HALF_ROW if log else None,
         of=n,
     )
     marks: list[Mark] = [
@@ -187,17 +198,22 @@ def histogram(
     ]
     table: dict[str, list[object]] = {"rows where": [*layout.names], "true rows": true.astype(int).tolist()}
     played: list[Frame] = []
-    sentence = _said_of(n, layout, true, domain=domain)
+    sentence = _counts_sentence(n, layout, true, domain=domain)
     if frames is not None:
         released = layout.grouped(frames)
-        bars = f"{_counted(n)} in {len(true)} {'bar' if len(true) == 1 else 'bars'}"
-        played, sentence = releases(
-            released, true, about=bars, where="bar", name="released", mark=lambda row: _line(layout, row, log=log)
+        bars = f"{_row_words(n)} in {len(true)} {'bar' if len(true) == 1 else 'bars'}"
+        played, sentence = release_frames(
+            released,
+            true,
+            about=bars,
+            where="bar",
+            name="released",
+            mark=lambda row: _release_curve(layout, row, log=log),
         )
         marks += played[0].marks.values()
         refused = np.isnan(released).any(axis=1)
         if not refused.all():
-            table[f"release {int(np.argmin(refused)) + 1}"] = [*shortened(released[~refused][0])]
+            table[f"release {int(np.argmin(refused)) + 1}"] = [*short_numbers(released[~refused][0])]
     return Picture(
         title="True and released data" if played else "Rows in each bar",
         x=counts if layout.across else layout.places,
@@ -218,10 +234,10 @@ def extent(domain: Domain) -> str:
     return "|".join([str(domain.size), *(f"{line.low} {line.high}" for line in lines)])
 
 
-def _line(layout: Layout, row: Floats, *, log: bool) -> Curve:
+def _release_curve(layout: BarLayout, row: Floats, *, log: bool) -> Curve:
     """One release: a step over each bar, and from bar to bar where they touch."""
     # No comparison keeps what was refused, which is no number.
-    height = np.where(row < HALF, HALF, row) if log else row
+    height = np.where(row < HALF_ROW, HALF_ROW, row) if log else row
     touching = len(row) - layout.apart
     along = [*layout.start[:touching], *layout.end[touching - 1 : touching]]
     up = [*height[:touching], *height[touching - 1 : touching]]
@@ -232,7 +248,7 @@ def _line(layout: Layout, row: Floats, *, log: bool) -> Curve:
     return Curve(role="released", name="released", x=x, y=y, step=not layout.across)
 
 
-def shown_releases(frames: Floats, *, n: int, clean: bool, most: int = MAX_FRAMES) -> Floats:
+def playable_releases(frames: Floats, *, n: int, clean: bool, most: int = MAX_FRAMES) -> Floats:
     """The releases that can be played, post-processed to whole counts that add up to n where asked: (F, size)."""
     shown = frames[:most].astype(np.float64)
     refused = ~np.isfinite(shown).all(axis=1)
@@ -242,7 +258,7 @@ def shown_releases(frames: Floats, *, n: int, clean: bool, most: int = MAX_FRAME
     return shown
 
 
-def releases(
+def release_frames(
     released: Floats,
     true: Floats,
     *,
@@ -267,38 +283,38 @@ def releases(
     off = np.abs(released - true).max(axis=1)
     everything = "No release to show: every previewed run refused to answer."
     if not refused.all():
-        everything = f"{about}: in its worst {where}, {_off_by(off[~refused])}"
+        everything = f"{about}: in its worst {where}, {_error_words(off[~refused])}"
         everything += f"; {refused.sum()} of {len(refused)} shown refused to answer." if refused.any() else "."
     frames = []
     for place, row in enumerate(released):
         label = f"release {place + 1} of {len(released)}"
         far = significant(float(off[place]))
-        said = "refused to answer" if refused[place] else f"at most {_counted(far)} off{also(place)}"
+        said = "refused to answer" if refused[place] else f"at most {_row_words(far)} off{also(place)}"
         # What holds of one release alone is said with it; the rest holds of all.
         sentence = everything if refused.all() else f"{label.capitalize()}: {said}. {everything}"
         frames.append(Frame(label=label, sentence=sentence, marks={name: mark(row)}))
     return frames, everything
 
 
-def _off_by(off: Floats) -> str:
+def _error_words(off: Floats) -> str:
     """By how many rows the releases that can be shown are off."""
     low, high = significant(float(off.min())), significant(float(off.max()))
     if len(off) == 1:
-        return f"the release shown is off by {_counted(high)}"
-    return f"each of the {len(off)} releases is off by {_counted(high if low == high else f'{low} to {high}')}"
+        return f"the release shown is off by {_row_words(high)}"
+    return f"each of the {len(off)} releases is off by {_row_words(high if low == high else f'{low} to {high}')}"
 
 
-def _counted(count: int | str) -> str:
+def _row_words(count: int | str) -> str:
     """A number in print, and its noun."""
     text = f"{count:,}" if isinstance(count, int) else count
     return f"{text} {'row' if text == '1' else 'rows'}"
 
 
-def _said_of(n: int, layout: Layout, true: Floats, *, domain: Domain) -> str:
+def _counts_sentence(n: int, layout: BarLayout, true: Floats, *, domain: Domain) -> str:
     """Where most rows are, and how many bars have none."""
     held, missing = (true[:-1], int(true[-1])) if domain.missing else (true, 0)
     most, empty = int(held.argmax()), int((held == 0).sum())
     bars = "1 bar" if len(held) == 1 else f"{len(held)} bars"
-    text = f"{_counted(n)} in {bars}: the fullest, {layout.names[most]}, has {held[most]:,.0f}"
+    text = f"{_row_words(n)} in {bars}: the fullest, {layout.names[most]}, has {held[most]:,.0f}"
     rest = "1 row is missing or fits nowhere" if missing == 1 else f"{missing:,} rows are missing or fit nowhere"
     return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {rest}."

@@ -11,19 +11,19 @@ from typing import Any
 import streamlit as st
 
 from pages.charts.picture import Picture
-from pages.charts.plotly import MOVING, render
+from pages.charts.plotly import FRAME_KEYS, render
 from pages.charts.script import LIVE
 from pages.shell.state import SessionKey
 
-POINTED_AT = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
+HOVER_KEYS = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
 """What pointing and clicking need: nobody does either while a slider moves."""
-DRAWN, LAID_OUT = {*MOVING, "zmax"}, {"shapes", "annotations", "xaxis", "yaxis", "xaxis2", "yaxis2"}
+TRACE_KEYS, LAYOUT_KEYS = {*FRAME_KEYS, "zmax"}, {"shapes", "annotations", "xaxis", "yaxis", "xaxis2", "yaxis2"}
 """What differs between the traces and between the layouts of stops."""
 MAX_BYTES = 300_000
 """Of the states of all stops as they are sent; larger ones are not."""
 
 
-def _starting(what: str) -> str:
+def _module_script(what: str) -> str:
     """JavaScript that hands a component to our module, which the launcher serves."""
     return f"""
 const module = (async () => import(new URL("{LIVE}", document.baseURI)))();
@@ -53,18 +53,18 @@ _slider = st.components.v2.component(
     html="<div class='dpscope-slide'><span class='dpscope-less'></span><output></output>"
     "<span class='dpscope-more'></span><input type='range' min='0' step='1'></div>",
     css=CSS,
-    js=_starting("slider"),
+    js=_module_script("slider"),
     isolate_styles=False,
 )
 _line = st.components.v2.component(
     "dpscope.line",
     html="<h1 class='dpscope-line' data-text></h1>",
     css=CSS,
-    js=_starting("line"),
+    js=_module_script("line"),
     isolate_styles=False,
 )
 _states = st.components.v2.component(
-    "dpscope.states", html="<span hidden></span>", js=_starting("hold"), isolate_styles=False
+    "dpscope.states", html="<span hidden></span>", js=_module_script("hold"), isolate_styles=False
 )
 
 
@@ -110,7 +110,7 @@ def live_line(text: str, *, key: str) -> None:
     _line(key=key, data={"key": key, "text": text})
 
 
-def encoded(
+def encode_states(
     pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Sequence[str]], *, badge: str, dark: bool
 ) -> Any:
     """Figures at each stop by the key of their chart, deflated; None where they are too large to be sent.
@@ -129,13 +129,13 @@ def encoded(
             drawn = render(picture, badge=badge, dark=dark, played=False)
             traces = [
                 [
-                    place({name: value for name, value in trace.items() if name not in POINTED_AT | DRAWN}),
-                    {name: place(value) for name, value in trace.items() if name in DRAWN - POINTED_AT},
+                    place({name: value for name, value in trace.items() if name not in HOVER_KEYS | TRACE_KEYS}),
+                    {name: place(value) for name, value in trace.items() if name in TRACE_KEYS - HOVER_KEYS},
                 ]
                 for trace in drawn.data
             ]
-            still = {name: value for name, value in drawn.layout.items() if name not in LAID_OUT}
-            layout = [place(still), {name: place(drawn.layout[name]) for name in LAID_OUT & {*drawn.layout}}]
+            still = {name: value for name, value in drawn.layout.items() if name not in LAYOUT_KEYS}
+            layout = [place(still), {name: place(drawn.layout[name]) for name in LAYOUT_KEYS & {*drawn.layout}}]
             charts[key].append({"data": traces, "layout": layout})
     found = json.dumps({"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}})
     sent = b64encode(zlib.compress(found.encode())).decode()

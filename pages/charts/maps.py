@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from dpcore.core import Floats, Integers
 from dpcore.data.columns import Labels, Number
 from dpcore.data.product import Product
-from pages.charts.histogram import axis_along, block_names, blocks_of, extent, releases
+from pages.charts.histogram import axis_along, block_names, blocks_of, extent, release_frames
 from pages.charts.picture import Frame, Heat, Mark, Outline, Picture
-from pages.charts.words import drawable, shortened, significant
+from pages.charts.words import printable_labels, short_numbers, significant
 
 MAX_SIDE = 32
 """Cells along a side of a map; finer grids are drawn in blocks."""
 MAX_FRAMES = 8
 """Releases that can be played: each is a number for every cell."""
 HEIGHT, MAX_UP = 360, 8
-Asked = tuple[int, int, int, int]
+CellRectangle = tuple[int, int, int, int]
 """First and last cell across, and up, of a rectangle."""
 
 
@@ -33,7 +33,7 @@ def blocks(counts: NDArray[Any], domain: Product) -> Floats:
     return np.concatenate([plane.reshape(len(counts), -1), rest], axis=1)
 
 
-def most_rows(domain: Product, truth: Integers, frames: Floats) -> float:
+def darkest_count(domain: Product, truth: Integers, frames: Floats) -> float:
     """Rows of the darkest shade of maps that can be compared: the fullest block of the truth or of any release."""
     seen = blocks(np.concatenate([frames, truth[None, :]]), domain)[:, :-1]
     return float(max(1.0, np.nanmax(seen)))
@@ -53,18 +53,20 @@ def true_map(*, domain: Product, truth: Integers, most: float | None = None, bru
     half = int(np.searchsorted(np.cumsum(-np.sort(-inside)), inside.sum() / 2) + 1)
     empty = int((inside == 0).sum())
     sentence = (
-        f"{int(truth.sum()):,} rows in {_called(domain, len(inside))}: "
+        f"{int(truth.sum()):,} rows in {_cells_words(domain, len(inside))}: "
         + (f"half of those inside lie in the {half:,} fullest, " if inside.any() else "")
         + f"{empty:,} {'is' if empty == 1 else 'are'} empty"
     )
     sentence += f"; {missing:,} {'is' if missing == 1 else 'are'} missing or out of bounds." if domain.missing else "."
-    shades = _shades("true", domain, held, most=most if most is not None else float(max(1, inside.max())))
+    shades = _heat("true", domain, held, most=most if most is not None else float(max(1, inside.max())))
     return _map(
         "Map of the true data", domain, [shades], sentence, {"true rows": held.astype(int).tolist()}, brush=brush
     )
 
 
-def released_map(*, domain: Product, n: int, truth: Integers, frames: Floats, asked: Asked | None = None) -> Picture:
+def released_map(
+    *, domain: Product, n: int, truth: Integers, frames: Floats, asked: CellRectangle | None = None
+) -> Picture:
     """Released rows in each block of cells; other releases can be stepped through or played.
 
     Args:
@@ -74,20 +76,20 @@ def released_map(*, domain: Product, n: int, truth: Integers, frames: Floats, as
         frames: released rows per cell (F, size), as shown_releases gives them; NaN where refused.
         asked: a rectangle to be outlined.
     """
-    held, most = blocks(frames, domain), most_rows(domain, truth, frames)
+    held, most = blocks(frames, domain), darkest_count(domain, truth, frames)
     inside = held[:, :-1]
-    played, sentence = releases(
+    played, sentence = release_frames(
         inside,
         blocks(truth[None, :], domain)[0, :-1],
-        about=f"{n:,} rows in {_called(domain, inside.shape[1])}",
+        about=f"{n:,} rows in {_cells_words(domain, inside.shape[1])}",
         where="one",
         name="released",
-        mark=lambda row: _shades("released", domain, row, most=most),
+        mark=lambda row: _heat("released", domain, row, most=most),
         also=lambda place: f" · {significant(float(held[place, -1]))} missing" if domain.missing else "",
     )
     refused = np.isnan(inside).any(axis=1)
     first = int(np.argmin(refused))
-    columns = {} if refused.all() else {f"release {first + 1}": [*shortened(held[first])]}
+    columns = {} if refused.all() else {f"release {first + 1}": [*short_numbers(held[first])]}
     marks: list[Mark] = [*played[0].marks.values()]
     if asked is not None:
         left, right, low, high = asked
@@ -108,7 +110,7 @@ def _map(
     brush: bool = False,
 ) -> Picture:
     """A picture over both units, and where each block lies beside its numbers."""
-    across_named, up_named = drawable(domain.names)
+    across_named, up_named = printable_labels(domain.names)
     x = axis_along(domain.columns[0], across_named)
     y = axis_along(domain.columns[1], up_named, most=MAX_UP, upright=True)
     names = (block_names(line, MAX_SIDE) for line in domain.columns)
@@ -130,7 +132,7 @@ def _map(
     )
 
 
-def _shades(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
+def _heat(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
     """Rows of each block (blocks, or one more) as shades; noise below no rows is as light as none."""
     edges = [blocks_of(line, MAX_SIDE)[1] for line in domain.columns]
     plane = row[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
@@ -154,6 +156,6 @@ def _ends(line: Number | Labels, first: int, last: int) -> tuple[float, float]:
     return float(edges[first]), float(edges[last + 1])
 
 
-def _called(domain: Product, count: int) -> str:
+def _cells_words(domain: Product, count: int) -> str:
     """So many cells, or blocks of them where a grid is too fine to be drawn."""
     return f"{count:,} cells" if count == domain.ordered else f"{count:,} blocks of {domain.ordered // count} cells"

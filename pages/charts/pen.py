@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pages.charts.axes import printed
+from pages.charts.axes import escape_text
 from pages.charts.palette import Palette, faint
 from pages.charts.picture import Axis, Mark, Picture, numbers
-from pages.charts.roles import BADGES, Look, look
-from pages.charts.words import shortened
+from pages.charts.roles import BADGES, MarkStyle, style_for
+from pages.charts.words import short_numbers
 
 Trace = dict[str, Any]
 Numbers = Sequence[float | None] | None
@@ -55,18 +55,18 @@ class Pen:
         """Pixels from the top to what is below the badge."""
         return 12 + 14 * len(self.badge)
 
-    def look(self, mark: Mark) -> Look:
+    def look(self, mark: Mark) -> MarkStyle:
         """Colour, shape and dash of a mark's role."""
-        return look(mark.role, self.colours)
+        return style_for(mark.role, self.colours)
 
     def places(self, values: ArrayLike, *, across: bool) -> list[float | None]:
         """Places along an axis, told apart as finely as the picture can show."""
         axis, (low, high) = (self.picture.x, self.ends[0]) if across else (self.picture.y, self.ends[1])
-        return shortened(numbers(values), step=0.0 if axis.log else (high - low) / FINEST)
+        return short_numbers(numbers(values), step=0.0 if axis.log else (high - low) / FINEST)
 
     def named(self, mark: Mark) -> Trace:
         """Name and place in the legend, where a click hides all marks of that name."""
-        name = printed(mark.name)
+        name = escape_text(mark.name)
         return {"name": name, "legendgroup": name, "showlegend": bool(name) and mark.legend}
 
     def hover(self, mark: Mark, xs: Numbers = None, ys: Numbers = None) -> Trace:
@@ -76,21 +76,21 @@ class Pen:
         badge = BADGES.get(mark.role, "")
         end = f"<br>{badge}<extra></extra>" if badge else "<extra></extra>"
         if mark.hover is not None:
-            return {"hovertext": [printed(text) for text in mark.hover], "hovertemplate": f"%{{hovertext}}{end}"}
-        lines = [f"<b>{printed(mark.name)}</b>"]
+            return {"hovertext": [escape_text(text) for text in mark.hover], "hovertemplate": f"%{{hovertext}}{end}"}
+        lines = [f"<b>{escape_text(mark.name)}</b>"]
         extra: Trace = {}
         for side, axis, values in (("x", self.picture.x, xs), ("y", self.picture.y, ys)):
             if not axis.shown:
                 continue
             if axis.labels and values is not None:
                 at = np.rint(np.nan_to_num(np.array(values, dtype=np.float64))).clip(0, len(axis.labels) - 1)
-                extra["hovertext"] = [printed(axis.labels[int(place)]) for place in at]
+                extra["hovertext"] = [escape_text(axis.labels[int(place)]) for place in at]
                 lines.append("%{hovertext}")
                 continue
-            lines.append(f"{printed(axis.title) or side}: %{{{side}{form(axis)}}}")
+            lines.append(f"{escape_text(axis.title) or side}: %{{{side}{form(axis)}}}")
             if (axis.rows or axis.of) and values is not None and "customdata" not in extra:
                 times = axis.rows or 1 / axis.of
-                extra["customdata"] = shortened([np.nan if each is None else each * times for each in values])
+                extra["customdata"] = short_numbers([np.nan if each is None else each * times for each in values])
                 lines[-1] += " (%{customdata:,.3~r} rows)" if axis.rows else " (%{customdata:.3~p} of n)"
         return {**extra, "hovertemplate": "<br>".join(lines) + end}
 
@@ -107,7 +107,7 @@ class Pen:
         halo = ", ".join(f"{x}px {y}px 2px {paper}" for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)
         font = {"color": colour, "size": size, "shadow": halo, "weight": 600 if bold else 400}
         behind = {"bgcolor": faint(paper, GROUND)} if ground else {}
-        self.words.append({"text": printed(text), "font": font, "showarrow": False, **behind, **place})
+        self.words.append({"text": escape_text(text), "font": font, "showarrow": False, **behind, **place})
 
     def corner(self, label: str, corner: str, within: tuple[Ends | None, Ends | None] = (None, None)) -> None:
         """What a region is called, in a corner of it or of the picture."""

@@ -306,7 +306,7 @@ class Handle:
     sides: tuple[str, ...] = ()
 
 
-Kind = TypeVar("Kind", bound=Mark)
+MarkType = TypeVar("MarkType", bound=Mark)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -355,7 +355,7 @@ class Picture:
         """The table as a DataFrame."""
         return pd.DataFrame(dict(self.table))
 
-    def find(self, kind: type[Kind], *, role: str = "", name: str = "") -> list[Kind]:
+    def find(self, kind: type[MarkType], *, role: str = "", name: str = "") -> list[MarkType]:
         """The marks of a kind, of a role and with a name where these are given."""
         return [
             mark
@@ -363,7 +363,7 @@ class Picture:
             if isinstance(mark, kind) and role in ("", mark.role) and name in ("", mark.name)
         ]
 
-    def one(self, kind: type[Kind], *, role: str = "", name: str = "") -> Kind:
+    def one(self, kind: type[MarkType], *, role: str = "", name: str = "") -> MarkType:
         """The only such mark.
 
         Raises:
@@ -378,7 +378,7 @@ def numbers(values: ArrayLike | None) -> Floats:
     return np.asarray([] if values is None else values, dtype=np.float64)
 
 
-def nothing(*, title: str, said: str) -> Picture:
+def empty_picture(*, title: str, said: str) -> Picture:
     """The picture of no answer at all."""
     blank = Axis(low=0, high=1, shown=False)
     words = Words(role="ink", text=said, x=0.5, y=0.5, inside=True, size=14)

@@ -7,7 +7,7 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pages.charts.axes import EDGE, axis_layout, printed, reach, room, rows_layout
+from pages.charts.axes import EDGE, axis_layout, axis_margins, axis_range, escape_text, rows_layout
 from pages.charts.palette import palette
 from pages.charts.pen import SHADES_ABOVE, Pen, Trace
 from pages.charts.picture import Cloud, Heat, Picture
@@ -16,7 +16,7 @@ from pages.charts.traces import traces
 BADGE_WIDTH = 62
 """Letters in a line of the badge: as many as a phone shows."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
-MOVING = ("x", "y", "z", "customdata", "hovertext", "text", "base", "width", "marker")
+FRAME_KEYS = ("x", "y", "z", "customdata", "hovertext", "text", "base", "width", "marker")
 """What may differ between the frames of a trace."""
 BELOW, LETTER, TITLE = 50, 6.5, 12
 """Pixels of an axis below the picture and of a letter, and letters that a line of a title has at least."""
@@ -28,7 +28,7 @@ CLEAR = "rgba(0,0,0,0)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class PlotlyFigure:
     """A picture in Plotly's words.
 
     Attributes:
@@ -44,13 +44,13 @@ class Drawn:
     frames: list[dict[str, Any]]
 
 
-def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> Drawn:
+def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> PlotlyFigure:
     """A picture in a theme, with its provenance drawn inside, so that a screenshot keeps it.
 
     Not ``played``, it is what is seen before any frame is.
     """
     every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
-    ends = (reach(picture.x, every, across=True), reach(picture.y, every, across=False))
+    ends = (axis_range(picture.x, every, across=True), axis_range(picture.y, every, across=False))
     lines = textwrap.wrap(badge, BADGE_WIDTH) or [""]
     pen = Pen(picture=picture, ends=ends, colours=palette(dark=dark), badge=lines)
     places: dict[str, list[int]] = {}
@@ -63,8 +63,8 @@ def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> 
             data.append({"uid": uid, **trace} if mark.name else trace)
             mine.append(len(data) - 1)
     layout = _layout(pen, legend=any(trace.get("showlegend") for trace in data))
-    data += [_on_rows(side) for side in "xy" if f"{side}axis2" in layout]
-    return Drawn(data=data, layout=layout, places=places, frames=_frames(pen, data, places) if played else [])
+    data += [_rows_axis_trace(side) for side in "xy" if f"{side}axis2" in layout]
+    return PlotlyFigure(data=data, layout=layout, places=places, frames=_frames(pen, data, places) if played else [])
 
 
 def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[d
         (place, key)
         for state in moved
         for place, trace in state
-        for key in MOVING
+        for key in FRAME_KEYS
         if key in trace and trace[key] != data[place].get(key)
     }
     return [
@@ -89,13 +89,13 @@ def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[d
             "label": frame.label,
             "sentence": frame.sentence,
             "traces": [place for place, _ in state],
-            "data": [{key: trace[key] for key in MOVING if (place, key) in changing} for place, trace in state],
+            "data": [{key: trace[key] for key in FRAME_KEYS if (place, key) in changing} for place, trace in state],
         }
         for frame, state in zip(pen.picture.frames, moved, strict=True)
     ]
 
 
-def _on_rows(side: str) -> Trace:
+def _rows_axis_trace(side: str) -> Trace:
     """An empty trace on the axis of rows: an axis is drawn only where a trace is on it."""
     empty = {"type": "scatter", "x": [None], "y": [None], "showlegend": False, "hoverinfo": "skip"}
     return {**empty, f"{side}axis": f"{side}2"}
@@ -141,7 +141,7 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
         "shapes": pen.shapes,
         "annotations": pen.words,
         "title": {
-            "text": "<br>".join(map(printed, pen.badge)),
+            "text": "<br>".join(map(escape_text, pen.badge)),
             "xref": "container",
             "yref": "container",
             "x": 0,
@@ -168,7 +168,7 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
     margin = layout["margin"]
     for name in ("xaxis", "yaxis", "yaxis2"):
         if name in layout:
-            for side, needed in room(layout[name], across=name == "xaxis").items():
+            for side, needed in axis_margins(layout[name], across=name == "xaxis").items():
                 margin[side] = max(margin[side], round(needed))
     margin["t"] += EDGE * bool(picture.find(Heat))  # its scale of shades is above
     return layout
@@ -184,7 +184,7 @@ def _scene(pen: Pen) -> dict[str, Any]:
         "tickfont": {"size": 11},
     }
     scene = {
-        f"{name}axis": {**axis, "title": {"text": printed(title), "font": {"size": 11}}}
+        f"{name}axis": {**axis, "title": {"text": escape_text(title), "font": {"size": 11}}}
         for name, title in zip("xyz", pen.picture.space, strict=True)
     }
     return {**scene, "aspectmode": "data", "dragmode": "turntable", "camera": {"eye": NEAR}}

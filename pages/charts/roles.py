@@ -39,12 +39,12 @@ SHAPES = (
     ),
 )
 MECHANISM, OTHER = "mechanism:", "other-"
-SET_ASIDE = 2
+RESERVED_COLOURS = 2
 """Colours that no mechanism has: those of other-0 and other-1."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class MarkStyle:
     """How a mark is drawn: its colour, and the shape and dash that tell it apart without one."""
 
     colour: str
@@ -52,7 +52,7 @@ class Look:
     dash: str = "solid"
 
 
-def look(role: str, colours: Palette) -> Look:
+def style_for(role: str, colours: Palette) -> MarkStyle:
     """How a role looks.
 
     Args:
@@ -64,21 +64,21 @@ def look(role: str, colours: Palette) -> Look:
         KeyError: for an unknown role.
     """
     if role.startswith(MECHANISM):
-        return _other(_mechanisms()[role.removeprefix(MECHANISM)], colours)
+        return _style_at(_mechanism_places()[role.removeprefix(MECHANISM)], colours)
     if role.startswith(OTHER):
-        return _other(-1 - int(role.removeprefix(OTHER)), colours)
+        return _style_at(-1 - int(role.removeprefix(OTHER)), colours)
     words = {"ink": colours.ink, "quiet": colours.quiet, "paper": colours.paper}
-    return Look(colour=words[role] if role in words else colours.roles[role])
+    return MarkStyle(colour=words[role] if role in words else colours.roles[role])
 
 
-def _other(place: int, colours: Palette) -> Look:
+def _style_at(place: int, colours: Palette) -> MarkStyle:
     """The place-th of many, from the end where negative."""
     place %= len(colours.others)
-    return Look(colour=colours.others[place], shape=SHAPES[place], dash=DASHES[place % len(DASHES)])
+    return MarkStyle(colour=colours.others[place], shape=SHAPES[place], dash=DASHES[place % len(DASHES)])
 
 
 @cache
-def _mechanisms() -> dict[str, int]:
+def _mechanism_places() -> dict[str, int]:
     """A place for every mechanism of the catalogue, the same in every picture.
 
     Those that release the same kind of thing can stand in one picture, and differ. Those that release data are counted
@@ -87,7 +87,7 @@ def _mechanisms() -> dict[str, int]:
     """
     places: dict[str, int] = {}
     kinds: Counter[str] = Counter()
-    free = len(LIGHT.others) - SET_ASIDE
+    free = len(LIGHT.others) - RESERVED_COLOURS
     for entry in catalogue():
         kind = entry.mechanism.releases
         # A catalogue that outgrows the palette repeats colours: the tests ask for another one then.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pages.charts.axes import printed
+from pages.charts.axes import escape_text
 from pages.charts.palette import faint, hatched, scale
 from pages.charts.pen import LINE_OF_WORDS, SHADES_ABOVE, Numbers, Pen, Trace, form
 from pages.charts.picture import (
@@ -28,12 +28,12 @@ from pages.charts.picture import (
     numbers,
 )
 from pages.charts.roles import BADGES
-from pages.charts.words import shortened
+from pages.charts.words import short_numbers
 
-EMPTY = "rgba(0,0,0,0)"
-OFF = 2
+TRANSPARENT = "rgba(0,0,0,0)"
+TEXT_GAP = 2
 """Pixels from a line to its words: their ground does not cover it."""
-SILENT: Trace = {"showlegend": False, "hoverinfo": "skip"}
+NO_HOVER: Trace = {"showlegend": False, "hoverinfo": "skip"}
 """Of a trace that is only part of a mark."""
 
 
@@ -60,7 +60,7 @@ def _(mark: Curve, pen: Pen) -> list[Trace]:
 def _(mark: Band, pen: Pen) -> list[Trace]:
     colour, xs = pen.look(mark).colour, pen.places(mark.x, across=True)
     edge = {"width": 0, "color": colour, "shape": "hv" if mark.step else "linear"}
-    low = lines(xs, pen.places(mark.low, across=False), edge, **SILENT)
+    low = lines(xs, pen.places(mark.low, across=False), edge, **NO_HOVER)
     fill = {"fill": "tonexty", "fillcolor": faint(colour, mark.opacity)}
     return [low, {**low, "y": pen.places(mark.high, across=False), **fill, **pen.named(mark)}]
 
@@ -69,16 +69,18 @@ def _(mark: Band, pen: Pen) -> list[Trace]:
 def _(mark: Area, pen: Pen) -> list[Trace]:
     colour = pen.look(mark).colour
     fill = {"fill": "toself", "fillcolor": faint(colour, mark.opacity), **pen.named(mark), "hoverinfo": "skip"}
-    return [lines(shortened(numbers(mark.x)), shortened(numbers(mark.y)), {"width": 0, "color": colour}, **fill)]
+    return [
+        lines(short_numbers(numbers(mark.x)), short_numbers(numbers(mark.y)), {"width": 0, "color": colour}, **fill)
+    ]
 
 
 @traces.register
 def _(mark: Wall, pen: Pen) -> list[Trace]:
     colour = pen.look(mark).colour
     xs = pen.places(mark.x, across=True)
-    floor = lines(xs, [mark.end] * len(xs), {"width": 0}, **SILENT)
+    floor = lines(xs, [mark.end] * len(xs), {"width": 0}, **NO_HOVER)
     ys = pen.places(mark.y, across=False)
-    edge = lines(xs, ys, {"color": colour, "width": 2}, **SILENT, fill="tonexty", **hatched(colour))
+    edge = lines(xs, ys, {"color": colour, "width": 2}, **NO_HOVER, fill="tonexty", **hatched(colour))
     pen.corner(mark.label, mark.corner)
     return [floor, edge]
 
@@ -94,16 +96,16 @@ def _(mark: Dots, pen: Pen) -> list[Trace]:
         "line": {"color": seen.colour, "width": 1.5},
     }
     if mark.hollow and all(mark.hollow):
-        marker["color"] = EMPTY
+        marker["color"] = TRANSPARENT
     elif any(mark.hollow):
-        marker["color"] = [EMPTY if empty else seen.colour for empty in mark.hollow]
+        marker["color"] = [TRANSPARENT if empty else seen.colour for empty in mark.hollow]
     trace: Trace = {"type": "scatter", "mode": "markers", "x": xs, "y": ys, "marker": marker}
     trace |= {"unselected": {"marker": {"opacity": 1}}, **pen.named(mark), **pen.hover(mark, xs, ys)}
     if mark.pick:
         trace["ids"] = [json.dumps(each) for each in mark.pick]
     if mark.low is not None and mark.high is not None:
         at = numbers(mark.x if mark.across else mark.y)
-        up, down = shortened(numbers(mark.high) - at), shortened(at - numbers(mark.low))
+        up, down = short_numbers(numbers(mark.high) - at), short_numbers(at - numbers(mark.low))
         bar = {"type": "data", "symmetric": False, "color": seen.colour, "thickness": 2, "width": 0}
         trace["error_x" if mark.across else "error_y"] = {**bar, "array": up, "arrayminus": down}
     return [trace]
@@ -114,24 +116,24 @@ def _(mark: Bars, pen: Pen) -> list[Trace]:
     start, end, value = numbers(mark.start), numbers(mark.end), numbers(mark.value)
     base = np.zeros_like(value) if mark.base is None else numbers(mark.base)
     place, size = ("y", "x") if mark.across else ("x", "y")
-    middles, values = pen.places((start + end) / 2, across=not mark.across), shortened(value)
+    middles, values = pen.places((start + end) / 2, across=not mark.across), short_numbers(value)
     trace: Trace = {
         "type": "bar",
         "orientation": "h" if mark.across else "v",
         place: pen.places(start, across=not mark.across),
-        size: shortened(value - base),
-        "width": shortened(end - start),
+        size: short_numbers(value - base),
+        "width": short_numbers(end - start),
         "offset": 0,
-        "marker": {**_filled(mark, pen.look(mark).colour), "line": {"width": 0}},
+        "marker": {**_bar_fill(mark, pen.look(mark).colour), "line": {"width": 0}},
         "unselected": {"marker": {"opacity": 1}},
     }
     if mark.base is not None:
-        trace["base"] = shortened(base)
+        trace["base"] = short_numbers(base)
     told = pen.hover(mark, *((values, middles) if mark.across else (middles, values)))
     return [{**trace, **pen.named(mark), **told}]
 
 
-def _filled(mark: Bars, colour: str) -> Trace:
+def _bar_fill(mark: Bars, colour: str) -> Trace:
     """The inside of bars: stripes where it is impossible to be."""
     if mark.role != "impossible":
         return {"color": faint(colour, mark.opacity)}
@@ -167,7 +169,7 @@ def _(mark: Heat, pen: Pen) -> list[Trace]:
             "type": "heatmap",
             "x": pen.places(mark.x, across=True),
             "y": pen.places(mark.y, across=False),
-            "z": [shortened(row) for row in values],
+            "z": [short_numbers(row) for row in values],
             "zmin": mark.low,
             "zmax": mark.high,
             "colorscale": scale(pen.colours.shades[mark.role], root=mark.root),
@@ -175,25 +177,25 @@ def _(mark: Heat, pen: Pen) -> list[Trace]:
             "xgap": mark.gap,
             "ygap": mark.gap,
             "showlegend": False,
-            **_shade_said(mark, pen),
+            **_heat_hover(mark, pen),
         }
     ]
 
 
-def _shade_said(mark: Heat, pen: Pen) -> Trace:
+def _heat_hover(mark: Heat, pen: Pen) -> Trace:
     """What pointing at a shaded cell says: its own words, or where it is and how much."""
     values = numbers(mark.value)
     if mark.hover is not None:
         said = pen.hover(mark)
         texts = np.asarray(said.pop("hovertext"), dtype=object).reshape(values.shape)
         return {**said, "hovertext": texts.tolist()}
-    told = [f"<b>{printed(mark.name)}</b>"] if mark.name else []
+    told = [f"<b>{escape_text(mark.name)}</b>"] if mark.name else []
     for side, axis in (("x", pen.picture.x), ("y", pen.picture.y)):
-        told.append(f"{printed(axis.title) or side}: %{{{side}{form(axis)}}}")
+        told.append(f"{escape_text(axis.title) or side}: %{{{side}{form(axis)}}}")
     told.append(f"{mark.unit}: %{{z:{mark.form}}}" + (" (%{customdata:,.3~r} rows)" if mark.rows else ""))
     badge = BADGES["released"] if mark.role == "error" else BADGES.get(mark.role, "")
     said = {"hovertemplate": "<br>".join([*told, badge] if badge else told) + "<extra></extra>"}
-    return {**said, "customdata": [shortened(row * mark.rows) for row in values]} if mark.rows else said
+    return {**said, "customdata": [short_numbers(row * mark.rows) for row in values]} if mark.rows else said
 
 
 @traces.register
@@ -203,7 +205,7 @@ def _(mark: Region, pen: Pen) -> list[Trace]:
     fill = hatched(colour) if mark.role == "impossible" else {"fillcolor": faint(colour, 0.16)}
     pen.corner(mark.label, mark.corner, within=(mark.x, mark.y))
     xs, ys = [left, right, right, left, left], [bottom, bottom, top, top, bottom]
-    return [lines(xs, ys, {"width": 0}, fill="toself", **SILENT, **fill)]
+    return [lines(xs, ys, {"width": 0}, fill="toself", **NO_HOVER, **fill)]
 
 
 @traces.register
@@ -213,7 +215,7 @@ def _(mark: Cloud, pen: Pen) -> list[Trace]:
         {
             "type": "scatter3d",
             "mode": "lines" if mark.lines else "markers",
-            **{name: shortened(numbers(values)) for name, values in (("x", mark.x), ("y", mark.y), ("z", mark.z))},
+            **{name: short_numbers(numbers(values)) for name, values in (("x", mark.x), ("y", mark.y), ("z", mark.z))},
             "marker": {"size": mark.size, "color": colour, "opacity": mark.opacity, "symbol": mark.shape},
             "line": {"color": colour, "width": mark.size * 1.5},
             **pen.named(mark),
@@ -234,7 +236,7 @@ def _(mark: Rule, pen: Pen) -> list[Trace]:
         place["yshift"] = -LINE_OF_WORDS * mark.line
     elif mark.y is not None:
         place |= {"y": pen.place(mark.y, across=False), "yanchor": "top" if mark.below else "bottom"}
-        place["yshift"] = -OFF if mark.below else OFF
+        place["yshift"] = -TEXT_GAP if mark.below else TEXT_GAP
     line = {"color": colour, "width": mark.width, "dash": mark.dash}
     pen.shapes.append({"type": "line", "line": line, "layer": "above", **side})
     if mark.label:

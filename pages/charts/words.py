@@ -16,7 +16,7 @@ MAX_COUNTED = 2.0**53
 """Whole numbers from here on are no counts."""
 
 
-def shortened(values: NDArray[Any] | Sequence[float], *, step: float = 0.0) -> list[float | None]:
+def short_numbers(values: NDArray[Any] | Sequence[float], *, step: float = 0.0) -> list[float | None]:
     """Numbers with four significant digits, whole ones (counts) with all of theirs; null where there is none.
 
     Where ``step`` is positive, as many digits more as tell places apart that are a step from each other.
@@ -81,7 +81,7 @@ def confidence(beta: float) -> str:
     return f"{rounded_down(100 * (1 - beta))}%"
 
 
-def suggested(title: str) -> str:
+def mark_suggested(title: str) -> str:
     """The name of the mechanism that a rule of public numbers takes."""
     return f"{title} (suggested)"
 
@@ -111,7 +111,7 @@ def rows_up(value: float, n: int) -> str:
     return rows(math.ceil(value * n - 1e-9) / n, n)
 
 
-def within(title: str) -> str:
+def lower_first(title: str) -> str:
     """A title after a colon: its first letter is small, a symbol or a name stays what it is.
 
     >>> within("The sanitizer at two norms T"), within("ReleaseHalfspaces, where it can be run")
@@ -121,7 +121,7 @@ def within(title: str) -> str:
     return f"{first.lower() if first == first.capitalize() else first}{space}{rest}"
 
 
-def verbatim(text: str) -> str:
+def as_code(text: str) -> str:
     """Somebody's words inside Markdown: as code, where nothing is obeyed."""
     return "`" + "".join(letter if letter.isprintable() and letter != "`" else "'" for letter in text) + "`"
 
@@ -131,7 +131,7 @@ LONGEST_LABEL = 40
 """Letters of a label that are shown."""
 
 
-def drawable(labels: Iterable[str]) -> list[str]:
+def printable_labels(labels: Iterable[str]) -> list[str]:
     """Printable, short, and still all different: two labels that look alike must not share a bar.
 
     Labels are what people typed. They are data of a specification and never part of an expression.
@@ -151,12 +151,12 @@ def drawable(labels: Iterable[str]) -> list[str]:
     return shown
 
 
-def fullest(counts: Floats) -> Integers:
+def largest_cells(counts: Floats) -> Integers:
     """Places of the largest counts (k,), largest first, at most MAX_LABELS; the lower place first among equals."""
     return np.argsort(-counts, kind="stable")[:MAX_LABELS]
 
 
-def grouped(counts: Floats, domain: Domain, kept: Integers) -> Floats:
+def group_cells(counts: Floats, domain: Domain, kept: Integers) -> Floats:
     """Rows in each kept cell, then in all others together (if any), then in the reserved cell (if any).
 
     Args:
@@ -182,4 +182,4 @@ def group_names(domain: Domain, kept: Integers) -> list[str]:
         names.append(f"{domain.ordered - len(kept):,} others")
     if domain.missing:
         names.append(domain.describe(domain.ordered))
-    return drawable(names)
+    return printable_labels(names)

@@ -9,8 +9,8 @@ import numpy as np
 from dpcore.core import Booleans, Bound, BoundKind, Floats, Guarantee, describe_error
 from dpcore.limits.chance import binomial_interval
 from dplab.measure import ErrorReport
-from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, nothing
-from pages.charts.words import percent, percent_up, rows, shortened, significant
+from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, empty_picture
+from pages.charts.words import percent, percent_up, rows, short_numbers, significant
 
 TITLE = "Worst error, promised and observed"
 HEADROOM = 1.7
@@ -26,7 +26,7 @@ INSIDE, WIDE = 205, 445
 
 
 @dataclass(frozen=True, kw_only=True)
-class Called:
+class TrialNouns:
     """What a page calls the things that err.
 
     Attributes:
@@ -66,7 +66,7 @@ def _in_100(share: float) -> str:
     return significant(share) if share < 1 else f"{share:.0f}"
 
 
-def _in_short(answered: Floats) -> str:
+def _exceedance_label(answered: Floats) -> str:
     """Return how many err by how much in the few letters that a narrow picture has room for."""
     level, beyond = typical_failure(answered)
     alike, value = _failures(answered, level)
@@ -80,7 +80,7 @@ def _failures(answered: Floats, level: float) -> tuple[bool, float]:
     return alike, float(above[0]) if alike else level
 
 
-def _said(answered: Floats, *, run: str, on: str, n: int) -> str:
+def _exceedance_sentence(answered: Floats, *, run: str, on: str, n: int) -> str:
     """How many err by how much; where all beyond the level err alike, by exactly that. Empty where all releases do."""
     level, beyond = typical_failure(answered)
     if not beyond:
@@ -99,7 +99,7 @@ def worst_map(
     guarantee: Guarantee,
     promised: Bound,
     lower: Bound | None,
-    called: Called = Called(),
+    called: TrialNouns = TrialNouns(),
 ) -> Picture:
     """Observed errors as dots, what was promised of them, what nobody can promise, and where a promise says nothing.
 
@@ -113,12 +113,12 @@ def worst_map(
     """
     answered = worst[~np.isnan(worst)]
     if not len(answered):
-        return nothing(title=TITLE, said=f"Every previewed {called.run} refused to answer.")
+        return empty_picture(title=TITLE, said=f"Every previewed {called.run} refused to answer.")
     wall = lower.value if lower is not None and lower.applies else 0.0
     value = promised.value if 0 < promised.value < np.inf else 0.0
     span = span_for(answered, [each for each in (value, wall) if each])
     level, beyond = typical_failure(answered)
-    stacks = stacked(answered, span, threshold=level)
+    stacks = stack_dots(answered, span, threshold=level)
     top = HEADROOM * max(stacks.tallest, 10)  # the upper third is for words
     refused = len(worst) - len(answered)
     marks: list[Mark] = []
@@ -142,14 +142,14 @@ def worst_map(
         )
     )
     if value:
-        marks.append(_promise(promised, on_the_left=_at(span, value) > 0.55))
+        marks.append(_promise(promised, on_the_left=_share_along(span, value) > 0.55))
     if beyond:
-        text = f"○ {_in_short(answered)}"
+        text = f"○ {_exceedance_label(answered)}"
         marks.append(Words(role="released", text=text, x=1, y=1, inside=True, align="right", shift=(-2, -8), size=13))
     if refused:
         text = f"⊥ {refused:,} of {len(worst):,} refused"
         marks.append(Words(role="ink", text=text, x=0, y=1, inside=True, align="left", shift=(4, -8)))
-    said = _observed(guarantee, answered, n=n, refused=refused, called=called)
+    said = _outcome_sentence(guarantee, answered, n=n, refused=refused, called=called)
     if wall > 0:
         said += f"; no mechanism can promise less than {percent(wall)}"
         if np.quantile(answered, 1 - promised.beta) < wall:
@@ -160,15 +160,15 @@ def worst_map(
         x=Axis(title=title, log=span.log, low=span.left, high=span.right, form=".3~p", rows=n),
         y=Axis(low=0, high=top, shown=False),
         marks=marks,
-        sentence=_beside(said, promised, answered, n=n),
+        sentence=_with_promise(said, promised, answered, n=n),
         # Within, the words would cross the promise or the dots on some data.
         caption=f"A dot: 2 in 100 {called.run}s.",
-        table={f"{called.run}s out of 100": [100 / DOTS] * DOTS, "worst error": shortened(stacks.error)},
+        table={f"{called.run}s out of 100": [100 / DOTS] * DOTS, "worst error": short_numbers(stacks.error)},
         height=315,
     )
 
 
-def _at(span: Span, value: float) -> float:
+def _share_along(span: Span, value: float) -> float:
     """Where a value lies in the picture, 0 at the left and 1 at the right."""
     return float(span.along(np.array([value]))[0])
 
@@ -183,7 +183,7 @@ def _impossible(wall: float, span: Span, top: float) -> list[Mark]:
     if wall <= 0:
         return []
     edge = min(wall, span.right)
-    inside = _at(span, wall) > 0.6
+    inside = _share_along(span, wall) > 0.6
     label = f"{'' if inside else '← '}impossible below {percent(wall)}"
     hatched = Region(role="impossible", x=(span.left, edge), y=(0, top))
     return [
@@ -210,9 +210,9 @@ def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
     )
 
 
-def _observed(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, called: Called) -> str:
+def _outcome_sentence(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, called: TrialNouns) -> str:
     """What happened, and how often there was no answer."""
-    text = _said(answered, run=f" {called.run}s", on=f" on their worst {called.query}", n=n)
+    text = _exceedance_sentence(answered, run=f" {called.run}s", on=f" on their worst {called.query}", n=n)
     if not text:
         alike = float(answered[0])
         text = f"every {called.run} errs by {percent(alike)} ({rows(alike, n)}) on its worst {called.query}"
@@ -222,7 +222,7 @@ def _observed(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, c
     return text
 
 
-def _beside(text: str, promised: Bound, answered: Floats, *, n: int) -> str:
+def _with_promise(text: str, promised: Bound, answered: Floats, *, n: int) -> str:
     """What happened, and then how often the promise was broken."""
     if promised.vacuous:
         said = describe_error(promised, n=n)
@@ -288,7 +288,7 @@ class Stacks:
     tallest: int
 
 
-def stacked(answered: Floats, span: Span, *, threshold: float) -> Stacks:
+def stack_dots(answered: Floats, span: Span, *, threshold: float) -> Stacks:
     """Quantiles stacked where they would overlap (Wilkinson 1999); a dot knows whether it is beyond the threshold."""
     quantiles = np.quantile(answered, (np.arange(DOTS) + 0.5) / DOTS)
     places = span.along(quantiles)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.data.samples import SAMPLES, Sample
-from pages.data.grid import fixed, show_grid
+from pages.data.grid import fixed_column, show_grid
 from pages.data.picker import pair_titles, pick_unit, public_source
-from pages.data.summary import explore_button, summary
+from pages.data.summary import show_summary, use_data_button
 from pages.shell.session import in_link
 from pages.shell.state import SessionKey
 
@@ -45,7 +45,7 @@ def _card(sample: Sample, *, opened: bool) -> None:
     )
     if chosen in columns:
         st.markdown(sample.story)
-        rows = [fixed(each.name, each.on) for each in sample.columns]
+        rows = [fixed_column(each.name, each.on) for each in sample.columns]
         show_grid(rows, key=f"sample-{sample.key}-grid")
         _column(sample, str(chosen))
 
@@ -54,5 +54,5 @@ def _column(sample: Sample, column: str) -> None:
     """The column's, or the pair of columns', numbers and picture."""
     data = f"{sample.key}.{column}"
     pick_unit(data)
-    summary(public_source(data, persons=True), key=f"sample-{sample.key}-summary")
-    explore_button(data, key=f"sample-{sample.key}-explore")
+    show_summary(public_source(data, persons=True), key=f"sample-{sample.key}-summary")
+    use_data_button(data, key=f"sample-{sample.key}-explore")

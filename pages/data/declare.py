@@ -12,12 +12,12 @@ from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.declared import MAX_PERSON_ROWS, DeclaredTable, coarser
 from dpcore.data.sources import SIDE_BITS, Source
-from pages.charts.words import verbatim
-from pages.data.engines import counted, is_kept, is_sealed, named
-from pages.data.fill import offer_to_fill_in
-from pages.data.grid import CATEGORY, Typed, declared, edit_grid, split_labels, typed
+from pages.charts.words import as_code
+from pages.data.engines import count_cells, is_engine_table, is_sealed, with_declaration_digest
+from pages.data.grid import CATEGORY, ColumnInput, column_inputs, declared_table, edit_grid, split_labels
 from pages.data.picker import GROUP_PRIVACY, OWN_FILE
-from pages.data.upload import PERSON, ROW, HeldFile
+from pages.data.suggestions import offer_to_fill_in
+from pages.data.upload import PERSON, ROW, SessionFile
 from pages.shell.session import DATA, remember_upload, remembered, still_filled, upload
 from pages.shell.state import SessionKey
 
@@ -27,24 +27,24 @@ MAX_NAMED = 5
 """Columns that a sentence names."""
 TARGET = "1%"
 """The error that is asked about from here; on Play it is typed."""
-ALONE = ""
+NO_SECOND_COLUMN = ""
 UNITS = {ROW: "A row", PERSON: "A person, who may have several rows"}
 
 
-def declare(held: HeldFile) -> None:
+def declare(held: SessionFile) -> None:
     """Ask for the columns' domains and the unit of privacy, and put columns to use."""
     edit_grid(held)
-    if not is_kept(held):
+    if not is_engine_table(held):
         offer_to_fill_in(held)
     person, person_rows = _unit(held)
-    rows = _counted(held, person)
-    table, wrong = declared(rows, person=person, person_rows=person_rows)
+    rows = _columns_to_count(held, person)
+    table, wrong = declared_table(rows, person=person, person_rows=person_rows)
     for name in list(wrong)[:MAX_NAMED]:
-        st.error(f"{verbatim(name)}: {wrong[name]}")
-    _say_labels(rows)
-    _say_lacking(rows)
+        st.error(f"{as_code(name)}: {wrong[name]}")
+    _show_label_counts(rows)
+    _show_missing_inputs(rows)
     own = upload()
-    so_far = f"Ready so far: {verbatim(own.column)} as it was declared, below." if own else ""
+    so_far = f"Ready so far: {as_code(own.column)} as it was declared, below." if own else ""
     if held.by_person and not person:
         st.info("Choose the column that says whose row it is.")
         if own:
@@ -52,7 +52,7 @@ def declare(held: HeldFile) -> None:
         return
     if not rows:
         st.info("No other column is left to count.")
-    chosen = _chosen(held, table)
+    chosen = _choose_columns(held, table)
     if chosen is None:
         return
     source, table = chosen
@@ -67,7 +67,7 @@ def declare(held: HeldFile) -> None:
     if not (use or ask):
         return
     with st.spinner("Reading the column.", show_time=True):
-        source = dataclasses.replace(source, origin=counted(held.origin, table))
+        source = dataclasses.replace(source, origin=count_cells(held.origin, table))
         dataset = None if is_sealed(source) else source.dataset()
     remember_upload(source)
     if dataset is not None:
@@ -78,7 +78,7 @@ def declare(held: HeldFile) -> None:
     st.rerun()
 
 
-def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:
+def declared_columns(held: SessionFile) -> tuple[DeclaredTable, int]:
     """All columns that a person declared in full, and how many were filled in from private rows instead.
 
     There are none while a person is to be protected and no column says whose row it is.
@@ -86,52 +86,52 @@ def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:
     person = SessionKey(f"{held.prefix}person", "").value or "" if held.by_person else ""
     if held.by_person and not person:
         return DeclaredTable(columns=()), 0
-    rows = _counted(held, person)
-    by_hand = [row for row in rows if not (held.private and _is_filled(held, (row.name,)))]
+    rows = _columns_to_count(held, person)
+    by_hand = [row for row in rows if not (held.private and _domain_from_rows(held, (row.name,)))]
     most = SessionKey(f"{held.prefix}rows", 1).value if person else 1
-    table, _ = declared(by_hand, person=person, person_rows=most)
+    table, _ = declared_table(by_hand, person=person, person_rows=most)
     return table, sum(row.use and not row.lacking for row in rows if row not in by_hand)
 
 
-def filled_columns(held: HeldFile) -> set[str]:
+def filled_columns(held: SessionFile) -> set[str]:
     """Columns whose domain was read off the rows, as far as nobody typed it since; of public rows too."""
-    return {name for name in held.table.columns if _is_filled(held, (name,))}
+    return {name for name in held.table.columns if _domain_from_rows(held, (name,))}
 
 
-def _counted(held: HeldFile, person: str) -> list[Typed]:
+def _columns_to_count(held: SessionFile, person: str) -> list[ColumnInput]:
     """What stands in the grid, but for the column that says whose row it is: that one is not counted itself."""
-    return [row for row in typed(held) if row.name != person]
+    return [row for row in column_inputs(held) if row.name != person]
 
 
-def _say_labels(rows: list[Typed]) -> None:
+def _show_label_counts(rows: list[ColumnInput]) -> None:
     """How many labels were understood where semicolons part them, and which columns have labels that do not count."""
     parted = [
-        f"{verbatim(row.name)} ({len(labels)})"
+        f"{as_code(row.name)} ({len(labels)})"
         for row in rows
         if row.use and row.kind == CATEGORY and len(labels := split_labels(row.labels or "")) > 1
     ]
     if parted:
-        named = _listed(parted)
+        named = _join_names(parted)
         st.caption(f"Labels, parted by semicolons: {named}. One that holds a semicolon is typed in quotes.")
-    unused = [f"{verbatim(row.name)} ({row.kind})" for row in rows if row.use and row.labels and row.kind != CATEGORY]
+    unused = [f"{as_code(row.name)} ({row.kind})" for row in rows if row.use and row.labels and row.kind != CATEGORY]
     if unused:
-        st.warning(f"Only a category has labels: what is typed for {_listed(unused)} is not used.")
+        st.warning(f"Only a category has labels: what is typed for {_join_names(unused)} is not used.")
 
 
-def _listed(parts: list[str]) -> str:
+def _join_names(parts: list[str]) -> str:
     """The first of them, and how many more there are."""
     more = f" and {len(parts) - MAX_NAMED:,} more" if len(parts) > MAX_NAMED else ""
     return f"{', '.join(parts[:MAX_NAMED])}{more}"
 
 
-def _say_lacking(rows: list[Typed]) -> None:
+def _show_missing_inputs(rows: list[ColumnInput]) -> None:
     """Which columns are to be used, and what has still to be typed for that."""
-    lacking = [f"{verbatim(row.name)} ({row.lacking})" for row in rows if row.use and row.lacking]
+    lacking = [f"{as_code(row.name)} ({row.lacking})" for row in rows if row.use and row.lacking]
     if lacking:
-        st.caption(f"Still to be typed: {_listed(lacking)}.")
+        st.caption(f"Still to be typed: {_join_names(lacking)}.")
 
 
-def _unit(held: HeldFile) -> tuple[str, int]:
+def _unit(held: SessionFile) -> tuple[str, int]:
     """The column that says whose row it is, empty where a row is protected, and the rows of one person at most."""
     unit = st.radio(
         "Who is protected?", list(UNITS), format_func=lambda key: UNITS[key], key=held.unit_key, horizontal=True,
@@ -153,16 +153,16 @@ def _unit(held: HeldFile) -> tuple[str, int]:
     return str(person or ""), int(rows)
 
 
-def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
+def _choose_columns(held: SessionFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
     """The column, or the pair of columns, that pages are to draw, and the table with its cells; None without any."""
     names = [column.name for column in table.used]
     if not names:
         return None
     sided = [each.name for each in table.used if is_number(each.on) or 2 <= len(each.on.labels) <= MAX_SIDE]
     first, second, sides = st.columns(3)
-    column = str(_one_of(first, "Column", names, key=f"{held.prefix}column"))
+    column = str(_select_valid(first, "Column", names, key=f"{held.prefix}column"))
     others = [name for name in sided if name != column and column in sided]
-    with_ = str(_one_of(second, "Second column", [ALONE, *others], key=f"{held.prefix}second"))
+    with_ = str(_select_valid(second, "Second column", [NO_SECOND_COLUMN, *others], key=f"{held.prefix}second"))
     chosen = (column, with_) if with_ else (column,)
     try:
         if with_:
@@ -175,11 +175,11 @@ def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable
     except ParameterError as problem:
         st.error(str(problem))
         return None
-    filled = _is_filled(held, chosen)
-    return Source(origin=named(held.origin, table), reading=reading, bounds_from_data=filled), table
+    filled = _domain_from_rows(held, chosen)
+    return Source(origin=with_declaration_digest(held.origin, table), reading=reading, bounds_from_data=filled), table
 
 
-def _one_of(place: DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
+def _select_valid(place: DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
     """A choice that falls back to the first where what was chosen is no longer there."""
     chosen = SessionKey(key, "")
     if not chosen.is_set or chosen.value not in options:
@@ -202,7 +202,7 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
     return dataclasses.replace(table, columns=tuple(columns))
 
 
-def _is_filled(held: HeldFile, names: tuple[str, ...]) -> bool:
+def _domain_from_rows(held: SessionFile, names: tuple[str, ...]) -> bool:
     """Whether a domain of these columns was read off the rows."""
     places = [held.table.columns.index(name) for name in names]
     return any(still_filled(f"{held.prefix}{place}-") for place in places)

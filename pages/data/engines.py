@@ -17,7 +17,7 @@ from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.configured import Offer, offers
 from dprelease.engines.tables import EngineTable, Snapshot
 from dprelease.ledger.records import Role
-from pages.data.upload import HeldFile, forget_file, held_file, hold
+from pages.data.upload import SessionFile, forget_file, session_file, store_table
 from pages.shell.doors import is_public_demo
 from pages.shell.ledger.door import admitted, role
 from pages.shell.state import SessionKey
@@ -29,7 +29,7 @@ PROBLEM, OPENED_AS = SessionKey("engine_problem", ""), SessionKey[Role | None]("
 NOT_OFFERED = "This server offers no such table to you."
 
 
-def offered() -> dict[str, Offer]:
+def available_offers() -> dict[str, Offer]:
     """The tables that this user may open: private ones for stewards and analysts alone, none in a demonstration."""
     if is_public_demo() or not st.secrets.load_if_toml_exists():
         return {}
@@ -43,7 +43,7 @@ def open_offer(key: str) -> EngineTable:
     Raises:
         DataError: this user may not open it, or the engine cannot; nothing of what the engine said is in it.
     """
-    offer = offered().get(key)
+    offer = available_offers().get(key)
     if offer is None:
         raise DataError(NOT_OFFERED)
     return offer.open(sealed=offer.private and not admitted())
@@ -51,7 +51,7 @@ def open_offer(key: str) -> EngineTable:
 
 def withdraw_table() -> None:
     """Called by the router before every page: forget a private table that the user opened in another role."""
-    held, now = held_file(), role()
+    held, now = session_file(), role()
     if held is not None and held.origin.from_server and (now is None or OPENED_AS.value != now):
         forget_file()
 
@@ -62,14 +62,14 @@ def is_sealed(source: Source) -> bool:
     return isinstance(origin, Uploaded) and isinstance(origin.table, EngineTable | Snapshot) and origin.table.sealed
 
 
-def is_kept(held: HeldFile | None) -> bool:
+def is_engine_table(held: SessionFile | None) -> bool:
     """Whether an engine keeps the rows that this session declares."""
     return held is not None and isinstance(held.table, EngineTable)
 
 
 def choose_engine() -> None:
     """Choose a table by its name, and connect."""
-    found = offered()
+    found = available_offers()
     key = st.selectbox("Table", list(found), format_func=lambda each: found[each].name, key="engine")
     st.caption("It stays where it is: of its rows only counts of the cells that you declare leave it.")
     if key in found and st.button("Open", key="engine_open"):
@@ -80,7 +80,7 @@ def choose_engine() -> None:
             except DataError as error:
                 problem = str(error)
             else:
-                hold(table, private=found[key].private, digest=f"engine-{key}")
+                store_table(table, private=found[key].private, digest=f"engine-{key}")
                 OPENED_AS.value = role()
         PROBLEM.value = problem
         st.rerun()
@@ -88,7 +88,7 @@ def choose_engine() -> None:
         st.error(PROBLEM.value)
 
 
-def named(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
+def with_declaration_digest(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
     """The origin under a name of its own for each declaration: another one is counted again."""
     if not isinstance(origin.table, EngineTable):
         return origin
@@ -96,7 +96,7 @@ def named(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
     return dataclasses.replace(origin, digest=f"{origin.digest}-{told}")
 
 
-def counted(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
+def count_cells(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
     """What is put to use: of a file its rows, of an engine's table the counts of all declared columns, as they are now.
 
     Raises:
@@ -104,4 +104,4 @@ def counted(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
     """
     if not isinstance(origin.table, EngineTable):
         return origin
-    return dataclasses.replace(named(origin, declared), table=origin.table.snapshot(declared))
+    return dataclasses.replace(with_declaration_digest(origin, declared), table=origin.table.snapshot(declared))

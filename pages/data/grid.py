@@ -22,7 +22,7 @@ from dpcore.data.dates import STEPS, Dates, is_dates
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.session import FILLED, forget_remembered, remembered, still_filled, typed_in
 from pages.shell.state import SessionKey, set_controls
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 NUMBER, CATEGORY, YES_NO = "number", "category", "yes/no"
 DATES = {f"date: {step}": step for step in STEPS}
-KINDS = (NUMBER, CATEGORY, *DATES, YES_NO)
+COLUMN_KINDS = (NUMBER, CATEGORY, *DATES, YES_NO)
 NEAREST, MISSING = "nearest bound", "missing"
-USUAL: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = {
     "use": True,
     "kind": NUMBER,
     "from": None,
@@ -54,8 +54,8 @@ TITLES = {
     "outside": "Out of bounds",
     "unit": "Unit",
 }
-OF_A_KIND = ("from", "to", "labels")
-TOLD = "told"
+KIND_FIELDS = ("from", "to", "labels")
+KIND_CHOSEN = "told"
 """Beside a column's cells: whether somebody said what kind it is."""
 LABELS_HELP = "Of a category, between semicolons, written exactly as in the file; one that holds a semicolon in quotes."
 NAME = "Column"
@@ -74,7 +74,7 @@ _every_key = st.components.v2.component(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Typed:
+class ColumnInput:
     """What stands in the cells of one column; texts as typed, None where nothing is."""
 
     name: str
@@ -147,7 +147,7 @@ def _label(found: re.Match[str]) -> str:
     return found[2] if found[1] is None else found[1].replace('""', '"')
 
 
-def lines(labels: Sequence[str]) -> str:
+def labels_text(labels: Sequence[str]) -> str:
     """As they are kept: a line each, as they stand in the file, so that one read off it is known again.
 
     One alone has the end of its line too where it would be read as several, or as one in quotes.
@@ -165,25 +165,27 @@ def joined_labels(labels: Sequence[str]) -> str:
     return BETWEEN.join(map(quoted, labels))
 
 
-def cell_key(held: HeldFile, place: int, name: str) -> str:
+def cell_key(held: SessionFile, place: int, name: str) -> str:
     """Where what stands in a cell is kept."""
     return f"{held.prefix}{place}-{name}"
 
 
-def cell(held: HeldFile, place: int, name: str) -> Any:
+def cell(held: SessionFile, place: int, name: str) -> Any:
     """What stands in a cell."""
-    return SessionKey[Any](cell_key(held, place, name), USUAL[name]).value
+    return SessionKey[Any](cell_key(held, place, name), DEFAULTS[name]).value
 
 
-def typed(held: HeldFile) -> list[Typed]:
+def column_inputs(held: SessionFile) -> list[ColumnInput]:
     """What stands in the grid, column by column."""
     return [
-        Typed(name=column, **{_field(name): cell(held, place, name) for name in USUAL})
+        ColumnInput(name=column, **{_field(name): cell(held, place, name) for name in DEFAULTS})
         for place, column in enumerate(held.table.columns)
     ]
 
 
-def declared(rows: list[Typed], *, person: str = "", person_rows: int = 1) -> tuple[DeclaredTable, dict[str, str]]:
+def declared_table(
+    rows: list[ColumnInput], *, person: str = "", person_rows: int = 1
+) -> tuple[DeclaredTable, dict[str, str]]:
     """The columns that are declared in full, and what is wrong with others by name."""
     columns, wrong = [], {}
     for row in rows:
@@ -196,12 +198,12 @@ def declared(rows: list[Typed], *, person: str = "", person_rows: int = 1) -> tu
     return DeclaredTable(columns=tuple(columns), person=person, person_rows=person_rows), wrong
 
 
-def frame_of(rows: list[Typed]) -> pd.DataFrame:
+def frame_of(rows: list[ColumnInput]) -> pd.DataFrame:
     """The grid as it is shown; its columns have the same types whatever they hold, or the browser would start anew."""
     import pandas as pd
 
     cells: dict[str, Any] = {NAME: pd.array([row.name for row in rows], dtype="string")}
-    values = {name: [getattr(row, _field(name)) for row in rows] for name in USUAL}
+    values = {name: [getattr(row, _field(name)) for row in rows] for name in DEFAULTS}
     for name, column in values.items():
         kind = {"use": "bool", "bins": "Int64"}.get(name, "string")
         if name == "labels":
@@ -222,7 +224,7 @@ def _joined(text: str | None) -> str | None:
     return (line or None) if split_labels(line) == labels else text
 
 
-def show_grid(rows: list[Typed], *, key: str) -> None:
+def show_grid(rows: list[ColumnInput], *, key: str) -> None:
     """The grid of data whose columns are fixed, to be read."""
     _offer_no_file(key)
     st.data_editor(
@@ -245,7 +247,7 @@ def _offer_no_file(key: str) -> None:
     st.html(NO_FILE.format(key=re.sub("[^a-zA-Z0-9_-]", "-", key.strip())))
 
 
-def edit_grid(held: HeldFile) -> None:
+def edit_grid(held: SessionFile) -> None:
     """The grid of a file, to be typed in; what is typed is kept.
 
     The browser is sent the same rows again while its own edits stand over them: other rows would close the cell that is
@@ -254,7 +256,7 @@ def edit_grid(held: HeldFile) -> None:
     key = grid_key(held)
     if not key.is_set:  # new here, or again after another page: its edits are gone, what was typed is not
         forget_remembered(f"grid|{key}")
-    rows = remembered(f"grid|{key}", lambda: typed(held))
+    rows = remembered(f"grid|{key}", lambda: column_inputs(held))
     row_height = _row_height(rows)
     _offer_no_file(key)
     st.data_editor(
@@ -266,20 +268,20 @@ def edit_grid(held: HeldFile) -> None:
     names = {title: name for name, title in TITLES.items()}
     for place, edits in key.value["edited_rows"].items():
         for title, value in edits.items():
-            set_controls({cell_key(held, int(place), names[title]): _kept(names[title], value)})
+            set_controls({cell_key(held, int(place), names[title]): _normalize(names[title], value)})
             if names[title] == "kind":
-                set_controls({cell_key(held, int(place), TOLD): True})
-            by_hand = names[title] in OF_A_KIND and not still_filled(cell_key(held, int(place), names[title]))
+                set_controls({cell_key(held, int(place), KIND_CHOSEN): True})
+            by_hand = names[title] in KIND_FIELDS and not still_filled(cell_key(held, int(place), names[title]))
             if names[title] == "kind" or by_hand:  # whoever types a bound or labels says what kind it is
                 typed_in(cell_key(held, int(place), "kind"))
 
 
-def _kept(name: str, value: Any) -> Any:
+def _normalize(name: str, value: Any) -> Any:
     """A cell in the one spelling in which it is kept: what was filled in is known again when it was typed over."""
     if value is None or (isinstance(value, str) and not value.strip()):
-        return USUAL[name] if name in ("kind", "outside", "use") else None
+        return DEFAULTS[name] if name in ("kind", "outside", "use") else None
     if name == "labels":
-        return lines(split_labels(value.strip(BLANKS)))
+        return labels_text(split_labels(value.strip(BLANKS)))
     if name in ("from", "to"):
         try:
             number = float(value.replace("−", "-"))
@@ -289,27 +291,27 @@ def _kept(name: str, value: Any) -> Any:
     return value
 
 
-def grid_key(held: HeldFile) -> SessionKey[dict[str, Any]]:
+def grid_key(held: SessionFile) -> SessionKey[dict[str, Any]]:
     """The widget's key: another one where cells were filled in or taken back, so that old edits do not return."""
-    return SessionKey(f"{held.prefix}grid-{_turn(held).value}-{int(FILLED.is_set)}", {})
+    return SessionKey(f"{held.prefix}grid-{_grid_version(held).value}-{int(FILLED.is_set)}", {})
 
 
-def start_anew(held: HeldFile) -> None:
+def reset_grid(held: SessionFile) -> None:
     """Let the grid show what cells hold now, whatever was typed before."""
-    _turn(held).value += 1
+    _grid_version(held).value += 1
 
 
-def _turn(held: HeldFile) -> SessionKey[int]:
+def _grid_version(held: SessionFile) -> SessionKey[int]:
     """How often the grid was started anew."""
     return SessionKey(f"{held.prefix}turn", 0)
 
 
-def _lines(rows: list[Typed]) -> int:
+def _lines(rows: list[ColumnInput]) -> int:
     """Lines of the longest name."""
     return max((len(textwrap.wrap(row.name, LETTERS)) for row in rows), default=1)
 
 
-def _row_height(rows: list[Typed]) -> int | None:
+def _row_height(rows: list[ColumnInput]) -> int | None:
     """Pixels of a row in which the longest name is whole; None for the usual ones."""
     further = _lines(rows) - 1
     return ROW + LINE * further if further else None
@@ -322,7 +324,7 @@ def _columns(*, broken: bool) -> dict[str, Any]:
     return {
         NAME: make.TextColumn(pinned=True, width=NAMES if broken else None),
         TITLES["use"]: make.CheckboxColumn(width="small"),
-        TITLES["kind"]: make.SelectboxColumn(options=list(KINDS), required=True),
+        TITLES["kind"]: make.SelectboxColumn(options=list(COLUMN_KINDS), required=True),
         TITLES["from"]: make.TextColumn(max_chars=30, help=bound),
         TITLES["to"]: make.TextColumn(max_chars=30, help=f"{bound} A date’s unit is included."),
         TITLES["labels"]: make.TextColumn(help=LABELS_HELP),
@@ -336,7 +338,7 @@ def _columns(*, broken: bool) -> dict[str, Any]:
     }
 
 
-def fixed(column: str, domain: Number | Labels) -> Typed:
+def fixed_column(column: str, domain: Number | Labels) -> ColumnInput:
     """A declared column as it stands in the grid."""
     line = domain if is_number(domain) else None
     dates = is_dates(domain)
@@ -344,9 +346,9 @@ def fixed(column: str, domain: Number | Labels) -> Typed:
     ends = (domain.first, domain.last) if is_dates(domain) else ("", "")
     if line and not dates:
         ends = exactly(line.low), exactly(line.high)
-    return Typed(
+    return ColumnInput(
         name=column, use=True, kind=YES_NO if is_labels(domain) and domain.yes_no else kind, low=ends[0] or None,
-        high=ends[1] or None, labels=lines(domain.labels) if is_labels(domain) else None,
+        high=ends[1] or None, labels=labels_text(domain.labels) if is_labels(domain) else None,
         bins=line.ordered if line else None, outside=NEAREST if line and line.clamp else MISSING,
         unit=(line.unit or None) if line else None,
     )  # fmt: skip

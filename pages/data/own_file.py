@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.data.declare import declare
-from pages.data.engines import choose_engine, is_kept
-from pages.data.fit import offer_fit
+from pages.data.engines import choose_engine, is_engine_table
+from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import OWN_FILE
-from pages.data.summary import explore_button, summary
-from pages.data.upload import HeldFile, bring_file, card, held_file
+from pages.data.summary import show_summary, use_data_button
+from pages.data.upload import SessionFile, file_card, session_file, take_file
 from pages.shell.doors import NO_FILES, is_public_demo
 from pages.shell.session import upload
 
@@ -19,22 +19,22 @@ def own_file() -> None:
     if is_public_demo():
         st.info(NO_FILES)
         return
-    held = bring_file()
+    held = take_file()
     if held is not None:
         declare_and_show(held)
 
 
-def kept_table() -> None:
+def engine_table() -> None:
     """The same steps for a table that an engine keeps."""
-    held = held_file()
-    if held is not None and is_kept(held):
-        card(held)
+    held = session_file()
+    if held is not None and is_engine_table(held):
+        file_card(held)
         declare_and_show(held)
     else:
         choose_engine()
 
 
-def declare_and_show(held: HeldFile) -> None:
+def declare_and_show(held: SessionFile) -> None:
     """The steps after the rows are there."""
     st.header("What can a record be?")
     st.markdown("Privacy needs bounds that hang on nobody's row, so you declare them.")
@@ -46,6 +46,6 @@ def declare_and_show(held: HeldFile) -> None:
     most = source.person_rows
     whose = f", of a person at most {most:,} row{'s' * (most > 1)}" if most else ""
     st.markdown(f"**{source.reading.title}** of {held.table.name}{whose}")
-    summary(source, key="file-summary", counted=held.counted and not source.person_rows)
-    offer_fit(source, [source.reading], key="file-fit")
-    explore_button(OWN_FILE, key="file-explore")
+    show_summary(source, key="file-summary", counted=held.counted and not source.person_rows)
+    offer_unfit_count(source, [source.reading], key="file-fit")
+    use_data_button(OWN_FILE, key="file-explore")

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpcore.core import DataError, ParameterError
 from pages.data.bundled import sample_cards
-from pages.data.engines import WAY, offered
-from pages.data.own_file import kept_table, own_file
+from pages.data.engines import WAY, available_offers
+from pages.data.own_file import engine_table, own_file
 from pages.data.shapes import shape_gallery
 from pages.shell.controls import check_choice
 from pages.shell.session import in_link, require_gate
@@ -17,7 +17,7 @@ FIRST = next(iter(WAYS))
 
 require_gate()
 st.title("Data")
-ways = {**WAYS, WAY: kept_table} if offered() else WAYS
+ways = {**WAYS, WAY: engine_table} if available_offers() else WAYS
 check_choice("way", list(ways), label="kind of data")
 way = st.segmented_control(
     "Where the rows come from", list(ways), default=FIRST, required=True, key=in_link("way"), bind="query-params"

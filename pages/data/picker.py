@@ -35,7 +35,7 @@ UNITS = {"0": "A row", "1": "A person, of one row", "2": "A person, of two rows"
 """Who is protected in a sample where a person has several rows, by how many of them are read at most."""
 PAIR = "*"
 """Between the names of two columns in a link."""
-PICKED_ON = SessionKey("picked_on", ("", False))
+LAST_PICKER = SessionKey("picked_on", ("", False))
 """The choice of data that was drawn last: its default, and whether it has pairs."""
 NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
 TWO_COLUMNS = "Two columns of your file are in use, and this page is about one: choose it on the Data page."
@@ -65,7 +65,7 @@ def options(*, pairs: bool) -> dict[str, str]:
     return found
 
 
-def choose(
+def choose_data(
     label: str,
     titles: Mapping[str, str],
     *,
@@ -106,10 +106,10 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
     fits = own is not None and alone and (persons or not own.person_rows)
     before, titles = DATA.value, options(pairs=pairs)
     here = (default, pairs)
-    if before in titles and PICKED_ON.setdefault(here) != here:
+    if before in titles and LAST_PICKER.setdefault(here) != here:
         DATA.value = before  # a box of other choices would begin with its first
-    PICKED_ON.value = here
-    chosen = choose(
+    LAST_PICKER.value = here
+    chosen = choose_data(
         "Data",
         titles,
         key="data",
@@ -132,7 +132,7 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
     pick_size(chosen)
     if persons:
         pick_unit(chosen)
-    source = in_use(persons=persons)
+    source = current_source(persons=persons)
     chip(source)
     return source
 
@@ -167,7 +167,7 @@ def _person_column(chosen: str) -> str:
     return "" if chosen in (*GENERATORS, OWN_FILE) else sample(chosen.split(".", 1)[0]).person or ""
 
 
-def in_use(*, persons: bool = False) -> Source:
+def current_source(*, persons: bool = False) -> Source:
     """The data set in use: what was last chosen here, on another page or by the link, at the size chosen for it.
 
     ``persons`` says whether the page speaks of persons with several rows.
@@ -175,7 +175,7 @@ def in_use(*, persons: bool = False) -> Source:
     Raises:
         ParameterError: it was an uploaded file, which is gone.
     """
-    chosen = str(_set("data", SHAPE))
+    chosen = str(_link_value("data", SHAPE))
     if chosen == OWN_FILE:
         own = own_rows()
         if own is None:
@@ -189,24 +189,24 @@ def public_source(chosen: str, *, persons: bool = False) -> Source:
 
     ``persons`` says whether as few rows of a person are read as was chosen.
     """
-    sides = int(_set("sides", SIDE_BITS))
+    sides = int(_link_value("sides", SIDE_BITS))
     if chosen in GENERATORS:
-        bits = sides if GENERATORS[chosen].in_the_plane else int(_set("bits", BITS))
-        return generated_rows(chosen, n=int(_set("n", ROWS)), bits=bits)
+        bits = sides if GENERATORS[chosen].in_the_plane else int(_link_value("bits", BITS))
+        return generated_rows(chosen, n=int(_link_value("n", ROWS)), bits=bits)
     sample_key, columns = chosen.split(".", 1)
     source = bundled(sample_key, *columns.split(PAIR), bits=sides if PAIR in columns else None)
-    rows, person = str(_set("person-rows", "0")), _person_column(chosen)
+    rows, person = str(_link_value("person-rows", "0")), _person_column(chosen)
     if persons and person and rows in UNITS and int(rows):
         return replace(source, reading=Capped(reading=source.reading, person=person, rows=int(rows)))
     return source
 
 
-def _set(key: str, default: str | int) -> Any:
+def _link_value(key: str, default: str | int) -> Any:
     """What a control that stands in the link is set to, here or on the last page that had it."""
     return control_value(key, default)
 
 
-def credit(source: Source, *, story: str = "") -> None:
+def show_credit(source: Source, *, story: str = "") -> None:
     """What a bundled sample is, and whom to credit."""
     assert isinstance(source.origin, Bundled)
     told = source.origin.sample

@@ -11,7 +11,7 @@ from dpcore.data.columns import Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_map
 from dpcore.data.sources import Source
-from pages.charts.component import draw, table
+from pages.charts.component import draw, show_numbers
 from pages.charts.histogram import histogram, is_skewed
 from pages.charts.maps import true_map
 from pages.charts.words import minus, significant
@@ -26,12 +26,12 @@ def cells_sentence(domain: Domain) -> str:
     """The cells, and what the last one is for."""
     if is_dates(domain):
         text = f"{domain.ordered:,} {domain.step}s from {domain.first} to {domain.last}."
-        return f"{text} {_beyond(domain)}"
+        return f"{text} {_out_of_bounds_words(domain)}"
     if is_number(domain):
         unit = f" {domain.unit}" if domain.unit else ""
         low, high = _bound(domain.low), _bound(domain.high)
         text = f"{domain.ordered:,} cells of width {significant(domain.width)} from {low} to {high}{unit}."
-        return f"{text} {_beyond(domain)}" if domain.missing else text
+        return f"{text} {_out_of_bounds_words(domain)}" if domain.missing else text
     if is_map(domain):
         sides = " by ".join(f"{cells:,}" for cells in domain.shape)
         text = f"{sides} cells: " + "; ".join(
@@ -47,7 +47,7 @@ def cells_sentence(domain: Domain) -> str:
     )
 
 
-def _beyond(line: Number) -> str:
+def _out_of_bounds_words(line: Number) -> str:
     """Where values go that do not fit."""
     if line.clamp:
         return "Values out of bounds count as the nearest bound; one more cell holds missing values."
@@ -59,7 +59,7 @@ def _bound(number: float) -> str:
     return minus(exactly(number))
 
 
-def summary(source: Source, *, key: str, counted: bool = True) -> None:
+def show_summary(source: Source, *, key: str, counted: bool = True) -> None:
     """Say what is public of the data, their number if it is, and draw them if they may be seen."""
     if is_sealed(source):
         st.markdown(cells_sentence(source.domain))
@@ -87,7 +87,7 @@ def _picture(dataset: Dataset, *, key: str) -> None:
         )
     draw(picture, key=f"{key}_chart", badge=badge, download=not dataset.provenance.is_private)
     cells = "cell" if is_map(dataset.domain) else "bar"
-    table(picture, title=f"rows in each {cells}", key=f"{key}_numbers")
+    show_numbers(picture, title=f"rows in each {cells}", key=f"{key}_numbers")
 
 
 def log_scale(dataset: Dataset, *, key: str) -> bool:
@@ -103,7 +103,7 @@ def log_scale(dataset: Dataset, *, key: str) -> bool:
     return switch(key=in_link(key), bind="query-params")
 
 
-def explore_button(data: str, *, key: str) -> None:
+def use_data_button(data: str, *, key: str) -> None:
     """Go to Play with these data in use."""
 
     def choose() -> None:

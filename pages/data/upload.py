@@ -46,7 +46,7 @@ ROW, PERSON = "row", "person"
 DECLARE = "declare-"
 """What the keys of all inputs about a file start with."""
 BADGES = {True: ":orange-badge[private]", False: ":gray-badge[public stand-in]"}
-LEAST_MEGABYTES = 48
+MIN_MEGABYTES = 48
 
 
 WAITING = SessionKey["WaitingFile | None"]("file_waiting", None)
@@ -63,8 +63,8 @@ def session_limits(megabytes: str) -> Limits:
     Raises:
         ValueError: it is no whole number, or too small.
     """
-    if not megabytes.isdecimal() or int(megabytes) < LEAST_MEGABYTES:
-        raise ValueError(f"DPSCOPE_SESSION_MB must be a whole number of megabytes, {LEAST_MEGABYTES} or more.")
+    if not megabytes.isdecimal() or int(megabytes) < MIN_MEGABYTES:
+        raise ValueError(f"DPSCOPE_SESSION_MB must be a whole number of megabytes, {MIN_MEGABYTES} or more.")
     ceiling = int(megabytes) << 20
     return Limits(session_bytes=ceiling, memory_bytes=ceiling // 3, file_bytes=ceiling // 3)
 
@@ -73,7 +73,7 @@ LIMITS = session_limits(os.environ.get("DPSCOPE_SESSION_MB", "1536"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class HeldFile:
+class SessionFile:
     """A file of this session and the answer it was brought with.
 
     Attributes:
@@ -148,22 +148,22 @@ class WaitingFile:
         self.content = b""
 
 
-def held_file() -> HeldFile | None:
+def session_file() -> SessionFile | None:
     """The file this session holds, if any."""
-    found: HeldFile | None = FILE.value
+    found: SessionFile | None = FILE.value
     return found
 
 
-def bring_file() -> HeldFile | None:
+def take_file() -> SessionFile | None:
     """Ask whose rows they are, take a file, and say which one is held."""
-    held = held_file()
+    held = session_file()
     waiting = WAITING.value
     answered = waiting or held
     private = answered.private if answered else _ask_whose()
     if waiting:
         _ask_first_row(waiting)
     elif held:
-        card(held)
+        file_card(held)
     settings = ask_format(FILE_TURN.value)
     if held:
         held = _apply_format(held, settings)
@@ -178,13 +178,13 @@ def bring_file() -> HeldFile | None:
         help="Also with .gz behind. The file is read on the machine this app runs on, for your session alone.",
     )
     if received is not None:
-        _take(received, private=private)
+        _receive(received, private=private)
     if FILE_PROBLEM.value:
         st.error(FILE_PROBLEM.value)
     return None if waiting else held
 
 
-def _apply_format(held: HeldFile, settings: Format) -> HeldFile:
+def _apply_format(held: SessionFile, settings: Format) -> SessionFile:
     """The same file with other settings for its cells; whatever was computed with the former ones is dropped."""
     chosen = cell_settings(settings)
     before = APPLIED.setdefault(chosen)
@@ -193,7 +193,7 @@ def _apply_format(held: HeldFile, settings: Format) -> HeldFile:
         return held
     table = held.table.with_format(settings)
     digest = f"{held.origin.digest.partition('+')[0]}+{hashlib.sha256(chosen.text.encode()).hexdigest()}"
-    changed = HeldFile(origin=dataclasses.replace(held.origin, table=table, digest=digest), turn=held.turn)
+    changed = SessionFile(origin=dataclasses.replace(held.origin, table=table, digest=digest), turn=held.turn)
     remember_upload(None)
     FILE.value = changed
     return changed
@@ -211,7 +211,7 @@ def _ask_whose() -> bool:
     return answer != STAND_IN
 
 
-def card(held: HeldFile) -> None:
+def file_card(held: SessionFile) -> None:
     """What is held, in public facts, and the button that forgets it."""
     table = held.table
     with st.container(border=True):
@@ -222,8 +222,8 @@ def card(held: HeldFile) -> None:
                 help="It is where neighbours differ in what a row says. Where rows are added or removed it is private: "
                 "it is not shown, and guarantees are for a round number that you name.",
             )  # fmt: skip
-        rows = f"{so_many(table.row_count, 'row')}, " if held.counted else ""
-        facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{so_many(len(table.columns), 'column')}")
+        rows = f"{plural(table.row_count, 'row')}, " if held.counted else ""
+        facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{plural(len(table.columns), 'column')}")
         button.button("Forget this file", on_click=forget_file, width="stretch")
         for note in (*table.notes, *table.guesses):
             st.caption(note)
@@ -232,7 +232,7 @@ def card(held: HeldFile) -> None:
         )
 
 
-def so_many(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """So many of something."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
@@ -277,19 +277,19 @@ def _withdraw_steward() -> None:
 def forget_file() -> None:
     """Drop the file, all that was declared and computed with it, and the steward's word."""
     _withdraw_steward()
-    _let_go()
+    _drop_file()
 
 
-def _let_go() -> None:
+def _drop_file() -> None:
     """Drop the held file and everything made of it, and delete its records, whoever still holds them."""
     _stop_waiting()
-    held = held_file()
+    held = session_file()
     forget_all()
     if held is not None:
         forget_when_idle(held.table)
 
 
-def _take(received: Received, *, private: bool) -> None:
+def _receive(received: Received, *, private: bool) -> None:
     """Read what arrived, and let go of it."""
     _read(received.name, received.getvalue(), private=private, header=None)
     remove_own_upload(received)
@@ -307,14 +307,14 @@ def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> N
             table = read_table(content, name=name, header=header, ask=private, limits=LIMITS, settings=settings)
             read_as = hashlib.sha256(settings.text.encode()).hexdigest()
             digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{read_as}-{turn}"
-            held = HeldFile(origin=Uploaded(table=table, private=private, digest=digest), turn=turn)
+            held = SessionFile(origin=Uploaded(table=table, private=private, digest=digest), turn=turn)
         except FirstRowUnclear as unclear:
             waiting = WaitingFile(name=name, content=content, private=private, columns=unclear.columns)
         except DataError as error:
             problem = str(error)
     # In this order: a run that is interrupted between two lines reads the file again.
     if held:
-        _keep(held)
+        _store(held)
         # The settings belong to this file until they are changed.
         FORMAT.value = settings
         APPLIED.value = cell_settings(settings)
@@ -326,17 +326,17 @@ def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> N
     FILE_TURN.value = turn + 1
 
 
-def hold(table: Table, *, private: bool, digest: str) -> None:
+def store_table(table: Table, *, private: bool, digest: str) -> None:
     """Have the session hold a table that was not uploaded, in place of what it held."""
     turn = FILE_TURN.value
     _withdraw_steward()
-    _keep(HeldFile(origin=Uploaded(table=table, private=private, digest=f"{digest}-{turn}"), turn=turn))
+    _store(SessionFile(origin=Uploaded(table=table, private=private, digest=f"{digest}-{turn}"), turn=turn))
     FILE_PROBLEM.value = ""
     FILE_TURN.value = turn + 1
 
 
-def _keep(held: HeldFile) -> None:
-    _let_go()
+def _store(held: SessionFile) -> None:
+    _drop_file()
     end_steward()
     FILE.value = held
     has_file(held.table)

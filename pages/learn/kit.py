@@ -19,8 +19,8 @@ from dpcore.core import Neighbours, Parameter, exactly
 from dpcore.mechanisms import entry
 from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Mark, Picture, Rule
-from pages.charts.words import within
-from pages.learn.pictures import veiled
+from pages.charts.words import lower_first
+from pages.learn.pictures import hide_measured
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.present import may_be_shown, on_stage, presenting, spare
 from pages.shell.session import in_link
@@ -29,14 +29,14 @@ from pages.shell.state import SessionKey, set_controls
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 WIDTHS = (30, 56, 34)
 """Of the guess with its controls, the picture and the theorem."""
-Setting = float | str | bool
-BEFORE = SessionKey[dict[str, Setting]]("lesson_before", {})
+LessonSetting = float | str | bool
+SETTINGS_BEFORE = SessionKey[dict[str, LessonSetting]]("lesson_before", {})
 """The controls that were broken last, as they stood."""
-BROKEN = SessionKey[dict[str, Setting]]("lesson_broken", {})
+BROKEN_SETTINGS = SessionKey[dict[str, LessonSetting]]("lesson_broken", {})
 """What they were set to, and the guess, which was about something else."""
-ASKED = SessionKey[dict[str, tuple[Setting | None, str]]]("lesson_asked", {})
+GUESSES = SessionKey[dict[str, tuple[LessonSetting | None, str]]]("lesson_asked", {})
 """By lesson: the guess, and the question that it was about."""
-SPARE = 26
+CONTROLS_HEIGHT = 26
 """Pixels that a lesson leaves to a presented chart."""
 SYSTEMS = "Systems to play with"
 """Where lessons hang on the wall that are about one system."""
@@ -108,7 +108,7 @@ _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
 @contextmanager
 def screen() -> Iterator[None]:
     """Guess, picture and theorem side by side; controls go to the left."""
-    spare(SPARE)
+    spare(CONTROLS_HEIGHT)
     intro = st.container()
     with st.container(key="lesson"):
         left, middle, right = st.columns(WIDTHS)
@@ -173,39 +173,39 @@ def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
     return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
 
 
-def _as_guessed(text: str) -> str:
+def _phrase_guess(text: str) -> str:
     """Who left the slider where it stood has guessed nothing; who moved on since has guessed about something else."""
-    if _before():
+    if _guess_is_old():
         text = text.replace("you guessed", "before, you guessed").replace("You guessed", "Before, you guessed")
     if _screen.get().guessed:
         return text
     return text.replace("you guessed", "the guess stood at").replace("You guessed", "The guess stood at")
 
 
-def graded() -> bool:
+def has_current_guess() -> bool:
     """Whether there is a guess, and it was about the question that is asked now."""
-    return _screen.get().guessed and not _before()
+    return _screen.get().guessed and not _guess_is_old()
 
 
-def _before() -> bool:
+def _guess_is_old() -> bool:
     """Whether the guess was about something else."""
-    return _screen.get().old or _broken()
+    return _screen.get().old or _is_broken()
 
 
-def _broken() -> bool:
+def _is_broken() -> bool:
     """Whether the reader has broken it and not guessed since."""
-    settings = BROKEN.value
+    settings = BROKEN_SETTINGS.value
     return f"{_screen.get().lesson}-guess" in settings and all(
-        SessionKey[Setting | None](key, None).value == value for key, value in settings.items()
+        SessionKey[LessonSetting | None](key, None).value == value for key, value in settings.items()
     )
 
 
-def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: Setting | None, moved: bool) -> None:
+def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
     """Ask, and note whether the reader wants to see, and has moved the control."""
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
     _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
-    asked = ASKED.setdefault({})
+    asked = GUESSES.setdefault({})
     if not shown or lesson not in asked or asked[lesson][0] != guess:  # whoever is shown it first has not guessed again
         asked[lesson] = guess, question
     _screen.get().old = asked[lesson][1] != question
@@ -281,46 +281,46 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
     """
     shown = dataclasses.replace(
         shown,
-        sentence=_as_guessed(shown.sentence),
-        caption=_as_guessed(shown.caption),
-        marks=[_as_marked(mark) for mark in shown.marks if not (presenting() and _left(mark))],
+        sentence=_phrase_guess(shown.sentence),
+        caption=_phrase_guess(shown.caption),
+        marks=[_relabel_guess(mark) for mark in shown.marks if not (presenting() and _is_untouched(mark))],
     )
     may_be_shown(f"{key}_chart")
     with _screen.get().picture:
         if not _screen.get().titled:
             st.markdown(f"**{shown.title}**")
         if revealed():
-            draw_with_table(shown, key=key, badge=badge, title=within(shown.title), download=True)
+            draw_with_table(shown, key=key, badge=badge, title=lower_first(shown.title), download=True)
         else:
-            draw(veiled(shown), key=f"{key}_chart", badge="not measured: your guess")
+            draw(hide_measured(shown), key=f"{key}_chart", badge="not measured: your guess")
 
 
-def _as_marked(mark: Mark) -> Mark:
+def _relabel_guess(mark: Mark) -> Mark:
     """The same of the words at a line, once the reader has seen what happens."""
-    if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (_left(mark) or _before()):
-        words = "the guess before" if _before() else "the guess"
+    if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (_is_untouched(mark) or _guess_is_old()):
+        words = "the guess before" if _guess_is_old() else "the guess"
         return dataclasses.replace(mark, label=mark.label.replace("your guess", words))
     return mark
 
 
-def _left(mark: Mark) -> bool:
+def _is_untouched(mark: Mark) -> bool:
     """Whether it is where the slider of the guess was left, which is out of sight on the stage."""
     return mark.role == "guess" and not _screen.get().guessed
 
 
-def told(text: str) -> None:
+def show_result(text: str) -> None:
     """What happens, in a sentence with its number; nothing before the reader has asked to see."""
     if revealed():
-        _screen.get().told.markdown(_as_guessed(text))
+        _screen.get().told.markdown(_phrase_guess(text))
 
 
-def warned(text: str) -> None:
+def show_warning(text: str) -> None:
     """The same where a claim of privacy is refuted."""
     if revealed():
         _screen.get().told.warning(text)
 
 
-def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
+def theorem(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
     """The theorem typeset and what it says; more of it, and who proved it, once the reader has asked to see.
 
     While presenting, the formula alone.
@@ -342,7 +342,7 @@ def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
             st.caption(f"Reference: {proved}")
 
 
-def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
+def break_it(text: str, label: str, settings: Mapping[str, LessonSetting]) -> None:
     """What to try next, once the reader has seen what happens: a button that does it, and one back.
 
     Args:
@@ -357,20 +357,20 @@ def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
         st.markdown(f"**Break it.** {text}")
         with st.container(horizontal=True):
             st.button(label, on_click=lambda: _break(settings, guess))
-            before = BEFORE.value
+            before = SETTINGS_BEFORE.value
             if before and all(SessionKey(key, None).is_set for key in before):
-                st.button("Back", on_click=lambda: use(BEFORE.pop()))
+                st.button("Back", on_click=lambda: apply_settings(SETTINGS_BEFORE.pop()))
 
 
-def _break(settings: Mapping[str, Setting], guess: str) -> None:
+def _break(settings: Mapping[str, LessonSetting], guess: str) -> None:
     """Do it, and remember what was there, and the guess, by its control's key."""
     controls = [SessionKey[Any](key, None) for key in (*settings, guess)]
-    BROKEN.value = {**settings, guess: controls[-1].value}
-    BEFORE.value = {key: key.value for key in controls[:-1] if key.is_set}
-    use(settings)
+    BROKEN_SETTINGS.value = {**settings, guess: controls[-1].value}
+    SETTINGS_BEFORE.value = {key: key.value for key in controls[:-1] if key.is_set}
+    apply_settings(settings)
 
 
-def use(settings: Mapping[str, Setting]) -> None:
+def apply_settings(settings: Mapping[str, LessonSetting]) -> None:
     """Set controls, before they are drawn."""
     set_controls(settings)
 

@@ -14,10 +14,10 @@ from dpcore.core import Floats, exactly
 from pages.charts.palette import LIGHT
 from pages.charts.picture import Axis, Corner, Curve, Dots, Heat, Mark, Picture, Rule, Wall, Words, numbers
 from pages.charts.roles import DASHES
-from pages.charts.words import shortened, significant
+from pages.charts.words import short_numbers, significant
 
 IMPOSSIBLE = "impossible for a private method"
-LEAST_EPSILON, MAX_EPSILON = 0.08, 12.5
+MIN_EPSILON, MAX_EPSILON = 0.08, 12.5
 """Usual ends of an axis of ε; the measured ones are well inside."""
 OTHERS = tuple(f"other-{place}" for place in range(len(LIGHT.others)))
 """Roles of what a picture compares."""
@@ -30,7 +30,7 @@ def epsilon_axis(epsilon: float) -> Axis:
     return Axis(
         title="← private · privacy loss ε · accurate →",
         log=True,
-        low=min(LEAST_EPSILON, epsilon * 0.8),
+        low=min(MIN_EPSILON, epsilon * 0.8),
         high=max(MAX_EPSILON, epsilon * 1.25),
         ticks=(0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10),
     )
@@ -56,12 +56,12 @@ def runs(name: str, x: ArrayLike, values: Floats, *, role: str = "released", sha
     return Dots(role=role, name=name, x=x, y=values.mean(axis=1), low=low, high=high)
 
 
-def wall(x: ArrayLike, y: ArrayLike, *, end: float, corner: Corner, label: str = IMPOSSIBLE) -> Wall:
+def impossible_side(x: ArrayLike, y: ArrayLike, *, end: float, corner: Corner, label: str = IMPOSSIBLE) -> Wall:
     """The impossible side of a curve (K,): from it to ``end``."""
     return Wall(x=x, y=y, end=end, label=label, corner=corner)
 
 
-def floored(values: ArrayLike, usual: float) -> float:
+def axis_floor(values: ArrayLike, usual: float) -> float:
     """Where a logarithmic axis of these values starts: at the usual place, or below the least that is above 0."""
     above = numbers(values)[np.isfinite(numbers(values)) & (numbers(values) > 0)]
     return min(usual, float(above.min()) / 1.5) if len(above) else usual
@@ -102,27 +102,27 @@ def error_dots(
     )
 
 
-def crossed(dots: Dots) -> Dots:
+def as_crosses(dots: Dots) -> Dots:
     """The dots as thin crosses, with what is below still seen: what somebody got wrong."""
     return replace(dots, shape="x-thin", size=14)
 
 
-def blind() -> Rule:
+def blind_guess_rule() -> Rule:
     """The share that a blind guess finds of a half."""
     return Rule(role="quiet", y=0.5, label="a blind guess", dash="dot", below=True)
 
 
-def guessed(*, x: float | None = None, y: float | None = None, label: str = "your guess") -> Rule:
+def guess_rule(*, x: float | None = None, y: float | None = None, label: str = "your guess") -> Rule:
     """What the reader guessed."""
     return Rule(role="guess", x=x, y=y, label=label, dash="dash", side="left")
 
 
-def here(epsilon: float) -> Rule:
+def epsilon_rule(epsilon: float) -> Rule:
     """Where the reader stands on an axis of ε."""
     return Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}")
 
 
-def veiled(shown: Picture) -> Picture:
+def hide_measured(shown: Picture) -> Picture:
     """The picture before the reader has asked to see: axes, what is known already, and the guess; nothing measured."""
     kept: list[Mark] = [
         mark for mark in shown.marks if isinstance(mark, Rule | Heat) and not mark.role.startswith(MEASURED)
@@ -130,8 +130,8 @@ def veiled(shown: Picture) -> Picture:
     guess = any(mark.role == "guess" for mark in kept)
     return replace(
         shown,
-        x=_fixed(shown.x, [each for mark in shown.marks for each in _places(mark, "x")]),
-        y=_fixed(shown.y, [each for mark in shown.marks for each in _places(mark, "y")]),
+        x=_with_ends(shown.x, [each for mark in shown.marks for each in _places(mark, "x")]),
+        y=_with_ends(shown.y, [each for mark in shown.marks for each in _places(mark, "y")]),
         marks=[*kept, Words(role="guess", text="?", x=0.5, y=0.45, inside=True, size=72, bold=True)],
         caption=f"{'Your guess is marked; what' if guess else 'What'} happens is hidden.",
         sentence=f"{shown.title}: hidden until you have guessed.",
@@ -146,7 +146,7 @@ def _places(mark: Mark, name: str) -> list[float]:
     return [float(each) for each in numbers(value).ravel() if np.isfinite(each)]
 
 
-def _fixed(axis: Axis, values: Sequence[float]) -> Axis:
+def _with_ends(axis: Axis, values: Sequence[float]) -> Axis:
     """The axis with both ends, as wide as the marks need: without them it would go anywhere."""
     if axis.labels or not values:
         return axis
@@ -167,7 +167,7 @@ def lesson_picture(
         title=title,
         x=x,
         y=y,
-        marks=_apart(_placed(marks, y), x),
+        marks=_separate_labels(_drop_zero_walls(marks, y), x),
         sentence=sentence,
         caption=caption,
         table=_table(marks, x=x.title, y=y.title),
@@ -175,7 +175,7 @@ def lesson_picture(
     )
 
 
-def _apart(marks: Sequence[Mark], x: Axis) -> list[Mark]:
+def _separate_labels(marks: Sequence[Mark], x: Axis) -> list[Mark]:
     """Upright rules may be at the same place: their words stand on a line each, below those of a wall at the top."""
     lines = count(int(any(isinstance(mark, Wall) and mark.corner.startswith("top") for mark in marks)))
     return [
@@ -186,7 +186,7 @@ def _apart(marks: Sequence[Mark], x: Axis) -> list[Mark]:
     ]
 
 
-def _placed(marks: Sequence[Mark], y: Axis) -> list[Mark]:
+def _drop_zero_walls(marks: Sequence[Mark], y: Axis) -> list[Mark]:
     """Walls where the axis has a place for them: an error of 0 is no wall, and a logarithmic axis has no 0."""
     return [
         replace(mark, x=numbers(mark.x)[numbers(mark.y) > 0], y=numbers(mark.y)[numbers(mark.y) > 0])
@@ -210,13 +210,13 @@ def _table(marks: Sequence[Mark], *, x: str, y: str) -> dict[str, list[Any]]:
     for mark in marks:
         if not isinstance(mark, Curve | Dots | Wall):
             continue
-        places = shortened(numbers(mark.x))
+        places = short_numbers(numbers(mark.x))
         table["what"] += [mark.label if isinstance(mark, Wall) else mark.name] * len(places)
         table[x] += places
-        table[y] += shortened(numbers(mark.y))
+        table[y] += short_numbers(numbers(mark.y))
         for column in ("from", "to"):
             ends = (mark.low if column == "from" else mark.high) if isinstance(mark, Dots) else None
-            table[column] += [None] * len(places) if ends is None else shortened(numbers(ends))
+            table[column] += [None] * len(places) if ends is None else short_numbers(numbers(ends))
     if all(end is None for end in table["from"]):
         del table["from"], table["to"]
     return table

@@ -7,23 +7,23 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.elsewhere import ELSEWHERE
 from pages.learn.kit import Lesson, screen
-from pages.learn.printed.tables import printed
-from pages.learn.wall import STYLE, in_order, teachers, wall
+from pages.learn.other_pages import ELSEWHERE
+from pages.learn.overview import STYLE, in_order, show_overview, teachers_list
+from pages.learn.paper_tables.tables import show_paper_tables
 from pages.shell.controls import complain
 from pages.shell.present import headline
 from pages.shell.state import SessionKey
 
 TEACHERS, PRINTED = "teachers", "printed"
 """In the place of a lesson in the link."""
-FOUND: tuple[Lesson, ...] = tuple(
+LESSON_FOLDERS: tuple[Lesson, ...] = tuple(
     import_module(f"pages.learn.{path.parent.name}.lesson").LESSON
     for path in Path(__file__).resolve().parent.glob("*/lesson.py")
 )
 """Every folder with a ``lesson.py`` is a lesson."""
-WALL = in_order((*FOUND, *ELSEWHERE))
-LESSONS = {each.key: each for each in WALL if each.show is not None}
+OVERVIEW = in_order((*LESSON_FOLDERS, *ELSEWHERE))
+LESSONS = {each.key: each for each in OVERVIEW if each.show is not None}
 """Each lesson by its key in links, in the order of the wall."""
 
 
@@ -35,11 +35,11 @@ def learn() -> None:
     if chosen == TEACHERS:
         st.title("Lessons, for teachers", anchor=False)
         _back()
-        teachers(WALL)
+        teachers_list(OVERVIEW)
     elif chosen == PRINTED:
         st.title("What do the papers print, and what holds?", anchor=False)
         _back()
-        printed()
+        show_paper_tables()
     elif chosen in LESSONS:
         lesson = LESSONS[chosen]
         with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
@@ -57,7 +57,7 @@ def learn() -> None:
             complain("lesson", "In the link, “lesson” is not one of the lessons; here are all of them.")
         st.title("Why nobody can do better, and how attackers win", anchor=False)
         st.markdown("Guess, look, break it. Everything here is made up or public: nothing on this page costs privacy.")
-        wall(WALL)
+        show_overview(OVERVIEW)
         st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
 
 

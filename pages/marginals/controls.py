@@ -12,8 +12,8 @@ from dpcore.data.sources import Source, generated_attributes
 from dpcore.mechanisms import entry
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MAX_WIDTH
-from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
-from pages.data.upload import held_file
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data, show_credit
+from pages.data.upload import session_file
 from pages.marginals.upload import own_predicates
 from pages.shell.asked import Asked
 from pages.shell.controls import choice, settings, stops, whole
@@ -66,10 +66,10 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[AtLeast] | None:
 
 def _pick() -> Source | None:
     """The rows."""
-    held = held_file()
+    held = session_file()
     titles = {GENERATED: "Generated: attributes that go together"}
     titles |= {key: f"{sample(key).title}: {len(sample(key).predicates)} predicates" for key in ANSWERED}
-    chosen = choose(
+    chosen = choose_data(
         "Rows of yes/no attributes",
         titles,
         key="cube",
@@ -84,7 +84,7 @@ def _pick() -> Source | None:
         n = int(stops("Rows n", ROWS, 100_000, key="cube-rows"))
         return generated_attributes(n=n, attributes=whole("Attributes d", 4, 64, 32, key="cube-attributes"))
     source = yes_no_of(chosen)
-    credit(source)
+    show_credit(source)
     return source
 
 

@@ -13,7 +13,7 @@ from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
 from dpcore.queries.at_least import AtLeast
-from pages.charts.component import draw, table
+from pages.charts.component import draw, show_numbers
 from pages.charts.picture import Picture
 from pages.marginals.controls import in_words
 from pages.marginals.figures import level_bars
@@ -72,4 +72,4 @@ def known_before(asked: Asked[AtLeast]) -> None:
 def _draw(picture: Picture, *, name: str, title: str) -> None:
     """A picture with few words, and its numbers."""
     draw(picture, key=f"known_{name}_chart", badge=BADGE, caption="")
-    table(picture, title=title, key=f"known_{name}_numbers")
+    show_numbers(picture, title=title, key=f"known_{name}_numbers")

@@ -15,10 +15,10 @@ from dpcore.mechanisms.marginals.decision_list_release import DecisionListMargin
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.queries.inputs import Inputs
 from dplab.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
-from pages.charts.words import drawable, percent
-from pages.charts.worst import Called
-from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose
-from pages.data.upload import held_file
+from pages.charts.words import percent, printable_labels
+from pages.charts.worst import TrialNouns
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data
+from pages.data.upload import session_file
 from pages.marginals.figures import shares_scatter
 from pages.marginals.promise import Promised, beside, heading
 from pages.marginals.upload import own_lists
@@ -60,8 +60,8 @@ def decision_lists(beside: DeltaGenerator) -> None:
 
 def _ask(bar: DeltaGenerator) -> Asked[Inputs] | None:
     """Everything that is asked; None as long as an own file's lists are open."""
-    held = held_file()
-    chosen = choose(
+    held = session_file()
+    chosen = choose_data(
         "Rows of decision lists",
         {STUDENTS: "Generated: how students choose colleges"},
         key="lists-of",
@@ -150,7 +150,7 @@ def _shown(asked: Asked[Inputs], head: DeltaGenerator) -> None:
                 details=bound.statement,
                 looked_at=f"all {inputs}",
                 dots="Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth.",
-                called=Called(query="input", over="all inputs"),
+                called=TrialNouns(query="input", over="all inputs"),
                 badge=asked.badge(),
                 private=asked.private,
             ),
@@ -172,7 +172,7 @@ def _picked(asked: Asked[Inputs]) -> int:
         range(len(names)),
         default=sorted(FIRST & set(range(len(names)))),
         key=f"list-input-{len(names)}",
-        format_func=drawable(names).__getitem__,
+        format_func=printable_labels(names).__getitem__,
     )
     return sum(1 << place for place in picked)
 

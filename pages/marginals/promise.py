@@ -10,8 +10,8 @@ import streamlit as st
 
 from dpcore.core import Bound, Floats, Guarantee, Problem, describe_error
 from dpcore.limits.bounds.applicable import lower_bound
-from pages.charts.component import draw, table
-from pages.charts.worst import Called, worst_map
+from pages.charts.component import draw, show_numbers
+from pages.charts.worst import TrialNouns, worst_map
 from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits, observed, theorem_card
 
@@ -42,7 +42,7 @@ class Promised:
     details: str
     looked_at: str
     dots: str
-    called: Called
+    called: TrialNouns
     badge: str
     private: bool = False
     note: str = ""
@@ -91,7 +91,7 @@ def _map(told: Promised, worst: Floats) -> list[str]:
     picture = dataclasses.replace(picture, height=HEIGHT)
     draw(picture, key="marginals_worst_chart", badge=told.badge, download=not told.private)
     grey = "No lower bound is known here." if lower is None else f"Hatched: impossible to promise. {lower.statement}"
-    table(picture, title="worst error", key="marginals_worst_numbers")
+    show_numbers(picture, title="worst error", key="marginals_worst_numbers")
     return [f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}", grey]
 
 

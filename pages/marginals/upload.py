@@ -12,7 +12,7 @@ from dpcore.data.predicates import Predicate
 from dpcore.data.product import MAX_ATTRIBUTES
 from dpcore.data.readings import YesNo
 from dpcore.data.sources import Source
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 
 MAX_COLUMNS = 24
 OTHERS = re.compile(r"(>|=>|<=|=<|≤)\s*[-−+]?[0-9.]+")
@@ -27,7 +27,7 @@ HELP = (
 )
 
 
-def own_predicates(held: HeldFile) -> Source | None:
+def own_predicates(held: SessionFile) -> Source | None:
     """The held file's predicates; None until two are named."""
     columns = st.multiselect(
         "Columns",
@@ -48,7 +48,7 @@ def own_predicates(held: HeldFile) -> Source | None:
     return Source(origin=held.origin, reading=YesNo(predicates=tuple(unique.values())))
 
 
-def _named(held: HeldFile, column: str) -> list[Predicate]:
+def _named(held: SessionFile, column: str) -> list[Predicate]:
     """The attributes that one column's text names."""
     text = st.text_input(
         f"{column}: yes where it is",
@@ -77,7 +77,7 @@ def parsed(column: str, part: str) -> Predicate:
     return Predicate(column=column, value=part)
 
 
-def own_lists(held: HeldFile, rules: int) -> Source | None:
+def own_lists(held: SessionFile, rules: int) -> Source | None:
     """The held file's decision lists of so many rules; None until variables and columns are named."""
     columns, needed = held.table.columns, 2 * rules + 1
     if len(columns) < needed:
@@ -109,7 +109,7 @@ def own_lists(held: HeldFile, rules: int) -> Source | None:
     return Source(origin=held.origin, reading=reading)
 
 
-def _column(held: HeldFile, part: str, place: int) -> str:
+def _column(held: SessionFile, part: str, place: int) -> str:
     """One part's column, at first the one in its place."""
     return str(
         st.selectbox(part, held.table.columns, index=place, key=f"{held.prefix}lists-{part}", persist_state="session")

@@ -11,7 +11,7 @@ from dpcore.mechanisms.marginals.plans import BETA, MAX_COUNTS, counts_at, direc
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
 from dpcore.queries.at_least import AtLeast
 from pages.charts.words import percent, rows
-from pages.charts.worst import Called
+from pages.charts.worst import TrialNouns
 from pages.marginals.controls import ask, in_words
 from pages.marginals.figures import answer_errors, level_bars, step_curve
 from pages.marginals.known import known_before
@@ -172,7 +172,7 @@ def _promise(shown: Shown) -> None:
             details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
             looked_at=looked_at,
             dots=dots,
-            called=Called(over=f"{read:,} sampled queries" if partly else "all queries"),
+            called=TrialNouns(over=f"{read:,} sampled queries" if partly else "all queries"),
             badge=asked.badge(),
             private=asked.private,
             note=ANSWERS_ONLY,

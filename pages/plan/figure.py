@@ -12,19 +12,19 @@ import numpy as np
 from dprelease.plan.errors import Prediction
 from dprelease.plan.questions import Plan
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
-from pages.charts.words import drawable, percent, rows
+from pages.charts.words import percent, printable_labels, rows
 
-ABOVE, LINE, TWO = 86, 34, 46
+ABOVE, LINE, TWO_LINES = 86, 34, 46
 """Pixels of the picture besides its lines, of each line, and of each where a name takes two."""
 TOP = 2.0
 """From 1 on a promise says nothing."""
 SMALL = 100
 """Rows of a count that is small."""
-SIDE = 20
+LABEL_LETTERS = 20
 """Letters beside the picture that leave it half of a phone."""
 IF_N = "promised if n is right"
 """The tick of a promise whose n nothing checks: a certificate of the release gives no such number."""
-TALL = 0.62
+WALL_HEIGHT = 0.62
 """Of a line: its bar of what is impossible."""
 
 
@@ -36,8 +36,8 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         predictions: one for each.
         titles: of the questions.
     """
-    names = drawable(f"{place}. {title}" for place, title in enumerate(titles, 1))
-    labels = tuple("\n".join(textwrap.wrap(name, SIDE, max_lines=2, placeholder="…")) for name in names)
+    names = printable_labels(f"{place}. {title}" for place, title in enumerate(titles, 1))
+    labels = tuple("\n".join(textwrap.wrap(name, LABEL_LETTERS, max_lines=2, placeholder="…")) for name in names)
     floor = min(
         [each for told in predictions for each in (told.worst, told.promised, told.impossible) if 0 < each < math.inf]
         + [question.target for question in plan.questions if question.target is not None]
@@ -50,7 +50,8 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         middle = np.array([float(place) for place, _ in walls])
         marks.append(
             Bars(
-                role="impossible", name="impossible to promise", start=middle - TALL / 2, end=middle + TALL / 2,
+                role="impossible", name="impossible to promise", start=middle - WALL_HEIGHT / 2,
+                end=middle + WALL_HEIGHT / 2,
                 base=np.full(len(walls), bottom), value=np.array([error for _, error in walls]), across=True,
             )
         )  # fmt: skip
@@ -89,11 +90,11 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
             rows=plan.n,
             ticks=tuple(10.0**power for power in range(-9, 1)),  # those between touch on a phone
         ),
-        y=Axis(labels=labels, letters=SIDE),
+        y=Axis(labels=labels, letters=LABEL_LETTERS),
         marks=marks,
         sentence=_sentence(plan, predictions, names),
         table=_table(plan, predictions, names),
-        height=ABOVE + (TWO if any("\n" in each for each in labels) else LINE) * len(names),
+        height=ABOVE + (TWO_LINES if any("\n" in each for each in labels) else LINE) * len(names),
         about=",".join(names),
     )
 
@@ -118,7 +119,7 @@ def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str
         f"{' of its range' * (asked.quantity == 'mean')}"
         for name, asked, each in zip(names, plan.questions, predictions, strict=True)
     )
-    missed = missing(plan, predictions)
+    missed = missed_targets(plan, predictions)
     text = f"Worst errors to be expected (at most half of all releases err by more): {told}."
     if any(each.if_n for each in predictions):
         on_n = ", ".join(name for name, each in zip(names, predictions, strict=True) if each.if_n)
@@ -130,7 +131,7 @@ def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str
     return text
 
 
-def missing(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
+def missed_targets(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
     """Places of the questions whose theorem does not promise the target."""
     pairs = enumerate(zip(plan.questions, predictions, strict=True))
     return [place for place, (asked, told) in pairs if asked.target is not None and told.promised > asked.target]

@@ -17,9 +17,9 @@ from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.compare import Cells, compared, so_far
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.component import draw
-from pages.plan.growth import errors_by_rows
-from pages.plan.rows import keep, title
-from pages.plan.table import Declared
+from pages.plan.errors_by_rows import errors_by_rows
+from pages.plan.plan_table import PlanTable
+from pages.plan.questions import question_title, store_questions
 from pages.play.figures.tradeoff import tradeoff
 from pages.shell.server.jobs import in_background
 from pages.shell.session import remembered
@@ -29,7 +29,7 @@ AXES = ("ε", "n")
 BADGE = f"made-up rows · error: simulated, preview sampler, seed {SEED}"
 
 
-def frontier(declared: Declared, plan: Plan) -> None:
+def frontier(declared: PlanTable, plan: Plan) -> None:
     """Every mechanism that can be released for one question, drawn only while it is open."""
     place = st.expander("Every mechanism, at every ε or n", key="plan_frontier", on_change="rerun")
     if not place.open:
@@ -37,7 +37,7 @@ def frontier(declared: Declared, plan: Plan) -> None:
     with place:
         at = st.selectbox(
             "Question", range(len(plan.questions)), key="plan_compared",
-            format_func=lambda at: f"{at + 1}. {title(plan.table, plan.questions[at])}",
+            format_func=lambda at: f"{at + 1}. {question_title(plan.table, plan.questions[at])}",
         )  # fmt: skip
         question, entries = plan.questions[at], plan.proved(plan.questions[at])
         by_rows = st.segmented_control("Against", AXES, default=AXES[0], key="plan_axis", required=True) == AXES[1]
@@ -45,9 +45,9 @@ def frontier(declared: Declared, plan: Plan) -> None:
             "Only those that none beats", key="plan_only",
             help="Draws this question's mechanism and, of those of ε alone, the ones with the least error somewhere.",
         )  # fmt: skip
-        found = _found(plan, question, by_rows=by_rows)
+        found = _compute_errors(plan, question, by_rows=by_rows)
         titles = {key: entry.title for key, entry in entries.items()}
-        slack = {key: _slack(plan, question, key) for key in found.keys}
+        slack = {key: _delta_words(plan, question, key) for key in found.keys}
         if by_rows:
             picture = errors_by_rows(
                 sweep=found, titles=titles, pure=[not slack[key] for key in found.keys], chosen=question.entry_key,
@@ -67,7 +67,7 @@ def frontier(declared: Declared, plan: Plan) -> None:
             )
         draw(
             picture, key=f"plan_frontier_chart{'_n' * by_rows}", badge=BADGE, download=True,
-            on_pick=partial(_choose, declared, plan, at),
+            on_pick=partial(_store_clicked_point, declared, plan, at),
             caption="Click a point to put its mechanism and ε into the plan.",
         )  # fmt: skip
         if link := play_link(declared, question):
@@ -77,7 +77,7 @@ def frontier(declared: Declared, plan: Plan) -> None:
             st.caption(f"Left out, for taking more than a second at each place: {slow}.")
 
 
-def _found(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
+def _compute_errors(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
     """The frontier; what was worked out of it before it was stopped is kept for the session."""
     # Of plan and question only what the errors depend on: they are kept while losses and other questions change.
     asked = replace(question, target=None, pinned=False, epsilon=question.epsilon if by_rows else 1.0)
@@ -92,13 +92,13 @@ def _found(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
     )
 
 
-def _slack(plan: Plan, question: PlannedQuestion, key: str) -> str:
+def _delta_words(plan: Plan, question: PlannedQuestion, key: str) -> str:
     """What a mechanism's guarantee has besides epsilon."""
     delta = entry_of(key).make(**question.values_for(key)).guarantee(plan.problem(question)).delta
     return f"δ = {rounded_up(delta)}" if delta else ""
 
 
-def play_link(declared: Declared, question: PlannedQuestion) -> dict[str, str]:
+def play_link(declared: PlanTable, question: PlannedQuestion) -> dict[str, str]:
     """What the address of Play says to show a question of one column of a bundled table; empty where it cannot."""
     if question.releases != "data" or len(question.columns) > 1 or declared.key not in {each.key for each in SAMPLES}:
         return {}
@@ -110,7 +110,7 @@ def play_link(declared: Declared, question: PlannedQuestion) -> dict[str, str]:
     }
 
 
-def chosen(plan: Plan, at: int, point: Mapping[str, Any]) -> Plan:
+def with_clicked_point(plan: Plan, at: int, point: Mapping[str, Any]) -> Plan:
     """The plan with a question's mechanism and privacy loss as they were clicked."""
     question = plan.questions[at]
     key = str(point["key"])
@@ -118,6 +118,6 @@ def chosen(plan: Plan, at: int, point: Mapping[str, Any]) -> Plan:
     return replace(plan, questions=(*plan.questions[:at], new, *plan.questions[at + 1 :]))
 
 
-def _choose(declared: Declared, plan: Plan, at: int, point: Mapping[str, Any]) -> None:
+def _store_clicked_point(declared: PlanTable, plan: Plan, at: int, point: Mapping[str, Any]) -> None:
     """Put what was clicked into the plan."""
-    keep(declared, chosen(plan, at, point).questions, anew=True)
+    store_questions(declared, with_clicked_point(plan, at, point).questions, anew=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from pages.plan.view import planning
+from pages.plan.view import show_plan
 from pages.shell.session import require_gate
 
 require_gate()
 try:
-    planning()
+    show_plan()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

@@ -9,9 +9,9 @@ from dpcore.data.product import is_map
 from dprelease.plan.errors import Rehearsed, rehearsed
 from dprelease.plan.questions import Plan
 from pages.charts.component import draw
-from pages.charts.histogram import histogram, shown_releases
+from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, released_map
-from pages.plan.rows import title
+from pages.plan.questions import question_title
 from pages.shell.controls import audit_link
 from pages.shell.session import remembered
 
@@ -28,7 +28,7 @@ def preview(plan: Plan) -> None:
     with place:
         chosen = st.selectbox(
             "Question", range(len(plan.questions)), key="plan_previewed",
-            format_func=lambda at: f"{at + 1}. {title(plan.table, plan.questions[at])}",
+            format_func=lambda at: f"{at + 1}. {question_title(plan.table, plan.questions[at])}",
         )  # fmt: skip
         question = plan.questions[chosen]
         found = remembered(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
@@ -39,7 +39,7 @@ def preview(plan: Plan) -> None:
             return
         domain = plan.problem(question).domain
         most = {"most": MAX_FRAMES} if is_map(domain) else {}
-        frames = shown_releases(found.frames, n=plan.n, clean=False, **most)
+        frames = playable_releases(found.frames, n=plan.n, clean=False, **most)
         truth = found.rows.histogram
         if is_map(domain):
             picture = released_map(domain=domain, n=plan.n, truth=truth, frames=frames)

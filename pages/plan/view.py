@@ -15,15 +15,15 @@ from dprelease.plan.questions import WHOLE, Plan
 from dprelease.plan.shares import Ranked, Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE
-from pages.data.upload import held_file
-from pages.plan.add import add_question, paste_questions
-from pages.plan.figure import missing, planned_errors
+from pages.data.upload import session_file
+from pages.plan.add_questions import add_question, paste_questions
+from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.frontier import frontier
+from pages.plan.last_release import changes_since_release
+from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
 from pages.plan.preview import preview
-from pages.plan.rows import edited, keep, questions_of, title
-from pages.plan.since import since_release
-from pages.plan.table import NOTE, OPENED, TABLE, WANTED_TABLE, Declared, open_file, pick_table, to_release
-from pages.plan.whole import whole_table
+from pages.plan.questions import edit_questions, question_title, questions_of, store_questions
+from pages.plan.synthetic_table import show_synthetic_table
 from pages.shell.asked import show_code
 from pages.shell.private.chip import escaped, named
 from pages.shell.server.jobs import in_background, stop
@@ -32,9 +32,9 @@ from pages.shell.state import SessionKey
 from pages.shell.theorem import all_digits
 
 BADGE = "theory and made-up rows: nothing of your data"
-WISH = SessionKey("plan_wish", ("", "", 0.0))
+SOLVE_REQUEST = SessionKey("plan_wish", ("", "", 0.0))
 """What a button asked for, of which plan and which total; and its place on the page."""
-LEAST_TOTAL, MAX_TOTAL = 0.01, 100.0
+MIN_TOTAL, MAX_TOTAL = 0.01, 100.0
 COSTS = SessionKey("plan_costs", 0.0)
 """The loss of the plan that the typed total is for."""
 TOTAL = SessionKey("plan_total", 0.0)
@@ -61,25 +61,25 @@ balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that all target
 """
 
 
-def planning() -> None:
+def show_plan() -> None:
     """Read the controls, do what a button asked for, then show what the plan costs and gives."""
     head = st.container()
-    if wanted := WANTED_TABLE.pop():
+    if wanted := NEXT_TABLE.pop():
         TABLE.value = wanted
     with st.sidebar:
         declared = pick_table()
         questions = questions_of(declared)
         add_question(declared, questions)
         paste_questions(declared, questions)
-        open_file()
-    questions = edited(declared, questions)
+        open_plan_file()
+    questions = edit_questions(declared, questions)
     plan = Plan(
         table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta,
         file_format=declared.file_format,
     )  # fmt: skip
     keep_plan(declared.key, plan)
-    ways_on = _wishes(plan)
-    _wished(declared, plan)
+    ways_on = _solve_buttons(plan)
+    _answer_request(declared, plan)
     known: Predictions = remembered("predicted", dict)
     predictions = in_background(
         f"planned|{plan.text.decode()}",
@@ -89,7 +89,7 @@ def planning() -> None:
         place="predicted",
     )
     many = f"{len(questions)} question{'s' * (len(questions) > 1)}"
-    late = missing(plan, predictions)
+    late = missed_targets(plan, predictions)
     _chip(declared)
     with head:
         st.header(
@@ -99,18 +99,18 @@ def planning() -> None:
     losses = sum(plan.guarantee(question).epsilon for question in questions)
     if plan.cost.epsilon < losses * ONE_SUM:
         st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
-    since_release(declared, plan)
+    changes_since_release(declared, plan)
     if late:
         places = ", ".join(str(place + 1) for place in late)
         st.caption(
             f"No theorem promises the target of question{'s' * (len(late) > 1)} {places}."
             + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in late) else "")
         )
-    picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
+    picture = planned_errors(plan, predictions, titles=[question_title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
     frontier(declared, plan)
     preview(plan)
-    whole_table(declared, questions)
+    show_synthetic_table(declared, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
     with ways_on:  # last: the file of a run that is broken off would be gone before the browser asks for it
         st.download_button(
@@ -124,69 +124,69 @@ def planning() -> None:
             to_release(declared, plan)
 
 
-def _chip(declared: Declared) -> None:
+def _chip(declared: PlanTable) -> None:
     """Which table is planned for, in the bar on top; an opened plan's is not here."""
-    held = held_file() if declared.key == OWN_FILE else None
+    held = session_file() if declared.key == OWN_FILE else None
     if declared.key == OPENED:
         return
     kind = "Private" if held and held.provenance.is_private else "Public"
     named(f"{kind} · {escaped(held.table.name if held else declared.title)} · n = {declared.n:,}")
 
 
-def _wishes(plan: Plan) -> DeltaGenerator:
+def _solve_buttons(plan: Plan) -> DeltaGenerator:
     """The two ways to have ε worked out; gives the place beside them of the ways on: the page is one screen."""
-    costs = min(max(float(f"{plan.cost.epsilon:.4g}"), LEAST_TOTAL), MAX_TOTAL)
+    costs = min(max(float(f"{plan.cost.epsilon:.4g}"), MIN_TOTAL), MAX_TOTAL)
     if not TOTAL.is_set or COSTS.value != costs:
         COSTS.value = TOTAL.value = costs
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            "Least ε for the targets", key="plan_targets", type="primary", on_click=_wish, args=("targets",),
+            "Least ε for the targets", key="plan_targets", type="primary", on_click=_request_solve, args=("targets",),
             disabled=not any(each.target and not each.pinned for each in plan.questions),
             help=f"For each target: the mechanism that keeps it on all data for the least ε, up to {HIGHEST:g}. "
             "Mechanisms with δ are tried only for tables and values that have a δ already.",
         )  # fmt: skip
-        st.number_input("Total ε", LEAST_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
+        st.number_input("Total ε", MIN_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(
-            "Share this total", key="plan_share", on_click=_wish, args=("total",),
+            "Share this total", key="plan_share", on_click=_request_solve, args=("total",),
             help="Shares it so that all targets are met, or missed by the same factor.",
         )  # fmt: skip
         return st.container(horizontal=True, width="content")
 
 
-def _wish(what: str) -> None:
-    WISH.value = what, "", 0.0
+def _request_solve(what: str) -> None:
+    SOLVE_REQUEST.value = what, "", 0.0
 
 
-def _wished(declared: Declared, plan: Plan) -> None:
+def _answer_request(declared: PlanTable, plan: Plan) -> None:
     """Do what a button asked for, without holding up the page; a plan that is changed meanwhile takes it back."""
     told = NOTE.pop()
     if told:
         st.info(told)
-    what, about, total = WISH.value
+    what, about, total = SOLVE_REQUEST.value
     text = plan.text.decode()
     if what and not about:  # pressed just now
         about, total = text, TOTAL.value if TOTAL.is_set else plan.cost.epsilon
-        WISH.value = what, about, total
-        stop(WISH)
+        SOLVE_REQUEST.value = what, about, total
+        stop(SOLVE_REQUEST)
     if about != text:
-        WISH.pop()
-        stop(WISH)
+        SOLVE_REQUEST.pop()
+        stop(SOLVE_REQUEST)
         return
     try:
-        found = _worked_out(plan, what, total)
+        found = _solve(plan, what, total)
     except ParameterError as problem:
-        WISH.pop()
+        SOLVE_REQUEST.pop()
         st.error(str(problem))
         return
     if found is not None:
-        WISH.pop()
+        SOLVE_REQUEST.pop()
         if isinstance(found, Solved):
-            NOTE.value = _told(found)
-        keep(declared, (found.plan if isinstance(found, Solved) else found).questions, anew=True)
+            NOTE.value = _solution_sentence(found)
+        store_questions(declared, (found.plan if isinstance(found, Solved) else found).questions, anew=True)
         st.rerun()
 
 
-def _worked_out(plan: Plan, what: str, total: float) -> Solved | Plan | None:
+def _solve(plan: Plan, what: str, total: float) -> Solved | Plan | None:
     """What comes of a wish; None while it is under way. What is worked out is kept for the next wish."""
     text, label = plan.text.decode(), "Working it out."
     if what == "targets":
@@ -195,10 +195,10 @@ def _worked_out(plan: Plan, what: str, total: float) -> Solved | Plan | None:
     else:
         losses: Losses = remembered("losses", dict)
         solving = partial(for_total, plan, total, known=losses)
-    return in_background(f"{what}|{total!r}|{text}", solving, so_far=lambda: None, label=label, place=WISH)
+    return in_background(f"{what}|{total!r}|{text}", solving, so_far=lambda: None, label=label, place=SOLVE_REQUEST)
 
 
-def _told(solved: Solved) -> str:
+def _solution_sentence(solved: Solved) -> str:
     """What was found, in a sentence or two."""
     wanted = sum(each.target is not None and not each.pinned for each in solved.plan.questions)
     met = wanted - len(solved.unmet)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from pages.play.view import play
+from pages.play.view import show_play
 from pages.shell.session import require_gate
 
 require_gate()
 try:
-    play()
+    show_play()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

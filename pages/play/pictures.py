@@ -12,10 +12,10 @@ from dpcore.data.columns import is_number
 from dpcore.data.product import is_map
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.measure import ErrorReport
-from pages.charts.axes import above, reach
-from pages.charts.component import Kept
-from pages.charts.histogram import histogram, shown_releases
-from pages.charts.maps import MAX_FRAMES, most_rows, released_map, true_map
+from pages.charts.axes import axis_range, round_up
+from pages.charts.component import EncodedCharts
+from pages.charts.histogram import histogram, playable_releases
+from pages.charts.maps import MAX_FRAMES, darkest_count, released_map, true_map
 from pages.charts.picture import Axis, Outline, Picture, Region
 from pages.charts.words import percent, percent_up, rows
 from pages.charts.worst import worst_error
@@ -50,7 +50,7 @@ class View:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Shown:
+class EpsilonView:
     """What the page shows at one ε: its headline, and pictures and captions by the key of their chart.
 
     ``drawn`` holds the pictures as they are sent, once somebody has seen them.
@@ -60,17 +60,17 @@ class Shown:
     pictures: dict[str, Picture]
     captions: dict[str, str]
     frames: Floats
-    drawn: Kept = field(default_factory=dict)
+    drawn: EncodedCharts = field(default_factory=dict)
 
 
-def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> Shown:
+def build_epsilon_view(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> EpsilonView:
     """Everything at the ε of a report."""
     domain, n = dataset.domain, report.problem.n
     most = {"most": MAX_FRAMES} if is_map(domain) else {}
-    frames = shown_releases(report.frames, n=n, clean=view.clean, **most)
+    frames = playable_releases(report.frames, n=n, clean=view.clean, **most)
     pictures = _maps(dataset, frames, view, n=n) if is_map(domain) else _bars(dataset, frames, view, n=n)
     band = error_band(report)
-    height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _lower(view)) * is_map(domain)
+    height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _answer_pixels(view)) * is_map(domain)
     pictures["band_chart"] = dataclasses.replace(band, height=height)
     lower = lower_bound(report.problem, report.guarantee, beta=beta)
     worst = worst_error(report=report, lower=lower)
@@ -80,7 +80,7 @@ def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> 
         "band_chart": _band_caption(report),
         "worst_chart": _worst_caption(report),
     }
-    return Shown(headline=headline(report), pictures=pictures, captions=captions, frames=frames)
+    return EpsilonView(headline=headline(report), pictures=pictures, captions=captions, frames=frames)
 
 
 def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:
@@ -94,14 +94,16 @@ def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
         picture = dataclasses.replace(picture, marks=[*picture.marks, asked])
     if not is_number(domain):
         return {"data_chart": picture}
-    return {"data_chart": dataclasses.replace(picture, height=HEIGHT, y=picture.y if view.log else _steady(picture))}
+    return {
+        "data_chart": dataclasses.replace(picture, height=HEIGHT, y=picture.y if view.log else _stable_axis(picture))
+    }
 
 
-def _steady(picture: Picture) -> Axis:
+def _stable_axis(picture: Picture) -> Axis:
     """The axis of counts with round ends, which neighbouring stops of the slider share."""
     every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
-    low, high = reach(picture.y, every, across=False)
-    high = above(high)
+    low, high = axis_range(picture.y, every, across=False)
+    high = round_up(high)
     return dataclasses.replace(picture.y, low=np.floor(10 * low / high) * high / 10, high=high)
 
 
@@ -110,7 +112,7 @@ def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
     domain, truth = dataset.domain, dataset.histogram
     assert is_map(domain)
     asked = None
-    true = true_map(domain=domain, truth=truth, most=most_rows(domain, truth, frames))
+    true = true_map(domain=domain, truth=truth, most=darkest_count(domain, truth, frames))
     if view.query is not None:
         across, up = view.query.cells
         asked = (*across, *up)
@@ -118,12 +120,12 @@ def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
         true = dataclasses.replace(true, marks=[*true.marks, outline])
     released = released_map(domain=domain, n=n, truth=truth, frames=frames, asked=asked)
     return {
-        "true_map": dataclasses.replace(true, height=HEIGHT + LEGEND - _lower(view)),
-        "released_map": dataclasses.replace(released, height=HEIGHT + LEGEND - _lower(view)),
+        "true_map": dataclasses.replace(true, height=HEIGHT + LEGEND - _answer_pixels(view)),
+        "released_map": dataclasses.replace(released, height=HEIGHT + LEGEND - _answer_pixels(view)),
     }
 
 
-def _lower(view: View) -> int:
+def _answer_pixels(view: View) -> int:
     """Pixels that maps leave to the answer below them, where something is asked."""
     return ANSWER * (view.query is not None)
 

@@ -18,7 +18,7 @@ from dpcore.queries.ranges import Cells, Intervals, Rectangles
 from dpcore.randomness import Preview
 from dplab.recipe import Recipe
 from pages.charts.histogram import extent, unit_of
-from pages.charts.words import drawable, percent_up, verbatim
+from pages.charts.words import as_code, percent_up, printable_labels
 from pages.shell.controls import choice
 from pages.shell.session import in_link
 from pages.shell.state import SessionKey, set_controls
@@ -49,24 +49,24 @@ class Query:
         told = self.queries.describe(self.index)
         domain = self.queries.domain
         labels = is_map(domain) and any(is_labels(side) for side in domain.columns)
-        return verbatim(told) if labels or isinstance(self.queries, Cells) else told
+        return as_code(told) if labels or isinstance(self.queries, Cells) else told
 
 
-ASKED_OF = SessionKey("asked_of", "")
+QUERY_DATA = SessionKey("asked_of", "")
 """The data that the query is about."""
 
 
-def ask(domain: Domain) -> Query | None:
+def read_query(domain: Domain) -> Query | None:
     """The controls of a query, and what they ask; None where nothing is asked."""
     about = extent(domain)
-    if ASKED_OF.setdefault(about) != about:
+    if QUERY_DATA.setdefault(about) != about:
         # What was asked of other data means nothing here.
         nothing: dict[str, str | None] = {
             **dict.fromkeys((*SIDES[0][1], *SIDES[1][1])),
             **dict.fromkeys(DATES.values(), ""),
         }
         set_controls(nothing | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
-        ASKED_OF.value = about
+        QUERY_DATA.value = about
     if is_number(domain):
         ends = _ends(domain, "x", name="")
         if ends is None:
@@ -91,7 +91,7 @@ def _cell(domain: Domain) -> Query | None:
 
 def _label(domain: Domain, label: str, *, key: str) -> tuple[int, int] | None:
     """The cell of a chosen label, as both ends of a range; None where none is chosen."""
-    names = drawable(domain.describe(cell) for cell in range(min(domain.ordered, MAX_CELLS)))
+    names = printable_labels(domain.describe(cell) for cell in range(min(domain.ordered, MAX_CELLS)))
     titles = {NO_CELL: "—"} | {str(cell): name for cell, name in enumerate(names)}
     chosen = choice(label, titles, key=key, default=NO_CELL)
     return None if chosen == NO_CELL else (int(chosen), int(chosen))
@@ -159,7 +159,7 @@ def edges(line: Number | Labels, cells: tuple[int, int]) -> tuple[float, float]:
     return float(f"{line.edges[first]:.9g}"), float(f"{line.edges[last + 1]:.9g}")
 
 
-def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
+def brush_callback(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
     """What is to happen to a range or rectangle that was drawn: it is typed."""
     lines = [domain] if is_number(domain) else [*domain.columns] if is_map(domain) else []
 
@@ -181,7 +181,7 @@ def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
     return type_it
 
 
-def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, frames: Floats, *, n: int) -> None:
+def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, frames: Floats, *, n: int) -> None:
     """The true answer, those of the releases that can be shown, and how far releases stray.
 
     Args:
@@ -220,12 +220,12 @@ def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, 
     )
     seen = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
     st.markdown(
-        f"**{query.words}**: true {truth:,.0f} of {n:,} rows{_shown(query, frames)}; {off}. "
+        f"**{query.words}**: true {truth:,.0f} of {n:,} rows{_released_answers(query, frames)}; {off}. "
         f":gray-badge[true] :blue-badge[simulated]{seen}"
     )
 
 
-def _shown(query: Query, frames: Floats) -> str:
+def _released_answers(query: Query, frames: Floats) -> str:
     """What the releases in the picture answer: which one is shown, only the browser knows."""
     answered = frames[~np.isnan(frames).any(axis=1)]
     if not len(answered):

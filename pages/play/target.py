@@ -14,10 +14,17 @@ from dplab.recipe import Recipe
 from dplab.solve import Need, impossible_below, made, needs
 from pages.charts.component import draw
 from pages.charts.picture import Picture
-from pages.charts.words import suggested, with_weaker
-from pages.play.alone import whole
-from pages.play.figures.needed import MOST, needed
-from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
+from pages.charts.words import mark_suggested, with_weaker
+from pages.play.comparison import (
+    besides_epsilon,
+    choose_point,
+    private_parameters,
+    problem_key,
+    shared_values,
+    split_by_guarantee,
+)
+from pages.play.figures.needed_epsilon import MAX_LINES, needed_epsilon
+from pages.play.fragments import rerun_whole_page
 from pages.shell.controls import read_target
 from pages.shell.kept import kept
 from pages.shell.session import in_link
@@ -47,20 +54,20 @@ def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[st
     return max(deltas, default=0.0)
 
 
-def _no_target() -> None:
+def _clear_target() -> None:
     set_controls({"target": ""})
 
 
 def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:
     """The ranking; the picture by its key."""
     problem = recipe.problem(dataset)
-    entries, _ = proved(problem)
+    entries, _ = split_by_guarantee(problem)
     shared = shared_values(recipe)
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
-    of_all = f"{recipe.source.key}|{asked(recipe, problem)}|{recipe.entry_key}|{recipe.beta}|{recipe.seed}"
+    of_all = f"{recipe.source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{recipe.beta}|{recipe.seed}"
     key = f"needs|{of_all}|{target!r}"
     cancel = st.empty()
-    cancel.button("Cancel", key="target_cancel", on_click=whole(_no_target))
+    cancel.button("Cancel", key="target_cancel", on_click=rerun_whole_page(_clear_target))
     found = kept(
         recipe,
         f"{key}|{shared!r}|{private_parameters(recipe)}",
@@ -70,10 +77,10 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
     cancel.empty()
     delta = weakest_delta(entries, problem, values)
     advised = advice.for_target(problem, found, epsilon=float(dict(recipe.values).get("epsilon", 1.0)))
-    picture = needed(
+    picture = needed_epsilon(
         found,
         titles={
-            entry.key: suggested(entry.title)
+            entry.key: mark_suggested(entry.title)
             if entry.key == advised
             else with_weaker(entry.title, besides_epsilon(entry, problem, {**values[entry.key], "epsilon": 1.0}))
             for entry in entries
@@ -85,20 +92,20 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         advised=advised,
     )
     draw(
-        picture, key="needed_chart", badge=badge, caption=below(found, advised=advised),
-        download=not dataset.provenance.is_private, on_pick=whole(choose_point),
+        picture, key="needed_chart", badge=badge, caption=ranking_caption(found, advised=advised),
+        download=not dataset.provenance.is_private, on_pick=rerun_whole_page(choose_point),
     )  # fmt: skip
     return {"needed_chart": picture}
 
 
-def below(found: Sequence[Need], *, advised: str) -> str:
+def ranking_caption(found: Sequence[Need], *, advised: str) -> str:
     """The caption of a ranking: the least ε, what a click does, and who has no line of the picture."""
     able = sum(math.isfinite(need.least) for need in found)
     told = f"Least: ε = {exactly(found[0].least)}, rounded up. " if able else ""
     told += "Click a dot to go to its mechanism and ε. Suggested stands first: public numbers chose it."
     unable = [need for need in found if math.isinf(need.least)]
     drawn = able + sum(need.key == advised for need in unable)
-    if beyond := max(0, drawn - MOST):
+    if beyond := max(0, drawn - MAX_LINES):
         told += f" {beyond} more reach it."
     if without := sum(need.key != advised for need in unable):
         told += f" {without} more do not reach it."

@@ -17,14 +17,14 @@ from dplab.recipe import Recipe
 from pages.charts.component import draw
 from pages.charts.live import live_line
 from pages.data.summary import log_scale
-from pages.play.alone import alone, whole
-from pages.play.known import known_before
-from pages.play.live import Stops, send_states
-from pages.play.opened import on_demand
-from pages.play.pictures import Shown, View, shown
-from pages.play.query import answer, ask, drawn_on
-from pages.play.rail import at_epsilon, rail
-from pages.play.strip import asked, draw_tradeoff, private_parameters
+from pages.play.comparison import draw_tradeoff, private_parameters, problem_key
+from pages.play.controls import at_epsilon, read_recipe
+from pages.play.data_independent import data_independent_summary
+from pages.play.details import detail_popovers
+from pages.play.fragments import rerun_whole_page, run_as_fragment
+from pages.play.pictures import EpsilonView, View, build_epsilon_view
+from pages.play.query import brush_callback, read_query, show_answer
+from pages.play.slider_states import SliderStops, send_states
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.controls import audit_link
@@ -41,29 +41,29 @@ DEMOS = {"attack-me": "Attack me", "low-bits": "Last bits"}
 STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8")
 
 
-def play() -> None:
+def show_play() -> None:
     """Read the controls, then show what they do."""
     beside = place_of_rail()
     st.html(f"<style>{STYLE}</style>")
     with beside:
-        recipe = rail()
+        recipe = read_recipe()
         more, doors = st.container(), st.container()
     if recipe is None:
         return
     source = recipe.source
     if not may_show(source):
         head, recipe = _bar(recipe)
-        known_before(recipe, head=head, more=more)
+        data_independent_summary(recipe, head=head, more=more)
         return
     dataset = made(recipe, f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
     with more:
         view = _view(dataset)
         target = ask_target(problem.n)
-    key = f"{source.key}|{asked(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
+    key = f"{source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
     state = made(recipe, f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
-    stops = Stops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
-    alone(recipe, lambda: _at_epsilon(stops, target, doors))
+    stops = SliderStops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
+    run_as_fragment(recipe, lambda: _at_epsilon(stops, target, doors))
     send_states(stops)
 
 
@@ -77,14 +77,14 @@ def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
     return head, recipe
 
 
-def _at_epsilon(stops: Stops, target: float | None, doors: DeltaGenerator) -> None:
+def _at_epsilon(stops: SliderStops, target: float | None, doors: DeltaGenerator) -> None:
     """The part of the page that a move of ε changes."""
     head, recipe = _bar(stops.recipe)
     source, dataset = recipe.source, stops.dataset
     report = stops.report(recipe) or kept(
         recipe,
         f"report|{source.key}|{recipe!r}",
-        lambda: _drawn(recipe, dataset, stops.state),
+        lambda: _measure_releases(recipe, dataset, stops.state),
         label="Drawing releases.",
         given_up=lambda report: report.trials < recipe.trials,
     )
@@ -96,7 +96,7 @@ def _at_epsilon(stops: Stops, target: float | None, doors: DeltaGenerator) -> No
     now = part(
         recipe,
         f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}",
-        lambda: shown(dataset, report, stops.view, beta=recipe.beta),
+        lambda: build_epsilon_view(dataset, report, stops.view, beta=recipe.beta),
     )
     with head:
         live_line(now.headline, key="headline")
@@ -107,7 +107,7 @@ def _at_epsilon(stops: Stops, target: float | None, doors: DeltaGenerator) -> No
 
 def _view(dataset: Dataset) -> View:
     """The query that is asked about, and how the data are shown."""
-    query = ask(dataset.domain)
+    query = read_query(dataset.domain)
     clean = st.toggle(
         "Clean up", key=in_link("clean"), bind="query-params",
         help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released, so "
@@ -117,7 +117,7 @@ def _view(dataset: Dataset) -> View:
     return View(clean=clean, log=log, query=query)
 
 
-def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
+def _measure_releases(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
     """The releases asked for, or as many of them as there is time for."""
     return measure(
         recipe.mechanism(), dataset, state, Preview(recipe.seed), trials=recipe.trials, beta=recipe.beta,
@@ -126,7 +126,13 @@ def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, N
 
 
 def _pictures(
-    recipe: Recipe, stops: Stops, report: ErrorReport, now: Shown, target: float | None, *, doors: DeltaGenerator
+    recipe: Recipe,
+    stops: SliderStops,
+    report: ErrorReport,
+    now: EpsilonView,
+    target: float | None,
+    *,
+    doors: DeltaGenerator,
 ) -> None:
     """The data and the errors above, then the query's answer and what opens on demand, then promise and trade-off."""
     dataset, view, badge = stops.dataset, stops.view, stops.badge
@@ -136,7 +142,8 @@ def _pictures(
     def place(key: str) -> None:
         draw(
             now.pictures[key], key=key, badge=badge, caption=now.captions[key], download=download,
-            on_brush=whole(drawn_on(dataset.domain)) if now.pictures[key].brush else None, kept=now.drawn,
+            on_brush=rerun_whole_page(brush_callback(dataset.domain)) if now.pictures[key].brush else None,
+            kept=now.drawn,
         )  # fmt: skip
 
     with st.container(key="upper"):
@@ -146,7 +153,7 @@ def _pictures(
             place(key)
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
     with middle.container(width="stretch"):
-        answer(view.query, recipe, dataset, stops.state, now.frames, n=report.problem.n)
+        show_answer(view.query, recipe, dataset, stops.state, now.frames, n=report.problem.n)
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
@@ -163,4 +170,6 @@ def _pictures(
         else:
             compared = draw_needed(recipe, dataset, target, badge=badge)
     with middle:
-        on_demand(dataclasses.replace(recipe, trials=report.trials), stops.state, report, {**now.pictures, **compared})
+        detail_popovers(
+            dataclasses.replace(recipe, trials=report.trials), stops.state, report, {**now.pictures, **compared}
+        )

@@ -10,8 +10,8 @@ import streamlit as st
 from dpcore.core import DataError, Domain, Parameter
 from dpcore.limits.attacks.given_class import read_class
 from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
-from pages.charts.component import draw, table
-from pages.play.figures.weights import weights_asked
+from pages.charts.component import draw, show_numbers
+from pages.play.figures.weights import weights_picture
 from pages.shell.controls import check_link, choice
 from pages.shell.doors import is_public_demo
 from pages.shell.session import in_link, remembered
@@ -42,10 +42,10 @@ def draw_weights(queries: LinearQueries, *, download: bool) -> None:
     """A picture of what is asked; its axis is the domain, which may have been read from private rows."""
     st.header("Weights of the queries")
     picture = remembered(
-        f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_asked(queries)
+        f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_picture(queries)
     )
     draw(picture, key="weights_chart", badge=f"weights: {queries.name}", download=download)
-    table(picture, title="weights of the queries", key="weights_numbers")
+    show_numbers(picture, title="weights of the queries", key="weights_numbers")
 
 
 def _own(domain: Domain) -> LinearQueries | None:

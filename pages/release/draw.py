@@ -14,9 +14,9 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import Rehearsal, rehearsing
 from dprelease.requests.parts import Request
-from pages.release.lent import kept_for, lent_rows
 from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence
+from pages.release.shared_rows import keep_rows_until, shared_rows
 from pages.release.worker import Outcome, submit
 from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import PATIENT
@@ -30,12 +30,12 @@ DRAWING = (
 PREVIEW = (
     "Until its data owner publishes it, what is drawn is a private preview: charged all the same, and seen again free."
 )
-LOOK_EVERY = 0.5
+POLL_SECONDS = 0.5
 """Seconds."""
 ANOTHER = "Who is logged in here has changed since this button was shown. Nothing was charged."
 CLOSED = "Its steward has closed these rows to analysts. Nothing was charged."
-HELD = SessionKey["Drawing | None"]("release_drawing", None)
-LAST, REHEARSED = SessionKey("release_last", ("", "")), SessionKey("release_rehearsed", "")
+CURRENT_DRAWING = SessionKey["Drawing | None"]("release_drawing", None)
+LAST, REHEARSED_REQUEST = SessionKey("release_last", ("", "")), SessionKey("release_rehearsed", "")
 """What is being drawn, what a draw that is over said, and which request is rehearsed."""
 
 
@@ -48,10 +48,10 @@ class Drawing:
     future: Future[Outcome]
 
 
-def rehearsed(request: Request) -> Rehearsal | None:
+def show_rehearsal(request: Request) -> Rehearsal | None:
     """What the rehearsal of a request said; before, its button, or how far it is. Its draws have one rehearsal."""
-    if REHEARSED.value != request.digest:
-        stop(REHEARSED)
+    if REHEARSED_REQUEST.value != request.digest:
+        stop(REHEARSED_REQUEST)
         st.button(
             "Rehearse, free", key="release_rehearse", type="primary", on_click=_rehearse, args=(request.digest,),
             help="The same draw by the secure sampler, on made-up rows.",
@@ -59,12 +59,12 @@ def rehearsed(request: Request) -> Rehearsal | None:
         return None
     return in_background(
         f"rehearsal|{request.digest}", partial(rehearsing, request), so_far=lambda: None,
-        label="Drawing from made-up rows.", place=REHEARSED, again="From the beginning, and free.",
+        label="Drawing from made-up rows.", place=REHEARSED_REQUEST, again="From the beginning, and free.",
     )  # fmt: skip
 
 
 def _rehearse(digest: str) -> None:
-    REHEARSED.value = digest
+    REHEARSED_REQUEST.value = digest
 
 
 def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, left: Price) -> None:
@@ -72,7 +72,7 @@ def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, 
     st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.", help=PREVIEW)
     st.button(
         f"Charge {price} and draw", key="release_charge", type="primary", on_click=charge,
-        args=(ledger, dataset_id, request, table, actor(), lent_rows(dataset_id) is table),
+        args=(ledger, dataset_id, request, table, actor(), shared_rows(dataset_id) is table),
     )  # fmt: skip
 
 
@@ -87,38 +87,38 @@ def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: 
         by: who was shown the button.
         lent: whether the rows were open to analysts then.
     """
-    gone = lent and not admitted() and lent_rows(dataset_id) is not table
+    gone = lent and not admitted() and shared_rows(dataset_id) is not table
     if by.role is None or actor() != by or gone:
         PROBLEM.value = CLOSED if gone else ANOTHER
         return
     future = submit(ledger, dataset_id, request, table, by)
-    kept_for(future, table)
-    HELD.value = Drawing(dataset_id=dataset_id, request=request, future=future)
+    keep_rows_until(future, table)
+    CURRENT_DRAWING.value = Drawing(dataset_id=dataset_id, request=request, future=future)
 
 
-def drawing() -> Drawing | None:
+def current_drawing() -> Drawing | None:
     """What this session is waiting for; a draw that is over says once what came of it."""
-    held = HELD.value
+    held = CURRENT_DRAWING.value
     if held is None or not held.future.done():
         return held
     outcome = held.future.result()
-    LAST.value = (held.request.digest, sentence_of(outcome))
-    HELD.pop()
+    LAST.value = (held.request.digest, outcome_sentence(outcome))
+    CURRENT_DRAWING.pop()
     return None
 
 
-def said_last(request: Request) -> str:
+def last_message(request: Request) -> str:
     """What the last draw of this session came to, if it was of this request."""
     last = LAST.value
     return last[1] if last[0] == request.digest else ""
 
 
-def sentence_of(outcome: Outcome) -> str:
+def outcome_sentence(outcome: Outcome) -> str:
     """What became of a draw."""
     return stored_sentence(outcome) if isinstance(outcome, Stored) else outcome.sentence
 
 
-@st.fragment(run_every=LOOK_EVERY)
+@st.fragment(run_every=POLL_SECONDS)
 def waiting(future: Future[Outcome]) -> None:
     """State 6: look now and then whether it is done. How far it is nobody may know: that may depend on the rows."""
     st.header("Drawing …")
@@ -127,11 +127,11 @@ def waiting(future: Future[Outcome]) -> None:
         st.rerun()
 
 
-@st.fragment(run_every=4 * LOOK_EVERY)
+@st.fragment(run_every=4 * POLL_SECONDS)
 def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
     """Another process draws: look now and then whether it still does."""
     try:
-        over = settled(ledger, dataset_id) is not None
+        over = account_if_idle(ledger, dataset_id) is not None
     except LedgerError as problem:  # the page does not see it: a fragment runs alone
         st.error(str(problem))
         return
@@ -140,7 +140,7 @@ def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
         st.rerun()
 
 
-def settled(ledger: Ledger, dataset_id: str) -> Spent | None:
+def account_if_idle(ledger: Ledger, dataset_id: str) -> Spent | None:
     """The account, read while nobody draws, so that what has no outcome died; None while somebody does."""
     try:
         with ledger.turn(dataset_id, patience=0):
@@ -149,7 +149,7 @@ def settled(ledger: Ledger, dataset_id: str) -> Spent | None:
         return None
 
 
-def unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
+def show_unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
     """A draw that died: its charge stands, unless the steward says that the machine failed."""
     price = attempt.price
     st.warning(f"Of {attempt.at}, {price}: the draw did not finish, and nothing was shown. "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pages.charts.axes import nice
+from pages.charts.axes import round_ticks
 from pages.charts.picture import Axis, Bars, Picture
-from pages.charts.words import drawable
+from pages.charts.words import printable_labels
 
 MAX_BARS = 2048
 MISSING = "missing"
@@ -26,7 +26,7 @@ def released_counts(frame: pd.DataFrame) -> Picture | None:
     known, rest = frame[frame[name].notna()], frame[frame[name].isna()]
     counts = np.append(known["rows"], rest["rows"]).astype(np.float64)
     named = [*known[name], *[MISSING] * len(rest)]
-    column = next(iter(drawable([name])))
+    column = next(iter(printable_labels([name])))
     if len(known) and pd.api.types.is_numeric_dtype(known[name]):
         middle = known[name].to_numpy(dtype=float)
         half = np.diff(middle).min() / 2 if len(middle) > 1 else 0.5
@@ -35,12 +35,12 @@ def released_counts(frame: pd.DataFrame) -> Picture | None:
             span = middle[-1] - middle[0] + 2 * half
             aside = middle[-1] + half + span * np.arange(1, len(rest) + 1) / 12
             start, end = np.append(middle - half, aside), np.append(middle + half, aside + span / 16)
-            ticks = tuple(nice(float(middle[0] - half), float(middle[-1] + half), whole=False))
+            ticks = tuple(round_ticks(float(middle[0] - half), float(middle[-1] + half), whole=False))
             axis = Axis(title=column, ticks=ticks, named={float(aside[0] + span / 32): MISSING})
         else:
             start, end = middle - half, middle + half
     else:
-        axis = Axis(title=column, labels=tuple(drawable(map(str, named))))
+        axis = Axis(title=column, labels=tuple(printable_labels(map(str, named))))
         start, end = np.arange(len(named)) - 0.4, np.arange(len(named)) + 0.4
     return Picture(
         title="Released counts",

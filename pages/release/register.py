@@ -11,7 +11,7 @@ from dprelease.commands import default_folder
 from dprelease.ledger.records import LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.ledger.door import actor
 from pages.shell.ledger.held import PATIENT, account_in, rows_of, watched_rows
 from pages.shell.ledger.looks import tell_of_unheard
@@ -54,7 +54,7 @@ def _start() -> None:
 def register(ledger: Ledger, source: Source) -> None:
     """State 2."""
     st.header(f"The ledger does not hold {escaped(source.origin.provenance.title)} yet")
-    about = _about(source)
+    about = _key_suffix(source)
     left, right = st.columns(2)
     with left:
         # A private file may be named after somebody, and this name is published.
@@ -99,9 +99,9 @@ def register(ledger: Ledger, source: Source) -> None:
         st.rerun()
 
 
-def _about(source: Source) -> str:
+def _key_suffix(source: Source) -> str:
     """What the keys of these controls end with: other data, other controls. Nothing of a file is in it."""
-    held = held_file()
+    held = session_file()
     if isinstance(source.origin, Uploaded):
         return f"file-{held.turn if held else 0}"
     return "generated" if isinstance(source.origin, Generated) else source.origin.key.replace(":", "-")

@@ -40,7 +40,7 @@ def day_of(stored: Stored) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") -> None:
+def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") -> None:
     """The released numbers, the button that publishes them, and the zip once they are; once in each place of a page."""
     if not (stored.published or admitted()):
         st.caption(NOT_YET)
@@ -60,7 +60,7 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") 
             st.caption("It may then be given to others. There is no way back.")
             # Until then no table of it offers itself as a file.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
-    for name in _asked_for(stored, about):
+    for name in _choose_file(stored, about):
         # A label may be NA: an empty cell alone is the missing one.
         frame = pd.read_csv(io.BytesIO(stored.files[name]), keep_default_na=False, na_values=[""])
         if "refused" in frame and frame["refused"].any():
@@ -75,7 +75,7 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") 
             draw_with_table(picture, key=f"release_counts-{about}", badge=badge, title=f"counts of {name}")
 
 
-def _asked_for(stored: Stored, about: str) -> list[str]:
+def _choose_file(stored: Stored, about: str) -> list[str]:
     """The file that is shown: the only one, or the one that is chosen."""
     names = list(stored.files)
     if len(names) > 1:
@@ -92,7 +92,7 @@ def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
         PROBLEM.value = str(problem)
 
 
-def others(ledger: Ledger, dataset_id: str, shown: int) -> None:
+def other_releases(ledger: Ledger, dataset_id: str, shown: int) -> None:
     """Every other release of these data, folded."""
     found = [each for each in ledger.stored(dataset_id) if each.entry != shown]
     if not found:
@@ -102,4 +102,4 @@ def others(ledger: Ledger, dataset_id: str, shown: int) -> None:
             titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in stored.body["parts"]))
             st.markdown(f"**{stored_sentence(stored)}** {titles}, {day_of(stored)}.")
             if st.toggle("Show", key=f"release_show-{stored.entry}"):
-                result(ledger, dataset_id, stored)
+                show_result(ledger, dataset_id, stored)

@@ -13,24 +13,24 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import cost, missing_column, other_format, refusal, too_wide
 from dprelease.requests.parts import Request
-from pages.data.fit import offer_fit
+from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import pick_source
-from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
 from pages.release.draw import (
     Drawing,
+    account_if_idle,
     confirm,
-    drawing,
-    rehearsed,
-    said_last,
-    settled,
-    unfinished,
+    current_drawing,
+    last_message,
+    show_rehearsal,
+    show_unfinished,
     waiting,
     waiting_for_another,
 )
-from pages.release.guests import guests, logged_in, published
-from pages.release.lent import lent_rows, opening
+from pages.release.login import account_bar, login_page, show_published
 from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
-from pages.release.results import day_of, others, result, stored_sentence
+from pages.release.request import DrawState, cap_mismatch, current_draw, page_query, request_another, request_of
+from pages.release.results import day_of, other_releases, show_result, stored_sentence
+from pages.release.shared_rows import shared_rows, sharing_button
 from pages.release.worker import busy, under_way
 from pages.shell.ledger.door import admitted, draw_token_field, has_login, role, why_closed
 from pages.shell.ledger.held import Account, account_in, compared, go_on, halted, ledger, rows_of
@@ -48,7 +48,7 @@ MAX_LINES = 6
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def releasing() -> None:
+def show_release() -> None:
     """Find the state that the ledger is in, and show it."""
     st.title("Release")
     problem = PROBLEM.pop()
@@ -57,24 +57,24 @@ def releasing() -> None:
     if role() is None:
         st.markdown("**Charged once, drawn once by the secure sampler, stored, and certified.**")
         if has_login():
-            guests()
+            login_page()
         else:
             st.info(why_closed())
             draw_token_field()
         return
     if has_login():
-        logged_in()
-    held = drawing()
+        account_bar()
+    held = current_drawing()
     found = ledger()
     if found is None and not admitted():
         st.info(NO_LEDGER)
         return
     if found is None:
         start_a_ledger()
-        st.caption(f"Its place: `{_place()}`")
+        st.caption(f"Its place: `{_ledger_place()}`")
         return
     with st.sidebar:
-        page = elsewhere()
+        page = page_query()
         source = page.source if page else pick_source(pairs=True, persons=True)
     if page:
         chip(source)
@@ -91,8 +91,8 @@ def releasing() -> None:
         tell_what_was_seen(account, source)
         _registered(found, account, source, held, page)
         if has_login() and isinstance(source.origin, Uploaded):
-            opening(account.registration, source.origin.table)
-    st.caption(f"The ledger is in `{_place()}`.")
+            sharing_button(account.registration, source.origin.table)
+    st.caption(f"The ledger is in `{_ledger_place()}`.")
 
 
 def _stopped() -> None:
@@ -102,7 +102,7 @@ def _stopped() -> None:
 
 def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage | None) -> None:
     """An analyst releases from rows that a steward opened, or from public ones; nobody compares a file of theirs."""
-    open_to_all = {each: rows for each in found.dataset_ids() if (rows := lent_rows(each)) is not None}
+    open_to_all = {each: rows for each in found.dataset_ids() if (rows := shared_rows(each)) is not None}
     public = None if isinstance(source.origin, Uploaded) else compared(source)
     if halted(source):
         _stopped()
@@ -117,7 +117,7 @@ def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage 
         _registered(found, account_in(found, chosen), source, held, page)
     elif not halted(source):
         st.info(NONE_OPEN)
-    published(found)
+    show_published(found)
 
 
 def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None, page: OnPage | None) -> None:
@@ -128,7 +128,12 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
     dataset_id = account.dataset_id
     st.header(f"Spent {spent_words(account.spent)}, left {account.spent.left.amount}")
     restored = restored_sentence(account.spent.copies_put_back)
-    told = (together(account.spent.budget), restored, _named(account), "" if source.provenance.is_private else PUBLIC)
+    told = (
+        budget_sentence(account.spent.budget),
+        restored,
+        _registration_sentence(account),
+        "" if source.provenance.is_private else PUBLIC,
+    )
     st.caption(" ".join(filter(None, told)))
     fixed = account.registration
     say_neighbours(fixed.neighbours, fixed.rows_a_person if fixed.person_column else 0)
@@ -139,16 +144,16 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
         return
     here = busy(dataset_id)
     if account.spent.begun and not here:
-        spent = settled(found, dataset_id)
+        spent = account_if_idle(found, dataset_id)
         if spent is None:
             waiting_for_another(found, dataset_id)
             return
         account = replace(account, spent=spent)
         for attempt in spent.begun:
-            unfinished(found, dataset_id, attempt)
+            show_unfinished(found, dataset_id, attempt)
     dead = {each.request_digest for each in account.spent.begun}
-    now = asked(found, dataset_id, first, set() if here else dead)
-    st.markdown(_words(now.request))
+    now = current_draw(found, dataset_id, first, set() if here else dead)
+    st.markdown(_request_words(now.request))
     if draw := under_way(dataset_id, now.request):
         waiting(draw)
         return
@@ -156,18 +161,18 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
         waiting_for_another(found, dataset_id)
         return
     if now.outcome is None:
-        _choose(found, account, source, first, now.request)
+        _choose_draw(found, account, source, first, now.request)
     else:
-        _known(found, account, now, first)
+        _show_outcome(found, account, now, first)
     if admitted():
-        others(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
+        other_releases(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
 
 
-def _choose(found: Ledger, account: Account, source: Source, first: Request, request: Request) -> None:
+def _choose_draw(found: Ledger, account: Account, source: Source, first: Request, request: Request) -> None:
     """States 3 to 5: nothing is charged before the last button."""
     table = rows_of(source)
     sentence = (
-        other_cap(source, account.registration)
+        cap_mismatch(source, account.registration)
         or missing_column(account.registration, request, table)
         or other_format(request, table)
         or ("" if admitted() else too_wide(account.registration, request, table))
@@ -177,10 +182,10 @@ def _choose(found: Ledger, account: Account, source: Source, first: Request, req
         st.warning(sentence)
         st.button("Charge and draw", disabled=True, key="release_charge_off")
         return
-    offer_fit(source, [part.reading for part in request.parts], key="release_fit")
-    if said := said_last(request):  # nothing was drawn: the ledger was busy, or cannot be written
+    offer_unfit_count(source, [part.reading for part in request.parts], key="release_fit")
+    if said := last_message(request):  # nothing was drawn: the ledger was busy, or cannot be written
         st.warning(said)
-    rehearsal = rehearsed(first)
+    rehearsal = show_rehearsal(first)
     if rehearsal is None:
         return
     st.markdown(rehearsal.sentence)
@@ -192,24 +197,24 @@ def _choose(found: Ledger, account: Account, source: Source, first: Request, req
     confirm(found, account.dataset_id, request, table, price=price, left=account.spent.left - price)
 
 
-def _known(found: Ledger, account: Account, now: Found, first: Request) -> None:
+def _show_outcome(found: Ledger, account: Account, now: DrawState, first: Request) -> None:
     """States 7 and 8."""
     outcome, price = now.outcome, cost(now.request, account.registration)
     if isinstance(outcome, Stored):
-        if said_last(now.request):
+        if last_message(now.request):
             st.success(stored_sentence(outcome))
         else:
             st.success(f"Drawn on {day_of(outcome)} as entry {outcome.entry}; seeing it again is free.")
-        result(found, account.dataset_id, outcome)
+        show_result(found, account.dataset_id, outcome)
     elif isinstance(outcome, Failed) and now.request.digest not in {one.request_digest for one in account.spent.begun}:
         st.error(outcome.sentence)  # of a draw that died and is not booked yet, it is said above
     st.button(
-        f"Draw another, {price}", key="release_again_button", on_click=once_more, args=(first, now.request.draw + 1),
-        help="Another draw of the same is another charge.",
+        f"Draw another, {price}", key="release_again_button", on_click=request_another,
+        args=(first, now.request.draw + 1), help="Another draw of the same is another charge.",
     )  # fmt: skip
 
 
-def together(budget: Price) -> str:
+def budget_sentence(budget: Price) -> str:
     """What the whole ledger promises of these data."""
     told = budget.private.document
     amount = f"({told['epsilon']}, {_power(told['delta'])})-private" if budget.delta else f"{told['epsilon']}-private"
@@ -224,14 +229,14 @@ def _power(text: str) -> str:
     return text
 
 
-def _named(account: Account) -> str:
+def _registration_sentence(account: Account) -> str:
     """What the ledger calls the rows, and for how many they count."""
     fixed, failures = account.registration, account.spent.machine_failures
     counted = f" {failures} draw{'s' * (failures > 1)} died of the machine, says the steward." if failures else ""
     return f"Registered as “{escaped(fixed.name)}”, n = {fixed.public_n:,}.{counted}"
 
 
-def _words(request: Request) -> str:
+def _request_words(request: Request) -> str:
     """What is released, a line for each question."""
     again = f", draw {request.draw}" if request.draw > 1 else ""
     lines = [
@@ -242,6 +247,6 @@ def _words(request: Request) -> str:
     return "  \n".join([*lines[:MAX_LINES], *more]) + again
 
 
-def _place() -> str:
+def _ledger_place() -> str:
 
     return str(default_folder())

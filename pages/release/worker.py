@@ -33,8 +33,8 @@ def submit(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: 
     with _lock:
         found = _under_way.get(key)
         if found is None:
-            found = _under_way[key] = _worker.submit(_drawn, ledger, dataset_id, request, table, by)
-    found.add_done_callback(partial(_done, key))  # outside: it runs here and now where the draw is done already
+            found = _under_way[key] = _worker.submit(_draw, ledger, dataset_id, request, table, by)
+    found.add_done_callback(partial(_remove, key))  # outside: it runs here and now where the draw is done already
     return found
 
 
@@ -50,13 +50,13 @@ def busy(dataset_id: str) -> bool:
         return any(held == dataset_id for held, _ in _under_way)
 
 
-def _done(key: tuple[str, str], over: Future[Outcome]) -> None:
+def _remove(key: tuple[str, str], over: Future[Outcome]) -> None:
     with _lock:
         if _under_way.get(key) is over:  # and not a newer draw of the same, which a failed one may have had
             del _under_way[key]
 
 
-def _drawn(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Outcome:
+def _draw(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Outcome:
     usual = sys.getswitchinterval()
     sys.setswitchinterval(STEP)
     try:

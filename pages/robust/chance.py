@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core import Floats
 from dplab.robust import FAR, Chances, Seen
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule, Wall, Words
-from pages.charts.words import percent, shortened
+from pages.charts.words import percent, short_numbers
 from pages.robust.words import nearly
 
 CURVES = ("theory", "other-0")
@@ -59,7 +59,7 @@ def chance_curve(
     """
     first = next(iter(curves.values()))
     marks: list[Mark] = []
-    table: dict[str, Sequence[float | None]] = {x.title: shortened(first.x)}
+    table: dict[str, Sequence[float | None]] = {x.title: short_numbers(first.x)}
     if len(first.silent):
         # Where the wall rises at once there is no room for the word, and little to say.
         label = "impossible" if first.silent[len(first.x) // 5] < 0.8 else ""
@@ -78,10 +78,10 @@ def chance_curve(
     for role, (name, curve) in zip(CURVES, curves.items(), strict=False):
         dash = "solid" if role == CURVES[0] else "dash"
         marks.append(Curve(role=role, name=name, x=curve.x, y=curve.answer, dash=dash))
-        table[f"chance of an answer{f', {name}' if len(curves) > 1 else ''}"] = shortened(curve.answer)
+        table[f"chance of an answer{f', {name}' if len(curves) > 1 else ''}"] = short_numbers(curve.answer)
     if len(first.silent):
-        table["most for whoever is never wrong"] = shortened(first.silent)
-        table["most for whoever may be wrong"] = shortened(first.anybody)
+        table["most for whoever is never wrong"] = short_numbers(first.silent)
+        table["most for whoever may be wrong"] = short_numbers(first.anybody)
     if threshold is not None:
         marks.append(Rule(role="quiet", x=threshold, label="half answer", dash="dash", line=2))
     if seen is not None and data:

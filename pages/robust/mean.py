@@ -16,7 +16,7 @@ from dplab.robust import TRIALS, mean_errors
 from dplab.sweep import EPSILON_GRID as EPSILONS
 from dprelease.requests.coverage import bounds
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
-from pages.data.upload import so_many as plural
+from pages.data.upload import plural as plural
 from pages.shell.asked import Asked
 from pages.shell.session import remembered
 

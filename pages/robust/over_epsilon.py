@@ -12,7 +12,7 @@ from dpcore.core import Floats, exactly
 from dpcore.mechanisms import entry
 from dplab.salaries import CURVE, EPSILONS, KEYS, AgainstEpsilon, Comparison, nearest
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
-from pages.charts.words import percent, rows, shortened, significant
+from pages.charts.words import percent, rows, short_numbers, significant
 
 AIR = 1.15
 """Room beyond the outermost dots, as a factor."""
@@ -81,7 +81,7 @@ def errors_over_epsilon(*, found: Comparison, epsilon: float) -> Picture:
             # Each smaller than the last: at 0 they are on the same spot.
             Dots(role=role, name=name, x=losses[known], y=y, size=14 - 3 * place, hover=hover),
         ]
-        table[name] = shortened(errors)
+        table[name] = short_numbers(errors)
     column = nearest(epsilon)
     near, mean = found.error[1:, column]
     return Picture(
@@ -225,11 +225,11 @@ def _over_epsilon(
     points = [int(np.argmin(np.abs(np.log(CURVE / at)))) for at in EPSILONS]
     table: dict[str, Sequence[Any]] = {
         "epsilon": list(EPSILONS),
-        names[0]: shortened(told.seen),
-        "from": shortened(told.low),
-        "to (95% confidence)": shortened(told.high),
-        f"{names[1]}, near": shortened(told.promise[points]),
-        "impossible below, near": shortened(told.wall[points]),
+        names[0]: short_numbers(told.seen),
+        "from": short_numbers(told.low),
+        "to (95% confidence)": short_numbers(told.high),
+        f"{names[1]}, near": short_numbers(told.promise[points]),
+        "impossible below, near": short_numbers(told.wall[points]),
     }
     if len(told.hard):
         name = f"{names[0]}, hard data"
@@ -244,5 +244,5 @@ def _over_epsilon(
                 hover=said(name, told.hard),
             )
         )
-        table[name] = shortened(told.hard)
+        table[name] = short_numbers(told.hard)
     return Picture(title=title, x=LOSSES, y=y, marks=marks, sentence=sentence, table=table)

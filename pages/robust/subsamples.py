@@ -12,7 +12,7 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
 from dplab.robust import Voters, chances_by_agreement, vote_runs, voters
 from pages.charts.picture import Axis, Picture
-from pages.charts.words import verbatim
+from pages.charts.words import as_code
 from pages.robust.accounts import planned_by_paper
 from pages.robust.chance import Place, chance_curve
 from pages.robust.runs import outcomes, votes
@@ -49,7 +49,7 @@ def subsamples(
     refusing = in_100(refused)
     head.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     head.markdown(
-        f"The whole data answer {verbatim(names[truth])}, and so do {nearly_percent(agreement)} of subsamples "
+        f"The whole data answer {as_code(names[truth])}, and so do {nearly_percent(agreement)} of subsamples "
         f"of {mechanism.rows:,} rows. :gray-badge[true] :blue-badge[simulated]"
     )
     left, right = first.columns(2)

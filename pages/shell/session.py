@@ -35,7 +35,7 @@ PAGE, LINKED = SessionKey[str | None]("page", None), SessionKey[set[str]]("linke
 CARRIED = SessionKey[dict[str, Any]]("carried", {})
 """The page that is shown, the keys of controls that stood in links, and what they held."""
 FILE, FILE_TURN = SessionKey[Any]("file", None), SessionKey("file_turn", 0)
-"""The held file (`pages.data.upload.HeldFile`), and the number of files that were brought."""
+"""The held file (`pages.data.upload.SessionFile`), and the number of files that were brought."""
 DATA = SessionKey("data", "")
 """The control that picks the data."""
 STEWARD_CHOICE, STEWARD_ENDED = SessionKey("steward_choice", False), SessionKey("steward_ended", False)

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Neighbours, Provenance
 from dpcore.data.sources import Source, Uploaded
 from pages.charts.palette import palette
-from pages.data.upload import HeldFile, held_file
+from pages.data.upload import SessionFile, session_file
 from pages.shell.browser import browser_tools
 from pages.shell.ledger.door import admitted
 from pages.shell.present import exclude_from_presentation
@@ -65,7 +65,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     """
     _spent.set(spent or SPENT)
     _warned.set(False)
-    held = (held_file(), upload())
+    held = (session_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in held)
     left, middle, right = st.columns([20, 10, 7.5] if private else [40, 0.1, 9], vertical_alignment="center")
     with right:
@@ -107,7 +107,7 @@ def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str =
     return " · ".join(part for part in (f"true: {data.provenance.kind}", made + drawn, private) if part)
 
 
-def may_show(data: Source | HeldFile) -> bool:
+def may_show(data: Source | SessionFile) -> bool:
     """The one gate before figures, numbers and labels made from data: open for public data, and for the steward.
 
     The steward of a user's own file is the user who says so; of rows that the server brings, only an admitted steward.

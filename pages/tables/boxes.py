@@ -19,11 +19,11 @@ from dpcore.mechanisms.intervals.box_errors import BoxErrors, box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
 from dpcore.queries.boxes import MAX_COLUMNS, RangeBoxes
 from dpcore.randomness import Preview
-from pages.charts.words import drawable, percent, rows
-from pages.charts.worst import Called
+from pages.charts.words import percent, printable_labels, rows
+from pages.charts.worst import TrialNouns
 from pages.data.declare import declared_columns
-from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
-from pages.data.upload import held_file
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data, show_credit
+from pages.data.upload import session_file
 from pages.marginals.promise import Promised, beside, heading
 from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this, settings
@@ -58,11 +58,11 @@ def boxes(beside: DeltaGenerator) -> None:
 
 def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
     """Everything that is asked; None while fewer than two columns are picked."""
-    held = held_file()
+    held = session_file()
     declared = declared_columns(held)[0] if held and not held.by_person else None
     # Labels have no order in which a range of them would mean something.
     own = [column.name for column in declared.used if is_number(column.on)] if declared else []
-    chosen = choose(
+    chosen = choose_data(
         "Rows of numbers",
         {key: sample(key).title for key in BOXED},
         key="boxes-of",
@@ -86,7 +86,7 @@ def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
         rows = Source(origin=held.origin, reading=mine.whole(*picked))
     else:
         rows = ranges_of(chosen, *picked)
-        credit(rows)
+        show_credit(rows)
     source = drawn_always(rows, relation)
     queries = RangeBoxes(domain=source.on(Product))
     return Asked(
@@ -138,7 +138,7 @@ def _shown(asked: Asked[RangeBoxes], head: DeltaGenerator) -> None:
                 details=bound.statement,
                 looked_at=f"all {queries.count:,} boxes of the batch",
                 dots=f"Boxes begin and end at {queries.marks + 1} evenly spread places of each column.",
-                called=Called(query="box", over="all boxes"),
+                called=TrialNouns(query="box", over="all boxes"),
                 badge=asked.badge(),
             ),
             memory=memory,
@@ -155,7 +155,9 @@ def _worst(errors: BoxErrors) -> Generator[float, None, Floats]:
 def _one_box(queries: RangeBoxes, errors: BoxErrors, *, n: int) -> None:
     """A range of each column; the true answer and the released one."""
     ranges = []
-    for place, (name, kind) in enumerate(zip(drawable(queries.domain.names), queries.domain.columns, strict=True)):
+    for place, (name, kind) in enumerate(
+        zip(printable_labels(queries.domain.names), queries.domain.columns, strict=True)
+    ):
         marks = queries.places[place].tolist()
         words = [kind.ends(mark, mark)[0] for mark in marks[:-1]]
         words.append(kind.ends(marks[-1] - 1, marks[-1] - 1)[1])

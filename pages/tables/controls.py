@@ -16,8 +16,8 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
 from dpcore.queries.marginals import Marginals
 from pages.data.declare import declared_columns
-from pages.data.picker import OWN_FILE, choose, credit
-from pages.data.upload import held_file
+from pages.data.picker import OWN_FILE, choose_data, show_credit
+from pages.data.upload import session_file
 from pages.shell.asked import Asked
 from pages.shell.controls import Value, check_choice, choice, control, epsilon_bar, neighbours, seed
 from pages.shell.private.chip import drawn_always
@@ -71,9 +71,9 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
         bar: where ε goes.
     """
     with beside:
-        held = held_file()
+        held = session_file()
         own = declared_columns(held)[0] if held else None
-        key = choose(
+        key = choose_data(
             "Rows of several attributes",
             SURVEYS,
             key="tables-of",
@@ -100,7 +100,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
             )
         )
         if not mine:
-            credit(every)
+            show_credit(every)
         method = choice(
             "Method",
             {name: title for name, title in METHODS.items() if yes_no or name != "fourier-tables"},

@@ -13,7 +13,7 @@ from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
 from dpcore.queries.marginals import Set
 from dplab.tables import PREVIEWS, TRIALS
 from pages.charts.words import percent, significant
-from pages.charts.worst import Called
+from pages.charts.worst import TrialNouns
 from pages.marginals.promise import Promised, beside, heading
 from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
@@ -163,7 +163,7 @@ def _promise(shown: Shown) -> None:
             looked_at=f"all {count:,} cells of all {len(shown.truth):,} tables",
             dots="Tables are as measured, before anything is done to them: that is what the promise is about."
             f"{afterwards}",
-            called=Called(query="cell", over="all cells, as measured"),
+            called=TrialNouns(query="cell", over="all cells, as measured"),
             badge=asked.badge(),
         ),
         memory=shown.memory,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pages.charts.picture import Dots, Picture, numbers
-from pages.charts.plotly import BELOW, Drawn
+from pages.charts.plotly import BELOW, PlotlyFigure
 
 WIDTH = 470
 """Pixels between the axes of a lesson on a screen of 1280."""
@@ -21,7 +21,7 @@ Box = tuple[float, float, float, float]
 """Left, right, top, bottom in pixels from the upper left corner between the axes."""
 
 
-def overlaps(picture: Picture, drawn: Drawn) -> list[str]:
+def overlaps(picture: Picture, drawn: PlotlyFigure) -> list[str]:
     """Which words lie on others or on the axis below."""
     height = _height(picture, drawn)
     words = [(each["text"], _box(each, drawn, height)) for each in drawn.layout["annotations"]]
@@ -29,7 +29,7 @@ def overlaps(picture: Picture, drawn: Drawn) -> list[str]:
     return found + [f"“{text}” lies on the axis" for text, box in words if box[3] > height + NEAR]
 
 
-def on_dots(picture: Picture, drawn: Drawn) -> list[str]:
+def on_dots(picture: Picture, drawn: PlotlyFigure) -> list[str]:
     """Which words hide a dot."""
     height = _height(picture, drawn)
     words = [(each["text"], _box(each, drawn, height)) for each in drawn.layout["annotations"]]
@@ -43,12 +43,12 @@ def on_dots(picture: Picture, drawn: Drawn) -> list[str]:
     return found
 
 
-def _height(picture: Picture, drawn: Drawn) -> float:
+def _height(picture: Picture, drawn: PlotlyFigure) -> float:
     """Pixels from the axis below to the upper edge."""
     return float(picture.height - drawn.layout["margin"]["t"] - BELOW)
 
 
-def _box(words: dict[str, Any], drawn: Drawn, height: float) -> Box:
+def _box(words: dict[str, Any], drawn: PlotlyFigure, height: float) -> Box:
     """Where words of the layout stand."""
     size, lines = words["font"]["size"], words["text"].split("<br>")
     wide = max(map(len, lines)) * size * (BOLD if words["font"]["weight"] > 400 else LETTER)
@@ -60,7 +60,7 @@ def _box(words: dict[str, Any], drawn: Drawn, height: float) -> Box:
     return left, left + wide, top, top + high
 
 
-def _place(words: dict[str, Any], drawn: Drawn, side: str, length: float) -> float:
+def _place(words: dict[str, Any], drawn: PlotlyFigure, side: str, length: float) -> float:
     """Pixels from the left or from below; on a logarithmic axis words have the exponent."""
     if words[f"{side}ref"] == "paper":
         return float(words[side]) * length
@@ -68,7 +68,7 @@ def _place(words: dict[str, Any], drawn: Drawn, side: str, length: float) -> flo
     return float((words[side] - start) / (end - start) * length)
 
 
-def _along(value: float, drawn: Drawn, side: str, length: float) -> float:
+def _along(value: float, drawn: PlotlyFigure, side: str, length: float) -> float:
     """The same of a mark's value."""
     axis = drawn.layout[f"{side}axis"]
     start, end = axis["range"]

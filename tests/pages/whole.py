@@ -8,17 +8,17 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from pages.charts.axes import reach
+from pages.charts.axes import axis_range
 from pages.charts.palette import DARK, LIGHT
 from pages.charts.picture import Band, Bars, Dots, Heat, Mark, Outline, Picture, numbers
-from pages.charts.plotly import Drawn, render
-from pages.charts.roles import look
+from pages.charts.plotly import PlotlyFigure, render
+from pages.charts.roles import style_for
 
 BACKGROUND = {"ink", "quiet", "paper", "impossible", "vacuous", "error"}
 """Roles of what is written or lies behind the data."""
 
 
-def valid(picture: Picture, *, badge: str = "badge of this picture", dark: bool = False) -> Drawn:
+def valid(picture: Picture, *, badge: str = "badge of this picture", dark: bool = False) -> PlotlyFigure:
     """The picture as drawn, which Plotly and JSON take: nothing in it is markup or no number."""
     found = render(picture, badge=badge, dark=dark)
     layout = {name: value for name, value in found.layout.items() if name != "uirevision"}
@@ -41,10 +41,10 @@ def whole(picture: Picture) -> Picture:
     assert len(picture.frame()) == len(next(iter(picture.table.values())))
     roles = {mark.role for mark in picture.marks} - BACKGROUND
     for colours in (LIGHT, DARK):
-        assert len({look(role, colours).colour for role in roles}) == len(roles), roles
+        assert len({style_for(role, colours).colour for role in roles}) == len(roles), roles
     every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
     for axis, across in ((picture.x, True), (picture.y, False)):
-        low, high = reach(axis, every, across=across)
+        low, high = axis_range(axis, every, across=across)
         for mark in every:
             for values in _places(mark, across=across):
                 known = numbers(values)[np.isfinite(numbers(values))]

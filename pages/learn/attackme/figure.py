@@ -10,7 +10,7 @@ from dpcore.core import Booleans, Floats, rounded_up
 from dplab.limits.typed_bits import LOSSES, AnswersFound, best_possible
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
-from pages.learn.pictures import crossed, guessed, here, lesson_picture, runs, wall
+from pages.learn.pictures import as_crosses, epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
 
 WORDS = 3.6
 """People for whom there would be room beside the last one: the words of the line at one half stand there."""
@@ -37,7 +37,7 @@ def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
         marks=[
             Rule(role="quiet", y=0.5, dash="dash", label="above: “yes”"),
             dots(right, role="released", name="right"),
-            crossed(dots(~right, role="ink", name="wrong")),
+            as_crosses(dots(~right, role="ink", name="wrong")),
         ],
         sentence=f"{int(right.sum())} of {len(truth)} secret answers are right after rounding at one half.",
     )
@@ -59,12 +59,12 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
         ),
         y=Axis(title="share of answers found", low=0.4, high=1.05, form=".0%", ticks=(0.5, 0.75, 1)),
         marks=[
-            wall(grid, best, end=1.05, label="impossible on average, fair coins", corner="top left"),
+            impossible_side(grid, best, end=1.05, label="impossible on average, fair coins", corner="top left"),
             Curve(role="theory", name="the best attacker", x=grid, y=best),
             runs("this attacker, middle 90% of runs", losses, shares),
             Rule(role="quiet", y=0.5, label="coin flips", below=True),
-            guessed(y=guess),
-            *([] if epsilon is None else [here(epsilon)]),
+            guess_rule(y=guess),
+            *([] if epsilon is None else [epsilon_rule(epsilon)]),
         ],
         sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average, and of fair coins no "
         f"attack more than {rounded_up(100 * float(best_possible(np.array([1.0]))[0]))}%; "

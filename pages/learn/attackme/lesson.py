@@ -49,7 +49,7 @@ def lesson() -> None:
         "Privacy loss ε of all counts together", typed_bits.LOSSES, 1.0, key="attack-me-epsilon", help_text=EPSILON
     )
     if SessionKey("attack-me-before", epsilon).setdefault(epsilon) != epsilon:  # whoever moves ε wants to see it work
-        kit.use({"attack-me-before": epsilon, "attack-me-counts": "noisy"})
+        kit.apply_settings({"attack-me-before": epsilon, "attack-me-counts": "noisy"})
     with place:
         noisy = choice("The counts are", {"exact": "exact", "noisy": "private"}, key="attack-me-counts") == "noisy"
     with kit.more():
@@ -68,7 +68,7 @@ def lesson() -> None:
     yes = int(bits.sum())
     with_noise = f"noise at ε = {exactly(epsilon)}" if noisy else "exact counts"
     badge = f"true: typed by you · simulated, preview sampler, seed {drawn}"
-    kit.told(
+    kit.show_result(
         f"With {with_noise}, least squares finds **{round(found.share * 16)} of 16** answers (always saying “"
         f"{'yes' if yes * 2 > 16 else 'no'}”: {max(yes, 16 - yes)}); you guessed {guess}. "
         f"{kit.SIMULATED}"
@@ -85,7 +85,7 @@ def lesson() -> None:
         kit.picture(shown, key="attackme_epsilon", badge=badge)
     first = " + ".join(f"x_{{{person}}}" for person in typed_bits.told(found, 0))
     best = float(typed_bits.best_possible(np.array([epsilon]))[0])
-    kit.why(
+    kit.theorem(
         r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         f"The first published count as the attacker reads it, one equation in sixteen unknowns, and there are "
         f"{typed_bits.GROUPS} of them: ${first} = {found.answers[0]:g}$.",

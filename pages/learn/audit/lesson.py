@@ -54,8 +54,8 @@ def _line_up() -> None:
         truth = "broken" if suspect.fault else "right"
         verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
         judged = "so it is" if guess == truth else "not so"
-        grade = f" “{ANSWERS[guess]}”: {judged}." if kit.graded() else ""
-        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
+        grade = f" “{ANSWERS[guess]}”: {judged}." if kit.has_current_guess() else ""
+        kit.show_result(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
     _pictures(found, epsilon=EPSILON)
     _theorem()
     kit.break_it(
@@ -89,7 +89,7 @@ def _own(entry: Entry) -> None:
     if found is not None:
         besides = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
         verdict = found.sentence_for_all if claim.gamma else found.sentence
-        kit.told(f"**{verdict}** {kit.SIMULATED}\n\n{besides}")
+        kit.show_result(f"**{verdict}** {kit.SIMULATED}\n\n{besides}")
     _pictures(found, epsilon=claim.epsilon, at_random=bool(claim.gamma))
     _theorem()
     kit.break_it("Fourteen programs, and not all keep their promise.", "Catch the cheat", {"audit-of": CHEAT})
@@ -143,7 +143,7 @@ def _pictures(found: Audit | None, *, epsilon: float, at_random: bool = False) -
 
 def _theorem() -> None:
     """What one event shows."""
-    kit.why(
+    kit.theorem(
         r"p\le e^{\varepsilon}q+\delta\ \Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}",
         "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
         "cut, and half is counted: whoever counts had no say in what is counted.",

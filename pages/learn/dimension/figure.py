@@ -11,7 +11,7 @@ from dpcore.limits.attacks.shattering import Shattering
 from dplab.limits.class_worth import MAX_ROWS, Worth
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
 from pages.charts.words import percent, significant
-from pages.learn.pictures import curves, lesson_picture, wall
+from pages.learn.pictures import curves, impossible_side, lesson_picture
 
 MAX_QUESTIONS, MAX_POINTS = 32, 32
 """That are drawn."""
@@ -31,8 +31,8 @@ def matrix(*, weights: Floats, found: Shattering) -> Picture:
         found: its shattered set.
     """
     points, queries = found.points.tolist(), found.queries.tolist()
-    rows = _drawn(len(weights), queries, MAX_QUESTIONS)
-    columns = sorted(_drawn(weights.shape[1], points, MAX_POINTS))
+    rows = _choose_places(len(weights), queries, MAX_QUESTIONS)
+    columns = sorted(_choose_places(weights.shape[1], points, MAX_POINTS))
     every = math.ceil(len(columns) / NAMED_POINTS)
     names = [str(column + 1) if place % every == 0 else "" for place, column in enumerate(columns)]
     marked = np.array(
@@ -108,7 +108,7 @@ def _shattered(found: Shattering) -> str:
     )
 
 
-def _drawn(number: int, first: list[int], most: int) -> list[int]:
+def _choose_places(number: int, first: list[int], most: int) -> list[int]:
     """As many places of ``number`` as are drawn: the first ones named, then others."""
     named = list(dict.fromkeys(first))[:most]
     others = [place for place in range(number) if place not in set(named)][: most - len(named)]
@@ -144,7 +144,7 @@ def worst_errors(worth: Worth, *, dimension: int) -> Picture:
         ),
         marks=[
             Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right"),
-            *([] if forbidden is None else [wall(rows, forbidden, end=FLOOR, corner="bottom left")]),
+            *([] if forbidden is None else [impossible_side(rows, forbidden, end=FLOOR, corner="bottom left")]),
             Curve(role="theory", name=f"net mechanism, {worth.questions:,} questions", x=rows, y=worth.promised),
             *curves(rows, known),
         ],

@@ -35,7 +35,7 @@ EXAMPLE = """0.9, 0.2, 0.5, 0.1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked:
+class QuestionClass:
     """A class to look at.
 
     Attributes:
@@ -66,7 +66,7 @@ def lesson() -> None:
     )
     titles = {key: f"“{each.title}”" for key, each in CLASSES.items()} | {OWN: "My own matrix"}
     chosen = choice("Class of questions", titles, key="dimension-class", default="intervals")
-    asked = _own() if chosen == OWN else _named(chosen)
+    asked = _own_class() if chosen == OWN else _named_class(chosen)
     weighed = asked is not None and not np.isin(asked.weights, (0.0, 1.0)).all()
     scale = (
         stops(
@@ -97,7 +97,7 @@ def lesson() -> None:
     found = with_progress(
         f"limits-dimension|{asked.key}|{scale}", lambda: _search(asked.weights, scale), label="Looking at every set."
     )
-    kit.told(f"**{found.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
+    kit.show_result(f"**{found.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
     if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
         kit.picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
     else:
@@ -115,9 +115,9 @@ def lesson() -> None:
             badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
         )
     bound = worth.hidden_half(found, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA)
-    kit.why(
+    kit.theorem(
         r"2^d\le|C|\le\sum_{i\le d}\binom{|U|}{i}",
-        *([_told(asked, found, scale)] if kit.revealed() else []),
+        *([_dimension_sentence(asked, found, scale)] if kit.revealed() else []),
         *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
         proved="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
@@ -127,13 +127,13 @@ def lesson() -> None:
     kit.break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})
 
 
-def _named(key: str) -> Asked:
+def _named_class(key: str) -> QuestionClass:
     """A class by name, at a size."""
     named = CLASSES[key]
     most = min(LARGEST, named.largest)
     with on_stage("slider"):
         size = whole(named.size.capitalize(), 1, most, min(4, most), key=f"dimension-{key}")
-    return Asked(
+    return QuestionClass(
         title=f"“{named.title}”",
         weights=named.example(size).astype(np.float64),
         known=named.dimension(size),
@@ -142,7 +142,7 @@ def _named(key: str) -> Asked:
     )
 
 
-def _own() -> Asked | None:
+def _own_class() -> QuestionClass | None:
     """A class that is written here or brought as a file; a sentence where it is none. It is in no link."""
     written = st.text_area(
         "A line for each question, a number from 0 to 1 for each point",
@@ -163,7 +163,7 @@ def _own() -> Asked | None:
         st.error(str(problem))
         return None
     st.caption("A class of questions is not about anybody: nothing here costs privacy. It stays in this session.")
-    return Asked(
+    return QuestionClass(
         title="you wrote",
         weights=weights,
         known=None,
@@ -178,7 +178,7 @@ def _search(weights: Floats, scale: float | None) -> Generator[float, None, Shat
     return vc_dimension(weights) if scale is None else fat_shattering_dimension(weights, scale=scale)
 
 
-def _told(asked: Asked, found: Shattering, scale: float | None) -> str:
+def _dimension_sentence(asked: QuestionClass, found: Shattering, scale: float | None) -> str:
     """The dimension, its levels, and the numbers of questions it goes with."""
     questions, points = worth.different(asked.weights), asked.weights.shape[1]
     text = ""

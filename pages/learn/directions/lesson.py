@@ -69,8 +69,8 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
     else:
         promised = f"Where the margin is there, 95% of the releases are within **{percent_up(seen.worst)}**"
         told = promised if seen.promised.all() else f"{promised}; elsewhere {told}"
-    kit.told(f"{told}; you guessed {guess:g}%. {kit.SIMULATED}")
-    kit.why(
+    kit.show_result(f"{told}; you guessed {guess:g}%. {kit.SIMULATED}")
+    kit.theorem(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
         f"Here nothing is projected. {seen.counts} counts share ε; every direction is near one that is measured, and "
         f"only rows within {rounded_up(seen.margin)} of its plane can lie between the two. So a direction y with "
@@ -98,12 +98,12 @@ def _fewer(drawn: int) -> None:
     paper = printed(margin=0.5, alpha=0.1, dimensions=seen.before, beta=BETA, epsilon=1.0)
     kept = seen.dimensions.index(16)
     moved = significant(float(seen.products[kept].max()))
-    kit.told(
+    kit.show_result(
         f"Projected from {seen.before} to 16 dimensions, the worst of the pairs moves its inner product by **{moved}** "
         f"or more in one matrix of ten. The theorem promises nothing below T = **{seen.starts}**, more than the rows "
         f"had. {kit.SIMULATED}"
     )
-    kit.why(
+    kit.theorem(
         r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",
         "Two vectors at a time: Theorem 6.3 says it of one vector's squared length, and an inner product is a quarter "
         f"of the difference of two, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. "

@@ -14,16 +14,16 @@ from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import (
     OTHERS,
-    blind,
-    crossed,
+    as_crosses,
+    axis_floor,
+    blind_guess_rule,
     curves,
     epsilon_axis,
+    epsilon_rule,
     error_dots,
-    floored,
-    here,
+    impossible_side,
     lesson_picture,
     runs,
-    wall,
 )
 
 SHOWN = 32
@@ -55,7 +55,7 @@ def weights(seen: AttackedHalf, *, scale: float) -> Picture:
         marks=[
             dots("true", "secret half", "circle", seen.truth),
             dots(OTHERS[0], "the others", "square", ~seen.truth),
-            crossed(dots("ink", "the attacker is wrong", "", wrong)),
+            as_crosses(dots("ink", "the attacker is wrong", "", wrong)),
         ],
         sentence=f"The secret half's own query weighs its {points // 2} people {significant(2 * scale)} more than the "
         f"others, {around}; the attack on one release was wrong about {int(wrong.sum())} of {points} (×){part}.",
@@ -79,7 +79,7 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
         y=Axis(title="share of the half found", low=0.4, high=1.05, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
             runs("noise in every count, attacked", np.array(scales), shares, role="mechanism:identity"),
-            blind(),
+            blind_guess_rule(),
             Rule(role="ink", x=scale, label=f"γ = {exactly(scale)}"),
         ],
         sentence=f"The attack finds {first} of the secret half at γ = {scales[0]:g} and {last} at γ = {scales[-1]:g}: "
@@ -98,13 +98,13 @@ def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, me
     """
     paper, corrected, proved = map(significant, forbidden.at(epsilon))
     half, most = np.quantile(measured, (0.5, 1 - BETA), axis=1)
-    floor = floored(half, FLOOR)
+    floor = axis_floor(half, FLOOR)
     return lesson_picture(
         title="The error nobody can avoid",
         x=epsilon_axis(epsilon),
         y=Axis(title="worst error, rows", log=True, low=floor),
         marks=[
-            wall(forbidden.epsilon, forbidden.best, end=floor, corner="bottom left"),
+            impossible_side(forbidden.epsilon, forbidden.best, end=floor, corner="bottom left"),
             *curves(forbidden.epsilon, {"the paper's constant": forbidden.paper}),
             Curve(role="theory", name="corrected constant", x=forbidden.epsilon, y=forbidden.corrected),
             error_dots(
@@ -116,7 +116,7 @@ def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, me
                 role="mechanism:identity",
                 said=lambda error: f"{significant(error)} rows",
             ),
-            here(epsilon),
+            epsilon_rule(epsilon),
         ],
         sentence=f"At ε = {exactly(epsilon)} the paper's constant says {paper} rows, the corrected one {corrected}, "
         f"and following every step {proved} (for 95% of releases); of {points // 2} rows.",

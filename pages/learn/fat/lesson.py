@@ -62,8 +62,8 @@ def lesson() -> None:
         seed=drawn,
     )
     weak, strong = (percent(float(seen.shares[place].mean())) for place in (0, -1))
-    grade = f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. " if kit.graded() else ""
-    kit.told(
+    grade = f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. " if kit.has_current_guess() else ""
+    kit.show_result(
         f"{grade}**{weak}** is found at γ = 0.01, "
         f"**{strong}** at γ = 0.5. Noise is on people’s counts: a weak question weighs it as weakly as the secret. "
         f"{kit.SIMULATED}"
@@ -72,7 +72,7 @@ def lesson() -> None:
     bound = fat_shattering.error_bound(
         points=points, scale=scale, spread=spread, epsilon=loss, neighbours=neighbours, beta=BETA
     )
-    kit.why(
+    kit.theorem(
         r"s<2\gamma:\;(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
         "What shrinks with γ is only the error that gives protection.",
         f"{bound.statement} {bound.note} {kit.THEORY}",

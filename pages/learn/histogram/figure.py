@@ -8,7 +8,7 @@ from dpcore.core import Floats, exactly, rounded_down, rounded_up
 from dpcore.limits.bounds.minimax import Risks
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import significant
-from pages.learn.pictures import curves, epsilon_axis, guessed, here, lesson_picture, wall
+from pages.learn.pictures import curves, epsilon_axis, epsilon_rule, guess_rule, impossible_side, lesson_picture
 
 
 def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured: Floats) -> Picture:
@@ -31,7 +31,9 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
     )
     full = "1 full bar" if occupied == 1 else f"{occupied:,} full bars"
     marks = [
-        wall(seen.epsilons, seen.nobody, end=floor, corner="bottom left", label="impossible with the full promise"),
+        impossible_side(
+            seen.epsilons, seen.nobody, end=floor, corner="bottom left", label="impossible with the full promise"
+        ),
         Curve(role="mechanism:identity", name="noise in every bar (exact)", x=seen.epsilons, y=seen.identity),
         Curve(
             role="mechanism:sparse_histogram",
@@ -44,8 +46,8 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
         Curve(role="theory", name="paper, whole rows", x=seen.epsilons, y=np.where(seen.whole > 0, seen.whole, np.nan)),
         # Where no release errs, a logarithmic axis has no place for it: the sentence says so.
         *([_dot(epsilon, mean, half, floor)] if mean else []),
-        here(epsilon),
-        guessed(y=error / guess),
+        epsilon_rule(epsilon),
+        guess_rule(y=error / guess),
         Rule(role="quiet", y=2.0, label="2: no row right", below=True),
     ]
     ratio = f"{rounded_up(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"

@@ -61,14 +61,14 @@ def lesson() -> None:
     projected = errors("projected_histogram", full=occupied)
     at = int(np.argmin(np.abs(seen.epsilons - loss)))
     error, best = float(seen.identity[at]), float(seen.nobody[at])
-    kit.told(
+    kit.show_result(
         f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below "
         f"{rounded_down(best)}: a factor of **{rounded_up(error / best)}** at most; you guessed {guess:g}. "
         f"{kit.THEORY} On easier data, with {occupied:,} full bar{'s' * (occupied > 1)}: "
         f"{significant(float(projected.mean()))} by projecting to the nearest histogram. {kit.SIMULATED}"
     )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
-    kit.why(
+    kit.theorem(
         r"\inf_M\sup_D\;\mathbb{E}\,\bigl\lVert\hat h-h\bigr\rVert_1\;\ge\;c\,\frac{k}{\varepsilon n}",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),

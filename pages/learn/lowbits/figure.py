@@ -8,13 +8,13 @@ from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds.low_bits import Verdict
 from pages.charts.picture import Axis, Dots, Picture, Region, Words
 from pages.charts.words import percent
-from pages.learn.pictures import guessed, lesson_picture
+from pages.learn.pictures import guess_rule, lesson_picture
 
 ROOM = 0.8
 """A bar that ends beyond has its verdict at its other end."""
 
 
-def _beside(word: str, told: Verdict, place: int) -> Words:
+def _verdict_text(word: str, told: Verdict, place: int) -> Words:
     """A verdict beyond the end of its bar that has room: above the bar stand the words of the guess."""
     low, high = told.interval
     if high > ROOM:
@@ -54,8 +54,8 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
                     for (name, each), word in zip(samplers.items(), words, strict=True)
                 ],
             ),
-            guessed(x=guess),
-            *(_beside(word, each, place) for place, (word, each) in enumerate(zip(words, told, strict=True))),
+            guess_rule(x=guess),
+            *(_verdict_text(word, each, place) for place, (word, each) in enumerate(zip(words, told, strict=True))),
         ],
         sentence=f"From one such release the attacker tells the two counts apart in {percent(naive.success)} of "
         f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {exactly(epsilon)} allows "

@@ -49,16 +49,16 @@ def lesson() -> None:
         f"{kit.SIMULATED}"
     )
     if found.naive.broken:
-        kit.told(
+        kit.show_result(
             f"**Broken**: **{percent(found.naive.success)}** right guesses, where **{allowed}%** are allowed; "
             f"at least {percent_down(found.naive.interval[0])} but for one chance in a million. {certain}"
         )
     else:
-        kit.told(f"Not caught by this guess, and not private: {certain}")
+        kit.show_result(f"Not caught by this guess, and not private: {certain}")
     if kit.revealed():
         with kit.below():
-            _taken_apart(found)
-    kit.why(
+            _show_releases(found)
+    kit.theorem(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         "The secure sampler draws whole-number noise exactly: every whole number can come out of every count.",
         proved="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
@@ -71,7 +71,7 @@ def lesson() -> None:
     )
 
 
-def _taken_apart(found: low_bits.Attacked) -> None:
+def _show_releases(found: low_bits.Attacked) -> None:
     """Some textbook releases, and which counts can have led to them."""
     place = st.expander("Textbook releases, taken apart", key="lowbits_open", on_change="rerun")
     if not place.open:

@@ -13,7 +13,7 @@ from dpcore.limits.bounds.walk import MeasuredWalk, Walk
 from dplab.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import minus, percent, significant
-from pages.learn.pictures import OTHERS, guessed, lesson_picture, wall
+from pages.learn.pictures import OTHERS, guess_rule, impossible_side, lesson_picture
 
 BITS = Axis(title="bits of the grid", log=True, low=0.9, high=11_000, ticks=(1, 10, 100, 1000, 10_000))
 SHARES = (0, 0.25, 0.5, 0.75, 1)
@@ -76,11 +76,13 @@ def success(
         y=Axis(title="chance of the right median", low=0, high=1.15, form=".0%", ticks=SHARES),
         marks=[
             # Its words are not at the top: there the stable median's line would strike them through.
-            wall(chances.bits, np.exp(chances.most), end=1.15, corner="bottom right", label="impossible for δ = 0"),
+            impossible_side(
+                chances.bits, np.exp(chances.most), end=1.15, corner="bottom right", label="impossible for δ = 0"
+            ),
             *(Curve(role=ROLES[key], name=name, x=chances.bits, y=np.exp(each)) for key, (name, each) in logs.items()),
             *(_dots(MEASURED_BITS, each, key) for key, each in measured.items()),
             Rule(role="ink", x=bits, label="your grid"),
-            guessed(x=guess),
+            guess_rule(x=guess),
         ],
         sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
         f"2^{bits:,.0f} grid points the best chance of being right about the worst value that privacy loss "
@@ -95,11 +97,11 @@ def _dots(x: Integers | tuple[int, ...], seen: MeasuredWalk, key: str) -> Dots:
     return Dots(role=role, name=name, x=x, y=seen.chance, low=seen.low, high=seen.high, shape=shape)
 
 
-def _moved(n: int) -> Axis:
+def _walk_axis(n: int) -> Axis:
     return Axis(title="rows moved from 0 to v", low=0, high=n)
 
 
-def _thinned(length: int) -> Integers:
+def _thin(length: int) -> Integers:
     return np.unique(np.linspace(0, length - 1, min(length, MAX_STEPS)).round().astype(np.int64))
 
 
@@ -108,14 +110,14 @@ def _line(key: str, x: Integers, y: Floats, name: str) -> Curve:
     return Curve(role=ROLES[key], name=name, x=x, y=y)
 
 
-def climb(*, key: str, walk: Walk, bits: float) -> Picture:
+def walk_chances(*, key: str, walk: Walk, bits: float) -> Picture:
     """Chance of saying v on each data set of a mechanism's walk, as a power of ten; no line where it cannot happen."""
-    steps = _thinned(len(walk.log_chance))
+    steps = _thin(len(walk.log_chance))
     tens = walk.log_chance[steps] / math.log(10)
     start = log_chance(float(walk.log_chance[0])) if np.isfinite(tens[0]) else "exactly 0"
     return lesson_picture(
         title="The climb",
-        x=_moved(len(walk.log_chance) - 1),
+        x=_walk_axis(len(walk.log_chance) - 1),
         y=Axis(title="chance of v, power of ten"),
         marks=[_line(key, steps, np.where(np.isfinite(tens), tens, np.nan), walk.name)],
         sentence=f"From all rows at 0 to all at v, one row a step: {walk.name} says v with chance {start} at the start "
@@ -124,13 +126,13 @@ def climb(*, key: str, walk: Walk, bits: float) -> Picture:
     )
 
 
-def factors(*, key: str, walk: Walk) -> Picture:
+def walk_factors(*, key: str, walk: Walk) -> Picture:
     """By which factor each step multiplies the chance, as a power of e; a private step stays between -ε and ε."""
     ratios, loss = walk.ratios, exactly(walk.epsilon)
     finite = np.isfinite(ratios)
     # A thinned picture must not lose the largest step.
     largest = int(np.argmax(np.where(finite, np.abs(ratios), -1.0)))
-    steps = np.unique(np.append(_thinned(len(ratios)), largest))
+    steps = np.unique(np.append(_thin(len(ratios)), largest))
     steps = steps[finite[steps]]
     text = (
         f"Largest step: the chance is multiplied by e^{significant(float(ratios[largest]))}; privacy loss {loss} "
@@ -144,7 +146,7 @@ def factors(*, key: str, walk: Walk) -> Picture:
     end = 1.2 * float(np.abs([walk.epsilon, *ratios[steps]]).max())  # words stand beyond what ε allows
     return lesson_picture(
         title="Each step",
-        x=_moved(len(ratios)),
+        x=_walk_axis(len(ratios)),
         y=Axis(title="factor, power of e", low=-end, high=end),
         marks=[
             _line(key, steps + 1, ratios[steps], "each step"),
@@ -155,7 +157,7 @@ def factors(*, key: str, walk: Walk) -> Picture:
     )
 
 
-def measured_climb(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
+def measured_walk(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
     """How often binary search in real releases ended at v, on some of the walk's data sets."""
     moved = stops(n)
     middle = int(np.argmin(np.abs(moved - n / 2)))
@@ -163,7 +165,7 @@ def measured_climb(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
     grows = " is not built for medians, and its chance of v still grows" if seen.low[-1] > seen.high[0] else " says v"
     return lesson_picture(
         title="The climb",
-        x=_moved(n),
+        x=_walk_axis(n),
         y=Axis(title="releases that say v", low=0, high=1.04, form=".0%", ticks=SHARES),
         marks=[_dots(moved, seen, key)],
         sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells{grows}: "

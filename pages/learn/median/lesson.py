@@ -61,7 +61,7 @@ def lesson() -> None:
     at = medians.chances([bits], n=n, epsilon=loss, delta=delta)
     stable, able = (typeset(figure.log_chance(float(at.mechanisms[key][0]))) for key in ("stable", "exponential"))
     most = typeset(figure.log_chance(float(at.most[0]), at_most=True))
-    kit.told(
+    kit.show_result(
         f"The limit is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (
             f"values, short of the limit, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
@@ -72,7 +72,7 @@ def lesson() -> None:
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
     threshold, stability = median.stable_threshold(epsilon=loss, delta=delta), (n + 1) // 2
-    kit.why(
+    kit.theorem(
         r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\Rightarrow\min_v\Pr[v]<\tfrac12",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         "Change one row at a time until all rows hold *another* value: a private method may change its mind only a "
@@ -133,20 +133,20 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
             lambda: medians.measured_walk(n=n, epsilon=epsilon, seed=seed, key=key),
         )
         kit.picture(
-            figure.measured_climb(n=n, seen=seen, key=key),
+            figure.measured_walk(n=n, seen=seen, key=key),
             key="median_measured",
             badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
         )
-        kit.told(
+        kit.show_result(
             "Corollary 5.2: a search in an accurate release of intervals always ends at v, so on lines too long for n "
             f"and ε no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {kit.SIMULATED}"
         )
         return
     walk = medians.exact_walk(chosen, bits=bits, n=n, epsilon=epsilon, delta=delta)
     if steps:
-        kit.picture(figure.factors(key=chosen, walk=walk), key="median_steps", badge="exact theory")
+        kit.picture(figure.walk_factors(key=chosen, walk=walk), key="median_steps", badge="exact theory")
     else:
-        kit.picture(figure.climb(key=chosen, walk=walk, bits=bits), key="median_climb", badge="exact theory")
+        kit.picture(figure.walk_chances(key=chosen, walk=walk, bits=bits), key="median_climb", badge="exact theory")
 
 
 LESSON = kit.Lesson(

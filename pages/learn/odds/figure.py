@@ -8,7 +8,7 @@ from dpcore.core import exactly
 from dpcore.limits.bounds import odds
 from pages.charts.picture import Axis, Curve, Picture, Rule
 from pages.charts.words import percent, percent_up
-from pages.learn.pictures import epsilon_axis, epsilon_grid, guessed, here, lesson_picture, wall
+from pages.learn.pictures import epsilon_axis, epsilon_grid, epsilon_rule, guess_rule, impossible_side, lesson_picture
 
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 WIDE, TALL = 0.28, 0.08
@@ -27,20 +27,20 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
         x=Axis(title="belief before the release", low=0, high=1, form=".0%", ticks=QUARTERS),
         y=Axis(title="belief after it", low=0, high=1, form=".0%", ticks=QUARTERS),
         marks=[
-            wall(grid, high, end=1.0, label=impossible, corner="top left"),
-            wall(grid, low, end=0.0, label=impossible, corner="bottom right"),
+            impossible_side(grid, high, end=1.0, label=impossible, corner="top left"),
+            impossible_side(grid, low, end=0.0, label=impossible, corner="bottom right"),
             Curve(role="theory", name="at most", x=grid, y=high),
             Curve(role="quiet", name="unchanged", x=grid, y=grid, dash="dot"),
             Curve(role="theory", name="at least", x=grid, y=low, dash="dash"),
             Rule(role="ink", x=prior, label=f"before: {percent(prior)}"),
-            guessed(y=guess),
+            guess_rule(y=guess),
         ],
         sentence=f"{odds.told(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}."
-        f"{hole(delta)}",
+        f"{delta_sentence(delta)}",
     )
 
 
-def hole(delta: float) -> str:
+def delta_sentence(delta: float) -> str:
     """What a slack leaves open, in a sentence with a space before it; nothing without one."""
     if not delta:
         return ""
@@ -57,9 +57,9 @@ def guessing(*, prior: float, epsilon: float, delta: float) -> Picture:
         x=epsilon_axis(epsilon),
         y=Axis(title="chance of guessing right", low=0.45, high=1, form=".0%"),
         marks=[
-            wall(grid, best, end=1.0, label="impossible", corner="top left"),
+            impossible_side(grid, best, end=1.0, label="impossible", corner="top left"),
             Curve(role="theory", name="the best attacker", x=grid, y=best),
-            here(epsilon),
+            epsilon_rule(epsilon),
             Rule(role="quiet", y=before, label="without the release", below=True),
         ],
         sentence=f"Whoever knows everything else guesses right {percent(before)} of the time without the release, and "

@@ -34,16 +34,16 @@ def lesson() -> None:
     )
     badge = "exact theory: attacker knows all other rows, or rows are independent"
     most = float(odds.posterior_range([prior], epsilon=loss)[1][0])
-    kit.told(
+    kit.show_result(
         f"From {percents}% to at most **{rounded_up(100 * most)}%** likely; you guessed {guess}%. {kit.THEORY}"
-        f"{figure.hole(delta)}"
+        f"{figure.delta_sentence(delta)}"
     )
     if kit.pictures("odds", *VIEWS) == VIEWS[0]:
         shown = figure.belief(prior=prior, epsilon=loss, delta=delta, guess=guess / 100)
         kit.picture(shown, key="odds_belief", badge=badge)
     else:
         kit.picture(figure.guessing(prior=prior, epsilon=loss, delta=delta), key="odds_guess", badge=badge)
-    kit.why(
+    kit.theorem(
         r"\frac{\Pr[\text{you}\mid y]}{\Pr[\text{not you}\mid y]}\le e^{\varepsilon}\,"
         r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}",
         "It does **not** say that nothing is learned about people like you, nor does it mend bad odds. The ε "

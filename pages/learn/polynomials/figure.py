@@ -9,7 +9,7 @@ from dpcore.mechanisms.marginals.polynomials import Polynomial, target
 from dplab.limits.few_counts import NOTHING, Degrees, PredictedErrors
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent
-from pages.learn.pictures import OTHERS, guessed, lesson_picture
+from pages.learn.pictures import OTHERS, guess_rule, lesson_picture
 
 PLACES = 120
 MECHANISM, DIRECT = "mechanism:marginals-polynomial-gaussian", "mechanism:marginals-direct"
@@ -45,7 +45,7 @@ def biases(*, found: Degrees, bias: float, guess: int) -> Picture:
             ),
             Curve(role=OTHERS[0], name="the paper's (Chebyshev)", x=places, y=found.printed, dash="dash"),
             Rule(role="ink", y=bias, label=f"allowed: {percent(bias)}"),
-            guessed(x=guess),
+            guess_rule(x=guess),
         ],
         sentence=f"To be within {percent(bias)} of “any of {found.width} attributes” degree {needed} is enough, "
         + (f"and by the paper's polynomial {printed}" if printed else "and the paper's polynomial never is")

@@ -59,14 +59,14 @@ def lesson() -> None:
     else:
         shown = figure.against_rows(found=seen, width=width, attributes=attributes)
         kit.picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")
-    kit.told(
+    kit.show_result(
         f"Degree **{needed}** of {width} is enough: {significant(counts)} noisy counts of at most {needed} attributes "
         f"answer {significant(found.queries)} questions, **{significant(found.queries / counts)}** times as many; you "
         f"guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}, "
         f"δ = {exactly(delta)}), "
         f"{_rows(seen.polynomial, bias)}. {kit.THEORY}"
     )
-    kit.why(
+    kit.theorem(
         r"\deg p=O\bigl(\sqrt k\,\ln\tfrac1\gamma\bigr)",
         "Averaged over the rows, p of how many of the k attributes a row has is a sum of counts “all of these i”, i up "
         f"to t. Give each of those noise once, and every question is answered by adding up. C(d, 1) + … + C(d, t) = "

@@ -12,13 +12,13 @@ from dpcore.limits.bounds.distributional import Separation
 from dpcore.limits.bounds.net_samples import reaching
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
-from pages.learn.pictures import guessed, lesson_picture
+from pages.learn.pictures import guess_rule, lesson_picture
 
 LONG = 20.0
 """Losses from here on need equal factors: else nothing could be seen at loss 1."""
 
 
-def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, guess: float) -> Picture:
+def separation(*, apart: Separation, net: Floats, n: int, limit: float | None, guess: float) -> Picture:
     """Chance that two samples are told apart with at least so much loss; one row alone never costs more than ε.
 
     Args:
@@ -49,7 +49,7 @@ def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, g
             ),
             Rule(role="ink", x=apart.epsilon, label=f"one row: never above {rounded_up(apart.epsilon)}"),
             Rule(role="quiet", x=1.0, label="loss 1"),
-            guessed(y=guess, label="your guess, at loss 1"),
+            guess_rule(y=guess, label="your guess, at loss 1"),
         ],
         sentence=f"Two samples of {n:,} rows from the same population are told apart with a loss of 1 or more in "
         f"{percent(apart.far)} of all pairs (you guessed {percent(guess)}){tends}; one row alone costs "
@@ -64,7 +64,7 @@ def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, g
     return replace(shown, table=table)
 
 
-def needed(*, rows: Sequence[int], epsilons: Sequence[float], beta: float) -> Picture:
+def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: float) -> Picture:
     """The largest ε with which a net mechanism may hide which sample it saw, against n, beside 1/√n.
 
     Args:

@@ -48,13 +48,13 @@ def lesson() -> None:
     if kit.pictures("population", *VIEWS) == VIEWS[1]:
         measured = [_pairs(each).most_epsilon(loss=1.0, beta=BETA) for each in ROWS]
         kit.picture(
-            figure.needed(rows=ROWS, epsilons=measured, beta=BETA),
+            figure.needed_epsilon(rows=ROWS, epsilons=measured, beta=BETA),
             key="population_needed",
             badge=f"simulated: {PAIRS} pairs of samples each, seed 1",
         )
     else:
-        _apart(apart, net, n=n, loss=loss, guess=guess)
-    kit.told(
+        _show_separation(apart, net, n=n, loss=loss, guess=guess)
+    kit.show_result(
         f"In **{percent(apart.far)}** of all pairs some output is e times likelier, or more, under one sample than "
         f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism, which releases a few "
         f"made-up rows that answer alike, has a loss of {rounded_down(float(np.median(net)))} or more in half of them. "
@@ -67,7 +67,7 @@ def lesson() -> None:
         text = (
             f"{wanders}, and the ruler's length is {apart.modulus}: with more rows the folded answers would be freer."
         )
-    kit.why(
+    kit.theorem(
         r"m=\tfrac2\varepsilon\ll\sqrt n:\;\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
         f"{text} {kit.THEORY}",
         distributional_words(apart, net, n=n),
@@ -90,14 +90,14 @@ def _pairs(n: int) -> net_samples.NetPairs:
     )
 
 
-def _apart(apart: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
+def _show_separation(apart: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
     """How clearly two samples are told apart."""
     try:
         limit = distributional.limit_far(loss)
     except ParameterError:
         limit = None
     kit.picture(
-        figure.told_apart(apart=apart, net=net, n=n, limit=limit, guess=guess / 100),
+        figure.separation(apart=apart, net=net, n=n, limit=limit, guess=guess / 100),
         key="population_apart",
         badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
     )

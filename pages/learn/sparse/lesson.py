@@ -72,7 +72,7 @@ def lesson() -> None:
         if found.spared and random
         else f"both are the same: empty cells may stay empty from {needed:,} rows on"
     )
-    kit.told(
+    kit.show_result(
         f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker one: "
         f"{gain}; you guessed {guess:g}. {kit.SIMULATED}"
     )
@@ -155,7 +155,7 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         f"{WIDE[1] // WIDE[0]} times as many cells cost {loss_growth(WIDE, (few, many))}. "
         f"{kit.SIMULATED}"
     )
-    kit.why(
+    kit.theorem(
         r"2k\le\gamma n\;\Longrightarrow\;\lVert\hat\theta-\theta\rVert_1=O_P\bigl(\tfrac{r}{\varepsilon n}\bigr)",
         f"k = {cells} cells, n = {rows:,} rows, both public. One of two given rows is alone in its cell with chance at "
         f"most 2k/n = {rounded_up(paper)} (the paper), or {rounded_up(min(1.0, sharper))} (sharper, the "

@@ -11,9 +11,9 @@ from dpcore.core import Booleans, Floats, rounded_down
 from dplab.limits.subset_sums import SharesFound
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
-from pages.learn.pictures import OTHERS, crossed, guessed, lesson_picture, runs
+from pages.learn.pictures import OTHERS, as_crosses, guess_rule, lesson_picture, runs
 
-ASKED = (50, 100, 200, 500, 1000, 2000)
+QUESTION_TICKS = (50, 100, 200, 500, 1000, 2000)
 """Numbers of questions that are named."""
 SHOWN = 60
 """People of one attack that are drawn."""
@@ -42,7 +42,7 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
         marks=[
             Rule(role="quiet", y=0.5, dash="dash"),
             *(dots(truth == bool(bit), role=OTHERS[bit], name=words[bit]) for bit in (0, 1)),
-            crossed(dots(~right, role="ink", name="wrong after rounding")),
+            as_crosses(dots(~right, role="ink", name="wrong after rounding")),
         ],
         caption=f"A bit of 1 means “{words[1]}”{part}.",
         sentence=f"One attack: {percent(float(right.mean()))} of {people} secret bits are right after rounding at one "
@@ -75,7 +75,7 @@ def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind
             runs("attack, measured", x, seen.by_noise, share=1.0),
             Rule(role="quiet", y=blind, label=f"always the commoner bit: {percent(blind)}"),
             Rule(role="ink", x=error / root, label=f"±{error}, {significant(error / root)} √n"),
-            guessed(y=guess),
+            guess_rule(y=guess),
         ],
         sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds {percent(found)} of "
         f"the bits (you guessed {percent(guess)}). A private curator cannot promise errors below "
@@ -93,7 +93,7 @@ def by_questions(*, seen: SharesFound, people: int, error: int, asked: int) -> P
             title="questions",
             log=True,
             form=",",
-            ticks=ASKED,
+            ticks=QUESTION_TICKS,
             low=min(grid[0], people) * 0.9,
             high=max(grid[-1], people) * 1.1,
         ),

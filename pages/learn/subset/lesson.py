@@ -78,7 +78,7 @@ def lesson() -> None:
     attacks = seen.by_noise[int(np.argmin(np.abs(seen.errors - error)))]
     usual = float(attacks.mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
-    kit.told(
+    kit.show_result(
         f"One attack finds **{percent(share)}** of the {people} secret bits ("
         f"{'' if method == 'squares' else 'least squares '}{percent(usual)} on average; always the "
         f"commoner bit: {percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
@@ -106,7 +106,7 @@ def lesson() -> None:
         f"limits-curator|{key}|{loss}",
         lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
     )
-    kit.why(
+    kit.theorem(
         r"\#\{\text{wrong bits}\}\le\frac{4mE^2}{s^2}",
         f"{bound.statement} {kit.THEORY}",
         f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "

@@ -10,20 +10,20 @@ from dpcore.core import Booleans, Floats, exactly
 from dpcore.limits.attacks.halves import TwoWorlds
 from dpcore.mechanisms import catalogue
 from dplab.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, Walls
-from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule, nothing
+from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule, empty_picture
 from pages.charts.words import percent, percent_down, percent_up, rows_up, significant
 from pages.learn.pictures import (
     OTHERS,
-    blind,
-    crossed,
+    as_crosses,
+    axis_floor,
+    blind_guess_rule,
     epsilon_axis,
+    epsilon_rule,
     error_dots,
-    floored,
-    guessed,
-    here,
+    guess_rule,
+    impossible_side,
     lesson_picture,
     runs,
-    wall,
 )
 
 SHOWN = 48
@@ -38,7 +38,7 @@ def one_run(attack: Attack) -> Picture:
     """The released rows of every point, which of them are in the secret half, and what the attacker says."""
     title = "One release, one attack"
     if attack.refused:
-        return nothing(title=title, said="The mechanism refused: there is nothing to reconstruct from.")
+        return empty_picture(title=title, said="The mechanism refused: there is nothing to reconstruct from.")
     truth, released, chosen = attack.truth, attack.released, attack.chosen
     points, found = len(truth), int((truth & chosen).sum())
     said = [
@@ -61,7 +61,7 @@ def one_run(attack: Attack) -> Picture:
         marks=[
             dots("true", "in the secret half", "circle", truth),
             dots(OTHERS[0], "not in it", "square", ~truth),
-            crossed(dots("ink", "the attacker is wrong", "", truth != chosen)),
+            as_crosses(dots("ink", "the attacker is wrong", "", truth != chosen)),
             Curve(
                 role="quiet",
                 name="the attacker takes what is above",
@@ -133,7 +133,7 @@ def _spread_out(place: int) -> Floats:
     return np.array(EPSILONS) * 1.05 ** (place % 5 - 2)
 
 
-def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, guess: float) -> Picture:
+def shares_found(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, guess: float) -> Picture:
     """Mean share found against ε, dots with the middle 90% of the runs; above the curve no private method can be.
 
     Args:
@@ -154,11 +154,11 @@ def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilo
         x=epsilon_axis(epsilon),
         y=Axis(title="share of the half found", low=least, high=1.2, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
-            wall(walls.epsilon, walls.share, end=1.2, corner="top left"),
+            impossible_side(walls.epsilon, walls.share, end=1.2, corner="top left"),
             *marks,
-            blind(),
-            guessed(y=guess),
-            here(epsilon),
+            blind_guess_rule(),
+            guess_rule(y=guess),
+            epsilon_rule(epsilon),
         ],
         sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[seen.keys[0]]} find "
         f"{percent(float(seen.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a private "
@@ -178,7 +178,7 @@ def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon
         n: rows.
     """
     half, most = seen.within(0.5), seen.within(1 - BETA)
-    floor = floored(half, FLOOR)
+    floor = axis_floor(half, FLOOR)
     marks = [
         error_dots(
             titles[key],
@@ -197,7 +197,7 @@ def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon
         x=epsilon_axis(epsilon),
         y=Axis(title="worst error, share of n", log=True, low=floor, form="~p", rows=n),
         marks=[
-            wall(walls.epsilon, walls.error, end=floor, corner="bottom left"),
+            impossible_side(walls.epsilon, walls.error, end=floor, corner="bottom left"),
             *marks,
             Rule(role="ink", y=0.5, label="releasing nothing: 50%"),
         ],

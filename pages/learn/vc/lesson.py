@@ -73,13 +73,13 @@ def lesson() -> None:
     )
     forbidden = walls(epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=seen.delta)
     shares = {key: float(seen.shares[place, near(loss)].mean()) for place, key in enumerate(seen.keys)}
-    kit.told(
+    kit.show_result(
         f"Exact counts give **{percent(shares[NOISE_FREE])}** of the secret back. {titles[chosen]} at "
         f"ε = {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {kit.SIMULATED}"
     )
     if chosen_picture == VIEWS[0]:
         kit.picture(
-            figure.recovered(seen=seen, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100),
+            figure.shares_found(seen=seen, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100),
             key="vc_recovered",
             badge=badge,
         )
@@ -96,7 +96,7 @@ def lesson() -> None:
     else:
         _worlds(entry, points=points, repeats=repeats, loss=loss, neighbours=neighbours, drawn=drawn, badge=badge)
     bound = vc.error_bound(epsilon=loss, repeats=repeats, neighbours=neighbours, beta=BETA, points=points)
-    kit.why(
+    kit.theorem(
         r"|T\,\triangle\,T'|\le2d\alpha",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
@@ -130,8 +130,10 @@ def _worlds(
     )
     kit.picture(figure.worlds(told=seen, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
     if seen.impossible:
-        kit.warned(f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows.")
-    kit.told(f"{trials:,} releases of each world; intervals hold with 95% together. {kit.SIMULATED}")
+        kit.show_warning(
+            f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows."
+        )
+    kit.show_result(f"{trials:,} releases of each world; intervals hold with 95% together. {kit.SIMULATED}")
 
 
 LESSON = kit.Lesson(

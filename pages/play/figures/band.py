@@ -14,8 +14,8 @@ from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Intervals, Rectangles
 from dplab.measure import ErrorReport
 from pages.charts.histogram import axis_along, extent
-from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, nothing, numbers
-from pages.charts.words import drawable, fullest, percent, rows, shortened
+from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, empty_picture, numbers
+from pages.charts.words import largest_cells, percent, printable_labels, rows, short_numbers
 from pages.play.figures.interval_map import interval_map
 
 TITLE = "Error of every query"
@@ -30,7 +30,7 @@ THIN, THICK = 3.0, 9.0
 def error_band(report: ErrorReport) -> Picture:
     """Error of each query over the trials: a 90% and a 50% band, or a map over both ends of an interval."""
     if not len(report.answered):
-        return nothing(title=TITLE, said="Every previewed release refused to answer.")
+        return empty_picture(title=TITLE, said="Every previewed release refused to answer.")
     domain, queries = report.problem.domain, report.problem.queries
     if isinstance(queries, Intervals) and is_number(domain):
         return interval_map(report, queries, domain)
@@ -48,8 +48,8 @@ def error_band(report: ErrorReport) -> Picture:
         axis = axis_along(domain, queries.one)
         marks = _along(at, report.band[:, shown], [described[place] for place in shown], n=report.problem.n)
         return _picture(report, axis, marks, described, which, band=report.band)
-    shown = fullest(report.truth)
-    names = drawable(described[place] for place in shown)
+    shown = largest_cells(report.truth)
+    names = printable_labels(described[place] for place in shown)
     return _by_label(report, names, report.band[:, shown], described, which)
 
 
@@ -141,10 +141,10 @@ def _picture(
     size = np.abs(band[[0, -1]]).max(axis=0)
     widest = int(size.argmax())
     reach = float(size[widest])
-    table: dict[str, list[Any]] = {**(also or {"query": described}), "true answer": shortened(report.truth[order])}
+    table: dict[str, list[Any]] = {**(also or {"query": described}), "true answer": short_numbers(report.truth[order])}
     for name, level in zip(("5%", "25%", "median", "75%", "95%"), band, strict=True):
-        table[f"error, {name}"] = shortened(level)
-    table["rows, 95%"] = shortened(band[-1] * n)
+        table[f"error, {name}"] = short_numbers(level)
+    table["rows, 95%"] = short_numbers(band[-1] * n)
     errors = Axis(title="error, share of n", form=".3~p", rows=n, grid=True)
     lying = bool(places.labels)
     return Picture(

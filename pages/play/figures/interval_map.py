@@ -10,7 +10,7 @@ from dpcore.queries.ranges import Intervals
 from dplab.measure import ErrorReport
 from pages.charts.histogram import axis_along, extent
 from pages.charts.picture import Heat, Outline, Picture, numbers
-from pages.charts.words import percent_up, rows_up, shortened
+from pages.charts.words import percent_up, rows_up, short_numbers
 
 
 def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Picture:
@@ -50,11 +50,11 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
         f"ringed) errs by at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}), and half of "
         f"those shown by at most {percent_up(float(np.median(size)))}; short intervals are at the diagonal.",
         table={
-            "from": shortened(start, step=domain.width),
-            "to": shortened(end, step=domain.width),
-            "true answer": shortened(report.truth),
-            "90% of errors within": shortened(size),
-            "rows": shortened(size * n),
+            "from": short_numbers(start, step=domain.width),
+            "to": short_numbers(end, step=domain.width),
+            "true answer": short_numbers(report.truth),
+            "90% of errors within": short_numbers(size),
+            "rows": short_numbers(size * n),
         },
         height=320,
         about=extent(domain),

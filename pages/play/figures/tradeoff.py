@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.core import Floats, exactly
 from dplab.sweep import Sweep
 from pages.charts.picture import Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
-from pages.charts.words import drawable, percent, rows, shortened, with_weaker
+from pages.charts.words import percent, printable_labels, rows, short_numbers, with_weaker
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 VACUOUS, BEYOND = 3.0, 3.0**0.5
@@ -52,7 +52,7 @@ def tradeoff(
     called = [with_weaker(titles[key], weaker[key]) for key in sweep.keys]
     # The chosen one leads the legend.
     order = sorted(range(len(sweep.keys)), key=lambda row: sweep.keys[row] != chosen)
-    names = dict(zip(order, drawable(called[row] for row in order), strict=True))
+    names = dict(zip(order, printable_labels(called[row] for row in order), strict=True))
     names = {row: name for row, name in names.items() if sweep.keys[row] in seen}
     # At the end that the rule of ε leaves free.
     corner: Corner = "top right" if epsilon < FREE_LEFT else "top left"
@@ -91,7 +91,7 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
     epsilons = sweep.epsilons[here]
     if not len(epsilons):
         return []
-    low, middle, high = _placed(sweep.worst[row, here], bottom).T
+    low, middle, high = _clamp_errors(sweep.worst[row, here], bottom).T
     told: dict[str, Any] = {"role": f"mechanism:{key}", "name": name}
 
     def said(what: str, errors: Floats) -> list[str]:
@@ -108,7 +108,7 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
     ]
     if not chosen:
         return marks
-    typical = _placed(sweep.typical[row, here, 1], bottom)
+    typical = _clamp_errors(sweep.typical[row, here, 1], bottom)
     words = said("typical error, median", sweep.typical[row, here, 1])
     end = max(float(typical[-1]), ROOM * bottom)  # below the floor the word would hide the axis's numbers
     return [
@@ -119,7 +119,7 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
     ]
 
 
-def _placed(errors: Floats, bottom: float) -> Floats:
+def _clamp_errors(errors: Floats, bottom: float) -> Floats:
     """Where errors stand: none below the picture's floor, and what is above 100% in the strip of all that is."""
     placed: Floats = np.where(errors > 1, BEYOND, np.maximum(errors, bottom))
     return placed
@@ -183,17 +183,17 @@ def _table(sweep: Sweep, names: list[str], impossible: tuple[Floats, Floats] | N
     table: dict[str, list[Any]] = {
         "mechanism": [name for name in names for _ in sweep.epsilons],
         "epsilon": sweep.epsilons.tolist() * len(sweep.keys),
-        "worst error": shortened(sweep.worst[:, :, 1].ravel()),
-        "typical error": shortened(sweep.typical[:, :, 1].ravel()),
-        "promised": shortened(sweep.promised.ravel()),
+        "worst error": short_numbers(sweep.worst[:, :, 1].ravel()),
+        "typical error": short_numbers(sweep.typical[:, :, 1].ravel()),
+        "promised": short_numbers(sweep.promised.ravel()),
     }
     if impossible:
         epsilons, errors = impossible
         table["mechanism"] += ["(impossible to promise less)"] * len(epsilons)
-        table["epsilon"] += shortened(epsilons)
+        table["epsilon"] += short_numbers(epsilons)
         table["worst error"] += [None] * len(epsilons)
         table["typical error"] += [None] * len(epsilons)
-        table["promised"] += shortened(errors)
+        table["promised"] += short_numbers(errors)
     return table
 
 

@@ -10,7 +10,7 @@ from dpcore.queries.linear import UNITS, LinearQueries
 from pages.charts.histogram import axis_along, block_names, blocks_of, extent
 from pages.charts.picture import Axis, Curve, Heat, Mark, Picture
 from pages.charts.roles import DASHES
-from pages.charts.words import drawable, shortened, significant
+from pages.charts.words import printable_labels, short_numbers, significant
 
 MAX_LINES = 8
 """Queries that have a line each."""
@@ -19,7 +19,7 @@ MAX_ROWS, MAX_COLUMNS = 50, 64
 LINES_HEIGHT, ROWS_HEIGHT = 220, 300
 
 
-def weights_asked(queries: LinearQueries) -> Picture:
+def weights_picture(queries: LinearQueries) -> Picture:
     """The weight of every cell in every query of a public class; lines for a few queries of numbers, else a map."""
     domain, shown = queries.domain, queries.batch(MAX_ROWS)
     starts = np.arange(0, domain.ordered, -(-domain.ordered // MAX_COLUMNS))
@@ -63,7 +63,7 @@ def weights_asked(queries: LinearQueries) -> Picture:
         y=Axis(title="weight", low=0, high=1) if few else Axis(title="query", low=0.5, high=queries.count + 0.5),
         marks=marks,
         sentence=_sentence(queries, len(shown), len(starts)),
-        table={"cells": where, **{name: shortened(row) for name, row in zip(names, drawn, strict=True)}},
+        table={"cells": where, **{name: short_numbers(row) for name, row in zip(names, drawn, strict=True)}},
         height=LINES_HEIGHT if few else ROWS_HEIGHT,
         about=extent(domain),
     )
@@ -82,7 +82,7 @@ def _across(domain: Domain, starts: Integers) -> tuple[Axis, Floats, list[str]]:
         names = block_names(domain, MAX_COLUMNS)
         return axis_along(domain), blocks_of(domain, MAX_COLUMNS)[1], names
     sizes = np.diff(np.append(starts, domain.ordered))
-    labels = drawable(
+    labels = printable_labels(
         domain.describe(start) + (f" and {size - 1:,} more" if size > 1 else "")
         for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)
     )

@@ -16,7 +16,7 @@ from dprelease.engines.tables import CountedTable, EngineTable
 from dprelease.ledger.fingerprint import key_of
 from dprelease.ledger.looks import note_look, print_of_name
 from dprelease.ledger.records import LedgerError
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.ledger.door import admitted
 from pages.shell.ledger.held import ledger, mark_of, print_of
 from pages.shell.session import UNHEARD, UNTOLD, WAITS, saw_true_values, upload, wants_to_look
@@ -34,7 +34,7 @@ CANNOT = "The ledger could not be told that true values are seen; of private row
 def tell_of_looks() -> None:
     """Called by the router before every page: note what it may show; where that fails, the steward's word waits."""
     WAITS.pop()
-    held = held_file()
+    held = session_file()
     origins = [each.origin for each in (held, upload()) if each is not None]
     from_server = held is not None and held.origin.from_server
     # A steward who declares the number of the server's rows public sees it.

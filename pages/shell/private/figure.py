@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core import exactly
 from dplab.limits.outlook import Outlook
 from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
-from pages.charts.words import confidence, drawable, percent, percent_up, rows, shortened
+from pages.charts.words import confidence, percent, percent_up, printable_labels, rows, short_numbers
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 IF_N = "if n is as you name it"
@@ -47,7 +47,7 @@ def known_before(
         tabled: whether its numbers are wanted in a table, too.
     """
     order = sorted(range(len(found.keys)), key=lambda row: found.keys[row] != chosen)
-    names = dict(zip(order, drawable(titles[found.keys[row]] for row in order), strict=True))
+    names = dict(zip(order, printable_labels(titles[found.keys[row]] for row in order), strict=True))
     bottom = _bottom(found, promised)
     marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right")]
     if found.wall is not None:
@@ -166,10 +166,10 @@ def _table(found: Outlook, names: Mapping[int, str]) -> dict[str, Sequence[Any]]
     table: dict[str, Sequence[Any]] = {"epsilon": found.epsilons.tolist()}
     for row, name in names.items():
         if np.isfinite(found.promised[row]).any():
-            table[f"{name}: promised"] = shortened(found.promised[row])
+            table[f"{name}: promised"] = short_numbers(found.promised[row])
         if np.isfinite(found.predicted[row]).any():
-            table[f"{name}: predicted"] = shortened(found.predicted[row])
+            table[f"{name}: predicted"] = short_numbers(found.predicted[row])
     if found.wall is not None:
         known = dict(zip(found.wall[0].tolist(), found.wall[1].tolist(), strict=True))
-        table["impossible below"] = shortened([known.get(at, np.nan) for at in found.epsilons.tolist()])
+        table["impossible below"] = short_numbers([known.get(at, np.nan) for at in found.epsilons.tolist()])
     return table

@@ -8,7 +8,7 @@ from dpcore.core import DataError, Neighbours
 from dpcore.data.sources import Bundled, Origin, Source, Uploaded
 from dpcore.data.twin import MadeUp, twin
 from dprelease.ledger.records import LedgerError
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.ledger.door import admitted, role
 from pages.shell.ledger.held import account_of
 from pages.shell.session import DATA, carried, to_link, upload
@@ -26,7 +26,7 @@ def relation() -> Neighbours:
 
 def is_public(source: Source, neighbours: Neighbours) -> bool:
     """Whether the file's own number of rows is public: it was declared to be, and no row or person comes or goes."""
-    held, rows_stay = held_file(), neighbours is Neighbours.REPLACE_ONE and not source.person_rows
+    held, rows_stay = session_file(), neighbours is Neighbours.REPLACE_ONE and not source.person_rows
     return rows_stay and held is not None and held.counted
 
 

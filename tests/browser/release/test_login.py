@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from dprelease.ledger.checks import check
 from dprelease.ledger.store import Ledger
-from pages.release.guests import LOG_IN, NOTHING
+from pages.release.login import LOG_IN, NOTHING
 from pages.release.results import NOT_YET
 from run import LOCALHOST
 from tests import ROOT

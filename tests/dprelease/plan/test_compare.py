@@ -17,7 +17,7 @@ from dprelease.plan.compare import N_GRID, Cells, compared
 from dprelease.plan.errors import predict, simulated
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Band, Curve, Dots, Rule, numbers
-from pages.plan.growth import errors_by_rows
+from pages.plan.errors_by_rows import errors_by_rows
 
 TABLE = DeclaredTable(
     columns=(

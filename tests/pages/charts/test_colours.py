@@ -10,7 +10,7 @@ import pytest
 from dpcore.core import Floats
 from dpcore.mechanisms import catalogue
 from pages.charts.palette import DARK, LIGHT, Palette, parts
-from pages.charts.roles import SHAPES, look
+from pages.charts.roles import SHAPES, style_for
 
 THEMES = pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 ON_ONE_PAGE = {"halfspaces", "intervals-anchored", "intervals-recursive"}
@@ -41,10 +41,10 @@ def test_mechanisms_that_can_stand_in_one_picture_differ_in_colour_and_shape(col
     entries = catalogue()
     for one, other in itertools.combinations(entries, 2):
         if one.mechanism.releases == other.mechanism.releases or {one.key, other.key} <= ON_ONE_PAGE:
-            first, second = (look(f"mechanism:{each.key}", colours) for each in (one, other))
+            first, second = (style_for(f"mechanism:{each.key}", colours) for each in (one, other))
             assert first.colour != second.colour and first.shape != second.shape, (one.key, other.key)
-    theirs = {look(f"mechanism:{each.key}", colours).colour for each in entries}
-    assert not theirs & {look(role, colours).colour for role in (*colours.roles, "other-0", "other-1")}
+    theirs = {style_for(f"mechanism:{each.key}", colours).colour for each in entries}
+    assert not theirs & {style_for(role, colours).colour for role in (*colours.roles, "other-0", "other-1")}
 
 
 @THEMES

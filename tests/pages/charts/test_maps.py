@@ -11,8 +11,8 @@ import pytest
 from dpcore import Cells, Dataset, Number, Product, Rectangles
 from dpcore.data.product import is_map
 from dplab.measure import ErrorReport
-from pages.charts.histogram import shown_releases
-from pages.charts.maps import MAX_FRAMES, blocks, most_rows, released_map, true_map
+from pages.charts.histogram import playable_releases
+from pages.charts.maps import MAX_FRAMES, blocks, darkest_count, released_map, true_map
 from pages.charts.picture import Heat, Outline, Picture, numbers
 from pages.charts.words import significant
 from tests.pages.reports import HOSTILE, check, reported
@@ -30,8 +30,8 @@ SETTINGS: list[tuple[Any, Product, list[int]]] = [
 def both(dataset: Dataset, report: ErrorReport, *, clean: bool = False) -> tuple[Picture, Picture]:
     domain, truth = dataset.domain, dataset.histogram
     assert is_map(domain)
-    frames = shown_releases(report.frames, n=dataset.n, clean=clean, most=MAX_FRAMES)
-    true = true_map(domain=domain, truth=truth, most=most_rows(domain, truth, frames))
+    frames = playable_releases(report.frames, n=dataset.n, clean=clean, most=MAX_FRAMES)
+    true = true_map(domain=domain, truth=truth, most=darkest_count(domain, truth, frames))
     return true, released_map(domain=domain, n=dataset.n, truth=truth, frames=frames, asked=(0, 1, 0, 0))
 
 
@@ -84,7 +84,7 @@ def test_fine_grids_are_drawn_in_blocks_that_keep_every_row(seed: int) -> None:
 
 def test_refusals_are_said_and_not_drawn() -> None:
     dataset, report = reported(*SETTINGS[0])
-    frames = shown_releases(report.frames, n=dataset.n, clean=True, most=MAX_FRAMES)
+    frames = playable_releases(report.frames, n=dataset.n, clean=True, most=MAX_FRAMES)
     frames[[0, 3]] = np.nan
     told: dict[str, Any] = {"domain": dataset.domain, "n": dataset.n, "truth": dataset.histogram}
     picture = released_map(frames=frames, **told)

@@ -13,7 +13,7 @@ from dpcore.core import Bound, BoundKind, Floats
 from dplab.measure import ErrorReport
 from pages.charts.picture import Dots, Picture, Region, Rule, Words, numbers
 from pages.charts.words import percent, percent_up
-from pages.charts.worst import DOTS, Called, typical_failure, worst_error, worst_map
+from pages.charts.worst import DOTS, TrialNouns, typical_failure, worst_error, worst_map
 from tests.pages.reports import SETTINGS, check, reported
 
 LOWER = Bound(value=0.01, kind=BoundKind.LOWER, statement="", reference="")
@@ -93,7 +93,7 @@ def test_refusals_are_counted_apart() -> None:
 
 def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
     def drawn(worst: Floats) -> Picture:
-        called = Called(run="conversation", query="question", over="all that was asked")
+        called = TrialNouns(run="conversation", query="question", over="all that was asked")
         picture = worst_map(
             worst=worst,
             n=report.problem.n,

@@ -21,7 +21,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import SAMPLES, Sample
 from dpcore.data.sources import Source, generated_rows
 from pages.data.grid import TITLES, split_labels
-from pages.data.picker import OWN_FILE, in_use
+from pages.data.picker import OWN_FILE, current_source
 from pages.data.sparkline import small_map
 from pages.data.summary import cells_sentence
 from tests.cases import full_but
@@ -610,10 +610,10 @@ def test_a_data_set_stays_in_use_on_a_page_without_a_picker(monkeypatch: pytest.
     sound(app.switch_page("learn/page.py").run())
     state = {key: app.session_state[key] for key in app.session_state}
     monkeypatch.setattr("streamlit.session_state", state)
-    assert in_use() == generated_rows("clouds", n=300, bits=3)
+    assert current_source() == generated_rows("clouds", n=300, bits=3)
     state["data"] = OWN_FILE
     with pytest.raises(ParameterError, match="gone"):
-        in_use()
+        current_source()
 
 
 def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_upwards() -> None:

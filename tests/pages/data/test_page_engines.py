@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.data.sources import Uploaded
 from dprelease.engines.tables import Snapshot
 from pages.data.engines import WAY
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.ledger.door import ADMITTED
 from tests.pages.data.test_page import everything
 from tests.pages.opening import sound, visitor
@@ -47,7 +47,7 @@ def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: 
     assert str(folder) not in everything(app)
     sound(app.button(key="engine_open").click().run())
     held = app.session_state["file"]
-    assert isinstance(held, HeldFile)
+    assert isinstance(held, SessionFile)
     assert held.private
     for name, value in {"from": "0", "to": "100", "bins": 10}.items():
         app.session_state[f"{held.prefix}0-{name}"] = value

@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 from dplab.audit.suspects import SUSPECTS
 from pages.charts.palette import DARK, LIGHT
 from pages.learn.kit import Lesson
-from pages.learn.view import LESSONS, TEACHERS, WALL
-from pages.learn.wall import ADDRESSES, DRAWINGS
+from pages.learn.overview import ADDRESSES, DRAWINGS
+from pages.learn.view import LESSONS, OVERVIEW, TEACHERS
 from pages.shell.addresses import PAGES
 from tests import ROOT
 from tests.cases import full_but
@@ -213,28 +213,28 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     app = sound(opened(LEARN))
     in_use, *links = [each.proto for each in app.get("page_link")]
     assert in_use.label.startswith("Public")
-    assert [each.label for each in links][: len(WALL)] == [each.question for each in WALL]
-    for each, link in zip(WALL, links, strict=False):
+    assert [each.label for each in links][: len(OVERVIEW)] == [each.question for each in OVERVIEW]
+    for each, link in zip(OVERVIEW, links, strict=False):
         assert all(urlencode({name: value}) in link.query_string for name, value in each.address.items())
     learn = {f"{page.folder}/page.py" for page in PAGES if page.section == "Learn"}
-    assert learn <= {each.page for each in WALL} | {each.workbench for each in WALL}
-    assert {each.workbench for each in WALL if each.workbench} <= set(FILES)
+    assert learn <= {each.page for each in OVERVIEW} | {each.workbench for each in OVERVIEW}
+    assert {each.workbench for each in OVERVIEW if each.workbench} <= set(FILES)
     assert all(FILES[file] == address for file, address in ADDRESSES.items())
-    assert {each.page for each in WALL} == set(ADDRESSES)
-    assert not drawn(app) and len({each.key for each in WALL}) == len(WALL)
-    assert [each.value for each in app.caption].count("A table, not a lesson") == len(WALL) - len(LESSONS) == 1
-    assert set(DRAWINGS) == {each.key for each in WALL}
+    assert {each.page for each in OVERVIEW} == set(ADDRESSES)
+    assert not drawn(app) and len({each.key for each in OVERVIEW}) == len(OVERVIEW)
+    assert [each.value for each in app.caption].count("A table, not a lesson") == len(OVERVIEW) - len(LESSONS) == 1
+    assert set(DRAWINGS) == {each.key for each in OVERVIEW}
 
 
 def test_the_wall_starts_with_what_an_epsilon_is_and_has_every_lesson_after_what_it_needs() -> None:
-    assert WALL[0].key == "odds"
+    assert OVERVIEW[0].key == "odds"
     before: set[str] = set()
-    for each in WALL:
-        assert not [other.question for other in WALL if other.question in each.needs and other.key not in before]
+    for each in OVERVIEW:
+        assert not [other.question for other in OVERVIEW if other.question in each.needs and other.key not in before]
         before.add(each.key)
 
 
-@pytest.mark.parametrize("each", WALL, ids=lambda each: each.key)
+@pytest.mark.parametrize("each", OVERVIEW, ids=lambda each: each.key)
 def test_a_card_has_a_small_drawing_that_both_themes_can_show(each: Lesson) -> None:
     text = DRAWINGS[each.key].read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
@@ -267,8 +267,8 @@ def test_teachers_get_every_lesson_with_minutes_what_comes_before_and_three_ques
     app = sound(opened(LEARN, lesson=TEACHERS))
     table = next(each.value for each in app.markdown if each.value.startswith("| lesson"))
     lines = table.split("\n")[2:]
-    assert len(lines) == len(WALL)
-    for each, line in zip(WALL, lines, strict=True):
+    assert len(lines) == len(OVERVIEW)
+    for each, line in zip(OVERVIEW, lines, strict=True):
         _, link, minutes, needs, asks, _ = (part.strip() for part in line.split("|"))
         assert link.startswith(f"[{each.question}](./{ADDRESSES[each.page]}")
         assert all(urlencode({name: value}) in link for name, value in each.address.items())

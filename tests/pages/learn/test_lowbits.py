@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from dpcore.limits.bounds import low_bits
 from dpcore.limits.bounds.low_bits import Verdict
-from pages.charts.axes import reach
+from pages.charts.axes import axis_range
 from pages.charts.picture import Dots, Region, Rule, Words, numbers
 from pages.learn.lowbits import figure
 from pages.shell.session import with_progress
@@ -61,7 +61,7 @@ def test_no_verdict_lies_on_other_words(success: float, guess: float) -> None:
 @pytest.mark.parametrize("guess", [0.0, 0.1, 1.0])
 def test_every_guess_is_within_the_picture(guess: float) -> None:
     shown = sound(figure.verdicts(naive=BROKEN, secure=SOUND, epsilon=0.5, guess=guess))
-    low, high = reach(shown.x, shown.marks, across=True)
+    low, high = axis_range(shown.x, shown.marks, across=True)
     assert low <= guess <= high
 
 

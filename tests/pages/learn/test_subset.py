@@ -10,7 +10,7 @@ import pytest
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
 from dplab.limits import subset_sums
-from pages.charts.axes import reach
+from pages.charts.axes import axis_range
 from pages.charts.picture import Curve, Dots, Rule, numbers
 from pages.learn.subset import figure
 from pages.learn.subset.lesson import secret_bits
@@ -66,7 +66,7 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     here = shown.one(Rule, role="ink")
     assert here.x == 0.5 and here.label == "±5, 0.5 √n"
     # Laid along the edge, "at least 0%" would read as more: the whole scale of shares is drawn.
-    low, high = reach(shown.y, shown.marks, across=False)
+    low, high = axis_range(shown.y, shown.marks, across=False)
     assert low <= 0 and high >= 1
     np.testing.assert_array_equal(interval(dots), np.array([[1.0, 0.8, 0.2], [1.0, 0.9, 0.6]]))
     assert shown.sentence.endswith("Bars show the range of all 2 runs.")
@@ -81,7 +81,7 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
 @pytest.mark.parametrize("people", [3, 1000])
 def test_as_many_questions_as_people_is_a_place_in_the_picture(people: int) -> None:
     shown = sound(figure.by_questions(seen=SEEN, people=people, error=5, asked=500))
-    low, high = reach(shown.x, shown.marks, across=True)
+    low, high = axis_range(shown.x, shown.marks, across=True)
     assert low < people < high
 
 

@@ -92,14 +92,14 @@ def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     app = press(app, button)
     assert held.reached.wait(60)
     assert questions(app, "penguins") == before
-    job = under_way(app, view.WISH)
+    job = under_way(app, view.SOLVE_REQUEST)
     app = press(app, "Stop")
     held.free.set()
     wait([job.future], timeout=60)
     assert job.future.result() is None and questions(sound(app.run()), "penguins") == before
     app = press(app, "Go on")
-    if under_way(app, view.WISH):
-        wait([under_way(app, view.WISH).future], timeout=60)
+    if under_way(app, view.SOLVE_REQUEST):
+        wait([under_way(app, view.SOLVE_REQUEST).future], timeout=60)
         sound(app.run())
     assert [each.epsilon for each in questions(app, "penguins")] != [each.epsilon for each in before]
     assert told in " ".join(each.value for each in app.info)
@@ -108,13 +108,13 @@ def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     held.reached.clear()
     app.number_input(key="plan_total").set_value(3.0)
     app = press(app, button)
-    job = under_way(app, view.WISH)
+    job = under_way(app, view.SOLVE_REQUEST)
     next(each for each in app.number_input if each.label == "ε").set_value(0.123)
     sound(app.run())
     held.free.set()
     if job:
         wait([job.future], timeout=60)
-    assert questions(sound(app.run()), "penguins")[0].epsilon == 0.123 and under_way(app, view.WISH) is None
+    assert questions(sound(app.run()), "penguins")[0].epsilon == 0.123 and under_way(app, view.SOLVE_REQUEST) is None
 
 
 def test_a_long_step_is_stopped_within(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,12 +24,12 @@ from pages.charts.palette import DARK, LIGHT
 from pages.charts.picture import Bars, Curve, Dots, numbers
 from pages.charts.plotly import render
 from pages.charts.words import percent
-from pages.plan import add
-from pages.plan.figure import missing, planned_errors
-from pages.plan.frontier import chosen, play_link
-from pages.plan.growth import errors_by_rows
-from pages.plan.rows import OF_A_MEAN
-from pages.plan.table import MAX_BYTES, OPENED, Declared
+from pages.plan import add_questions
+from pages.plan.errors_by_rows import errors_by_rows
+from pages.plan.figure import missed_targets, planned_errors
+from pages.plan.frontier import play_link, with_clicked_point
+from pages.plan.plan_table import MAX_BYTES, OPENED, PlanTable
+from pages.plan.questions import OF_A_MEAN
 from pages.plan.view import SNIPPET
 from tests import ROOT
 from tests.pages.drawn import drawn
@@ -249,17 +249,20 @@ def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:
         columns=("wage",), queries="cells", entry_key="gaussian", epsilon=0.5, values={"delta": 1e-7}
     )
     plan = Plan(table=table, n=300, questions=(first, second))
-    assert chosen(plan, 0, {"key": "windows", "epsilon": 2}).questions == (
+    assert with_clicked_point(plan, 0, {"key": "windows", "epsilon": 2}).questions == (
         replace(first, entry_key="windows", epsilon=2.0),
         second,
     )
-    assert chosen(plan, 1, {"key": "gaussian", "epsilon": 2}).questions == (first, replace(second, epsilon=2.0))
-    assert chosen(plan, 1, {"key": "identity", "epsilon": 2}).questions[1].values == {}
+    assert with_clicked_point(plan, 1, {"key": "gaussian", "epsilon": 2}).questions == (
+        first,
+        replace(second, epsilon=2.0),
+    )
+    assert with_clicked_point(plan, 1, {"key": "identity", "epsilon": 2}).questions[1].values == {}
 
 
 def test_a_question_of_one_column_opens_in_play_with_its_mechanism_and_loss() -> None:
     table = DeclaredTable(columns=(DeclaredColumn(name="body_mass_g", on=Number(high=8192, bits=8)),))
-    told = Declared(key="penguins", title="t", table=table, n=344, neighbours=Neighbours.REPLACE_ONE, beta=0.05)
+    told = PlanTable(key="penguins", title="t", table=table, n=344, neighbours=Neighbours.REPLACE_ONE, beta=0.05)
     asked = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="windows", epsilon=0.3)
     app = sound(opened("play/page.py", **play_link(told, asked)))
     shown = app.session_state["shown"]
@@ -321,7 +324,7 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
     assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
     assert numbers(wall.value).tolist() == [each.impossible for each in told]
-    assert missing(plan, told) == [0] and "Not promised to keep the target: 1. ranges" in picture.sentence
+    assert missed_targets(plan, told) == [0] and "Not promised to keep the target: 1. ranges" in picture.sentence
     frame: pd.DataFrame = picture.frame()
     small = [each.typical * 3 for each in told]  # of 300 rows, relative to 100
     assert frame["mean error, relative to a count of 100 rows"].tolist() == pytest.approx(small)
@@ -351,7 +354,7 @@ def test_a_question_that_does_not_fit_is_refused() -> None:
 
 
 def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(add, "MAX_QUESTIONS", 2)
+    monkeypatch.setattr(add_questions, "MAX_QUESTIONS", 2)
     app = sound(opened(PAGE))
     app.multiselect[0].set_value(["hours_per_week"])
     app = press(sound(app.run()), "Add")

@@ -20,8 +20,8 @@ from dprelease.ledger.checks import check
 from dprelease.plan import errors
 from dprelease.plan.answers import Errors
 from dprelease.plan.questions import Plan, PlannedQuestion
-from pages.plan.add import askable
-from pages.plan.table import Declared
+from pages.plan.add_questions import available_questions
+from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.door import VARIABLE
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
@@ -88,7 +88,9 @@ def test_values_tables_and_rows_are_added_from_the_list() -> None:
 def test_a_question_is_added_with_the_mechanism_that_public_numbers_pick(n: int, picked: str) -> None:
     table = DeclaredTable(columns=(DeclaredColumn(name="pay", on=Number(high=1e5)),))
     relation = Neighbours.REPLACE_ONE
-    asked = askable(Declared(key="t", title="t", table=table, n=n, neighbours=relation, beta=0.05), ["pay"])
+    asked = available_questions(
+        PlanTable(key="t", title="t", table=table, n=n, neighbours=relation, beta=0.05), ["pay"]
+    )
     found = {key: asked[key][1].entry_key for key in ("thresholds", "intervals", "cells")}
     assert found == {"thresholds": picked, "intervals": picked, "cells": "identity"}
 

@@ -20,8 +20,8 @@ from dpcore.queries.marginals import Marginals
 from dplab.measure import finish
 from dprelease.plan.whole import WholeRehearsal, rehearsed_table
 from pages.charts.picture import Dots
-from pages.plan.table import Declared
-from pages.plan.whole import _measured, _released, code, pair_errors
+from pages.plan.plan_table import PlanTable
+from pages.plan.synthetic_table import _measured_sentence, _release_sentence, code, pair_errors
 from tests.kit.attribute_tables import problem_of
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound, texts
@@ -79,8 +79,8 @@ def test_what_a_release_is_made_of_is_said_as_it_is_measured() -> None:
     single = "A release is made of noisy counts of your single columns: it does not show which values go together."
     assert single in texts(sound(app.run())) and "rows made as if independent" in texts(app)
     few, many = rehearsal(0.1), rehearsal(10.0)
-    assert (few.ways, many.ways) == (1, 2) and _released(few) == single
-    assert _released(many) == "A release is made of noisy counts of your own columns' pairs."
+    assert (few.ways, many.ways) == (1, 2) and _release_sentence(few) == single
+    assert _release_sentence(many) == "A release is made of noisy counts of your own columns' pairs."
 
 
 def test_persons_cost_what_their_rows_cost() -> None:
@@ -111,7 +111,7 @@ def test_the_code_keeps_the_promise_of_the_page_and_tells_no_private_number(
     frame = pd.DataFrame({"a": ["no", "yes"] * 10, "b": ["no"] * 20, "who": ["x", "y", "z", "w"] * 5})
     named = len(frame) if neighbours is Neighbours.REPLACE_ONE else 17
     mechanism = WholeTable(epsilon=1.0, delta=1e-9)
-    told = Declared(key="k", title="t", table=table, n=named, neighbours=neighbours, beta=0.05)
+    told = PlanTable(key="k", title="t", table=table, n=named, neighbours=neighbours, beta=0.05)
     about: dict[str, Any] = {"mechanism": mechanism, "n": named, "neighbours": neighbours, "beta": 0.05}
     names: dict[str, Any] = {"table": table, "df": frame}
     exec(compile(code(told, ["a", "b"], mechanism), "snippet", "exec"), names)
@@ -131,4 +131,4 @@ def test_single_columns_are_measured_most_exactly_where_pairs_are_measured() -> 
     ]
     assert max(alone) < min(both)
     said = "All pairs of columns are measured, single columns most exactly."
-    assert _measured(rehearsal(10.0)) == said and _measured(rehearsal(0.1)) != said
+    assert _measured_sentence(rehearsal(10.0)) == said and _measured_sentence(rehearsal(0.1)) != said

@@ -10,8 +10,8 @@ import pytest
 from dpcore.mechanisms import serving
 from dplab.measure import finish
 from dplab.recipe import OPENING
-from pages.play.live import reports, states
 from pages.play.pictures import View
+from pages.play.slider_states import encode_stops, stop_reports
 from tests import ROOT
 
 SAID = re.compile(r"the slider moves the pictures of\s(.*?)\.\sThose of\s(.*?)\sare drawn", re.DOTALL)
@@ -30,8 +30,8 @@ def test_readme_says_whose_pictures_follow_the_slider() -> None:
     for entry in serving(problem.queries):
         recipe = replace(OPENING, entry_key=entry.key, values=(("epsilon", 1.0),))
         state = recipe.mechanism().prepare(dataset, problem)
-        found = finish(reports(recipe, dataset, state))
-        sent = finish(states(found, dataset, view, beta=recipe.beta, badge="true", dark=False))
+        found = finish(stop_reports(recipe, dataset, state))
+        sent = finish(encode_stops(found, dataset, view, beta=recipe.beta, badge="true", dark=False))
         follows[sent is not None].add(entry.title)
     said = SAID.search((ROOT / "README.md").read_text(encoding="utf-8"))
     assert said and follows == {True: named(said[1]), False: named(said[2])}

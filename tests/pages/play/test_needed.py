@@ -6,8 +6,8 @@ import re
 
 from dplab.solve import Confirmed, Need
 from pages.charts.picture import Dots, Region, numbers
-from pages.play.figures.needed import MOST, needed
-from pages.play.target import below
+from pages.play.figures.needed_epsilon import MAX_LINES, needed_epsilon
+from pages.play.target import ranking_caption
 from tests.pages.reports import check
 
 NEEDS = [
@@ -19,7 +19,7 @@ TITLES = {"one": "First", "two": "Second", "three": "Third"}
 
 
 def test_promised_and_simulated_stand_in_their_roles_on_their_mechanism_s_line() -> None:
-    picture = needed(NEEDS, titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims={"two"})
+    picture = needed_epsilon(NEEDS, titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims={"two"})
     check(picture)
     promised, simulated = picture.one(Dots, role="theory"), picture.one(Dots, role="released")
     assert (numbers(promised.x).tolist(), numbers(promised.y).tolist()) == ([2.0, 0.9], [0, 1])
@@ -38,23 +38,25 @@ def test_the_suggested_stands_first_and_who_cannot_has_no_line() -> None:
         (NEEDS, "three", ("Third", "First", "Second")),
         ([*NEEDS, *many], "k19", ("k19", "First", "Second")),
     ):
-        picture = needed(needs, titles=titles, target=0.01, beta=0.05, impossible=0.1, aims=set(), advised=advised)
+        picture = needed_epsilon(
+            needs, titles=titles, target=0.01, beta=0.05, impossible=0.1, aims=set(), advised=advised
+        )
         check(picture)
         assert picture.y.labels is not None and picture.y.labels[: len(first)] == first
-        assert len(picture.y.labels) in (len(first), MOST) and picture.height <= 270, "one screen"
+        assert len(picture.y.labels) in (len(first), MAX_LINES) and picture.height <= 270, "one screen"
         assert len(picture.table["mechanism"]) == len(needs) and "First needs least: ε = 0.5" in picture.sentence
 
 
 def test_the_sentence_names_the_least_those_who_cannot_and_the_wall() -> None:
-    said = needed(NEEDS, titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
+    said = needed_epsilon(NEEDS, titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
     assert "worst error of 1%, except in 5% of releases, First needs least: ε = 0.5, rounded up" in said
     assert "to reach it: Third." in said and "below ε = 0.1 nobody can promise it" in said
-    nobody = needed(NEEDS[2:], titles=TITLES, target=0.01, beta=0.05, impossible=0, aims=set())
+    nobody = needed_epsilon(NEEDS[2:], titles=TITLES, target=0.01, beta=0.05, impossible=0, aims=set())
     check(nobody)
     assert (
         "First needs least: ε = 0.5, rounded up (simulated on these data, which says nothing certain of others)" in said
     )
-    promised = needed(NEEDS[1:], titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
+    promised = needed_epsilon(NEEDS[1:], titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
     assert "Second needs least: ε = 0.9, rounded up (promised)" in promised and "simulated" not in promised
     assert nobody.sentence.startswith("No mechanism is shown to reach") and not nobody.find(Region)
 
@@ -68,7 +70,9 @@ def test_the_caption_counts_all_without_a_line() -> None:
         ([*many, *NEEDS[2:]], "three"),
     ):
         titles = {need.key: need.key for need in found}
-        lines = needed(found, titles=titles, target=0.01, beta=0.05, impossible=0, aims=set(), advised=advised).y.labels
+        lines = needed_epsilon(
+            found, titles=titles, target=0.01, beta=0.05, impossible=0, aims=set(), advised=advised
+        ).y.labels
         assert lines is not None
-        counted = sum(map(int, re.findall(r"(\d+) more", below(found, advised=advised))))
+        counted = sum(map(int, re.findall(r"(\d+) more", ranking_caption(found, advised=advised))))
         assert len(lines) + counted == len(found)

@@ -25,7 +25,7 @@ from dpcore.queries.ranges import QUERY_CLASSES, Intervals
 from dplab.measure import finish
 from dplab.recipe import OPENING, Recipe
 from pages.data.picker import ROW_CHOICES
-from pages.play.strip import choose_point
+from pages.play.comparison import choose_point
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline
 from tests.pages.opening import MAIN, sound, visitor

@@ -21,9 +21,9 @@ from dplab.measure import finish
 from dplab.recipe import OPENING, Recipe
 from pages.charts import live
 from pages.play import target
-from pages.play.live import LEAST_RELEASES, WANTED, states
 from pages.play.pictures import TITLES, View
-from pages.play.query import cells_between, drawn_on, edges
+from pages.play.query import brush_callback, cells_between, edges
+from pages.play.slider_states import BROWSER_READY, MIN_RELEASES, encode_stops
 from pages.shell import kept
 from pages.shell.controls import log_stops, read_target
 from pages.shell.kept import is_everybodys
@@ -85,7 +85,7 @@ def test_a_link_out_of_range_gets_its_sentence() -> None:
 def asked_for_states(app: AppTest) -> Any:
     """What a browser is sent that has drawn the page; before, it is sent nothing."""
     assert component(app, "live_states") == {"asks": True}
-    app.session_state[WANTED] = True
+    app.session_state[BROWSER_READY] = True
     return sent_states(sound(app.run()))
 
 
@@ -117,10 +117,10 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
 def test_stops_have_the_theme_of_who_asked_though_another_may_do_the_work() -> None:
     dataset = OPENING.source.dataset()
     state = OPENING.mechanism().prepare(dataset, OPENING.problem(dataset))
-    found = [finish(replace(OPENING, trials=LEAST_RELEASES).report(dataset, state))]
+    found = [finish(replace(OPENING, trials=MIN_RELEASES).report(dataset, state))]
     view = View(clean=False, log=False, query=None)
     light, dark = (
-        finish(states(found, dataset, view, beta=OPENING.beta, badge="true", dark=dark)) for dark in (False, True)
+        finish(encode_stops(found, dataset, view, beta=OPENING.beta, badge="true", dark=dark)) for dark in (False, True)
     )
     assert light != dark, "where nobody's browser is asked for its theme"
 
@@ -218,9 +218,9 @@ def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_lin
     state: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("streamlit.session_state", state)
-        drawn_on(months)({"x": (months.low + 1.2, months.low + 3.9)})
+        brush_callback(months)({"x": (months.low + 1.2, months.low + 3.9)})
         assert state == {"ask-dates": "2024-02 – 2024-04"} and months.cells_of(state["ask-dates"]) == (1, 3)
-        drawn_on(months)({})
+        brush_callback(months)({})
         assert state == {"ask-dates": ""}
 
 
@@ -298,9 +298,9 @@ def test_a_map_of_labels_asks_for_one_of_them_and_a_link_holds_its_number() -> N
     state: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("streamlit.session_state", state)
-        drawn_on(grid)({"x": [20, 40], "y": [2.1, 2.9]})
+        brush_callback(grid)({"x": [20, 40], "y": [2.1, 2.9]})
         assert state == {"ask-from": 20, "ask-to": 40, "ask-label-up": "2"}
-        drawn_on(grid)({})
+        brush_callback(grid)({})
         assert state == {"ask-from": None, "ask-to": None, "ask-label-up": "none"}
 
 
@@ -310,10 +310,10 @@ def test_a_drawn_range_is_typed() -> None:
     with pytest.MonkeyPatch.context() as patch:
         state: dict[str, Any] = {}
         patch.setattr("streamlit.session_state", state)
-        drawn_on(line)({"x": [0.5004, 0.2496]})
+        brush_callback(line)({"x": [0.5004, 0.2496]})
         assert state == {"ask-from": 0.249023438, "ask-to": 0.500976562}
         assert cells_between(line, *state.values()) == (255, 512)
-        drawn_on(line)({})
+        brush_callback(line)({})
         assert state == {"ask-from": None, "ask-to": None}
     assert cells_between(line, *edges(line, (3, 7))) == (3, 7)
     assert cells_between(line, -5, 9) == (0, 1023) and cells_between(line, None, 1) is None

@@ -16,7 +16,7 @@ from dplab.recipe import OPENING
 from dplab.sweep import Sweep, sweep
 from pages.charts.palette import LIGHT
 from pages.charts.picture import Band, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
-from pages.charts.roles import look
+from pages.charts.roles import style_for
 from pages.play.figures.tradeoff import tradeoff
 from tests.pages.reports import HOSTILE, SETTINGS, check, reported
 
@@ -67,7 +67,7 @@ def test_a_mechanism_has_its_own_colour_and_one_name_for_all_its_marks() -> None
     traces = check(picture).data
     for key in CURVE.keys:
         dots = next(t for t in traces if t.get("legendgroup") == key.capitalize() and t.get("mode") == "markers")
-        assert dots["marker"]["color"] == look(f"mechanism:{key}", LIGHT).colour
+        assert dots["marker"]["color"] == style_for(f"mechanism:{key}", LIGHT).colour
     other = check(drawn(chosen="identity")).data
     uid = {trace["uid"] for trace in traces if trace.get("name") == "Identity"}
     assert uid <= {trace.get("uid") for trace in other}, "what is hidden stays hidden when another is chosen"

@@ -10,9 +10,9 @@ from dpcore.core import Neighbours
 from dpcore.data.declared import Capped
 from dpcore.data.sources import Uploaded
 from dprelease.ledger.records import Registration
-from pages.data.upload import HeldFile
-from pages.release.asked import other_cap
+from pages.data.upload import SessionFile
 from pages.release.register import PRIVATE_NAME
+from pages.release.request import cap_mismatch
 from pages.shell.ledger.door import ADMITTED, VARIABLE
 from pages.shell.session import OWN_NOTES
 from tests.pages.release.test_page_states import KEY, came, press, registered
@@ -31,15 +31,15 @@ def test_persons_declared_otherwise_than_registered_are_refused() -> None:
     persons = replace(rows, reading=Capped(reading=rows.reading, person="who", rows=3))
     single = Registration(name="incomes", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=500)
     same = replace(single, person_column="who", rows_a_person=3)
-    assert other_cap(persons, same) == other_cap(rows, same) == other_cap(rows, single) == ""
+    assert cap_mismatch(persons, same) == cap_mismatch(rows, same) == cap_mismatch(rows, single) == ""
     for other in (single, replace(same, rows_a_person=2), replace(same, person_column="whose")):
-        assert "declare it as registered" in other_cap(persons, other)
+        assert "declare it as registered" in cap_mismatch(persons, other)
 
 
 def test_a_private_file_s_name_is_not_offered_as_the_certificate_s() -> None:
     own = uploaded(private=True)
     assert isinstance(own.origin, Uploaded)
-    state = {"upload": own, "file": HeldFile(origin=own.origin, turn=1), "data": "my-file"}
+    state = {"upload": own, "file": SessionFile(origin=own.origin, turn=1), "data": "my-file"}
     app = press(came(**state), "Start a ledger")
     [name] = [each.value for each in app.text_input if each.label == "Name in certificates"]
     assert not [each for each in app.caption if "protects nobody" in each.value]

@@ -22,8 +22,8 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.release import OTHER_FORMAT
-from pages.data import fit
-from pages.data.fit import COUNT, HELP, MAX_COLUMNS, NOT_FITTING, NOTED, offer_fit
+from pages.data import fit_check
+from pages.data.fit_check import COUNT, HELP, MAX_COLUMNS, NOT_FITTING, NOTED, offer_unfit_count
 from pages.shell.ledger import looks as shown
 from pages.shell.ledger.door import ADMITTED
 from pages.shell.private.chip import escaped
@@ -117,12 +117,12 @@ def test_that_the_access_is_noted_is_said_where_it_is_noted_alone(no_ledger: Pat
 def _an_offer() -> None:
     """A page of private rows whose cells may be counted."""
     from dpcore.data.columns import Number
-    from pages.data.fit import offer_fit
+    from pages.data.fit_check import offer_unfit_count
     from tests.kit.sources import own
     from tests.pages.release.test_page_fit import wages
 
     source = own(wages(), "Bundesland", on=Number(high=100, bins=10, missing=True), private=True)
-    offer_fit(source, [source.reading], key="k")
+    offer_unfit_count(source, [source.reading], key="k")
 
 
 def test_what_was_counted_is_on_no_wall(no_ledger: Path) -> None:
@@ -143,8 +143,8 @@ def test_no_page_behind_a_presentation_counts_cells(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("streamlit.session_state", {FIT_ASKED: {about}})
     monkeypatch.setattr("streamlit.query_params", {"present": "1"})
     monkeypatch.setattr("streamlit.button", lambda label, **_: buttons.append(label))
-    monkeypatch.setattr(fit, "_show", shown_counts.append)
-    offer_fit(source, [source.reading], key="k")
+    monkeypatch.setattr(fit_check, "_show_counts", shown_counts.append)
+    offer_unfit_count(source, [source.reading], key="k")
     assert not shown_counts and buttons == [COUNT]
 
 
@@ -192,6 +192,8 @@ def test_of_many_columns_those_with_most_cells_that_do_not_fit_are_shown(monkeyp
     captions = list[str]()
     monkeypatch.setattr("streamlit.caption", captions.append)
     wrong = [*range(14), 0, 0]
-    fit._show([Unfit(column=f"c{place}", cells=50, wrong=each, empty=0) for place, each in enumerate(wrong)])
+    fit_check._show_counts(
+        [Unfit(column=f"c{place}", cells=50, wrong=each, empty=0) for place, each in enumerate(wrong)]
+    )
     assert captions[-1] == "And 4 columns with as few such cells or fewer." and len(captions) == MAX_COLUMNS + 1
     assert [int(each.partition(": ")[2].partition(" of ")[0]) for each in captions[:-1]] == [*range(13, 1, -1)]

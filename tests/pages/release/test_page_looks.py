@@ -24,8 +24,8 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import release
 from dprelease.requests.parts import AskedQuestion, Request
-from pages.release import asked
-from pages.release.asked import filled_in, request_of
+from pages.release import request
+from pages.release.request import columns_from_rows, request_of
 from pages.shell.ledger import looks as shown
 from pages.shell.ledger import odometer
 from pages.shell.ledger.door import ADMITTED
@@ -286,11 +286,11 @@ def test_columns_that_were_filled_in_are_marked_in_a_plan_and_a_request(monkeypa
     source = own(rows(), "income", on=ON, private=False)
     state: dict[str, object] = {"file": file_of(source, turn=5)}
     monkeypatch.setattr("streamlit.session_state", state)
-    assert filled_in(source) == set()
+    assert columns_from_rows(source) == set()
     fill_in({"declare-5-0-from": "0"}, usual={"declare-5-0-from": None}, private=False)
-    assert filled_in(source) == {"income"} and filled_in(bundled("penguins", "species")) == set()
+    assert columns_from_rows(source) == {"income"} and columns_from_rows(bundled("penguins", "species")) == set()
     # What Tables shows, whose columns are read anew.
-    monkeypatch.setattr(asked, "number", lambda *_, **__: 1.0)
+    monkeypatch.setattr(request, "number", lambda *_, **__: 1.0)
     values, queries = {"epsilon": 1.0}, Cells(domain=source.domain)
     there = OnPage(place="Tables", source=source, queries=queries, entry=entry("identity"), values=values)
     registration = Registration(name="these", neighbours=Neighbours.REPLACE_ONE, public_n=4)

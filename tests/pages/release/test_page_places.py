@@ -17,7 +17,7 @@ from dplab.recipe import Recipe
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import Stored
 from dprelease.requests.parts import Request
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.release.results import REFUSED
 from tests.kit.chance.numbers import has_number
 from tests.pages.opening import as_steward, neighbours_said, sound, visitor
@@ -108,7 +108,7 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     on = Number(low=0, high=100, bits=3, missing=True)
     origin = Uploaded(table=table, private=True, digest="d2")
     reading = Capped(reading=Columns(names=("age",), on=on), person="who", rows=3)
-    held = HeldFile(origin=origin, turn=2)
+    held = SessionFile(origin=origin, turn=2)
     app = came(upload=Source(origin=origin, reading=reading), file=held, data="my-file")
     app = press(app, "Start a ledger")
     assert "a person with at most 3 rows" in said(app)

@@ -36,23 +36,23 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
     monkeypatch.setattr(jobs, "AT_ONCE", 0.01)
     monkeypatch.setattr(draw, "rehearsing", held_up)
     app = press(registered(), "Rehearse, free")
-    job = app.session_state[jobs.JOBS][draw.REHEARSED]
+    job = app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST]
     assert reached.wait(60) and "Stop" in labels(app) and "On made-up rows" not in said(app)
     app = press(app, "Stop")
     assert "Go on" in labels(app) and not any(label.startswith("Charge") for label in labels(app))
     app = press(app, "Go on")
-    again = app.session_state[jobs.JOBS][draw.REHEARSED]
+    again = app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST]
     assert again is not job
     app.number_input(key="epsilon").set_value(0.5)  # another request: nobody waits for the rehearsal of the first
     app = sound(app.run())
-    assert "Rehearse, free" in labels(app) and draw.REHEARSED not in app.session_state[jobs.JOBS]
+    assert "Rehearse, free" in labels(app) and draw.REHEARSED_REQUEST not in app.session_state[jobs.JOBS]
     free.set()
     for each in (job, again):
         wait([each.future], timeout=60)
         assert each.future.done()
     app = press(app, "Rehearse, free")
-    if draw.REHEARSED in app.session_state[jobs.JOBS]:
-        wait([app.session_state[jobs.JOBS][draw.REHEARSED].future], timeout=60)
+    if draw.REHEARSED_REQUEST in app.session_state[jobs.JOBS]:
+        wait([app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST].future], timeout=60)
         sound(app.run())
     assert "On made-up rows: " in said(app) and any(label.startswith("Charge ε 0.5") for label in labels(app))
     ledger, dataset_id = the(no_ledger)

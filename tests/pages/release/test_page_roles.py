@@ -17,10 +17,10 @@ from dpcore.data.sources import Source, Uploaded
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import LedgerError, Registration, Role
 from dprelease.release import TOO_WIDE
-from pages.data.upload import HeldFile
-from pages.release import guests, lent
+from pages.data.upload import SessionFile
+from pages.release import login, shared_rows
 from pages.release.draw import ANOTHER, CLOSED
-from pages.release.guests import LOG_IN, NOTHING
+from pages.release.login import LOG_IN, NOTHING
 from pages.release.register import NO_LEDGER
 from pages.release.results import NOT_YET
 from pages.release.view import NONE_OPEN
@@ -51,7 +51,7 @@ def came(who: str, *, file: Source | None = None, **claims: Any) -> AppTest:
         app.query_params["data"] = "penguins.body_mass_g"
     else:
         assert isinstance(file.origin, Uploaded)
-        told = {"upload": file, "file": HeldFile(origin=file.origin, turn=3), "data": "my-file"}
+        told = {"upload": file, "file": SessionFile(origin=file.origin, turn=3), "data": "my-file"}
         for key, value in told.items():
             app.session_state[key] = value
     return sound(app.run())
@@ -173,7 +173,7 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     assert NONE_OPEN in said(app) and "Rehearse, free" not in labels(app) and "Register" not in labels(app)
     assert NONE_OPEN in said(came(GRACE, file=uploaded(private=False))), "nor where it is called public"
     with monkeypatch.context() as patch:
-        patch.setattr(lent, "most_rows", lambda _: 1)
+        patch.setattr(shared_rows, "most_rows", lambda _: 1)
         steward = sound(steward.run())
         assert "Let analysts release from these rows" not in labels(steward)
         assert "files of at most 1 rows" in said(steward)
@@ -210,20 +210,20 @@ def test_rows_are_closed_when_who_opened_them_logs_out_or_is_no_steward(monkeypa
     monkeypatch.setattr("streamlit.secrets", SECRETS)
     first, second = dict[str, Any](), dict[str, Any]()
     monkeypatch.setattr("streamlit.session_state", first)
-    lent._lend("dataset", rows)
-    assert lent.lent_rows("dataset") is rows
+    shared_rows._share("dataset", rows)
+    assert shared_rows.shared_rows("dataset") is rows
     less = SECRETS | {"roles": {"stewards": [], "analysts": [ADA]}}
     monkeypatch.setattr("streamlit.secrets", less)
-    assert lent.lent_rows("dataset") is None, "no steward any more"
+    assert shared_rows.shared_rows("dataset") is None, "no steward any more"
     monkeypatch.setattr("streamlit.secrets", SECRETS)
-    assert lent.lent_rows("dataset") is rows
+    assert shared_rows.shared_rows("dataset") is rows
     monkeypatch.setattr("streamlit.session_state", second)
     told["email"] = EVE
-    guests._leave()
-    assert lent.lent_rows("dataset") is rows, "somebody else's log-out closes nothing"
+    login._log_out()
+    assert shared_rows.shared_rows("dataset") is rows, "somebody else's log-out closes nothing"
     told["email"] = ADA
-    guests._leave()
-    assert lent.lent_rows("dataset") is None and lent.LENT in first
+    login._log_out()
+    assert shared_rows.shared_rows("dataset") is None and shared_rows.SHARED in first
 
 
 @pytest.mark.parametrize("then", [ADA, "", EVE])
@@ -282,7 +282,7 @@ def test_a_file_of_more_rows_than_a_public_number_allows_is_not_opened(monkeypat
     table: Any = FewRows()
     for rows in (120_000, 120_001):
         table.row_count = rows
-        lent.opening(registration, table)
+        shared_rows.sharing_button(registration, table)
     assert len(buttons) == 1 and captions[-1].startswith(
         "With this public n, files of at most 120,000 rows are opened to analysts: of more, what fits the memory would "
     )

@@ -22,7 +22,7 @@ from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.ask.controls import Setting
 from pages.charts.picture import Dots, Rule
 from pages.charts.words import percent, percent_up
-from pages.charts.worst import Called, worst_map
+from pages.charts.worst import TrialNouns, worst_map
 from pages.marginals.promise import Promised
 from pages.plan.figure import IF_N as TICK
 from pages.plan.figure import planned_errors
@@ -136,7 +136,7 @@ def test_tables_hold_no_preview_against_what_is_no_guarantee(cases: list[Case]) 
             details="So it is made.",
             looked_at="all",
             dots="",
-            called=Called(),
+            called=TrialNouns(),
             badge="",
         )
         lines = words(script, told=told, worst=SHOWN)

@@ -19,7 +19,7 @@ from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue
 from dplab.solve import promising
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.private.chip import TWIN_SAID
 from pages.shell.session import with_progress
 from tests.cases import full_but
@@ -44,7 +44,7 @@ def people() -> Table:
 def opened(page: str, *, counted: bool = False, person_rows: int = 0, **state: Any) -> AppTest:
     """A page with a private headerless file in use, of so many rows a person at most."""
     origin = Uploaded(table=people(), private=True, digest="d1")
-    held = HeldFile(origin=origin, turn=1)
+    held = SessionFile(origin=origin, turn=1)
     app = visitor(page)
     app.session_state["file"] = held
     reading: Reading = Columns(names=("column 1",), on=DOMAIN)
@@ -105,7 +105,7 @@ def test_what_takes_long_is_seen_to_be_under_way_and_comes_first(monkeypatch: py
         return promising(*entries, **settings)
 
     monkeypatch.setattr("pages.shell.private.promises.with_progress", progress)
-    monkeypatch.setattr("pages.play.known.promising", ranked)
+    monkeypatch.setattr("pages.play.data_independent.promising", ranked)
     opened("play/page.py", target="10%")
     assert order[0] == "Working out what can be promised." and "ranking" in order
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.charts import component
-from pages.charts.live import encoded
+from pages.charts.live import encode_states
 from pages.charts.picture import Picture
 from pages.learn.view import LESSONS
 from pages.shell.present import NOTHING
@@ -103,7 +103,7 @@ SHOWN = ("play/page.py", "robust/page.py", "marginals/page.py")
 def badges(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Badges of all pictures and states that are sent to the browser, in whichever run."""
     found: list[str] = []
-    usual_chart = component._sent
+    usual_chart = component._encode_chart
 
     def sent(picture: Picture, *, badge: str, **more: Any) -> bytes:
         found.append(badge)
@@ -111,10 +111,10 @@ def badges(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def states(*what: Any, badge: str, **more: Any) -> Any:
         found.append(badge)
-        return encoded(*what, badge=badge, **more)
+        return encode_states(*what, badge=badge, **more)
 
-    monkeypatch.setattr(component, "_sent", sent)
-    monkeypatch.setattr("pages.play.live.encoded", states)
+    monkeypatch.setattr(component, "_encode_chart", sent)
+    monkeypatch.setattr("pages.play.slider_states.encoded", states)
     return found
 
 

@@ -16,7 +16,7 @@ from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.queries.boxes import RangeBoxes
 from dplab.measure import finish
 from pages.charts.words import percent
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from tests.kit.chance.numbers import has_number
 from tests.pages.drawn import drawn
 from tests.pages.marginals.opening import opened, texts
@@ -70,7 +70,7 @@ def test_fewer_than_two_columns_are_too_few_and_two_are_promised_more() -> None:
 
 def test_own_columns_are_drawn_as_made_up_rows_and_nothing_of_the_file_is_shown() -> None:
     rows = b"".join(b"%d,%d,x\n" % (17 + i % 40, 777_000 + i) for i in range(900))
-    held = HeldFile(
+    held = SessionFile(
         origin=Uploaded(table=read_table(b"age,pay,note\n" + rows, name="own.csv"), private=True, digest="0"), turn=1
     )
     app = visitor("marginals/page.py")

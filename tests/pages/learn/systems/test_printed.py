@@ -9,8 +9,8 @@ from dplab.printed import simulated as run
 from dplab.printed.rectangles import rectangle_table
 from pages.charts.picture import Curve, Dots, Rule, numbers
 from pages.charts.words import significant
-from pages.learn.printed import simulated
-from pages.learn.printed.tables import SYSTEMS
+from pages.learn.paper_tables import simulated
+from pages.learn.paper_tables.tables import SYSTEMS
 from tests.cases import full_but
 from tests.pages.drawn import drawn
 from tests.pages.lessons import checked

@@ -10,15 +10,15 @@ from dpcore.core import State
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.measure import ErrorReport
 from dplab.recipe import OPENING, Recipe
-from pages.charts.component import table
+from pages.charts.component import show_numbers
 from pages.charts.picture import Picture
-from pages.charts.words import within
+from pages.charts.words import lower_first
 from pages.play.pictures import TITLES
 from pages.shell.downloads import synthetic_table
 from pages.shell.present import presenting
 from pages.shell.theorem import observed, theorem_card
 
-STEPS = (
+TOUR = (
     f"**Two histograms.** The grey one is the truth; at first, {OPENING.source.public_rows:,} made-up people. The blue "
     "line may be published: randomness hides what any one of them said.",
     "**One slider.** ε is what privacy is paid in. Move it left: everybody is better hidden, and the blue line strays "
@@ -28,7 +28,7 @@ STEPS = (
 )
 
 
-def on_demand(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
+def detail_popovers(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
     """The doors to all of it, side by side; what is behind a closed one is not sent."""
     if presenting():
         return _why(recipe, report)
@@ -69,7 +69,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:
         st.markdown(f"Hatched: impossible to promise. {lower.statement}")
-    for step in STEPS:
+    for step in TOUR:
         st.markdown(step)
 
 
@@ -77,7 +77,9 @@ def _numbers(pictures: Mapping[str, Picture]) -> None:
     """Each picture in one sentence, and its table."""
     for key, picture in pictures.items():
         st.markdown(picture.sentence)
-        table(picture, title=TITLES.get(key, within(picture.title)), key=f"{key.removesuffix('_chart')}_numbers")
+        show_numbers(
+            picture, title=TITLES.get(key, lower_first(picture.title)), key=f"{key.removesuffix('_chart')}_numbers"
+        )
 
 
 def _code(recipe: Recipe, state: State) -> None:

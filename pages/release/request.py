@@ -21,7 +21,7 @@ from dprelease.plan.questions import Plan
 from dprelease.requests.parts import AskedQuestion, Request
 from pages.data.declare import filled_columns
 from pages.data.picker import OWN_FILE
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.controls import number
 from pages.shell.ledger.held import rows_of
 from pages.shell.session import SHOWN_LAST, OnPage, on_page, planned, shown
@@ -32,7 +32,7 @@ AGAIN = SessionKey[tuple[str, int] | None]("release_again", None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class DrawState:
     """A request, and what the ledger knows of it.
 
     Attributes:
@@ -49,7 +49,7 @@ class Found:
         return replace(self.request, draw=self.request.draw + 1)
 
 
-def elsewhere() -> OnPage | None:
+def page_query() -> OnPage | None:
     """What Tables, One number or Conversation shows, if that is what is to be released; None for what Play shows."""
     found = on_page()
     if found is None:
@@ -70,7 +70,7 @@ def request_of(source: Source, registration: Registration, found: OnPage | None 
     """
     if found is not None:
         return _request(source, registration, found.queries, found.entry, dict(found.values))
-    plan = _plan(source)
+    plan = _plan_of(source)
     if plan is not None:
         many = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
         last = str(SHOWN_LAST.value)
@@ -78,10 +78,10 @@ def request_of(source: Source, registration: Registration, found: OnPage | None 
         if what == many:
             # A row's unit, relation and n are those of the registration, whatever is planned for.
             joint = replace(plan, n=registration.public_n, neighbours=registration.neighbours).request()
-            filled = filled_in(source)
+            filled = columns_from_rows(source)
             read = [replace(part, bounds_from_data=not filled.isdisjoint(part.reading.columns)) for part in joint.parts]
             return replace(joint, parts=tuple(read))
-    return _request(source, registration, *_shown(source))
+    return _request(source, registration, *_play_query(source))
 
 
 def _request(
@@ -99,7 +99,7 @@ def _request(
         neighbours=registration.neighbours,
         entry_key=entry.key,
         values=values,
-        bounds_from_data=source.bounds_from_data or not filled_in(source).isdisjoint(reading.columns),
+        bounds_from_data=source.bounds_from_data or not columns_from_rows(source).isdisjoint(reading.columns),
     )
     return Request(
         parts=(question,),
@@ -109,13 +109,13 @@ def _request(
     )
 
 
-def filled_in(source: Source) -> set[str]:
+def columns_from_rows(source: Source) -> set[str]:
     """Columns of a file whose bounds, labels or kind were read off its rows, whatever the file is called."""
-    held = held_file()
+    held = session_file()
     return filled_columns(held) if held and isinstance(source.origin, Uploaded) else set()
 
 
-def other_cap(source: Source, registration: Registration) -> str:
+def cap_mismatch(source: Source, registration: Registration) -> str:
     """Why rows declared so are not those that are registered; empty if they are, or if single rows are declared."""
     now, then = source.reading, (registration.person_column, registration.rows_a_person)
     if not isinstance(now, Capped) or (now.person, now.rows) == then:
@@ -123,7 +123,7 @@ def other_cap(source: Source, registration: Registration) -> str:
     return "Who is protected is declared on Data otherwise than these rows are registered: declare it as registered."
 
 
-def _plan(source: Source) -> Plan | None:
+def _plan_of(source: Source) -> Plan | None:
     """What Plan shows, where that is about the table in use: an opened plan is about any that has its columns."""
     table, plan = planned() or ("", None)
     origin = source.origin
@@ -139,7 +139,7 @@ def _plan(source: Source) -> Plan | None:
     return plan  # of a file that is read as the opened plan says, or not released
 
 
-def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
+def _play_query(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     """Question, mechanism and parameters that Play shows for data read so; else those that it would open with."""
     recipe = shown()
     if recipe is not None and recipe.source.reading == source.reading:
@@ -151,7 +151,7 @@ def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     return queries, entry, dict(OPENING.values) if "epsilon" in entry.controls() else {}
 
 
-def asked(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> Found:
+def current_draw(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> DrawState:
     """The draw of a request that is in question: the last that was made, or the next if somebody wants another.
 
     Args:
@@ -161,7 +161,7 @@ def asked(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> Fo
         dead: digests of requests whose draw died and is not booked yet.
     """
     wanted = AGAIN.value
-    found = Found(request=first, outcome=None)
+    found = DrawState(request=first, outcome=None)
     while True:
         outcome = ledger.find(dataset_id, found.request.digest)
         if outcome is None and found.request.digest in dead:
@@ -173,6 +173,6 @@ def asked(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> Fo
         found = replace(found, request=found.next, outcome=None)
 
 
-def once_more(first: Request, draw: int) -> None:
+def request_another(first: Request, draw: int) -> None:
     """A callback: the next draw of a request is wanted."""
     AGAIN.value = (first.digest, draw)

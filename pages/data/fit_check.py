@@ -11,8 +11,8 @@ from dpcore.data.reading.described import format_sentence
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.tables import CountedTable
-from pages.charts.words import verbatim
-from pages.data.upload import so_many
+from pages.charts.words import as_code
+from pages.data.upload import plural
 from pages.shell.ledger.door import admitted
 from pages.shell.ledger.held import ledger
 from pages.shell.present import presentation_requested
@@ -31,7 +31,7 @@ NOTED = "The ledger notes it as access to true values, and every later certifica
 MAX_COLUMNS = 12
 
 
-def say_format(source: Source) -> None:
+def show_format(source: Source) -> None:
     """Say how a file was read, and what becomes of cells that do not fit; nothing of it depends on a value."""
     origin = source.origin
     if isinstance(origin, Uploaded):
@@ -42,7 +42,7 @@ def say_format(source: Source) -> None:
         st.caption(f"{told} {NOT_FITTING}".strip())
 
 
-def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
+def offer_unfit_count(source: Source, readings: Sequence[Reading], *, key: str) -> None:
     """Say the format, and offer to count the cells that do not fit; of public rows they are counted at once.
 
     Args:
@@ -50,7 +50,7 @@ def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
         readings: what is read of them.
         key: of the button, another on each page.
     """
-    say_format(source)
+    show_format(source)
     origin = source.origin
     if not isinstance(origin, Uploaded) or isinstance(origin.table, CountedTable):
         return
@@ -59,26 +59,26 @@ def offer_fit(source: Source, readings: Sequence[Reading], *, key: str) -> None:
     if origin.private and (not asked or WAITS.value or presentation_requested()):
         if not BARRED.value:
             noted = admitted() and ledger() is not None
-            st.button(COUNT, key=key, on_click=_ask, args=(about,), help=f"{HELP} {NOTED}" if noted else HELP)
+            st.button(COUNT, key=key, on_click=_request_count, args=(about,), help=f"{HELP} {NOTED}" if noted else HELP)
         return
     if origin.private:
         warn_of_true_values()
-    _show(remembered(about, lambda: unfit_cells(readings, origin.table)))
+    _show_counts(remembered(about, lambda: unfit_cells(readings, origin.table)))
 
 
-def _ask(about: str) -> None:
+def _request_count(about: str) -> None:
     """A callback: the next run notes the access before the page counts; where it cannot, nothing is counted."""
     SAW_TRUE_VALUES.value = True
     FIT_ASKED.value = {*FIT_ASKED.value, about}
 
 
-def _show(found: Sequence[Unfit]) -> None:
+def _show_counts(found: Sequence[Unfit]) -> None:
     """A line for each column, first those of which little fits."""
     for each in sorted(found, key=lambda one: -one.wrong)[:MAX_COLUMNS]:
-        name, cells = verbatim(each.column), so_many(each.cells, "cell")
+        name, cells = as_code(each.column), plural(each.cells, "cell")
         if each.wrong + each.empty == each.cells:
             st.warning(f"{name}: none of {cells} fits its declaration. What is released of it would be noise alone.")
         else:
             st.caption(f"{name}: {each.wrong:,} of {cells} do not fit and count as missing; {each.empty:,} are empty.")
     if len(found) > MAX_COLUMNS:
-        st.caption(f"And {so_many(len(found) - MAX_COLUMNS, 'column')} with as few such cells or fewer.")
+        st.caption(f"And {plural(len(found) - MAX_COLUMNS, 'column')} with as few such cells or fewer.")

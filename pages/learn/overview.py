@@ -27,7 +27,7 @@ def drawing(key: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(contents).decode('ascii')}"
 
 
-def grouped(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
+def by_group(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
     """Lessons by the part of the wall where they hang, in order."""
     found: dict[str, list[Lesson]] = {}
     for each in lessons:
@@ -37,22 +37,22 @@ def grouped(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
 
 def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
     """Lessons by their places, those of a group together."""
-    groups = grouped(sorted(lessons, key=lambda each: each.place))
+    groups = by_group(sorted(lessons, key=lambda each: each.place))
     return tuple(each for group in groups.values() for each in group)
 
 
-def wall(lessons: Iterable[Lesson]) -> None:
+def show_overview(lessons: Iterable[Lesson]) -> None:
     """All cards, group by group."""
     with st.container(key="wall"):
-        for group, each in grouped(lessons).items():
+        for group, each in by_group(lessons).items():
             st.header(group, anchor=False)
             columns = [column for _ in range(0, len(each), ACROSS) for column in st.columns(ACROSS)]
             for lesson, column in zip(each, columns, strict=False):
                 with column:
-                    card(lesson)
+                    lesson_card(lesson)
 
 
-def card(lesson: Lesson) -> None:
+def lesson_card(lesson: Lesson) -> None:
     """A drawing and a question; all of it is the link."""
     with st.container(border=True, key=f"card_{lesson.key}", gap=None):
         st.html(f'<img class="dpscope-card" alt="" src="{drawing(lesson.key)}">')
@@ -61,7 +61,7 @@ def card(lesson: Lesson) -> None:
             st.caption("A table, not a lesson")
 
 
-def teachers(lessons: Iterable[Lesson]) -> None:
+def teachers_list(lessons: Iterable[Lesson]) -> None:
     """A line for each lesson: its link, minutes, what comes before, three questions to ask."""
     st.markdown(
         "Each link opens a lesson where its point is plain to see; **Present**, on top of it, is for the projector. "

@@ -9,16 +9,16 @@ from typing import Any
 from dpcore.core import exactly
 from dplab.solve import HIGHEST, LOWEST, Need
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region
-from pages.charts.words import drawable, percent
+from pages.charts.words import percent, printable_labels
 
 TITLE = "Privacy loss that a target error needs"
 TICKS = (0.001, 0.01, 0.1, 1.0, 10.0)
-ABOVE, LINE, MOST = 76, 16, 12
+ABOVE, LINE, MAX_LINES = 76, 16, 12
 """Pixels of the picture besides its lines, and of each line; and lines, so that the page is one screen."""
 WHERE = {"promised": " for all data", "simulated": " on these data"}
 
 
-def needed(
+def needed_epsilon(
     needs: Sequence[Need],
     *,
     titles: dict[str, str],
@@ -41,10 +41,10 @@ def needed(
         aims: entries that are told the allowed error; a click tells it.
         advised: key of the suggested entry.
     """
-    every = drawable(titles[need.key] for need in needs)
+    every = printable_labels(titles[need.key] for need in needs)
     sentence, numbers = _sentence(needs, every, target=target, beta=beta, impossible=impossible), _table(needs, every)
     told = [each for each in zip(needs, every, strict=True) if math.isfinite(each[0].least) or each[0].key == advised]
-    told = sorted(told or zip(needs, every, strict=True), key=lambda each: each[0].key != advised)[:MOST]
+    told = sorted(told or zip(needs, every, strict=True), key=lambda each: each[0].key != advised)[:MAX_LINES]
     needs, names = [need for need, _ in told], [name for _, name in told]
     marks: list[Mark] = []
     if impossible:

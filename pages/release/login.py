@@ -7,8 +7,8 @@ import importlib.util
 import streamlit as st
 
 from dprelease.ledger.store import Ledger
-from pages.release.lent import withdraw_everywhere
-from pages.release.results import day_of, result, stored_sentence
+from pages.release.results import day_of, show_result, stored_sentence
+from pages.release.shared_rows import withdraw_everywhere
 from pages.shell.ledger.door import person, role
 from pages.shell.ledger.held import Account, account_in, ledger
 from pages.shell.ledger.odometer import spent_sentence
@@ -19,7 +19,7 @@ NO_AUTHLIB = "Logging in needs Authlib and HTTPX on the server: `pip install -c 
 NOTHING = "Nothing is published yet."
 
 
-def guests() -> None:
+def login_page() -> None:
     """A button to log in; then everything that was published."""
     if not person():
         st.info(LOG_IN)
@@ -28,31 +28,31 @@ def guests() -> None:
         if not able:
             st.error(NO_AUTHLIB)
         return
-    logged_in()
-    published(ledger())
+    account_bar()
+    show_published(ledger())
 
 
-def published(found: Ledger | None) -> None:
+def show_published(found: Ledger | None) -> None:
     """Everything that was published, and to analysts what is spent."""
     accounts = [account_in(found, each) for each in found.dataset_ids()] if found else []
-    if found is None or not sum(_published(found, each, analyst=role() is not None) for each in accounts):
+    if found is None or not sum(_show_published_of(found, each, analyst=role() is not None) for each in accounts):
         st.info(NOTHING)
 
 
-def logged_in() -> None:
+def account_bar() -> None:
     """Who this is, and the way out."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{escaped(person())}, {role() or 'viewer'}")
-        st.button("Log out", on_click=_leave, key="release_logout", type="tertiary")
+        st.button("Log out", on_click=_log_out, key="release_logout", type="tertiary")
 
 
-def _leave() -> None:
+def _log_out() -> None:
     """A callback: rows that this person opened to analysts are closed, in other tabs too."""
     withdraw_everywhere()
     st.logout()
 
 
-def _published(found: Ledger, account: Account, *, analyst: bool) -> int:
+def _show_published_of(found: Ledger, account: Account, *, analyst: bool) -> int:
     """What is published of a data set; returns how many releases that is."""
     releases = [each for each in found.stored(account.dataset_id) if each.published] if not account.wrong else []
     if not (releases or analyst):
@@ -65,5 +65,5 @@ def _published(found: Ledger, account: Account, *, analyst: bool) -> int:
     for stored in reversed(releases):
         st.markdown(f"**{stored_sentence(stored)}** {day_of(stored)}.")
         if st.toggle("Show", key=f"release_guest-{account.dataset_id[:8]}-{stored.entry}"):
-            result(found, account.dataset_id, stored, place="guest-")
+            show_result(found, account.dataset_id, stored, place="guest-")
     return len(releases)

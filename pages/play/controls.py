@@ -26,7 +26,7 @@ from pages.shell.session import DATA, in_link, to_link
 from pages.shell.state import set_controls
 
 
-def rail() -> Recipe | None:
+def read_recipe() -> Recipe | None:
     """Everything that is asked but ε, from the link and the controls. None: not yet enough."""
     source = pick_source(pairs=True, persons=True)
     domain = source.domain
@@ -48,7 +48,7 @@ def rail() -> Recipe | None:
     entry = entries[chosen]
     st.caption(entry.story)
     values = _parameters(entry, asked)
-    relation, nominal, trials, beta, drawn = _more(source)
+    relation, nominal, trials, beta, drawn = _more_settings(source)
     return Recipe(
         source=source,
         queries=queries,
@@ -72,7 +72,7 @@ def _parameters(entry: Entry, asked: Queries) -> dict[str, Value]:
             continue
         values[name] = control(entry, name, parameter)
         if name in ("points", "sizing"):
-            _fewer_points(entry.make(**values), asked)
+            _show_fewer_points(entry.make(**values), asked)
     return values
 
 
@@ -119,7 +119,7 @@ def _epsilon(parameter: Parameter, *, default: float) -> float:
     return value
 
 
-def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
+def _more_settings(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
     """What few change: the relation, the public n, how many releases are previewed, their failure chance and seed."""
     with st.popover("More settings", width="stretch"):
         relation = neighbours(source.person_rows)
@@ -145,7 +145,7 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
     return relation, nominal, int(trials), beta, drawn
 
 
-def _fewer_points(mechanism: Mechanism, queries: Queries) -> None:
+def _show_fewer_points(mechanism: Mechanism, queries: Queries) -> None:
     """Say so where a net that is listed makes do with fewer points than its slider asks for."""
     if not isinstance(mechanism, NetMechanism | LinearNet):
         return

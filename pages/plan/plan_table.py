@@ -16,9 +16,9 @@ from dpcore.mechanisms import entry
 from dprelease.ledger.canonical import parsed
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.data.declare import declared_columns
-from pages.data.engines import counted
+from pages.data.engines import count_cells
 from pages.data.picker import OWN_FILE
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.controls import choice, neighbours, stops
 from pages.shell.doors import is_public_demo
 from pages.shell.private.chip import escaped
@@ -27,7 +27,7 @@ from pages.shell.session import DATA, carried, keep_plan, remember_upload, uploa
 from pages.shell.state import SessionKey
 
 OPENED, FIRST = "plan-file", "adult"
-OFFERED = SessionKey[int | None]("plan_offered", None)
+LAST_OFFERED_FILE = SessionKey[int | None]("plan_offered", None)
 """The last file whose table was put in front."""
 TABLE = SessionKey("table", "")
 """The control that picks the table."""
@@ -40,14 +40,14 @@ QUESTIONS = SessionKey[dict[str, tuple[PlannedQuestion, ...]]]("plan_questions",
 """Questions of every table that was planned for in this session."""
 VERSION = SessionKey("plan_version", 0)
 """Counts changes of the plan that no control of it made."""
-WANTED_TABLE = SessionKey("plan_wanted", "")
+NEXT_TABLE = SessionKey("plan_wanted", "")
 """The table that the next run puts in front."""
 NEEDS_A_PERSON = "Your table is planned for once the Data page knows the column that says whose row it is."
 MAX_BYTES = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Declared:
+class PlanTable:
     """What is planned for, all of it public.
 
     Attributes:
@@ -69,15 +69,15 @@ class Declared:
     file_format: Format = USUAL
 
 
-def pick_table() -> Declared:
+def pick_table() -> PlanTable:
     """The controls of the table, the relation and the failure chance."""
-    held, opened = held_file(), opened_plan()
+    held, opened = session_file(), opened_plan()
     own, filled = declared_columns(held) if held else (None, 0)
     titles = {each.key: each.title for each in SAMPLES}
     if held and own and own.used:
         titles = {OWN_FILE: "Your table", **titles}
-        if OFFERED.value != held.turn:  # a file that is new here is what somebody came to plan for
-            OFFERED.value, TABLE.value = held.turn, OWN_FILE
+        if LAST_OFFERED_FILE.value != held.turn:  # a file that is new here is what somebody came to plan for
+            LAST_OFFERED_FILE.value, TABLE.value = held.turn, OWN_FILE
     if opened is not None:
         titles = {OPENED: "The opened plan's table", **titles}
     key = choice(
@@ -85,7 +85,7 @@ def pick_table() -> Declared:
         help_text="Only what is declared of it is used: columns, bounds, labels and a public number of rows.",
     )  # fmt: skip
     if key == OPENED and opened is not None:
-        return Declared(
+        return PlanTable(
             key=key, title="the opened plan", table=opened.table, n=opened.n, neighbours=opened.neighbours,
             beta=opened.beta, file_format=opened.file_format,
         )  # fmt: skip
@@ -116,21 +116,21 @@ def pick_table() -> Declared:
         )  # fmt: skip
     told = "your table" if mine else titles[key]
     read_as = format_of(held.origin) if held and mine else USUAL
-    return Declared(key=key, title=told, table=table, n=n, neighbours=relation, beta=beta, file_format=read_as)
+    return PlanTable(key=key, title=told, table=table, n=n, neighbours=relation, beta=beta, file_format=read_as)
 
 
-def use_table(declared: Declared) -> None:
+def use_table(declared: PlanTable) -> None:
     """Have the planned table be the data in use: its first column stands for it. An opened plan's is what is in use."""
     first = declared.table.used[0].name
-    held = held_file()
+    held = session_file()
     if declared.key == OWN_FILE and held is not None and upload() is None:
-        remember_upload(Source(origin=counted(held.origin, declared.table), reading=declared.table.reading(first)))
+        remember_upload(Source(origin=count_cells(held.origin, declared.table), reading=declared.table.reading(first)))
     if declared.key != OPENED:
         DATA.value = OWN_FILE if declared.key == OWN_FILE else f"{declared.key}.{first}"
         carried()[DATA] = DATA.value
 
 
-def to_release(declared: Declared, plan: Plan) -> None:
+def to_release(declared: PlanTable, plan: Plan) -> None:
     """Go to Release with this plan of the planned table."""
     keep_plan(declared.key, plan)
     use_table(declared)
@@ -142,7 +142,7 @@ def opened_plan() -> Plan | None:
     return PLAN_OPENED.value
 
 
-def open_file() -> None:
+def open_plan_file() -> None:
     """The control that opens a plan's file; what is no plan gets its sentence."""
     file = st.file_uploader("Open a plan", type="json", key="plan_file", max_upload_size=1, disabled=is_public_demo())
     if file is None or FILE_ID.value == file.file_id:
@@ -158,14 +158,14 @@ def open_file() -> None:
         st.error(escaped(str(problem)))  # it quotes the file, and is shown as Markdown
         return
     PLAN_OPENED.value = plan
-    NOTE.value = " ".join(_exchanged(text, plan))
+    NOTE.value = " ".join(_replaced_mechanisms(text, plan))
     QUESTIONS.value = {**QUESTIONS.value, OPENED: plan.questions}
     VERSION.value += 1
-    WANTED_TABLE.value = OPENED
+    NEXT_TABLE.value = OPENED
     st.rerun()
 
 
-def _exchanged(text: bytes, plan: Plan) -> Iterator[str]:
+def _replaced_mechanisms(text: bytes, plan: Plan) -> Iterator[str]:
     """Sentences about mechanisms of a plan's file in whose place the plan has another: see ``Plan``."""
     named = (str(each["mechanism"]["key"]) for each in parsed(text, what="plan")["questions"])
     for place, (key, question) in enumerate(zip(named, plan.questions, strict=True), 1):
@@ -176,11 +176,11 @@ def _exchanged(text: bytes, plan: Plan) -> Iterator[str]:
             )
 
 
-def kept_questions() -> dict[str, tuple[PlannedQuestion, ...]]:
+def session_questions() -> dict[str, tuple[PlannedQuestion, ...]]:
     """Questions of every table that was planned for in this session."""
     return QUESTIONS.value
 
 
-def version() -> int:
+def controls_version() -> int:
     """Counts changes of the plan that no control of it made."""
     return VERSION.value

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from dpcore.core import Floats
 from pages.charts.picture import Axis, Picture
-from pages.learn.pictures import guessed
+from pages.learn.pictures import guess_rule
 from pages.learn.sparse.cells import alone
 
 
-def shown(shares: Floats, *, guess: float) -> Picture:
+def lone_row_shares(shares: Floats, *, guess: float) -> Picture:
     """Shares of releases (2, 2), private then random privacy, the pet there then elsewhere; and the guess."""
     picture = alone(shares)
     promises = Axis(labels=("full promise", "weaker promise"))
-    return replace(picture, y=promises, marks=[*picture.marks, guessed(x=guess)], height=320)
+    return replace(picture, y=promises, marks=[*picture.marks, guess_rule(x=guess)], height=320)

@@ -15,10 +15,10 @@ from dpcore.mechanisms import serving
 from dplab.measure import ErrorReport
 from dplab.recipe import Recipe
 from dplab.sweep import Sweep, side_by_side, sweep
-from pages.charts.component import Kept, draw
+from pages.charts.component import EncodedCharts, draw
 from pages.charts.picture import Picture
-from pages.play.alone import whole
 from pages.play.figures.tradeoff import tradeoff
+from pages.play.fragments import rerun_whole_page
 from pages.play.pictures import LOWER_HEIGHT
 from pages.shell.controls import SHARED, Value
 from pages.shell.kept import in_parts, kept, part
@@ -33,7 +33,7 @@ EPSILONS = tuple(float(f"{10 ** (power / 12):.3g}") for power in range(-24, 13))
 """Where the edge of the impossible is worked out: twelve places in every factor of ten, 0.01 to 10."""
 
 
-def asked(recipe: Recipe, problem: Problem) -> str:
+def problem_key(recipe: Recipe, problem: Problem) -> str:
     """What tells one public problem about the same data from another, for the keys of remembered things."""
     return f"{recipe.question}|{recipe.neighbours}|{problem.n}"
 
@@ -48,13 +48,13 @@ def shared_values(recipe: Recipe) -> dict[str, float]:
     return {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}
 
 
-def taken(entry: Entry, values: Mapping[str, Value]) -> str:
+def mechanism_key(entry: Entry, values: Mapping[str, Value]) -> str:
     """What a mechanism makes of some values, but for the privacy loss."""
     mine = {name: value for name, value in values.items() if name in entry.controls() and name != "epsilon"}
     return repr(entry.make(**mine))
 
 
-def proved(problem: Problem) -> tuple[list[Entry], list[Entry]]:
+def split_by_guarantee(problem: Problem) -> tuple[list[Entry], list[Entry]]:
     """Mechanisms that serve the question: those that say something of privacy for these neighbours, and the others."""
     serve = serving(problem.queries)
     kept = [entry for entry in serve if _is_proved(entry, problem)]
@@ -72,8 +72,8 @@ def _is_proved(entry: Entry, problem: Problem) -> bool:
 def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badge: str) -> dict[str, Picture]:
     """Error against ε for this mechanism and every other that serves the question; the picture by its key."""
     problem = recipe.problem(dataset)
-    about = f"{recipe.source.key}|{asked(recipe, problem)}"
-    entries, unproved = part(recipe, f"proved|{about}", lambda: proved(problem))
+    about = f"{recipe.source.key}|{problem_key(recipe, problem)}"
+    entries, unproved = part(recipe, f"proved|{about}", lambda: split_by_guarantee(problem))
     shared = shared_values(recipe)
     trials = max(20, min(60, MAX_CELLS // problem.domain.size))
     own = {recipe.entry_key: dict(recipe.values)}
@@ -87,7 +87,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         )  # fmt: skip
         # A mechanism's errors are its own: whoever chooses another finds those of all others, and they are kept apart.
         parts = {
-            f"{key}|{entry.key}|{taken(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
+            f"{key}|{entry.key}|{mechanism_key(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
             for entry in entries
         }
         return side_by_side((yield from in_parts(recipe, parts)))
@@ -102,7 +102,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         help="Else only the chosen one and those with the least error at some ε are drawn.",
     )  # fmt: skip
 
-    def compare() -> tuple[Picture, Kept]:
+    def compare() -> tuple[Picture, EncodedCharts]:
         picture = tradeoff(
             sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
             titles={entry.key: entry.title for entry in entries},
@@ -126,14 +126,14 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     with chart:
         draw(
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
-            download=download, on_pick=whole(choose_point), kept=drawn,
+            download=download, on_pick=rerun_whole_page(choose_point), kept=drawn,
         )  # fmt: skip
     with below.container():
-        _left_out(curve, entries, unproved)
+        _show_left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}
 
 
-def _left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None:
+def _show_left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None:
     """Which mechanisms the picture lacks, and why."""
     told = []
     if curve.left_out:

@@ -14,23 +14,23 @@ from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from dplab import advice
 from dprelease.plan.predicates import read_lines
 from dprelease.plan.questions import MAX_QUESTIONS, QUANTITIES, WHOLE, PlannedQuestion
-from pages.plan.rows import USUAL, keep, refused
-from pages.plan.table import Declared, version
+from pages.plan.plan_table import PlanTable, controls_version
+from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
 
 EPSILON = 0.25
 MAX_WAYS = 3
 PAIRS = 2
 """Columns that are asked of together, but for tables."""
-MAX_SAID = 5
+MAX_PROBLEMS = 5
 """Sentences about lines that say nothing."""
 EXAMPLE = "age 20–34, sex = Female\nage >= 65"
 
 
-def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, PlannedQuestion]]:
+def available_questions(declared: PlanTable, columns: Sequence[str]) -> dict[str, tuple[str, PlannedQuestion]]:
     """What may be asked of these columns, by key: in words, and as a question."""
     names = tuple(columns)
     found: dict[str, tuple[str, PlannedQuestion]] = {}
-    usual = PlannedQuestion(columns=names, queries=Cells.key, entry_key=USUAL, epsilon=EPSILON)
+    usual = PlannedQuestion(columns=names, queries=Cells.key, entry_key=DEFAULT_ENTRY, epsilon=EPSILON)
     if len(names) <= PAIRS:
         domain = declared.table.reading(*names).domain
         for kind in classes_for(domain):
@@ -51,12 +51,12 @@ def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, 
     return found
 
 
-def add_question(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
+def add_question(declared: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
     """The form of a new question."""
     names = [column.name for column in declared.table.used]
     with st.popover("Add a question", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{declared.key}")
-        kinds = askable(declared, columns) if columns else {}
+        kinds = available_questions(declared, columns) if columns else {}
         if not kinds:
             return
         asked = st.selectbox(
@@ -70,24 +70,25 @@ def add_question(declared: Declared, questions: Sequence[PlannedQuestion]) -> No
             share = st.number_input("Share of rows below", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
             new = replace(new, values={"quantile": float(share)})
         if st.button("Add", key="plan_add", type="primary"):
-            added(declared, questions, [new])
+            append_questions(declared, questions, [new])
 
 
-def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
+def paste_questions(declared: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
     """The form of pasted lines: all of them are read, or what is wrong with each is said."""
     with st.popover("Paste questions", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         text = st.text_area(
-            "A question a line, or a CSV whose first line names columns", key=f"plan_lines_{version()}_{declared.key}",
-            placeholder=EXAMPLE, help="A range of whole numbers has both its ends; of other numbers the upper end is "
-            "not in it. Lines about the same columns are one question.",
+            "A question a line, or a CSV whose first line names columns",
+            key=f"plan_lines_{controls_version()}_{declared.key}", placeholder=EXAMPLE,
+            help="A range of whole numbers has both its ends; of other numbers the upper end is not in it. Lines about "
+            "the same columns are one question.",
         )  # fmt: skip
         if not st.button("Add these lines", key="plan_lines_add", type="primary"):
             return
         found = read_lines(text, declared.table)
-        for problem in found.problems[:MAX_SAID]:
+        for problem in found.problems[:MAX_PROBLEMS]:
             st.error(problem)
-        if len(found.problems) > MAX_SAID:
-            st.error(f"Nor can {len(found.problems) - MAX_SAID:,} more be read.")
+        if len(found.problems) > MAX_PROBLEMS:
+            st.error(f"Nor can {len(found.problems) - MAX_PROBLEMS:,} more be read.")
         if not (found.lines or found.problems):
             st.error("There is no question in these lines.")
         elif not found.problems:
@@ -96,17 +97,17 @@ def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) ->
                 entry_key="direct-tables", values={"noise": "laplace"},
             )  # fmt: skip
             new = [replace(usual, columns=names, ways=0, asks=lines) for names, lines in found.lines.items()]
-            added(declared, questions, new)
+            append_questions(declared, questions, new)
 
 
-def added(declared: Declared, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]) -> bool:
+def append_questions(declared: PlanTable, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]) -> bool:
     """Put questions at the end of the plan and show it; or say why one has no place in it."""
-    problems = [problem for each in new if (problem := refused(declared, each))]
+    problems = [problem for each in new if (problem := refusal_reason(declared, each))]
     if len(questions) + len(new) > MAX_QUESTIONS:
         problems.append(f"A plan has at most {MAX_QUESTIONS} questions.")
     for problem in problems[:1]:
         st.error(problem)
     if not problems:
-        keep(declared, [*questions, *new], anew=True)
+        store_questions(declared, [*questions, *new], anew=True)
         st.rerun()
     return not problems

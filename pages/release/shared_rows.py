@@ -22,17 +22,17 @@ from pages.shell.server.streamlit_internals import session_id
 from pages.shell.session import wait_for
 from pages.shell.state import SessionKey
 
-LENT = SessionKey["dict[str, Lent]"]("release_lent", {})
+SHARED = SessionKey["dict[str, SharedRows]"]("release_lent", {})
 """In the steward's session, which alone keeps them alive: what it lent, by data set."""
 TOO_MANY = (
     "With this public n, files of at most {most:,} rows are opened to analysts: of more, what fits the memory would "
     "tell them how many there are."
 )
-SEEN_BY_NOBODY = "They see none of them. It lasts as long as this session, and its file, is open."
+SHARING_HELP = "They see none of them. It lasts as long as this session, and its file, is open."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Lent:
+class SharedRows:
     """Registered rows, the session they are of, and the address of who opened them."""
 
     table: Table
@@ -40,59 +40,59 @@ class Lent:
     by: str
 
 
-_lent: WeakValueDictionary[str, Lent] = WeakValueDictionary()
+_shared: WeakValueDictionary[str, SharedRows] = WeakValueDictionary()
 
 
-def lent_rows(dataset_id: str) -> Table | None:
+def shared_rows(dataset_id: str) -> Table | None:
     """The rows of a data set, where its steward has opened them, still has them, and is still a steward."""
-    found = _lent.get(dataset_id)
+    found = _shared.get(dataset_id)
     still = found is not None and not found.table.closed and role_of(found.by) is Role.STEWARD
     return found.table if found is not None and still else None
 
 
-def opening(registration: Registration, table: Table) -> None:
+def sharing_button(registration: Registration, table: Table) -> None:
     """The steward's button: open these rows to analysts, or no longer."""
     dataset_id, most = registration.dataset_id, most_rows(registration)
     if table.row_count > most and not table.kept_as:
         st.caption(TOO_MANY.format(most=most))
         return
-    if lent_rows(dataset_id) is table:
+    if shared_rows(dataset_id) is table:
         st.button("Close these rows to analysts", key="release_unlend", on_click=withdraw, type="tertiary")
         return
     st.button(
-        "Let analysts release from these rows", key="release_lend", on_click=_lend, args=(dataset_id, table),
-        help=SEEN_BY_NOBODY,
+        "Let analysts release from these rows", key="release_lend", on_click=_share, args=(dataset_id, table),
+        help=SHARING_HELP,
     )  # fmt: skip
 
 
-def _lend(dataset_id: str, table: Table) -> None:
+def _share(dataset_id: str, table: Table) -> None:
     try:
         actor().must_be_steward("open rows to analysts")
     except LedgerError as problem:
         PROBLEM.value = str(problem)
         return
-    made = Lent(table=table, session_id=session_id(), by=person())
-    LENT.setdefault({})[dataset_id] = _lent[dataset_id] = made
+    made = SharedRows(table=table, session_id=session_id(), by=person())
+    SHARED.setdefault({})[dataset_id] = _shared[dataset_id] = made
 
 
 def withdraw() -> None:
     """A callback: whatever this session opened is closed to analysts."""
-    for dataset_id, made in LENT.pop().items():
-        if _lent.get(dataset_id) is made:
-            del _lent[dataset_id]
+    for dataset_id, made in SHARED.pop().items():
+        if _shared.get(dataset_id) is made:
+            del _shared[dataset_id]
 
 
 def withdraw_everywhere() -> None:
     """Whatever this person opened is closed to analysts, in whichever tab it was opened."""
     withdraw()
-    for dataset_id, made in list(_lent.items()):
+    for dataset_id, made in list(_shared.items()):
         if made.by == person():
-            del _lent[dataset_id]
+            del _shared[dataset_id]
 
 
-def kept_for(draw: Future[Any], table: Table) -> None:
+def keep_rows_until(draw: Future[Any], table: Table) -> None:
     """The session whose rows these are keeps them as long as they are drawn from, and so does the one that asked."""
     wait_for(draw)
-    for made in list(_lent.values()):
+    for made in list(_shared.values()):
         if made.table is table:
             wait_for(draw, session_id=made.session_id)

@@ -7,7 +7,7 @@ from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import rows_needed
 from pages.charts.words import percent
 from pages.learn import kit
-from pages.learn.alone import figure
+from pages.learn.lone_row import figure
 from pages.learn.sparse.warning import PETS, alone_chances, lone_place, pet_names
 from pages.shell.controls import stops
 from pages.shell.session import remembered
@@ -41,13 +41,13 @@ def lesson() -> None:
     shares = alone_chances(epsilon=loss, gamma=gamma, condition="paper", seed=drawn)
     there, elsewhere = (float(each) for each in shares[1])
     spared = lone_row_chance(cells=cells, n=dataset.n, condition="paper") <= gamma
-    kit.picture(figure.shown(shares, guess=guess / 100), key="alone_shown", badge=badge(PETS, seed=drawn))
-    kit.told(
+    kit.picture(figure.lone_row_shares(shares, guess=guess / 100), key="alone_shown", badge=badge(PETS, seed=drawn))
+    kit.show_result(
         f"If the pet is there, **{percent(there)}** of the releases show it; if not, **{percent(elsewhere)}** do"
         f"{': seeing it is proof' if spared else ''}; you guessed {guess}. {kit.SIMULATED}"
     )
     names, unique = pet_names()
-    kit.why(
+    kit.theorem(
         r"\Pr\Bigl[\forall B:\,e^{-\varepsilon}\le\tfrac{Q(B|X)}{Q(B|X')}\le e^{\varepsilon}\Bigr]\ge1-\gamma",
         "The paper warns of it: whoever **knows all rows but one**, and finds that one alone in its cell, learns it "
         "for certain. The promise only says that data drawn at random are rarely such.",

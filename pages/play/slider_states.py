@@ -15,23 +15,23 @@ from dpcore.randomness import Preview
 from dplab.measure import BLOCK_SECONDS, ErrorReport, finish, measure
 from dplab.recipe import Recipe
 from pages.charts.component import is_dark
-from pages.charts.live import encoded, live_states
-from pages.play.alone import alone
-from pages.play.pictures import View, shown
+from pages.charts.live import encode_states, live_states
+from pages.play.fragments import run_as_fragment
+from pages.play.pictures import View, build_epsilon_view
 from pages.shell.controls import log_stops
 from pages.shell.kept import already, is_everybodys, kept
 from pages.shell.state import SessionKey
 from pages.shell.status import badge
 
-KEY, WANTED = "live_states", SessionKey("live_wanted", False)
+KEY, BROWSER_READY = "live_states", SessionKey("live_wanted", False)
 """Of the component; and that its browser has asked for them: a page without one needs none."""
 MAX_CELLS = 1 << 20
 """Releases x cells at one stop: where the page draws more, the stops have fewer of the same releases."""
-LEAST_RELEASES = 100
+MIN_RELEASES = 100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Stops:
+class SliderStops:
     """What the page shows at every stop of ε.
 
     Attributes:
@@ -69,38 +69,38 @@ class Stops:
         return found[stops.index(float(epsilon))]
 
 
-def send_states(stops: Stops) -> None:
+def send_states(stops: SliderStops) -> None:
     """Send what the pictures look like at each stop: of public data as soon as the browser has drawn the page."""
 
     def send() -> None:
-        if is_everybodys(stops.recipe) and not WANTED.value:
-            live_states(None, key=KEY, asks=partial(WANTED.set, True))
+        if is_everybodys(stops.recipe) and not BROWSER_READY.value:
+            live_states(None, key=KEY, asks=partial(BROWSER_READY.set, True))
             return
         recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
         dark = is_dark()  # of whoever asks, not of whoever does the last block
-        found = kept(recipe, stops.every, lambda: reports(recipe, stops.dataset, stops.state), label="")
+        found = kept(recipe, stops.every, lambda: stop_reports(recipe, stops.dataset, stops.state), label="")
         live_states(
             kept(
                 recipe,
                 f"{stops.every}|{view!r}|{dark}",
-                lambda: states(found, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
+                lambda: encode_stops(found, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
                 label="",
             ),
             key=KEY,
         )
 
-    alone(stops.recipe, send)
+    run_as_fragment(stops.recipe, send)
 
 
-def releases(recipe: Recipe, cells: int) -> int:
+def releases_per_stop(recipe: Recipe, cells: int) -> int:
     """How many releases a stop has."""
-    return min(recipe.trials, max(LEAST_RELEASES, MAX_CELLS // cells))
+    return min(recipe.trials, max(MIN_RELEASES, MAX_CELLS // cells))
 
 
-def reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, list[ErrorReport]]:
+def stop_reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, list[ErrorReport]]:
     """A report for each stop, with the page's seed; yields the fraction done. None at all where that takes too long."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
-    trials = releases(recipe, dataset.domain.size)
+    trials = releases_per_stop(recipe, dataset.domain.size)
     before, each = recipe.mechanism().preview_seconds(state.problem)
     if len(stops) * (before + trials * each) > BLOCK_SECONDS:
         return []
@@ -113,17 +113,17 @@ def reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, 
     return found
 
 
-def states(
+def encode_stops(
     found: Sequence[ErrorReport], dataset: Dataset, view: View, *, beta: float, badge: str, dark: bool
 ) -> Generator[float, None, Any]:
     """Every stop's pictures; yields the fraction done. None where there are none, or they are too large to be sent."""
     at = []
     for place, report in enumerate(found):
-        at.append(shown(dataset, report, view, beta=beta))
+        at.append(build_epsilon_view(dataset, report, view, beta=beta))
         yield (place + 1) / len(found)
     if not at:
         return None
     keys = at[0].pictures
     texts = {"headline": [each.headline for each in at]}
     texts |= {key: [each.captions[key] for each in at] for key in keys}
-    return encoded({key: [each.pictures[key] for each in at] for key in keys}, texts, badge=badge, dark=dark)
+    return encode_states({key: [each.pictures[key] for each in at] for key in keys}, texts, badge=badge, dark=dark)

@@ -18,29 +18,29 @@ from pages.shell.session import keep_link
 from pages.shell.state import SessionKey
 
 Arguments = ParamSpec("Arguments")
-WHOLE = SessionKey("play_whole", False)
+RERUN_PAGE = SessionKey("play_whole", False)
 """A control of a part has changed what stands outside of it."""
 
 
-def whole(do: Callable[Arguments, None]) -> Callable[Arguments, None]:
+def rerun_whole_page(do: Callable[Arguments, None]) -> Callable[Arguments, None]:
     """A callback that changes controls outside of the part it is in: then the whole page runs."""
 
     def then(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         do(*args, **kwargs)
-        WHOLE.value = True
+        RERUN_PAGE.value = True
 
     return then
 
 
-def alone(recipe: Recipe, draw: Callable[[], None]) -> None:
+def run_as_fragment(recipe: Recipe, draw: Callable[[], None]) -> None:
     """Draw a part of the page, which a control inside runs again without the rest."""
-    WHOLE.pop()  # the whole page runs already
+    RERUN_PAGE.pop()  # the whole page runs already
     if presenting() or not is_everybodys(recipe):  # on the stage its parts stand apart
         draw()
         return
 
     def part() -> None:
-        if WHOLE.pop():
+        if RERUN_PAGE.pop():
             st.rerun()
         try:
             draw()

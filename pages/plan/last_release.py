@@ -11,18 +11,18 @@ from dprelease.ledger.records import LedgerError, Stored
 from dprelease.plan.questions import Plan
 from dprelease.plan.versions import changes
 from pages.data.picker import OWN_FILE
-from pages.data.upload import held_file
-from pages.plan.table import Declared
+from pages.data.upload import session_file
+from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.door import admitted
 from pages.shell.ledger.held import account_of, ledger
 from pages.shell.private.chip import escaped
 from pages.shell.session import remembered
 
 
-def since_release(declared: Declared, plan: Plan) -> None:
+def changes_since_release(declared: PlanTable, plan: Plan) -> None:
     """One line, with every difference behind its question mark; nothing where nothing of these rows was released."""
     try:
-        before = _before(declared)
+        before = _last_release(declared)
         told = changes(before, plan.request()) if before else ()
     except (DataError, LedgerError):  # the page Release says it
         return
@@ -36,9 +36,9 @@ def since_release(declared: Declared, plan: Plan) -> None:
     st.caption(f"Since the release of {entry}: {many}.", help="\n\n".join(map(escaped, told)))
 
 
-def _before(declared: Declared) -> Stored | None:
+def _last_release(declared: PlanTable) -> Stored | None:
     """The last release of these rows, whichever page drew it; private ones are looked at on Release alone."""
-    held, book = held_file(), ledger()
+    held, book = session_file(), ledger()
     bundled = declared.key in {each.key for each in SAMPLES}
     if not admitted() or book is None or not (bundled or (declared.key == OWN_FILE and held)):
         return None

@@ -7,7 +7,7 @@ import numpy as np
 from dpcore.core import exactly
 from dplab.sweep import Sweep
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule
-from pages.charts.words import drawable, percent, shortened
+from pages.charts.words import percent, printable_labels, short_numbers
 
 
 def errors_by_rows(
@@ -32,7 +32,7 @@ def errors_by_rows(
         every: draw all mechanisms, not only the chosen one and those that none beats everywhere.
     """
     seen = sweep.keys if every else (*sweep.frontier(pure), chosen)
-    names = dict(zip(sweep.keys, drawable(titles[key] for key in sweep.keys), strict=True))
+    names = dict(zip(sweep.keys, printable_labels(titles[key] for key in sweep.keys), strict=True))
     lowest = np.nanmin(np.append(sweep.worst[sweep.worst > 0], 1.0)) / 2
     marks: list[Mark] = []
     for row, key in enumerate(sweep.keys):
@@ -80,9 +80,9 @@ def errors_by_rows(
         table={
             "mechanism": [names[key] for key in sweep.keys for _ in sweep.epsilons],
             "n": sweep.epsilons.tolist() * len(sweep.keys),
-            "worst error": shortened(sweep.worst[:, :, 1].ravel()),
-            "typical error": shortened(sweep.typical[:, :, 1].ravel()),
-            "promised": shortened(sweep.promised.ravel()),
+            "worst error": short_numbers(sweep.worst[:, :, 1].ravel()),
+            "typical error": short_numbers(sweep.typical[:, :, 1].ravel()),
+            "promised": short_numbers(sweep.promised.ravel()),
         },
         height=400,
         about=",".join(sweep.keys),

@@ -20,9 +20,9 @@ from dplab.printed.synthetic import halfspace_table, interval_table, net_table
 from dplab.printed.weights import weights_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
-from pages.charts.words import significant, within
+from pages.charts.words import lower_first, significant
 from pages.learn.kit import SIMULATED, THEORY, epsilon
-from pages.learn.printed import simulated
+from pages.learn.paper_tables import simulated
 from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered
 
@@ -37,7 +37,7 @@ TOO_LONG = 7
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class SystemTable:
     """A system at the reader's settings.
 
     Attributes:
@@ -57,7 +57,7 @@ def _rows(default: int = 10_000) -> int:
     return int(stops("Rows n", ROWS, default, key="printed-rows"))
 
 
-def _polynomials(loss: float) -> Shown:
+def _polynomials(loss: float) -> SystemTable:
     attributes = whole("Attributes d", 4, 64, 64, key="printed-attributes")
     width = whole("Attributes of a query k", 2, 12, 8, key="printed-width")
     alpha, attributes = _alpha(), max(attributes, width)
@@ -67,15 +67,15 @@ def _polynomials(loss: float) -> Shown:
         found = run_sanitizer(attributes=attributes, width=width, alpha=alpha, epsilon=loss, seed=SEED)
         return simulated.sanitizer(found, alpha=alpha)
 
-    return Shown(table=table, run=run)
+    return SystemTable(table=table, run=run)
 
 
-def _nets(loss: float) -> Shown:
+def _nets(loss: float) -> SystemTable:
     bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
-    return Shown(table=net_table(bits=bits, alpha=_alpha(), epsilon=loss, beta=BETA))
+    return SystemTable(table=net_table(bits=bits, alpha=_alpha(), epsilon=loss, beta=BETA))
 
 
-def _intervals(loss: float) -> Shown:
+def _intervals(loss: float) -> SystemTable:
     bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
     alpha = _alpha()
 
@@ -83,16 +83,16 @@ def _intervals(loss: float) -> Shown:
         found = run_intervals(bits=bits, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED)
         return simulated.intervals(found, alpha=alpha)
 
-    return Shown(table=interval_table(bits=bits, alpha=alpha, epsilon=loss, beta=BETA), run=run)
+    return SystemTable(table=interval_table(bits=bits, alpha=alpha, epsilon=loss, beta=BETA), run=run)
 
 
-def _rectangles(loss: float) -> Shown:
+def _rectangles(loss: float) -> SystemTable:
     levels, n = whole("Levels of cuts L", 3, 4, 3, key="printed-levels"), _rows()
     made = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
-    return Shown(table=remembered(f"rectangles|{levels}|{n}|{loss}", made))
+    return SystemTable(table=remembered(f"rectangles|{levels}|{n}|{loss}", made))
 
 
-def _halfspaces(loss: float) -> Shown:
+def _halfspaces(loss: float) -> SystemTable:
     dimensions = whole("Dimensions d", 2, 64, 10, key="printed-dimensions")
     margin = stops("Margin γ", (0.05, 0.1, 0.2, 0.5), 0.5, key="printed-margin")
     alpha = _alpha()
@@ -102,29 +102,31 @@ def _halfspaces(loss: float) -> Shown:
         return simulated.halfspaces(found, alpha=alpha)
 
     table = halfspace_table(dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA)
-    return Shown(table=table, run=run)
+    return SystemTable(table=table, run=run)
 
 
-def _weights(loss: float) -> Shown:
+def _weights(loss: float) -> SystemTable:
     points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="printed-points"))
     scale = stops("Scale γ", (0.01, 0.1, 0.2, 0.5), 0.1, key="printed-scale")
-    return Shown(table=weights_table(points=points, scale=scale, alpha=_alpha(), n=_rows(), epsilon=loss, beta=BETA))
+    return SystemTable(
+        table=weights_table(points=points, scale=scale, alpha=_alpha(), n=_rows(), epsilon=loss, beta=BETA)
+    )
 
 
-def _stability(loss: float) -> Shown:
+def _stability(loss: float) -> SystemTable:
     parts = whole("Subsamples take one row of", 8, 256, 64, step=8, key="printed-parts")
     n = _rows()
     delta = stops("Slack δ", (1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="printed-delta")
-    return Shown(table=stability_table(n=n, rows=max(1, n // parts), epsilon=min(loss, 1.0), delta=delta))
+    return SystemTable(table=stability_table(n=n, rows=max(1, n // parts), epsilon=min(loss, 1.0), delta=delta))
 
 
-def _random(loss: float) -> Shown:
+def _random(loss: float) -> SystemTable:
     cells = int(stops("Bars k", (2, 8, 25, 64, 256, 1024), 25, key="printed-cells"))
     n = int(stops("Rows n", (100, 500, 1000, 5000, 20_000, 100_000), 500, key="printed-histogram-rows"))
-    return Shown(table=random_table(cells=cells, n=n, epsilon=loss))
+    return SystemTable(table=random_table(cells=cells, n=n, epsilon=loss))
 
 
-SYSTEMS: dict[str, tuple[str, Callable[[float], Shown], str]] = {
+SYSTEMS: dict[str, tuple[str, Callable[[float], SystemTable], str]] = {
     "polynomials": ("Marginals by polynomials", _polynomials, "marginals/page.py"),
     "nets": ("Nets", _nets, "play/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
@@ -137,7 +139,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[float], Shown], str]] = {
 """Of each system: its title, its table with its controls, and the page that runs it."""
 
 
-def printed() -> None:
+def show_paper_tables() -> None:
     """The system, its settings, the table, and the way to the page with these settings."""
     left, right = st.columns([1, 3])
     with left:
@@ -149,13 +151,13 @@ def printed() -> None:
     with right:
         st.markdown(f"**{table.title}**: as the paper prints it, and what holds. {THEORY}")
         with st.container(key="printed_table"):
-            st.markdown("\n".join([HEAD, *map(line, table.lines)]))
+            st.markdown("\n".join([HEAD, *map(table_row, table.lines)]))
             # Within what scrolls, so that the keyboard gets there.
             st.page_link(page, label="Use these settings", query_params=table.link)
         st.caption(f"{table.reference}. β = {BETA:g}.")
         if table.survey:
             with st.expander("The paper's Table 1, at these settings"):
-                st.markdown("\n".join([SURVEY, *map(method, table.survey)]))
+                st.markdown("\n".join([SURVEY, *map(survey_row, table.survey)]))
                 st.caption(
                     "The paper prints orders: constants are 1 here; exponents, lost in our copy, are recalled. The "
                     "last two lines are counted here, with all constants."
@@ -164,10 +166,10 @@ def printed() -> None:
             picture = remembered(f"printed|{table!r}", shown.run)
             st.markdown(f"**{picture.title}** {SIMULATED}")
             told = f"simulated, preview sampler, seed {SEED}, beside theory"
-            draw_with_table(picture, key="printed_run", badge=told, title=within(picture.title), download=True)
+            draw_with_table(picture, key="printed_run", badge=told, title=lower_first(picture.title), download=True)
 
 
-def line(each: PrintedLine) -> str:
+def table_row(each: PrintedLine) -> str:
     """A number as a row of the table."""
     words = [text.replace("|", "\\|") for text in (each.what, each.why)]
     numbers = (
@@ -177,9 +179,9 @@ def line(each: PrintedLine) -> str:
     return f"| {words[0]} | {numbers[0]} | {numbers[1]} | {words[1]} |"
 
 
-def method(each: MethodLine) -> str:
+def survey_row(each: MethodLine) -> str:
     """A method of a survey as a row of its table."""
-    sizes = " | ".join(written(value) for value in (each.rows, each.time))
+    sizes = " | ".join(power_words(value) for value in (each.rows, each.time))
     order = f": ${each.order}$" if each.order else ""
     return f"| {each.what}{order} | {sizes} | {each.right} | {'yes' if each.synthetic else 'no'} |"
 
@@ -189,10 +191,10 @@ def number_of(value: float | None, *, power: bool, instead: str) -> str:
     if value is None:
         return instead
     if power:
-        return written(value)
+        return power_words(value)
     return f"{value:,.0f}" if value >= 1000 else significant(value)
 
 
-def written(power: float) -> str:
+def power_words(power: float) -> str:
     """What this is the decimal logarithm of."""
     return f"{10**power:,.0f}" if power < TOO_LONG else f"$10^{{{power:,.1f}}}$"

@@ -12,21 +12,21 @@ from dpcore.core import exactly
 from dpcore.data.dates import written
 from dpcore.data.reading.spellings import HOUR, SLASHED
 from dpcore.data.reading.tables import NUMERIC_SHARE, Table
-from pages.charts.words import verbatim
+from pages.charts.words import as_code
 from pages.data.grid import (
     CATEGORY,
     DATES,
+    DEFAULTS,
+    KIND_CHOSEN,
     NUMBER,
-    TOLD,
-    USUAL,
     YES_NO,
     cell_key,
-    lines,
+    column_inputs,
+    labels_text,
+    reset_grid,
     split_labels,
-    start_anew,
-    typed,
 )
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.session import Input, fill_in, is_steward, still_filled
 from pages.shell.state import SessionKey
 from pages.shell.status import may_show
@@ -48,7 +48,7 @@ SLACK = 1e-6
 """Between the bounds of a column that holds one number, as a share of it: far more than the finest grid needs."""
 
 
-def offer_to_fill_in(held: HeldFile) -> None:
+def offer_to_fill_in(held: SessionFile) -> None:
     """Offer to take from the data what nobody has typed."""
     if held.private and not is_steward():
         return
@@ -59,7 +59,7 @@ def offer_to_fill_in(held: HeldFile) -> None:
     ):
         with st.spinner("Reading the columns.", show_time=True):
             said.value = _fill(held)
-        start_anew(held)
+        reset_grid(held)
         st.rerun()
     if said.value and may_show(held):  # the gate is asked only where there is something to show: it counts as access
         for sentence in said.value:
@@ -71,21 +71,21 @@ def offer_to_fill_in(held: HeldFile) -> None:
         )
 
 
-def _fill(held: HeldFile) -> list[str]:
+def _fill(held: SessionFile) -> list[str]:
     """Read what columns lack into their cells; sentences about what was guessed, cut short or not to be had."""
     said = list[str]()
-    for place, row in enumerate(typed(held)):
+    for place, row in enumerate(column_inputs(held)):
         if not row.use or not row.lacking:
             continue
-        told = SessionKey(cell_key(held, place, TOLD), False).value
-        found = suggested(held.table, row.name, kind=row.kind if told else None)
+        told = SessionKey(cell_key(held, place, KIND_CHOSEN), False).value
+        found = suggest_domain(held.table, row.name, kind=row.kind if told else None)
         if sentence := remark(held.table, row.name, found, kind=row.kind if told else None):
-            said.append(f"{verbatim(row.name)}: {sentence}")
+            said.append(f"{as_code(row.name)}: {sentence}")
         if told:  # somebody said what kind it is: that was not read
             found = {name: value for name, value in found.items() if name != "kind"}
         fill_in(
             {cell_key(held, place, name): value for name, value in found.items()},
-            usual={cell_key(held, place, name): USUAL[name] for name in found},
+            usual={cell_key(held, place, name): DEFAULTS[name] for name in found},
             private=held.private,
         )
     return said[:MAX_SENTENCES] + [f"And {len(said) - MAX_SENTENCES:,} more columns."] * (len(said) > MAX_SENTENCES)
@@ -117,7 +117,7 @@ def _are_dates_without_order(labels: tuple[str, ...]) -> bool:
     return sum(re.fullmatch(f"{SLASHED}{HOUR}", label) is not None for label in labels) >= NUMERIC_SHARE * len(labels)
 
 
-def suggested(table: Table, column: str, *, kind: str | None = None) -> dict[str, Input]:
+def suggest_domain(table: Table, column: str, *, kind: str | None = None) -> dict[str, Input]:
     """What the column's values suggest, by the cell of the grid; nothing where there is no value.
 
     ``kind`` is what somebody said is in it; None where nobody did.
@@ -133,13 +133,13 @@ def suggested(table: Table, column: str, *, kind: str | None = None) -> dict[str
         days = table.periods(column, step or "day")
         fit = int(np.isfinite(days).sum())
         if step and fit:
-            return _ends(table, column, step)
+            return _date_ends(table, column, step)
         if fit and fit >= NUMERIC_SHARE * present:
             return _days(table, column)
         if step:
             return {}
     labels = [label for label in table.distinct(column, MAX_FILLED) if not {"\n", "\r"} & set(label)]
-    return {"kind": CATEGORY, "labels": lines(labels)} if labels else {}
+    return {"kind": CATEGORY, "labels": labels_text(labels)} if labels else {}
 
 
 def _bounds(table: Table, column: str) -> dict[str, Input]:
@@ -172,10 +172,10 @@ def _written_as_numbers(table: Table, column: str) -> bool:
 def _days(table: Table, column: str) -> dict[str, Input]:
     """First and last day of dates, or month where they are far apart."""
     days = table.periods(column, "day")
-    return _ends(table, column, "day" if np.nanmax(days) - np.nanmin(days) <= MAX_DAYS else "month")
+    return _date_ends(table, column, "day" if np.nanmax(days) - np.nanmin(days) <= MAX_DAYS else "month")
 
 
-def _ends(table: Table, column: str, step: str) -> dict[str, Input]:
+def _date_ends(table: Table, column: str, step: str) -> dict[str, Input]:
     """First and last unit of the dates."""
     units = table.periods(column, step)
     first, last = int(np.nanmin(units)), int(np.nanmax(units))

@@ -18,9 +18,9 @@ from dprelease.plan.questions import Plan, PlannedQuestion
 from dprelease.plan.whole import WholeRehearsal, rehearsed_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Dots, Mark, Picture
-from pages.charts.words import drawable, percent, rows, shortened
-from pages.plan.add import PAIRS, added
-from pages.plan.table import Declared, to_release
+from pages.charts.words import percent, printable_labels, rows, short_numbers
+from pages.plan.add_questions import PAIRS, append_questions
+from pages.plan.plan_table import PlanTable, to_release
 from pages.shell.asked import show_code
 from pages.shell.controls import stops
 from pages.shell.server.jobs import in_background
@@ -28,13 +28,13 @@ from pages.shell.theorem import all_digits
 
 SEED = 1
 BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
-SHOWN = 5
+SHOWN_ROWS = 5
 """Rows of nobody that are printed."""
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 POWERS = (1e-12, 1e-9, 1e-6)
 
 
-def whole_table(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
+def show_synthetic_table(declared: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
     """The controls, what they give, and the way from there to its release; drawn only while it is open.
 
     Args:
@@ -69,14 +69,15 @@ def whole_table(declared: Declared, questions: Sequence[PlannedQuestion]) -> Non
         if found is None:
             return
         st.markdown(
-            f"**{found.n:,} rows of {len(picked)} columns cost {found.guarantee.sentence()}.** {_measured(found)}",
+            f"**{found.n:,} rows of {len(picked)} columns cost {found.guarantee.sentence()}.** "
+            f"{_measured_sentence(found)}",
             help=all_digits(found.guarantee),
         )
         draw_with_table(
             pair_errors(found), key="plan_whole_pairs", badge=BADGE, title="pairs of columns", download=True
         )
-        st.dataframe(escape_frame(found.rows.head(SHOWN)), hide_index=True)
-        st.caption(f"Made of made-up rows: nothing of your data. {_released(found)}")
+        st.dataframe(escape_frame(found.rows.head(SHOWN_ROWS)), hide_index=True)
+        st.caption(f"Made of made-up rows: nothing of your data. {_release_sentence(found)}")
         rows_of_nobody = PlannedQuestion(
             columns=tuple(picked), queries=Marginals.key, ways=PAIRS, entry_key=KEY, epsilon=epsilon,
             values={"delta": delta},
@@ -90,18 +91,18 @@ def whole_table(declared: Declared, questions: Sequence[PlannedQuestion]) -> Non
                 to_release(declared, alone)
             add = st.button("Add them to the plan", key="plan_whole_add")
         if add:
-            added(declared, questions, [rows_of_nobody])
+            append_questions(declared, questions, [rows_of_nobody])
         show_code("Of your own rows, in Python", key="plan_whole_code", write=lambda: code(declared, picked, mechanism))
 
 
-def _measured(found: WholeRehearsal) -> str:
+def _measured_sentence(found: WholeRehearsal) -> str:
     """What the public rule says."""
     if found.ways > 1:
         return "All pairs of columns are measured, single columns most exactly."
     return "At this ε and n pairs would drown in noise: single columns are measured, and rows made as if independent."
 
 
-def _released(found: WholeRehearsal) -> str:
+def _release_sentence(found: WholeRehearsal) -> str:
     """Return what a release of the true rows would be made of."""
     if found.ways > 1:
         return "A release is made of noisy counts of your own columns' pairs."
@@ -112,7 +113,7 @@ def pair_errors(found: WholeRehearsal) -> Picture:
     """A dot for each pair of columns: its worst cell, and the tick below which it is promised to stay."""
     order = np.argsort(found.worst, kind="stable")
     x = (np.arange(len(order)) + 0.5) / len(order)
-    names = drawable(f"{found.names[place][0]} × {found.names[place][1]}" for place in order)
+    names = printable_labels(f"{found.names[place][0]} × {found.names[place][1]}" for place in order)
     marks: list[Mark] = []
     for role, name, shape, errors in (
         ("theory", "promised", "line-ew-open", found.within[order]),
@@ -137,9 +138,9 @@ def pair_errors(found: WholeRehearsal) -> Picture:
         sentence=_sentence(found),
         table={
             "pair": names,
-            "worst cell, observed": shortened(found.worst[order]),
-            "worst cell, promised": shortened(found.within[order]),
-            "rows in a wrong cell": shortened(found.apart[order]),
+            "worst cell, observed": short_numbers(found.worst[order]),
+            "worst cell, promised": short_numbers(found.within[order]),
+            "rows in a wrong cell": short_numbers(found.apart[order]),
         },
         height=300,
     )
@@ -157,7 +158,7 @@ def _sentence(found: WholeRehearsal) -> str:
     return f"{text}; of pairs nothing is promised."
 
 
-def code(declared: Declared, picked: Sequence[str], mechanism: WholeTable) -> str:
+def code(declared: PlanTable, picked: Sequence[str], mechanism: WholeTable) -> str:
     """The snippet: the same columns, relation, n and persons, so that it makes the promise that the page prints."""
     about = "n=len(df)"
     if declared.neighbours is Neighbours.ADD_REMOVE_ONE:  # how many rows there are is private: a public n is named

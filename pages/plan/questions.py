@@ -16,8 +16,8 @@ from dpcore.queries.ranges import classes_for
 from dplab import advice
 from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
 from dprelease.requests.coverage import coverage
-from pages.charts.words import suggested
-from pages.plan.table import QUESTIONS, VERSION, Declared, kept_questions, version
+from pages.charts.words import mark_suggested
+from pages.plan.plan_table import QUESTIONS, VERSION, PlanTable, controls_version, session_questions
 from pages.shell.controls import read_target
 from pages.shell.state import SessionKey
 
@@ -25,41 +25,41 @@ MAX_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))
 """Privacy loss and target of the first number and of the first category, when the page opens."""
 OF_A_MEAN = "The target of a mean is a share of its declared range, such as 1%."
-USUAL = "identity"
+DEFAULT_ENTRY = "identity"
 MAX_NAMED = 3
 """Columns of tables that are named in a title."""
 
 
-def questions_of(declared: Declared) -> tuple[PlannedQuestion, ...]:
+def questions_of(declared: PlanTable) -> tuple[PlannedQuestion, ...]:
     """The questions as they were left, without those that the table no longer fits; else two to begin with."""
-    kept = kept_questions().get(declared.key, ())
-    fitting = [each for each in kept if not refused(declared, each)]
+    kept = session_questions().get(declared.key, ())
+    fitting = [each for each in kept if not refusal_reason(declared, each)]
     if not fitting or len(fitting) < len(kept):
-        keep(declared, fitting or beginning(declared.table), anew=bool(kept))
-    return kept_questions()[declared.key]
+        store_questions(declared, fitting or initial_questions(declared.table), anew=bool(kept))
+    return session_questions()[declared.key]
 
 
-def keep(declared: Declared, questions: Sequence[PlannedQuestion], *, anew: bool) -> None:
+def store_questions(declared: PlanTable, questions: Sequence[PlannedQuestion], *, anew: bool) -> None:
     """Remember the questions; ``anew`` where their controls have to show something else than they do."""
     QUESTIONS.value = {**QUESTIONS.value, declared.key: tuple(questions)}
     if anew:
         VERSION.value += 1
 
 
-def beginning(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
+def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
     """Ranges of the first number and counts of the first category."""
     firsts = (
         (next((each for each in table.used if is_number(each.on)), None), "intervals"),
         (next((each for each in table.used if is_labels(each.on)), None), "cells"),
     )
     return tuple(
-        PlannedQuestion(columns=(column.name,), queries=kind, entry_key=USUAL, epsilon=epsilon, target=target)
+        PlannedQuestion(columns=(column.name,), queries=kind, entry_key=DEFAULT_ENTRY, epsilon=epsilon, target=target)
         for (column, kind), (epsilon, target) in zip(firsts, OPENING, strict=True)
         if column is not None
     )
 
 
-def title(table: DeclaredTable, question: PlannedQuestion) -> str:
+def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
     """A question in words: what of which columns; a plan's file may call them whatever a label would obey."""
     what, columns = "", " × ".join(map(clean_name, question.columns))
     if question.asks:
@@ -79,7 +79,7 @@ def title(table: DeclaredTable, question: PlannedQuestion) -> str:
     return f"{what} of {columns}"
 
 
-def refused(declared: Declared, question: PlannedQuestion) -> str:
+def refusal_reason(declared: PlanTable, question: PlannedQuestion) -> str:
     """Why a question has no place in a plan, in a sentence; empty if it has."""
     try:
         Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
@@ -88,44 +88,44 @@ def refused(declared: Declared, question: PlannedQuestion) -> str:
     return ""
 
 
-def covered(declared: Declared, question: PlannedQuestion) -> str:
+def coverage_note(declared: PlanTable, question: PlannedQuestion) -> str:
     """Bounds, missing values and rows of a value; empty where tables or counts are asked."""
     plan = Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
     (asked,) = plan.questions
     return coverage(plan.mechanism(asked), plan.problem(asked))
 
 
-def edited(declared: Declared, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
+def edit_questions(declared: PlanTable, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
     """A row of controls for each question, and the questions as they are now set."""
     found = []
     for place, question in enumerate(questions):
         with st.container(horizontal=True, vertical_alignment="bottom", key=f"plan_row_{place}"):
-            now = _row(declared, question, place, alone=len(questions) == 1)
-        if now is not None and (told := covered(declared, now)):
+            now = _question_row(declared, question, place, alone=len(questions) == 1)
+        if now is not None and (told := coverage_note(declared, now)):
             st.caption(told)
         if now is not None:
             found.append(now)
     if len(found) < len(questions):
-        keep(declared, found, anew=True)
+        store_questions(declared, found, anew=True)
         st.rerun()
-    keep(declared, found, anew=False)
+    store_questions(declared, found, anew=False)
     return tuple(found)
 
 
-def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bool) -> PlannedQuestion | None:
+def _question_row(declared: PlanTable, question: PlannedQuestion, place: int, *, alone: bool) -> PlannedQuestion | None:
     """One question's controls; None where it was taken out."""
     plan = Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
     entries = plan.proved(question)
-    about, named = f"{version()}_{declared.key}_{place}", f"of question {place + 1}"
+    about, named = f"{controls_version()}_{declared.key}_{place}", f"of question {place + 1}"
     keys = list(entries)
     moved = SessionKey(f"plan_epsilon_{about}", question.epsilon).value  # the control below, as it is now
     mean = question.quantity == "mean"
     advised = advice.usual(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
     chosen = st.selectbox(
-        f"{place + 1}. {title(declared.table, question)}",
+        f"{place + 1}. {question_title(declared.table, question)}",
         keys,
         index=keys.index(question.entry_key) if question.entry_key in keys else 0,
-        format_func=lambda key: suggested(entry_of(key).title) if key == advised else entry_of(key).title,
+        format_func=lambda key: mark_suggested(entry_of(key).title) if key == advised else entry_of(key).title,
         help="Suggested: what public numbers alone, n, cells and ε, would take." if advised else None,
         key=f"plan_mechanism_{about}",
         width="stretch",

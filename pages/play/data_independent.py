@@ -14,9 +14,9 @@ from dplab.limits.outlook import Outlook, depends_on_n
 from dplab.recipe import Recipe
 from dplab.solve import HIGHEST, impossible_below, promising
 from pages.charts.component import is_dark
-from pages.charts.live import encoded, live_line, live_states
+from pages.charts.live import encode_states, live_line, live_states
 from pages.charts.words import percent
-from pages.play.strip import asked, private_parameters, proved, shared_values
+from pages.play.comparison import private_parameters, problem_key, shared_values, split_by_guarantee
 from pages.play.target import ask_target, weakest_delta
 from pages.shell.controls import log_stops
 from pages.shell.private.figure import IF_N
@@ -25,10 +25,10 @@ from pages.shell.session import remembered
 
 MAX_NAMED = 3
 """Mechanisms that the sentence on a target error names."""
-NOBODY = "No mechanism promises it up to ε = {:g}."
+NO_GUARANTEE = "No mechanism promises it up to ε = {:g}."
 
 
-def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) -> None:
+def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) -> None:
     """Everything that needs only public facts.
 
     Args:
@@ -49,7 +49,8 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
         return entry.make(**{**kept, "epsilon": epsilon})
 
     offer = Offer(
-        about=f"{recipe.source.reading!r}|{asked(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}",
+        about=f"{recipe.source.reading!r}|{problem_key(recipe, problem)}|{recipe.entry_key}|"
+        f"{private_parameters(recipe)}",
         problem=problem,
         makers={key: functools.partial(make, entry) for key, entry in entries.items()},
         titles={key: entry.title for key, entry in entries.items()},
@@ -66,17 +67,17 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
     with head:
         live_line(headline(offer, offer.epsilon), key="headline")
     if target is not None:
-        st.markdown(_needed(offer, recipe, target=target, shared=shared))
+        st.markdown(_needed_sentence(offer, recipe, target=target, shared=shared))
     promises(offer, key="promises")
     live_states(
-        remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _states(recipe, offer, found)),
+        remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _encode_slider(recipe, offer, found)),
         key="live_states",
     )
 
 
-def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, float]) -> str:
+def _needed_sentence(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, float]) -> str:
     """Which mechanisms promise a target error, at which ε, and where nobody does."""
-    entries, _ = proved(offer.problem)
+    entries, _ = split_by_guarantee(offer.problem)
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
     found, wall = remembered(
         f"promising|{offer.about}|{offer.problem.n}|{offer.beta}|{target!r}",
@@ -92,14 +93,16 @@ def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, fl
         + (f" ({IF_N})" if depends_on_n(offer.makers[key](epsilon), offer.problem, beta=offer.beta) else "")
         for key, epsilon in found[:MAX_NAMED]
     ]
-    text = f"ε that a promise of {percent(target)} needs: {', '.join(named)}." if named else NOBODY.format(HIGHEST)
+    text = (
+        f"ε that a promise of {percent(target)} needs: {', '.join(named)}." if named else NO_GUARANTEE.format(HIGHEST)
+    )
     return text + (f" Below ε = {exactly(wall)} nobody can promise it." if wall else "") + " :orange-badge[theory]"
 
 
-def _states(recipe: Recipe, offer: Offer, found: Outlook) -> Any:
+def _encode_slider(recipe: Recipe, offer: Offer, found: Outlook) -> Any:
     """The picture and the headline at each stop of the slider."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
     texts = [headline(offer, stop) for stop in stops]
     pictures = [picture_at(offer, found, stop, tabled=False) for stop in stops]
     told = {"headline": texts, "promises_chart": [picture.sentence for picture in pictures]}
-    return encoded({"promises_chart": pictures}, told, badge=BADGE, dark=is_dark())
+    return encode_states({"promises_chart": pictures}, told, badge=BADGE, dark=is_dark())
