@@ -202,7 +202,7 @@ def conversation_map(
         promised: the worst error of answers given.
         lower: the wall for so many questions, each after the last answer.
     """
-    picture = worst_map(worst=found.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, called=CALLED)
+    picture = worst_map(worst=found.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, nouns=CALLED)
     sentence = picture.sentence.replace("no mechanism can promise", "whoever must answer every question cannot promise")
     return dataclasses.replace(picture, sentence=sentence)
 

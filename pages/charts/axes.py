@@ -163,14 +163,17 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
     elif axis.ticks or axis.named:
         along = math.log10 if axis.log else float
         clear = NAME_GAP * (along(ends[1]) - along(ends[0]))
-        free = [
+        ticks_left = [
             place
             for place in axis.ticks or (_powers(*ends) if axis.log else round_ticks(*ends, whole=False))
             if all(abs(along(place) - along(other)) >= clear for other in axis.named)
         ]
-        layout["tickvals"] = [*free, *axis.named]
+        layout["tickvals"] = [*ticks_left, *axis.named]
         if axis.named:
-            layout["ticktext"] = [*(_number(place, axis) for place in free), *map(escape_text, axis.named.values())]
+            layout["ticktext"] = [
+                *(_number(place, axis) for place in ticks_left),
+                *map(escape_text, axis.named.values()),
+            ]
     return layout
 
 
@@ -183,32 +186,32 @@ def axis_margins(layout: Layout, *, across: bool) -> dict[str, float]:
     if not layout.get("visible", True):
         return {}
     tick, title = TICK * bool(layout["ticks"]), layout["title"]["text"]
-    told = _tick_labels(layout)
+    labels = _tick_labels(layout)
     if not across:
-        widest = max((_width(text) for _, text in told), default=0.0)
-        beside = EDGE + tick + widest + (TITLE_BESIDE + LINE * title.count("<br>") if title else 0)
-        return {"r" if layout.get("side") == "right" else "l": beside}
+        widest = max((_width(text) for _, text in labels), default=0.0)
+        width = EDGE + tick + widest + (TITLE_BESIDE + LINE * title.count("<br>") if title else 0)
+        return {"r" if layout.get("side") == "right" else "l": width}
     if layout["tickangle"]:
         return {}
-    lines = max((text.count("<br>") for _, text in told), default=0)
+    lines = max((text.count("<br>") for _, text in labels), default=0)
     lines += title.count("<br>")
-    found: dict[str, float] = {"b": EDGE + tick + (TEXT_BELOW if title else TEXT_BELOW - LINE - 2) + LINE * lines}
+    margins: dict[str, float] = {"b": EDGE + tick + (TEXT_BELOW if title else TEXT_BELOW - LINE - 2) + LINE * lines}
     low, high = layout["range"]
     for side, end in (("l", low), ("r", high)):
-        over = [_width(text) / 2 - PHONE_WIDTH * abs((place - end) / (high - low)) for place, text in told]
-        found[side] = EDGE + max(over, default=0.0)
-    return found
+        over = [_width(text) / 2 - PHONE_WIDTH * abs((place - end) / (high - low)) for place, text in labels]
+        margins[side] = EDGE + max(over, default=0.0)
+    return margins
 
 
 def _tick_labels(layout: Layout) -> list[tuple[float, str]]:
     """Where on an axis labels stand, about, and what they say."""
     log, form = layout["type"] == "log", layout.get("tickformat", "")
-    places = layout.get("tickvals")
-    if not places:
+    ticks = layout.get("tickvals")
+    if not ticks:
         low, high = sorted(layout["range"])
-        places = _powers(10.0**low, 10.0**high) if log else round_ticks(low, high, whole=False)
-    texts = layout.get("ticktext") or [_format_tick(place, form) for place in places]
-    return [(math.log10(place) if log else float(place), text) for place, text in zip(places, texts, strict=True)]
+        ticks = _powers(10.0**low, 10.0**high) if log else round_ticks(low, high, whole=False)
+    labels = layout.get("ticktext") or [_format_tick(place, form) for place in ticks]
+    return [(math.log10(place) if log else float(place), text) for place, text in zip(ticks, labels, strict=True)]
 
 
 def _format_tick(value: float, form: str) -> str:

@@ -61,7 +61,7 @@ def draw(
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
-    kept: EncodedCharts | None = None,
+    cache: EncodedCharts | None = None,
 ) -> None:
     """Draw a picture, or change the one that is there.
 
@@ -75,54 +75,59 @@ def draw(
         on_move: called with where the handle was let go, before the next run.
         on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
             any where it was taken away.
-        kept: where pictures that are drawn again are kept.
+        cache: where pictures that are drawn again are kept.
     """
-    place: AbstractContextManager[object] = nullcontext()
+    target: AbstractContextManager[object] = nullcontext()
     if presenting():
-        stage = place_of(key)
-        if stage is None:
+        container = place_of(key)
+        if container is None:
             return
-        place = stage
+        target = container
         drawn = render(picture, badge=badge, dark=is_dark())
-        below = _legend_height(drawn)
-        kept, height = None, min(picture.height, PRESENTED_HEIGHT + spared(), PRESENTED_FULL_HEIGHT + spared() - below)
-        upright = textwrap.fill(picture.y.title, int((height - MIN_MARGIN) / LETTER))  # it must fit beside its axis
-        picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
-        reserve(height + below)
+        legend_height = _legend_height(drawn)
+        cache, height = (
+            None,
+            min(picture.height, PRESENTED_HEIGHT + spared(), PRESENTED_FULL_HEIGHT + spared() - legend_height),
+        )
+        wrapped_title = textwrap.fill(
+            picture.y.title, int((height - MIN_MARGIN) / LETTER)
+        )  # it must fit beside its axis
+        picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=wrapped_title))
+        reserve(height + legend_height)
     else:
         stands(key)
-    found = (key, badge, is_dark(), download)
-    sent = kept.get(found) if kept else None
-    if sent is None:
-        sent = _encode_chart(picture, key=key, badge=badge, caption=caption, download=download)
-    if kept is not None:
-        kept[found] = sent
+    cache_key = (key, badge, is_dark(), download)
+    encoded = cache.get(cache_key) if cache else None
+    if encoded is None:
+        encoded = _encode_chart(picture, key=key, badge=badge, caption=caption, download=download)
+    if cache is not None:
+        cache[cache_key] = encoded
 
-    sent_back = SessionKey[Any](key, None)
+    component_state = SessionKey[Any](key, None)
 
     def picked() -> None:
-        value = sent_back.value.picked
+        value = component_state.value.picked
         if on_pick is not None and value is not None:
             on_pick(value)
 
     def moved() -> None:
-        value = sent_back.value.moved
+        value = component_state.value.moved
         if on_move is not None and value is not None:
             on_move(float(value[0]), float(value[1]))
 
     def brushed() -> None:
-        value = sent_back.value.brushed
+        value = component_state.value.brushed
         if on_brush is not None and value is not None:
             on_brush(value)
 
-    with place:
-        _chart(key=key, data=sent, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+    with target:
+        _chart(key=key, data=encoded, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
 
 
 def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, download: bool) -> bytes:
     """A chart as the browser reads it: bytes, which Streamlit passes on. Values it would look into, and write twice."""
     drawn = render(picture, badge=badge, dark=is_dark())
-    told = {
+    payload = {
         "key": key,
         "title": picture.title,
         "caption": caption or picture.caption,
@@ -135,7 +140,7 @@ def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, downl
         "beside": picture.beside,
         "handle": encode_handle(picture.handle, drawn),
     }
-    return json.dumps(told).encode()
+    return json.dumps(payload).encode()
 
 
 def _legend_height(drawn: PlotlyFigure) -> int:
@@ -174,6 +179,6 @@ def encode_handle(handle: Handle | None, drawn: PlotlyFigure) -> dict[str, Any] 
 
 def show_numbers(picture: Picture, *, title: str, key: str) -> None:
     """The picture's numbers, sent only when they are opened."""
-    place = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
-    if place.open:
-        place.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV
+    expander = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
+    if expander.open:
+        expander.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV

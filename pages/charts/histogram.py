@@ -65,15 +65,15 @@ class BarLayout:
         return bool(self.places.labels)
 
 
-def blocks_of(line: Number | Labels, most: int) -> tuple[Integers, Floats]:
+def blocks_of(line: Number | Labels, max_blocks: int) -> tuple[Integers, Floats]:
     """A line in at most so many runs of cells: their first cells (K,) and edges (K + 1,)."""
-    first = np.arange(0, line.ordered, -(-line.ordered // most))
+    first = np.arange(0, line.ordered, -(-line.ordered // max_blocks))
     return first, line.edges[np.append(first, line.ordered)]
 
 
-def block_names(line: Number | Labels, most: int) -> list[str]:
+def block_names(line: Number | Labels, max_blocks: int) -> list[str]:
     """Where each of these runs starts and ends (K,), in words."""
-    first = blocks_of(line, most)[0].tolist()
+    first = blocks_of(line, max_blocks)[0].tolist()
     last = [*(place - 1 for place in first[1:]), line.ordered - 1]
     return [line.between(a, b) for a, b in zip(first, last, strict=True)]
 
@@ -84,18 +84,18 @@ def unit_of(line: Number | Labels, name: str = "value") -> str:
 
 
 def axis_along(
-    line: Number | Labels, name: str = "value", *, most: int = MAX_AXIS_NAMES, upright: bool = False
+    line: Number | Labels, name: str = "value", *, max_names: int = MAX_AXIS_NAMES, upright: bool = False
 ) -> Axis:
     """The axis of a line: in the data's unit, or with the names of some dates or labels, so many at most."""
     axis = Axis(title=unit_of(line, name), low=line.low, high=line.high)
     if is_labels(line):
-        every = -(-line.ordered // most)
-        called = {
+        step = -(-line.ordered // max_names)
+        names_by_place = {
             cell + 0.5: f"{text[:MAX_NAME_LETTERS]}…" if len(text) > MAX_NAME_LETTERS + 1 else text
             for cell, text in enumerate(printable_labels(line.labels))
-            if cell % every == 0
+            if cell % step == 0
         }
-        return dataclasses.replace(axis, ticks=tuple(called), named=called)
+        return dataclasses.replace(axis, ticks=tuple(names_by_place), named=names_by_place)
     if not is_dates(line):
         return axis
     cells = range(0, line.ordered, -(-line.ordered // MAX_AXIS_NAMES))
@@ -130,24 +130,24 @@ def _numeric_layout(line: Number) -> BarLayout:
 
 def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
     """The fullest labels first, the others together, then what is missing or fits nowhere."""
-    kept = largest_cells(truth[: domain.ordered])
-    names = group_names(domain, kept)
-    at = np.arange(len(names), dtype=np.float64)
+    cells = largest_cells(truth[: domain.ordered])
+    names = group_names(domain, cells)
+    places = np.arange(len(names), dtype=np.float64)
     return BarLayout(
         names=names,
-        start=at - 0.4,
-        end=at + 0.4,
+        start=places - 0.4,
+        end=places + 0.4,
         apart=len(names),
         places=Axis(labels=tuple(names)),
-        grouped=lambda counts: group_cells(counts, domain, kept),
+        grouped=lambda counts: group_cells(counts, domain, cells),
     )
 
 
 def is_skewed(domain: Domain, truth: Integers) -> bool:
     """Whether one bar dwarfs the rest, so that equal factors show more than equal steps."""
     bars = _layout(domain, truth).grouped(truth[None, :].astype(np.float64))[0]
-    held = bars[bars > 0]
-    return bool(len(held) and held.max() > SKEW_RATIO * np.median(held))
+    filled = bars[bars > 0]
+    return bool(len(filled) and filled.max() > SKEW_RATIO * np.median(filled))
 
 
 def _layout(domain: Domain, truth: Integers) -> BarLayout:
@@ -197,12 +197,12 @@ def histogram(
         )
     ]
     table: dict[str, list[object]] = {"rows where": [*layout.names], "true rows": true.astype(int).tolist()}
-    played: list[Frame] = []
+    frames_drawn: list[Frame] = []
     sentence = _counts_sentence(n, layout, true, domain=domain)
     if frames is not None:
         released = layout.grouped(frames)
         bars = f"{_row_words(n)} in {len(true)} {'bar' if len(true) == 1 else 'bars'}"
-        played, sentence = release_frames(
+        frames_drawn, sentence = release_frames(
             released,
             true,
             about=bars,
@@ -210,19 +210,19 @@ def histogram(
             name="released",
             mark=lambda row: _release_curve(layout, row, log=log),
         )
-        marks += played[0].marks.values()
+        marks += frames_drawn[0].marks.values()
         refused = np.isnan(released).any(axis=1)
         if not refused.all():
             table[f"release {int(np.argmin(refused)) + 1}"] = [*short_numbers(released[~refused][0])]
     return Picture(
-        title="True and released data" if played else "Rows in each bar",
+        title="True and released data" if frames_drawn else "Rows in each bar",
         x=counts if layout.across else layout.places,
         y=layout.places if layout.across else counts,
         marks=marks,
         sentence=sentence,
         table=table,
         height=80 + 20 * len(true) if layout.across else 300,
-        frames=played,
+        frames=frames_drawn,
         brush="x" if brush else "",
         about=f"{extent(domain)}|{log}",
     )
@@ -234,23 +234,23 @@ def extent(domain: Domain) -> str:
     return "|".join([str(domain.size), *(f"{line.low} {line.high}" for line in lines)])
 
 
-def _release_curve(layout: BarLayout, row: Floats, *, log: bool) -> Curve:
+def _release_curve(layout: BarLayout, counts: Floats, *, log: bool) -> Curve:
     """One release: a step over each bar, and from bar to bar where they touch."""
     # No comparison keeps what was refused, which is no number.
-    height = np.where(row < HALF_ROW, HALF_ROW, row) if log else row
-    touching = len(row) - layout.apart
-    along = [*layout.start[:touching], *layout.end[touching - 1 : touching]]
-    up = [*height[:touching], *height[touching - 1 : touching]]
+    height = np.where(counts < HALF_ROW, HALF_ROW, counts) if log else counts
+    touching = len(counts) - layout.apart
+    positions = [*layout.start[:touching], *layout.end[touching - 1 : touching]]
+    heights = [*height[:touching], *height[touching - 1 : touching]]
     for start, end, value in zip(layout.start[touching:], layout.end[touching:], height[touching:], strict=True):
-        along += [np.nan, start, end]
-        up += [np.nan, value, value]
-    x, y = (up, along) if layout.across else (along, up)
+        positions += [np.nan, start, end]
+        heights += [np.nan, value, value]
+    x, y = (heights, positions) if layout.across else (positions, heights)
     return Curve(role="released", name="released", x=x, y=y, step=not layout.across)
 
 
-def playable_releases(frames: Floats, *, n: int, clean: bool, most: int = MAX_FRAMES) -> Floats:
+def playable_releases(frames: Floats, *, n: int, clean: bool, limit: int = MAX_FRAMES) -> Floats:
     """The releases that can be played, post-processed to whole counts that add up to n where asked: (F, size)."""
-    shown = frames[:most].astype(np.float64)
+    shown = frames[:limit].astype(np.float64)
     refused = ~np.isfinite(shown).all(axis=1)
     shown[refused] = np.nan
     if clean and not refused.all():
@@ -280,28 +280,28 @@ def release_frames(
         also: more to say of the release of a number.
     """
     refused: Booleans = np.asarray(np.isnan(released).any(axis=1))
-    off = np.abs(released - true).max(axis=1)
-    everything = "No release to show: every previewed run refused to answer."
+    errors = np.abs(released - true).max(axis=1)
+    summary = "No release to show: every previewed run refused to answer."
     if not refused.all():
-        everything = f"{about}: in its worst {where}, {_error_words(off[~refused])}"
-        everything += f"; {refused.sum()} of {len(refused)} shown refused to answer." if refused.any() else "."
+        summary = f"{about}: in its worst {where}, {_error_words(errors[~refused])}"
+        summary += f"; {refused.sum()} of {len(refused)} shown refused to answer." if refused.any() else "."
     frames = []
     for place, row in enumerate(released):
         label = f"release {place + 1} of {len(released)}"
-        far = significant(float(off[place]))
-        said = "refused to answer" if refused[place] else f"at most {_row_words(far)} off{also(place)}"
+        error = significant(float(errors[place]))
+        outcome = "refused to answer" if refused[place] else f"at most {_row_words(error)} off{also(place)}"
         # What holds of one release alone is said with it; the rest holds of all.
-        sentence = everything if refused.all() else f"{label.capitalize()}: {said}. {everything}"
+        sentence = summary if refused.all() else f"{label.capitalize()}: {outcome}. {summary}"
         frames.append(Frame(label=label, sentence=sentence, marks={name: mark(row)}))
-    return frames, everything
+    return frames, summary
 
 
-def _error_words(off: Floats) -> str:
+def _error_words(errors: Floats) -> str:
     """By how many rows the releases that can be shown are off."""
-    low, high = significant(float(off.min())), significant(float(off.max()))
-    if len(off) == 1:
+    low, high = significant(float(errors.min())), significant(float(errors.max()))
+    if len(errors) == 1:
         return f"the release shown is off by {_row_words(high)}"
-    return f"each of the {len(off)} releases is off by {_row_words(high if low == high else f'{low} to {high}')}"
+    return f"each of the {len(errors)} releases is off by {_row_words(high if low == high else f'{low} to {high}')}"
 
 
 def _row_words(count: int | str) -> str:
@@ -312,9 +312,11 @@ def _row_words(count: int | str) -> str:
 
 def _counts_sentence(n: int, layout: BarLayout, true: Floats, *, domain: Domain) -> str:
     """Where most rows are, and how many bars have none."""
-    held, missing = (true[:-1], int(true[-1])) if domain.missing else (true, 0)
-    most, empty = int(held.argmax()), int((held == 0).sum())
-    bars = "1 bar" if len(held) == 1 else f"{len(held)} bars"
-    text = f"{_row_words(n)} in {bars}: the fullest, {layout.names[most]}, has {held[most]:,.0f}"
-    rest = "1 row is missing or fits nowhere" if missing == 1 else f"{missing:,} rows are missing or fit nowhere"
-    return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {rest}."
+    counts, missing = (true[:-1], int(true[-1])) if domain.missing else (true, 0)
+    fullest, empty = int(counts.argmax()), int((counts == 0).sum())
+    bars = "1 bar" if len(counts) == 1 else f"{len(counts)} bars"
+    text = f"{_row_words(n)} in {bars}: the fullest, {layout.names[fullest]}, has {counts[fullest]:,.0f}"
+    missing_words = (
+        "1 row is missing or fits nowhere" if missing == 1 else f"{missing:,} rows are missing or fit nowhere"
+    )
+    return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {missing_words}."

@@ -23,12 +23,12 @@ MAX_BYTES = 300_000
 """Of the states of all stops as they are sent; larger ones are not."""
 
 
-def _module_script(what: str) -> str:
+def _module_script(function: str) -> str:
     """JavaScript that hands a component to our module, which the launcher serves."""
     return f"""
 const module = (async () => import(new URL("{LIVE}", document.baseURI)))();
 export default function (component) {{
-  module.then((live) => live.{what}(component));
+  module.then((live) => live.{function}(component));
   return () => module.then((live) => live.forget(component.parentElement));
 }}
 """
@@ -89,14 +89,14 @@ def live_slider(
         if stop in stops:  # what a browser sends may be anything
             on_rest(float(stop))
 
-    place = min(range(len(stops)), key=lambda place: abs(stops[place] / value - 1))
+    nearest = min(range(len(stops)), key=lambda place: abs(stops[place] / value - 1))
     _slider(
         key=key,
         data={
             "label": label,
             "symbol": symbol,
             "stops": [*stops],
-            "place": place,
+            "place": nearest,
             "value": value,
             "less": ends[0],
             "more": ends[1],
@@ -137,14 +137,14 @@ def encode_states(
             still = {name: value for name, value in drawn.layout.items() if name not in LAYOUT_KEYS}
             layout = [place(still), {name: place(drawn.layout[name]) for name in LAYOUT_KEYS & {*drawn.layout}}]
             charts[key].append({"data": traces, "layout": layout})
-    found = json.dumps({"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}})
-    sent = b64encode(zlib.compress(found.encode())).decode()
-    return {"deflated": sent} if len(sent) <= MAX_BYTES else None
+    document = json.dumps({"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}})
+    encoded = b64encode(zlib.compress(document.encode())).decode()
+    return {"deflated": encoded} if len(encoded) <= MAX_BYTES else None
 
 
-def live_states(states: Any, *, key: str, asks: Callable[[], None] | None = None) -> None:
+def live_states(states: Any, *, key: str, on_request: Callable[[], None] | None = None) -> None:
     """Send what pictures look like at each stop; nothing takes back what was sent before.
 
-    With ``asks`` the browser asks for them when it has drawn the page, and that is called before the next run.
+    With ``on_request`` the browser asks for them when it has drawn the page, and that is called before the next run.
     """
-    _states(key=key, data={"asks": True} if asks else states or {}, on_wanted_change=asks or (lambda: None))
+    _states(key=key, data={"asks": True} if on_request else states or {}, on_wanted_change=on_request or (lambda: None))

@@ -35,21 +35,21 @@ def blocks(counts: NDArray[Any], domain: Product) -> Floats:
 
 def darkest_count(domain: Product, truth: Integers, frames: Floats) -> float:
     """Rows of the darkest shade of maps that can be compared: the fullest block of the truth or of any release."""
-    seen = blocks(np.concatenate([frames, truth[None, :]]), domain)[:, :-1]
-    return float(max(1.0, np.nanmax(seen)))
+    block_counts = blocks(np.concatenate([frames, truth[None, :]]), domain)[:, :-1]
+    return float(max(1.0, np.nanmax(block_counts)))
 
 
-def true_map(*, domain: Product, truth: Integers, most: float | None = None, brush: bool = True) -> Picture:
+def true_map(*, domain: Product, truth: Integers, darkest: float | None = None, brush: bool = True) -> Picture:
     """Rows in each block of cells.
 
     Args:
         domain: the grid.
         truth: true rows per cell (size,); not private.
-        most: rows of the darkest shade, by default those of the fullest block.
+        darkest: rows of the darkest shade, by default those of the fullest block.
         brush: whether a rectangle can be drawn on it.
     """
-    held = blocks(truth[None, :], domain)[0]
-    inside, missing = held[:-1].astype(int), int(held[-1])
+    counts = blocks(truth[None, :], domain)[0]
+    inside, missing = counts[:-1].astype(int), int(counts[-1])
     half = int(np.searchsorted(np.cumsum(-np.sort(-inside)), inside.sum() / 2) + 1)
     empty = int((inside == 0).sum())
     sentence = (
@@ -58,14 +58,14 @@ def true_map(*, domain: Product, truth: Integers, most: float | None = None, bru
         + f"{empty:,} {'is' if empty == 1 else 'are'} empty"
     )
     sentence += f"; {missing:,} {'is' if missing == 1 else 'are'} missing or out of bounds." if domain.missing else "."
-    shades = _heat("true", domain, held, most=most if most is not None else float(max(1, inside.max())))
+    shades = _heat("true", domain, counts, darkest=darkest if darkest is not None else float(max(1, inside.max())))
     return _map(
-        "Map of the true data", domain, [shades], sentence, {"true rows": held.astype(int).tolist()}, brush=brush
+        "Map of the true data", domain, [shades], sentence, {"true rows": counts.astype(int).tolist()}, brush=brush
     )
 
 
 def released_map(
-    *, domain: Product, n: int, truth: Integers, frames: Floats, asked: CellRectangle | None = None
+    *, domain: Product, n: int, truth: Integers, frames: Floats, outlined: CellRectangle | None = None
 ) -> Picture:
     """Released rows in each block of cells; other releases can be stepped through or played.
 
@@ -74,29 +74,29 @@ def released_map(
         n: rows.
         truth: true rows per cell (size,); not private.
         frames: released rows per cell (F, size), as shown_releases gives them; NaN where refused.
-        asked: a rectangle to be outlined.
+        outlined: a rectangle to be outlined.
     """
-    held, most = blocks(frames, domain), darkest_count(domain, truth, frames)
-    inside = held[:, :-1]
-    played, sentence = release_frames(
+    counts, darkest = blocks(frames, domain), darkest_count(domain, truth, frames)
+    inside = counts[:, :-1]
+    map_frames, sentence = release_frames(
         inside,
         blocks(truth[None, :], domain)[0, :-1],
         about=f"{n:,} rows in {_cells_words(domain, inside.shape[1])}",
         where="one",
         name="released",
-        mark=lambda row: _heat("released", domain, row, most=most),
-        also=lambda place: f" · {significant(float(held[place, -1]))} missing" if domain.missing else "",
+        mark=lambda row: _heat("released", domain, row, darkest=darkest),
+        also=lambda place: f" · {significant(float(counts[place, -1]))} missing" if domain.missing else "",
     )
     refused = np.isnan(inside).any(axis=1)
     first = int(np.argmin(refused))
-    columns = {} if refused.all() else {f"release {first + 1}": [*short_numbers(held[first])]}
-    marks: list[Mark] = [*played[0].marks.values()]
-    if asked is not None:
-        left, right, low, high = asked
+    columns = {} if refused.all() else {f"release {first + 1}": [*short_numbers(counts[first])]}
+    marks: list[Mark] = [*map_frames[0].marks.values()]
+    if outlined is not None:
+        left, right, low, high = outlined
         marks.append(
             Outline(role="theory", x=_ends(domain.columns[0], left, right), y=_ends(domain.columns[1], low, high))
         )
-    return _map("Map of released data", domain, marks, sentence, columns, frames=played)
+    return _map("Map of released data", domain, marks, sentence, columns, frames=map_frames)
 
 
 def _map(
@@ -110,9 +110,9 @@ def _map(
     brush: bool = False,
 ) -> Picture:
     """A picture over both units, and where each block lies beside its numbers."""
-    across_named, up_named = printable_labels(domain.names)
-    x = axis_along(domain.columns[0], across_named)
-    y = axis_along(domain.columns[1], up_named, most=MAX_UP, upright=True)
+    across_name, up_name = printable_labels(domain.names)
+    x = axis_along(domain.columns[0], across_name)
+    y = axis_along(domain.columns[1], up_name, max_names=MAX_UP, upright=True)
     names = (block_names(line, MAX_SIDE) for line in domain.columns)
     places = [*itertools.product(*names)] + [(domain.describe(domain.ordered),) * 2] * domain.missing
     across, up = zip(*places, strict=True)
@@ -132,10 +132,10 @@ def _map(
     )
 
 
-def _heat(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
+def _heat(role: str, domain: Product, counts: Floats, *, darkest: float) -> Heat:
     """Rows of each block (blocks, or one more) as shades; noise below no rows is as light as none."""
     edges = [blocks_of(line, MAX_SIDE)[1] for line in domain.columns]
-    plane = row[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
+    plane = counts[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
     return Heat(
         role=role,
         name=role,
@@ -143,7 +143,7 @@ def _heat(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
         y=edges[1],
         value=plane.T,
         low=0,
-        high=most,
+        high=darkest,
         unit="rows in a square",
         form=",.4~r",
         root=True,

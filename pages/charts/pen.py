@@ -74,25 +74,25 @@ class Pen:
         if (mark.hover is None and not mark.name) or (mark.hover is not None and not len(mark.hover)):
             return {"hoverinfo": "skip"}
         badge = BADGES.get(mark.role, "")
-        end = f"<br>{badge}<extra></extra>" if badge else "<extra></extra>"
+        suffix = f"<br>{badge}<extra></extra>" if badge else "<extra></extra>"
         if mark.hover is not None:
-            return {"hovertext": [escape_text(text) for text in mark.hover], "hovertemplate": f"%{{hovertext}}{end}"}
+            return {"hovertext": [escape_text(text) for text in mark.hover], "hovertemplate": f"%{{hovertext}}{suffix}"}
         lines = [f"<b>{escape_text(mark.name)}</b>"]
-        extra: Trace = {}
+        trace: Trace = {}
         for side, axis, values in (("x", self.picture.x, xs), ("y", self.picture.y, ys)):
             if not axis.shown:
                 continue
             if axis.labels and values is not None:
-                at = np.rint(np.nan_to_num(np.array(values, dtype=np.float64))).clip(0, len(axis.labels) - 1)
-                extra["hovertext"] = [escape_text(axis.labels[int(place)]) for place in at]
+                indices = np.rint(np.nan_to_num(np.array(values, dtype=np.float64))).clip(0, len(axis.labels) - 1)
+                trace["hovertext"] = [escape_text(axis.labels[int(place)]) for place in indices]
                 lines.append("%{hovertext}")
                 continue
             lines.append(f"{escape_text(axis.title) or side}: %{{{side}{form(axis)}}}")
-            if (axis.rows or axis.of) and values is not None and "customdata" not in extra:
+            if (axis.rows or axis.of) and values is not None and "customdata" not in trace:
                 times = axis.rows or 1 / axis.of
-                extra["customdata"] = short_numbers([np.nan if each is None else each * times for each in values])
+                trace["customdata"] = short_numbers([np.nan if each is None else each * times for each in values])
                 lines[-1] += " (%{customdata:,.3~r} rows)" if axis.rows else " (%{customdata:.3~p} of n)"
-        return {**extra, "hovertemplate": "<br>".join(lines) + end}
+        return {**trace, "hovertemplate": "<br>".join(lines) + suffix}
 
     def place(self, value: float, *, across: bool) -> float:
         """Where words stand: on a logarithmic axis Plotly wants the exponent there, and only there."""

@@ -49,19 +49,19 @@ def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> 
 
     Not ``played``, it is what is seen before any frame is.
     """
-    every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
-    ends = (axis_range(picture.x, every, across=True), axis_range(picture.y, every, across=False))
+    all_marks = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
+    ends = (axis_range(picture.x, all_marks, across=True), axis_range(picture.y, all_marks, across=False))
     lines = textwrap.wrap(badge, BADGE_WIDTH) or [""]
     pen = Pen(picture=picture, ends=ends, colours=palette(dark=dark), badge=lines)
     places: dict[str, list[int]] = {}
     data: list[Trace] = []
     for mark in picture.marks:
-        mine = places.setdefault(mark.name, [])
+        indices = places.setdefault(mark.name, [])
         for trace in traces(mark, pen):
             # By it, what is hidden stays hidden although the order changes. Plotly looks elements up by it.
-            uid = f"{zlib.crc32(mark.name.encode()):x}-{len(mine)}"
+            uid = f"{zlib.crc32(mark.name.encode()):x}-{len(indices)}"
             data.append({"uid": uid, **trace} if mark.name else trace)
-            mine.append(len(data) - 1)
+            indices.append(len(data) - 1)
     layout = _layout(pen, legend=any(trace.get("showlegend") for trace in data))
     data += [_rows_axis_trace(side) for side in "xy" if f"{side}axis2" in layout]
     return PlotlyFigure(data=data, layout=layout, places=places, frames=_frames(pen, data, places) if played else [])
@@ -69,7 +69,7 @@ def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> 
 
 def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[dict[str, Any]]:
     """The states in Plotly's words; what is the same in all of them is not sent again."""
-    moved = [
+    states = [
         [
             (place, trace)
             for name, mark in frame.marks.items()
@@ -79,7 +79,7 @@ def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[d
     ]
     changing = {
         (place, key)
-        for state in moved
+        for state in states
         for place, trace in state
         for key in FRAME_KEYS
         if key in trace and trace[key] != data[place].get(key)
@@ -91,7 +91,7 @@ def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[d
             "traces": [place for place, _ in state],
             "data": [{key: trace[key] for key in FRAME_KEYS if (place, key) in changing} for place, trace in state],
         }
-        for frame, state in zip(pen.picture.frames, moved, strict=True)
+        for frame, state in zip(pen.picture.frames, states, strict=True)
     ]
 
 
@@ -160,9 +160,9 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
         textwrap.wrap(picture.y.title, max(TITLE, int((picture.height - pen.under_badge - BELOW) / LETTER)))
     )
     layout["yaxis"] = axis_layout(replace(picture.y, title=upright), pen.ends[1], colours, across=False) | axis
-    for side, one, ends in (("x", picture.x, pen.ends[0]), ("y", picture.y, pen.ends[1])):
-        if one.rows:
-            layout[f"{side}axis2"] = rows_layout(one, ends, across=side == "x") | axis
+    for side, axis_of_side, ends in (("x", picture.x, pen.ends[0]), ("y", picture.y, pen.ends[1])):
+        if axis_of_side.rows:
+            layout[f"{side}axis2"] = rows_layout(axis_of_side, ends, across=side == "x") | axis
     if picture.equal:
         layout["yaxis"] |= {"scaleanchor": "x"}
     margin = layout["margin"]

@@ -86,11 +86,11 @@ def _mechanism_places() -> dict[str, int]:
     those. The catalogue is public: nothing of anybody's data is kept here.
     """
     places: dict[str, int] = {}
-    kinds: Counter[str] = Counter()
-    free = len(LIGHT.others) - RESERVED_COLOURS
+    counts_by_kind: Counter[str] = Counter()
+    colours = len(LIGHT.others) - RESERVED_COLOURS
     for entry in catalogue():
         kind = entry.mechanism.releases
         # A catalogue that outgrows the palette repeats colours: the tests ask for another one then.
-        places[entry.key] = (kinds[kind] if kind == "data" else -1 - kinds[kind]) % free
-        kinds[kind] += 1
+        places[entry.key] = (counts_by_kind[kind] if kind == "data" else -1 - counts_by_kind[kind]) % colours
+        counts_by_kind[kind] += 1
     return places

@@ -50,8 +50,8 @@ def traces(mark: Mark, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Curve, pen: Pen) -> list[Trace]:
-    seen, xs, ys = pen.look(mark), pen.places(mark.x, across=True), pen.places(mark.y, across=False)
-    line = {"color": seen.colour, "dash": mark.dash or seen.dash, "width": mark.width}
+    style, xs, ys = pen.look(mark), pen.places(mark.x, across=True), pen.places(mark.y, across=False)
+    line = {"color": style.colour, "dash": mark.dash or style.dash, "width": mark.width}
     line["shape"] = "hv" if mark.step else "linear"
     return [lines(xs, ys, line, **pen.named(mark), **pen.hover(mark, xs, ys))]
 
@@ -87,18 +87,18 @@ def _(mark: Wall, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Dots, pen: Pen) -> list[Trace]:
-    seen, xs, ys = pen.look(mark), pen.places(mark.x, across=True), pen.places(mark.y, across=False)
+    style, xs, ys = pen.look(mark), pen.places(mark.x, across=True), pen.places(mark.y, across=False)
     marker: dict[str, Any] = {
-        "symbol": mark.shape or seen.shape,
+        "symbol": mark.shape or style.shape,
         "size": mark.size,
-        "color": seen.colour,
+        "color": style.colour,
         "opacity": mark.opacity,
-        "line": {"color": seen.colour, "width": 1.5},
+        "line": {"color": style.colour, "width": 1.5},
     }
     if mark.hollow and all(mark.hollow):
         marker["color"] = TRANSPARENT
     elif any(mark.hollow):
-        marker["color"] = [TRANSPARENT if empty else seen.colour for empty in mark.hollow]
+        marker["color"] = [TRANSPARENT if empty else style.colour for empty in mark.hollow]
     trace: Trace = {"type": "scatter", "mode": "markers", "x": xs, "y": ys, "marker": marker}
     trace |= {"unselected": {"marker": {"opacity": 1}}, **pen.named(mark), **pen.hover(mark, xs, ys)}
     if mark.pick:
@@ -106,7 +106,7 @@ def _(mark: Dots, pen: Pen) -> list[Trace]:
     if mark.low is not None and mark.high is not None:
         at = numbers(mark.x if mark.across else mark.y)
         up, down = short_numbers(numbers(mark.high) - at), short_numbers(at - numbers(mark.low))
-        bar = {"type": "data", "symmetric": False, "color": seen.colour, "thickness": 2, "width": 0}
+        bar = {"type": "data", "symmetric": False, "color": style.colour, "thickness": 2, "width": 0}
         trace["error_x" if mark.across else "error_y"] = {**bar, "array": up, "arrayminus": down}
     return [trace]
 
@@ -129,8 +129,8 @@ def _(mark: Bars, pen: Pen) -> list[Trace]:
     }
     if mark.base is not None:
         trace["base"] = short_numbers(base)
-    told = pen.hover(mark, *((values, middles) if mark.across else (middles, values)))
-    return [{**trace, **pen.named(mark), **told}]
+    hover = pen.hover(mark, *((values, middles) if mark.across else (middles, values)))
+    return [{**trace, **pen.named(mark), **hover}]
 
 
 def _bar_fill(mark: Bars, colour: str) -> Trace:
@@ -186,16 +186,16 @@ def _heat_hover(mark: Heat, pen: Pen) -> Trace:
     """What pointing at a shaded cell says: its own words, or where it is and how much."""
     values = numbers(mark.value)
     if mark.hover is not None:
-        said = pen.hover(mark)
-        texts = np.asarray(said.pop("hovertext"), dtype=object).reshape(values.shape)
-        return {**said, "hovertext": texts.tolist()}
-    told = [f"<b>{escape_text(mark.name)}</b>"] if mark.name else []
+        trace = pen.hover(mark)
+        texts = np.asarray(trace.pop("hovertext"), dtype=object).reshape(values.shape)
+        return {**trace, "hovertext": texts.tolist()}
+    lines_of_text = [f"<b>{escape_text(mark.name)}</b>"] if mark.name else []
     for side, axis in (("x", pen.picture.x), ("y", pen.picture.y)):
-        told.append(f"{escape_text(axis.title) or side}: %{{{side}{form(axis)}}}")
-    told.append(f"{mark.unit}: %{{z:{mark.form}}}" + (" (%{customdata:,.3~r} rows)" if mark.rows else ""))
+        lines_of_text.append(f"{escape_text(axis.title) or side}: %{{{side}{form(axis)}}}")
+    lines_of_text.append(f"{mark.unit}: %{{z:{mark.form}}}" + (" (%{customdata:,.3~r} rows)" if mark.rows else ""))
     badge = BADGES["released"] if mark.role == "error" else BADGES.get(mark.role, "")
-    said = {"hovertemplate": "<br>".join([*told, badge] if badge else told) + "<extra></extra>"}
-    return {**said, "customdata": [short_numbers(row * mark.rows) for row in values]} if mark.rows else said
+    trace = {"hovertemplate": "<br>".join([*lines_of_text, badge] if badge else lines_of_text) + "<extra></extra>"}
+    return {**trace, "customdata": [short_numbers(row * mark.rows) for row in values]} if mark.rows else trace
 
 
 @traces.register

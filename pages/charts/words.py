@@ -23,19 +23,19 @@ def short_numbers(values: NDArray[Any] | Sequence[float], *, step: float = 0.0) 
     """
     array = np.asarray(values, dtype=np.float64)
     finite = np.isfinite(array)
-    held = np.where(finite, array, 0.0)
-    size = np.where(held != 0, np.abs(held), 1.0)
+    finite_values = np.where(finite, array, 0.0)
+    size = np.where(finite_values != 0, np.abs(finite_values), 1.0)
     # One of the two is 1 and the other a whole power of ten: the division rounds as reading the decimal number would.
     digits = 3 - np.floor(np.log10(size))
     if step > 0:
         digits = np.maximum(digits, -math.floor(math.log10(step)))
     up, down = 10.0 ** np.minimum(np.maximum(digits, 0), 300), 10.0 ** np.minimum(np.maximum(-digits, 0), 300)
-    short = np.rint(held * up / down) * down / up
+    short = np.rint(finite_values * up / down) * down / up
     # A count is often a share times n, and then off by its last bit.
-    whole = np.rint(held)
-    count = (np.abs(held - whole) <= 1e-12 * size) & (size < MAX_COUNTED)
+    whole = np.rint(finite_values)
+    count = (np.abs(finite_values - whole) <= 1e-12 * size) & (size < MAX_COUNTED)
     short = np.where(count, whole, short)
-    return [number if known else None for number, known in zip(short.tolist(), finite.tolist(), strict=True)]
+    return [number if is_finite else None for number, is_finite in zip(short.tolist(), finite.tolist(), strict=True)]
 
 
 def minus(text: str) -> str:
@@ -136,19 +136,19 @@ def printable_labels(labels: Iterable[str]) -> list[str]:
 
     Labels are what people typed. They are data of a specification and never part of an expression.
     """
-    seen: set[str] = set()
-    shown = []
+    used: set[str] = set()
+    result_labels = []
     for label in labels:
         text = "".join(letter if letter.isprintable() else "�" for letter in label) or "(empty)"
         if len(text) > LONGEST_LABEL:
             text = text[: LONGEST_LABEL - 1] + "…"
         candidate, copies = text, 1
-        while candidate in seen:
+        while candidate in used:
             copies += 1
             candidate = f"{text} ({copies})"
-        seen.add(candidate)
-        shown.append(candidate)
-    return shown
+        used.add(candidate)
+        result_labels.append(candidate)
+    return result_labels
 
 
 def largest_cells(counts: Floats) -> Integers:
@@ -156,30 +156,30 @@ def largest_cells(counts: Floats) -> Integers:
     return np.argsort(-counts, kind="stable")[:MAX_LABELS]
 
 
-def group_cells(counts: Floats, domain: Domain, kept: Integers) -> Floats:
+def group_cells(counts: Floats, domain: Domain, cells: Integers) -> Floats:
     """Rows in each kept cell, then in all others together (if any), then in the reserved cell (if any).
 
     Args:
         counts: rows per cell, (F, size).
         domain: what the cells are.
-        kept: the cells with a bar of their own.
+        cells: the cells with a bar of their own.
     """
-    fitting = counts[:, : domain.ordered]
-    parts = [fitting[:, kept]]
-    if len(kept) < domain.ordered:
+    ordered_counts = counts[:, : domain.ordered]
+    parts = [ordered_counts[:, cells]]
+    if len(cells) < domain.ordered:
         others = np.ones(domain.ordered, dtype=np.bool_)
-        others[kept] = False
-        parts.append(fitting[:, others].sum(axis=1, keepdims=True))
+        others[cells] = False
+        parts.append(ordered_counts[:, others].sum(axis=1, keepdims=True))
     if domain.missing:
         parts.append(counts[:, domain.ordered :])
     return np.concatenate(parts, axis=1)
 
 
-def group_names(domain: Domain, kept: Integers) -> list[str]:
+def group_names(domain: Domain, cells: Integers) -> list[str]:
     """A name for each column of grouped()."""
-    names = [domain.describe(int(cell)) for cell in kept]
-    if len(kept) < domain.ordered:
-        names.append(f"{domain.ordered - len(kept):,} others")
+    names = [domain.describe(int(cell)) for cell in cells]
+    if len(cells) < domain.ordered:
+        names.append(f"{domain.ordered - len(cells):,} others")
     if domain.missing:
         names.append(domain.describe(domain.ordered))
     return printable_labels(names)

@@ -99,7 +99,7 @@ def worst_map(
     guarantee: Guarantee,
     promised: Bound,
     lower: Bound | None,
-    called: TrialNouns = TrialNouns(),
+    nouns: TrialNouns = TrialNouns(),
 ) -> Picture:
     """Observed errors as dots, what was promised of them, what nobody can promise, and where a promise says nothing.
 
@@ -109,11 +109,11 @@ def worst_map(
         guarantee: of each run.
         promised: the promised worst error.
         lower: an error nobody can promise to stay below, None where no theorem speaks.
-        called: what the page calls all this.
+        nouns: what the page calls all this.
     """
     answered = worst[~np.isnan(worst)]
     if not len(answered):
-        return empty_picture(title=TITLE, said=f"Every previewed {called.run} refused to answer.")
+        return empty_picture(title=TITLE, said=f"Every previewed {nouns.run} refused to answer.")
     wall = lower.value if lower is not None and lower.applies else 0.0
     value = promised.value if 0 < promised.value < np.inf else 0.0
     span = span_for(answered, [each for each in (value, wall) if each])
@@ -131,7 +131,7 @@ def worst_map(
     marks.append(
         Dots(
             role="released",
-            name=f"worst error of 2 in 100 {called.run}s",
+            name=f"worst error of 2 in 100 {nouns.run}s",
             legend=False,
             x=stacks.x,
             y=stacks.y,
@@ -149,12 +149,12 @@ def worst_map(
     if refused:
         text = f"⊥ {refused:,} of {len(worst):,} refused"
         marks.append(Words(role="ink", text=text, x=0, y=1, inside=True, align="left", shift=(4, -8)))
-    said = _outcome_sentence(guarantee, answered, n=n, refused=refused, called=called)
+    said = _outcome_sentence(guarantee, answered, n=n, refused=refused, nouns=nouns)
     if wall > 0:
         said += f"; no mechanism can promise less than {percent(wall)}"
         if np.quantile(answered, 1 - promised.beta) < wall:
             said += " for all data, though one data set may do better, as here"
-    title = f"worst error over {called.over}, share of n{' (log)' if span.log else ''}"
+    title = f"worst error over {nouns.over}, share of n{' (log)' if span.log else ''}"
     return Picture(
         title=TITLE,
         x=Axis(title=title, log=span.log, low=span.left, high=span.right, form=".3~p", rows=n),
@@ -162,8 +162,8 @@ def worst_map(
         marks=marks,
         sentence=_with_promise(said, promised, answered, n=n),
         # Within, the words would cross the promise or the dots on some data.
-        caption=f"A dot: 2 in 100 {called.run}s.",
-        table={f"{called.run}s out of 100": [100 / DOTS] * DOTS, "worst error": short_numbers(stacks.error)},
+        caption=f"A dot: 2 in 100 {nouns.run}s.",
+        table={f"{nouns.run}s out of 100": [100 / DOTS] * DOTS, "worst error": short_numbers(stacks.error)},
         height=315,
     )
 
@@ -210,12 +210,12 @@ def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
     )
 
 
-def _outcome_sentence(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, called: TrialNouns) -> str:
+def _outcome_sentence(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, nouns: TrialNouns) -> str:
     """What happened, and how often there was no answer."""
-    text = _exceedance_sentence(answered, run=f" {called.run}s", on=f" on their worst {called.query}", n=n)
+    text = _exceedance_sentence(answered, run=f" {nouns.run}s", on=f" on their worst {nouns.query}", n=n)
     if not text:
         alike = float(answered[0])
-        text = f"every {called.run} errs by {percent(alike)} ({rows(alike, n)}) on its worst {called.query}"
+        text = f"every {nouns.run} errs by {percent(alike)} ({rows(alike, n)}) on its worst {nouns.query}"
     text = f"{guarantee.sentence()}: {text}"
     if refused:
         text += f"; {refused:,} of {len(answered) + refused:,} refused to answer and are not counted"
@@ -268,13 +268,13 @@ def span_for(answered: Floats, marks: list[float]) -> Span:
 
     Equal factors where equal steps would press the dots together: a promise can be a hundred times what happens.
     """
-    seen = [float(answered.min()), float(answered.max())] if len(answered) else []
-    shown = [value for value in [*seen, *marks] if value > 0]
-    if not shown:
+    extremes = [float(answered.min()), float(answered.max())] if len(answered) else []
+    positive = [value for value in [*extremes, *marks] if value > 0]
+    if not positive:
         return Span(left=0.0, right=1.0, log=False)
-    if seen and seen[0] > 0 and max(shown) > 4 * seen[1]:
-        return Span(left=min(shown) / 1.5, right=max(shown) * 2, log=True)
-    return Span(left=0.0, right=max(shown) * 1.1, log=False)
+    if extremes and extremes[0] > 0 and max(positive) > 4 * extremes[1]:
+        return Span(left=min(positive) / 1.5, right=max(positive) * 2, log=True)
+    return Span(left=0.0, right=max(positive) * 1.1, log=False)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,13 +18,13 @@ CLOSED, OPENED = 1, 7
 def sample_cards() -> None:
     """One card per sample, two side by side where there is room."""
     st.markdown("Real and public. Pick a column to see it.")
-    places, heights = st.columns(2), [0, 0]
+    columns, heights = st.columns(2), [0, 0]
     for index, each in enumerate(SAMPLES):
         key = f"sample-{each.key}"
         opened = SessionKey(key, st.query_params.get(key, index == 0)).value
         place = heights.index(min(heights))
         heights[place] += OPENED if opened else CLOSED
-        with places[place].container(border=True):
+        with columns[place].container(border=True):
             _card(each, opened=index == 0)
 
 

@@ -31,88 +31,95 @@ NO_SECOND_COLUMN = ""
 UNITS = {ROW: "A row", PERSON: "A person, who may have several rows"}
 
 
-def declare(held: SessionFile) -> None:
+def declare(file: SessionFile) -> None:
     """Ask for the columns' domains and the unit of privacy, and put columns to use."""
-    edit_grid(held)
-    if not is_engine_table(held):
-        offer_to_fill_in(held)
-    person, person_rows = _unit(held)
-    rows = _columns_to_count(held, person)
-    table, wrong = declared_table(rows, person=person, person_rows=person_rows)
-    for name in list(wrong)[:MAX_NAMED]:
-        st.error(f"{as_code(name)}: {wrong[name]}")
-    _show_label_counts(rows)
-    _show_missing_inputs(rows)
-    own = upload()
-    so_far = f"Ready so far: {as_code(own.column)} as it was declared, below." if own else ""
-    if held.by_person and not person:
+    edit_grid(file)
+    if not is_engine_table(file):
+        offer_to_fill_in(file)
+    person, person_rows = _unit(file)
+    inputs = _columns_to_count(file, person)
+    table, errors = declared_table(inputs, person=person, person_rows=person_rows)
+    for name in list(errors)[:MAX_NAMED]:
+        st.error(f"{as_code(name)}: {errors[name]}")
+    _show_label_counts(inputs)
+    _show_missing_inputs(inputs)
+    source_in_use = upload()
+    ready_sentence = (
+        f"Ready so far: {as_code(source_in_use.column)} as it was declared, below." if source_in_use else ""
+    )
+    if file.by_person and not person:
         st.info("Choose the column that says whose row it is.")
-        if own:
-            st.caption(so_far)
+        if source_in_use:
+            st.caption(ready_sentence)
         return
-    if not rows:
+    if not inputs:
         st.info("No other column is left to count.")
-    chosen = _choose_columns(held, table)
-    if chosen is None:
+    choice = _choose_columns(file, table)
+    if choice is None:
         return
-    source, table = chosen
-    if own is not None and (own.key, own.bounds_from_data) == (source.key, source.bounds_from_data):
+    source, table = choice
+    if source_in_use is not None and (source_in_use.key, source_in_use.bounds_from_data) == (
+        source.key,
+        source.bounds_from_data,
+    ):
         st.caption("Ready to use, as declared here.")
         return
-    if own is not None:
-        st.caption(so_far)
+    if source_in_use is not None:
+        st.caption(ready_sentence)
     with st.container(horizontal=True):
         use = st.button("Use this column", type="primary")
-        ask = st.button(f"Which ε for {TARGET} error?", help="Uses this column, and asks Play for that target error.")
-    if not (use or ask):
+        ask_target = st.button(
+            f"Which ε for {TARGET} error?", help="Uses this column, and asks Play for that target error."
+        )
+    if not (use or ask_target):
         return
     with st.spinner("Reading the column.", show_time=True):
-        source = dataclasses.replace(source, origin=count_cells(held.origin, table))
+        source = dataclasses.replace(source, origin=count_cells(file.origin, table))
         dataset = None if is_sealed(source) else source.dataset()
     remember_upload(source)
     if dataset is not None:
         remembered(f"dataset|{source.key}", lambda: dataset)
     DATA.value = OWN_FILE  # on every page
-    if ask:
+    if ask_target:
         st.switch_page("play/page.py", query_params={"target": TARGET})
     st.rerun()
 
 
-def declared_columns(held: SessionFile) -> tuple[DeclaredTable, int]:
+def declared_columns(file: SessionFile) -> tuple[DeclaredTable, int]:
     """All columns that a person declared in full, and how many were filled in from private rows instead.
 
     There are none while a person is to be protected and no column says whose row it is.
     """
-    person = SessionKey(f"{held.prefix}person", "").value or "" if held.by_person else ""
-    if held.by_person and not person:
+    person = SessionKey(f"{file.prefix}person", "").value or "" if file.by_person else ""
+    if file.by_person and not person:
         return DeclaredTable(columns=()), 0
-    rows = _columns_to_count(held, person)
-    by_hand = [row for row in rows if not (held.private and _domain_from_rows(held, (row.name,)))]
-    most = SessionKey(f"{held.prefix}rows", 1).value if person else 1
-    table, _ = declared_table(by_hand, person=person, person_rows=most)
-    return table, sum(row.use and not row.lacking for row in rows if row not in by_hand)
+    rows = _columns_to_count(file, person)
+    typed_by_hand = [row for row in rows if not (file.private and _domain_from_rows(file, (row.name,)))]
+    max_rows = SessionKey(f"{file.prefix}rows", 1).value if person else 1
+    table, _ = declared_table(typed_by_hand, person=person, person_rows=max_rows)
+    return table, sum(row.use and not row.lacking for row in rows if row not in typed_by_hand)
 
 
-def filled_columns(held: SessionFile) -> set[str]:
+def filled_columns(file: SessionFile) -> set[str]:
     """Columns whose domain was read off the rows, as far as nobody typed it since; of public rows too."""
-    return {name for name in held.table.columns if _domain_from_rows(held, (name,))}
+    return {name for name in file.table.columns if _domain_from_rows(file, (name,))}
 
 
-def _columns_to_count(held: SessionFile, person: str) -> list[ColumnInput]:
+def _columns_to_count(file: SessionFile, person: str) -> list[ColumnInput]:
     """What stands in the grid, but for the column that says whose row it is: that one is not counted itself."""
-    return [row for row in column_inputs(held) if row.name != person]
+    return [row for row in column_inputs(file) if row.name != person]
 
 
 def _show_label_counts(rows: list[ColumnInput]) -> None:
     """How many labels were understood where semicolons part them, and which columns have labels that do not count."""
-    parted = [
+    counts_by_column = [
         f"{as_code(row.name)} ({len(labels)})"
         for row in rows
         if row.use and row.kind == CATEGORY and len(labels := split_labels(row.labels or "")) > 1
     ]
-    if parted:
-        named = _join_names(parted)
-        st.caption(f"Labels, parted by semicolons: {named}. One that holds a semicolon is typed in quotes.")
+    if counts_by_column:
+        names = _join_names(counts_by_column)
+        st.caption(f"Labels, parted by semicolons: {names}. One that holds a semicolon is typed in quotes.")
     unused = [f"{as_code(row.name)} ({row.kind})" for row in rows if row.use and row.labels and row.kind != CATEGORY]
     if unused:
         st.warning(f"Only a category has labels: what is typed for {_join_names(unused)} is not used.")
@@ -131,10 +138,10 @@ def _show_missing_inputs(rows: list[ColumnInput]) -> None:
         st.caption(f"Still to be typed: {_join_names(lacking)}.")
 
 
-def _unit(held: SessionFile) -> tuple[str, int]:
+def _unit(file: SessionFile) -> tuple[str, int]:
     """The column that says whose row it is, empty where a row is protected, and the rows of one person at most."""
     unit = st.radio(
-        "Who is protected?", list(UNITS), format_func=lambda key: UNITS[key], key=held.unit_key, horizontal=True,
+        "Who is protected?", list(UNITS), format_func=lambda key: UNITS[key], key=file.unit_key, horizontal=True,
         persist_state="session",
     )  # fmt: skip
     if unit != PERSON:
@@ -142,41 +149,41 @@ def _unit(held: SessionFile) -> tuple[str, int]:
     column, cap = st.columns(2)
     # None to begin with: a guarantee for the persons of a wrong column would be none.
     person = column.selectbox(
-        "Column that says whose row it is", held.table.columns, index=None, key=f"{held.prefix}person",
+        "Column that says whose row it is", file.table.columns, index=None, key=f"{file.prefix}person",
         placeholder="Choose a column", persist_state="session", help="It is not counted itself.",
     )  # fmt: skip
     rows = cap.number_input(
-        "Rows of one person, at most", 1, MAX_PERSON_ROWS, 1, key=f"{held.prefix}rows", persist_state="session",
+        "Rows of one person, at most", 1, MAX_PERSON_ROWS, 1, key=f"{file.prefix}rows", persist_state="session",
         help="Further rows of a person are left out, by the order of the file; so are rows that do not say whose they "
         f"are. {GROUP_PRIVACY}",
     )  # fmt: skip
     return str(person or ""), int(rows)
 
 
-def _choose_columns(held: SessionFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
+def _choose_columns(file: SessionFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
     """The column, or the pair of columns, that pages are to draw, and the table with its cells; None without any."""
     names = [column.name for column in table.used]
     if not names:
         return None
-    sided = [each.name for each in table.used if is_number(each.on) or 2 <= len(each.on.labels) <= MAX_SIDE]
+    plottable = [each.name for each in table.used if is_number(each.on) or 2 <= len(each.on.labels) <= MAX_SIDE]
     first, second, sides = st.columns(3)
-    column = str(_select_valid(first, "Column", names, key=f"{held.prefix}column"))
-    others = [name for name in sided if name != column and column in sided]
-    with_ = str(_select_valid(second, "Second column", [NO_SECOND_COLUMN, *others], key=f"{held.prefix}second"))
-    chosen = (column, with_) if with_ else (column,)
+    column = str(_select_valid(first, "Column", names, key=f"{file.prefix}column"))
+    others = [name for name in plottable if name != column and column in plottable]
+    second_name = str(_select_valid(second, "Second column", [NO_SECOND_COLUMN, *others], key=f"{file.prefix}second"))
+    chosen = (column, second_name) if second_name else (column,)
     try:
-        if with_:
+        if second_name:
             cells = sides.slider(
-                "Cells a side", 2, MAX_SIDE, 2**SIDE_BITS, key=f"{held.prefix}sides", persist_state="session",
+                "Cells a side", 2, MAX_SIDE, 2**SIDE_BITS, key=f"{file.prefix}sides", persist_state="session",
                 help="Of the map of both columns. A date’s cells are its units, a category’s its labels.",
             )  # fmt: skip
             table = _coarser(table, chosen, cells)
-        reading = table.plane(column, with_) if with_ else table.reading(column)
+        reading = table.plane(column, second_name) if second_name else table.reading(column)
     except ParameterError as problem:
         st.error(str(problem))
         return None
-    filled = _domain_from_rows(held, chosen)
-    return Source(origin=with_declaration_digest(held.origin, table), reading=reading, bounds_from_data=filled), table
+    filled = _domain_from_rows(file, chosen)
+    return Source(origin=with_declaration_digest(file.origin, table), reading=reading, bounds_from_data=filled), table
 
 
 def _select_valid(place: DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
@@ -193,16 +200,16 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
     """The table with so many cells a side of a map."""
     columns = []
     for column in table.columns:
-        on = column.on
-        if column.name in names and is_dates(on) and on.ordered > MAX_SIDE:
+        domain = column.on
+        if column.name in names and is_dates(domain) and domain.ordered > MAX_SIDE:
             raise ParameterError(f"A map has at most {MAX_SIDE} cells a side: give the dates a coarser unit.")
-        if column.name in names and is_number(on):
-            on = coarser(on, cells)
-        columns.append(dataclasses.replace(column, on=on))
+        if column.name in names and is_number(domain):
+            domain = coarser(domain, cells)
+        columns.append(dataclasses.replace(column, on=domain))
     return dataclasses.replace(table, columns=tuple(columns))
 
 
-def _domain_from_rows(held: SessionFile, names: tuple[str, ...]) -> bool:
+def _domain_from_rows(file: SessionFile, names: tuple[str, ...]) -> bool:
     """Whether a domain of these columns was read off the rows."""
-    places = [held.table.columns.index(name) for name in names]
-    return any(still_filled(f"{held.prefix}{place}-") for place in places)
+    positions = [file.table.columns.index(name) for name in names]
+    return any(still_filled(f"{file.prefix}{place}-") for place in positions)

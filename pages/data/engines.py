@@ -33,8 +33,8 @@ def available_offers() -> dict[str, Offer]:
     """The tables that this user may open: private ones for stewards and analysts alone, none in a demonstration."""
     if is_public_demo() or not st.secrets.load_if_toml_exists():
         return {}
-    found = offers(st.secrets.get(SECTION, {}))
-    return {key: offer for key, offer in found.items() if not offer.private or role() is not None}
+    all_offers = offers(st.secrets.get(SECTION, {}))
+    return {key: offer for key, offer in all_offers.items() if not offer.private or role() is not None}
 
 
 def open_offer(key: str) -> EngineTable:
@@ -51,8 +51,8 @@ def open_offer(key: str) -> EngineTable:
 
 def withdraw_table() -> None:
     """Called by the router before every page: forget a private table that the user opened in another role."""
-    held, now = session_file(), role()
-    if held is not None and held.origin.from_server and (now is None or OPENED_AS.value != now):
+    file, current_role = session_file(), role()
+    if file is not None and file.origin.from_server and (current_role is None or OPENED_AS.value != current_role):
         forget_file()
 
 
@@ -62,17 +62,17 @@ def is_sealed(source: Source) -> bool:
     return isinstance(origin, Uploaded) and isinstance(origin.table, EngineTable | Snapshot) and origin.table.sealed
 
 
-def is_engine_table(held: SessionFile | None) -> bool:
+def is_engine_table(file: SessionFile | None) -> bool:
     """Whether an engine keeps the rows that this session declares."""
-    return held is not None and isinstance(held.table, EngineTable)
+    return file is not None and isinstance(file.table, EngineTable)
 
 
 def choose_engine() -> None:
     """Choose a table by its name, and connect."""
-    found = available_offers()
-    key = st.selectbox("Table", list(found), format_func=lambda each: found[each].name, key="engine")
+    available = available_offers()
+    key = st.selectbox("Table", list(available), format_func=lambda each: available[each].name, key="engine")
     st.caption("It stays where it is: of its rows only counts of the cells that you declare leave it.")
-    if key in found and st.button("Open", key="engine_open"):
+    if key in available and st.button("Open", key="engine_open"):
         problem = ""
         with st.spinner("Connecting."):
             try:
@@ -80,7 +80,7 @@ def choose_engine() -> None:
             except DataError as error:
                 problem = str(error)
             else:
-                store_table(table, private=found[key].private, digest=f"engine-{key}")
+                store_table(table, private=available[key].private, digest=f"engine-{key}")
                 OPENED_AS.value = role()
         PROBLEM.value = problem
         st.rerun()
@@ -92,8 +92,8 @@ def with_declaration_digest(origin: Uploaded, declared: DeclaredTable) -> Upload
     """The origin under a name of its own for each declaration: another one is counted again."""
     if not isinstance(origin.table, EngineTable):
         return origin
-    told = hashlib.sha256(repr(declared).encode()).hexdigest()
-    return dataclasses.replace(origin, digest=f"{origin.digest}-{told}")
+    declaration_digest = hashlib.sha256(repr(declared).encode()).hexdigest()
+    return dataclasses.replace(origin, digest=f"{origin.digest}-{declaration_digest}")
 
 
 def count_cells(origin: Uploaded, declared: DeclaredTable) -> Uploaded:

@@ -38,8 +38,8 @@ def show_format(source: Source) -> None:
         table = origin.table
         counted = isinstance(table, CountedTable)
         # Codes for missing and a separator are the user's texts.
-        told = "" if counted else escaped(format_sentence(table.format, header=table.header))
-        st.caption(f"{told} {NOT_FITTING}".strip())
+        description = "" if counted else escaped(format_sentence(table.format, header=table.header))
+        st.caption(f"{description} {NOT_FITTING}".strip())
 
 
 def offer_unfit_count(source: Source, readings: Sequence[Reading], *, key: str) -> None:
@@ -54,31 +54,37 @@ def offer_unfit_count(source: Source, readings: Sequence[Reading], *, key: str) 
     origin = source.origin
     if not isinstance(origin, Uploaded) or isinstance(origin.table, CountedTable):
         return
-    about = f"unfit|{origin.key}|{tuple(readings)!r}"
-    asked = about in FIT_ASKED.value
-    if origin.private and (not asked or WAITS.value or presentation_requested()):
+    count_key = f"unfit|{origin.key}|{tuple(readings)!r}"
+    requested = count_key in FIT_ASKED.value
+    if origin.private and (not requested or WAITS.value or presentation_requested()):
         if not BARRED.value:
-            noted = admitted() and ledger() is not None
-            st.button(COUNT, key=key, on_click=_request_count, args=(about,), help=f"{HELP} {NOTED}" if noted else HELP)
+            is_recorded = admitted() and ledger() is not None
+            st.button(
+                COUNT,
+                key=key,
+                on_click=_request_count,
+                args=(count_key,),
+                help=f"{HELP} {NOTED}" if is_recorded else HELP,
+            )
         return
     if origin.private:
         warn_of_true_values()
-    _show_counts(remembered(about, lambda: unfit_cells(readings, origin.table)))
+    _show_counts(remembered(count_key, lambda: unfit_cells(readings, origin.table)))
 
 
-def _request_count(about: str) -> None:
+def _request_count(count_key: str) -> None:
     """A callback: the next run notes the access before the page counts; where it cannot, nothing is counted."""
     SAW_TRUE_VALUES.value = True
-    FIT_ASKED.value = {*FIT_ASKED.value, about}
+    FIT_ASKED.value = {*FIT_ASKED.value, count_key}
 
 
-def _show_counts(found: Sequence[Unfit]) -> None:
+def _show_counts(unfit: Sequence[Unfit]) -> None:
     """A line for each column, first those of which little fits."""
-    for each in sorted(found, key=lambda one: -one.wrong)[:MAX_COLUMNS]:
+    for each in sorted(unfit, key=lambda one: -one.wrong)[:MAX_COLUMNS]:
         name, cells = as_code(each.column), plural(each.cells, "cell")
         if each.wrong + each.empty == each.cells:
             st.warning(f"{name}: none of {cells} fits its declaration. What is released of it would be noise alone.")
         else:
             st.caption(f"{name}: {each.wrong:,} of {cells} do not fit and count as missing; {each.empty:,} are empty.")
-    if len(found) > MAX_COLUMNS:
-        st.caption(f"And {plural(len(found) - MAX_COLUMNS, 'column')} with as few such cells or fewer.")
+    if len(unfit) > MAX_COLUMNS:
+        st.caption(f"And {plural(len(unfit) - MAX_COLUMNS, 'column')} with as few such cells or fewer.")

@@ -19,16 +19,16 @@ DAY_NAMES = {UTC: "in UTC", LOCAL: "as written"}
 
 def ask_format(turn: int) -> Format:
     """Return the settings chosen so far; those of the whole file count when it is brought."""
-    before = FORMAT.value
+    previous = FORMAT.value
     names = {character: name for name, character in NAMED_SEPARATORS.items()}
     initial = {
-        "separator": names.get(before.separator, before.separator),
-        "decimal": before.decimal,
-        "order": before.date_order,
-        "encoding": before.encoding,
-        "skip": "" if before.skip is None else str(before.skip),
-        "missing": " ".join(before.missing),
-        "days": before.days,
+        "separator": names.get(previous.separator, previous.separator),
+        "decimal": previous.decimal,
+        "order": previous.date_order,
+        "encoding": previous.encoding,
+        "skip": "" if previous.skip is None else str(previous.skip),
+        "missing": " ".join(previous.missing),
+        "days": previous.days,
     }
     keys = {name: f"{FORMAT}-{turn}-{name}" for name in initial}
     for name, value in initial.items():
@@ -73,7 +73,7 @@ def ask_format(turn: int) -> Format:
             )  # fmt: skip
         except ParameterError as problem:
             st.error(str(problem))
-            return before
+            return previous
     FORMAT.value = settings
     return settings
 

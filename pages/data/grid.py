@@ -95,7 +95,7 @@ class ColumnInput:
         if self.kind == YES_NO:
             return ""
         wanted = {"from": self.low, "to": self.high, "bins": self.bins if self.kind == NUMBER else 1}
-        return ", ".join(name for name, held in wanted.items() if not held)
+        return ", ".join(name for name, value in wanted.items() if not value)
 
     def domain(self) -> Number | Labels:
         """What was declared.
@@ -139,12 +139,12 @@ def split_labels(text: str) -> tuple[str, ...]:
     (('A', 'east', 'B'), ('A; east', 'B'))
     """
     text = text.replace("\r\n", "\n")
-    parts = text.split("\n") if "\n" in text else [_label(found) for found in LABEL.finditer(text)]
+    parts = text.split("\n") if "\n" in text else [_label(match) for match in LABEL.finditer(text)]
     return tuple(part.strip(BLANKS) for part in parts if part.strip(BLANKS))
 
 
-def _label(found: re.Match[str]) -> str:
-    return found[2] if found[1] is None else found[1].replace('""', '"')
+def _label(match: re.Match[str]) -> str:
+    return match[2] if match[1] is None else match[1].replace('""', '"')
 
 
 def labels_text(labels: Sequence[str]) -> str:
@@ -152,8 +152,8 @@ def labels_text(labels: Sequence[str]) -> str:
 
     One alone has the end of its line too where it would be read as several, or as one in quotes.
     """
-    alone = len(labels) == 1 and joined_labels(labels) != labels[0]
-    return "\n".join(labels) + "\n" * alone
+    is_ambiguous = len(labels) == 1 and joined_labels(labels) != labels[0]
+    return "\n".join(labels) + "\n" * is_ambiguous
 
 
 def joined_labels(labels: Sequence[str]) -> str:
@@ -165,21 +165,21 @@ def joined_labels(labels: Sequence[str]) -> str:
     return BETWEEN.join(map(quoted, labels))
 
 
-def cell_key(held: SessionFile, place: int, name: str) -> str:
+def cell_key(file: SessionFile, place: int, name: str) -> str:
     """Where what stands in a cell is kept."""
-    return f"{held.prefix}{place}-{name}"
+    return f"{file.prefix}{place}-{name}"
 
 
-def cell(held: SessionFile, place: int, name: str) -> Any:
+def cell(file: SessionFile, place: int, name: str) -> Any:
     """What stands in a cell."""
-    return SessionKey[Any](cell_key(held, place, name), DEFAULTS[name]).value
+    return SessionKey[Any](cell_key(file, place, name), DEFAULTS[name]).value
 
 
-def column_inputs(held: SessionFile) -> list[ColumnInput]:
+def column_inputs(file: SessionFile) -> list[ColumnInput]:
     """What stands in the grid, column by column."""
     return [
-        ColumnInput(name=column, **{_field(name): cell(held, place, name) for name in DEFAULTS})
-        for place, column in enumerate(held.table.columns)
+        ColumnInput(name=column, **{_field(name): cell(file, place, name) for name in DEFAULTS})
+        for place, column in enumerate(file.table.columns)
     ]
 
 
@@ -187,15 +187,15 @@ def declared_table(
     rows: list[ColumnInput], *, person: str = "", person_rows: int = 1
 ) -> tuple[DeclaredTable, dict[str, str]]:
     """The columns that are declared in full, and what is wrong with others by name."""
-    columns, wrong = [], {}
+    columns, errors = [], {}
     for row in rows:
         if not row.use or row.lacking:
             continue
         try:
             columns.append(DeclaredColumn(name=row.name, on=row.domain()))
         except ParameterError as problem:
-            wrong[row.name] = str(problem)
-    return DeclaredTable(columns=tuple(columns), person=person, person_rows=person_rows), wrong
+            errors[row.name] = str(problem)
+    return DeclaredTable(columns=tuple(columns), person=person, person_rows=person_rows), errors
 
 
 def frame_of(rows: list[ColumnInput]) -> pd.DataFrame:
@@ -247,16 +247,16 @@ def _offer_no_file(key: str) -> None:
     st.html(NO_FILE.format(key=re.sub("[^a-zA-Z0-9_-]", "-", key.strip())))
 
 
-def edit_grid(held: SessionFile) -> None:
+def edit_grid(file: SessionFile) -> None:
     """The grid of a file, to be typed in; what is typed is kept.
 
     The browser is sent the same rows again while its own edits stand over them: other rows would close the cell that is
     being typed in.
     """
-    key = grid_key(held)
+    key = grid_key(file)
     if not key.is_set:  # new here, or again after another page: its edits are gone, what was typed is not
         forget_remembered(f"grid|{key}")
-    rows = remembered(f"grid|{key}", lambda: column_inputs(held))
+    rows = remembered(f"grid|{key}", lambda: column_inputs(file))
     row_height = _row_height(rows)
     _offer_no_file(key)
     st.data_editor(
@@ -264,16 +264,16 @@ def edit_grid(held: SessionFile) -> None:
         alt=ALT, height=min(TALLEST, HEAD + (row_height or ROW) * len(rows) + EDGES), placeholder="–",
         row_height=row_height,
     )  # fmt: skip
-    _every_key(key=f"{held.prefix}keys")
+    _every_key(key=f"{file.prefix}keys")
     names = {title: name for name, title in TITLES.items()}
     for place, edits in key.value["edited_rows"].items():
         for title, value in edits.items():
-            set_controls({cell_key(held, int(place), names[title]): _normalize(names[title], value)})
+            set_controls({cell_key(file, int(place), names[title]): _normalize(names[title], value)})
             if names[title] == "kind":
-                set_controls({cell_key(held, int(place), KIND_CHOSEN): True})
-            by_hand = names[title] in KIND_FIELDS and not still_filled(cell_key(held, int(place), names[title]))
+                set_controls({cell_key(file, int(place), KIND_CHOSEN): True})
+            by_hand = names[title] in KIND_FIELDS and not still_filled(cell_key(file, int(place), names[title]))
             if names[title] == "kind" or by_hand:  # whoever types a bound or labels says what kind it is
-                typed_in(cell_key(held, int(place), "kind"))
+                typed_in(cell_key(file, int(place), "kind"))
 
 
 def _normalize(name: str, value: Any) -> Any:
@@ -291,19 +291,19 @@ def _normalize(name: str, value: Any) -> Any:
     return value
 
 
-def grid_key(held: SessionFile) -> SessionKey[dict[str, Any]]:
+def grid_key(file: SessionFile) -> SessionKey[dict[str, Any]]:
     """The widget's key: another one where cells were filled in or taken back, so that old edits do not return."""
-    return SessionKey(f"{held.prefix}grid-{_grid_version(held).value}-{int(FILLED.is_set)}", {})
+    return SessionKey(f"{file.prefix}grid-{_grid_version(file).value}-{int(FILLED.is_set)}", {})
 
 
-def reset_grid(held: SessionFile) -> None:
+def reset_grid(file: SessionFile) -> None:
     """Let the grid show what cells hold now, whatever was typed before."""
-    _grid_version(held).value += 1
+    _grid_version(file).value += 1
 
 
-def _grid_version(held: SessionFile) -> SessionKey[int]:
+def _grid_version(file: SessionFile) -> SessionKey[int]:
     """How often the grid was started anew."""
-    return SessionKey(f"{held.prefix}turn", 0)
+    return SessionKey(f"{file.prefix}turn", 0)
 
 
 def _lines(rows: list[ColumnInput]) -> int:
@@ -319,36 +319,38 @@ def _row_height(rows: list[ColumnInput]) -> int | None:
 
 def _columns(*, broken: bool) -> dict[str, Any]:
     """How each column of the grid is typed, and its help; whether names are broken."""
-    make = st.column_config
-    bound = "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: type what is known from elsewhere."
+    config = st.column_config
+    bound_help = (
+        "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: type what is known from elsewhere."
+    )
     return {
-        NAME: make.TextColumn(pinned=True, width=NAMES if broken else None),
-        TITLES["use"]: make.CheckboxColumn(width="small"),
-        TITLES["kind"]: make.SelectboxColumn(options=list(COLUMN_KINDS), required=True),
-        TITLES["from"]: make.TextColumn(max_chars=30, help=bound),
-        TITLES["to"]: make.TextColumn(max_chars=30, help=f"{bound} A date’s unit is included."),
-        TITLES["labels"]: make.TextColumn(help=LABELS_HELP),
-        TITLES["bins"]: make.NumberColumn(
+        NAME: config.TextColumn(pinned=True, width=NAMES if broken else None),
+        TITLES["use"]: config.CheckboxColumn(width="small"),
+        TITLES["kind"]: config.SelectboxColumn(options=list(COLUMN_KINDS), required=True),
+        TITLES["from"]: config.TextColumn(max_chars=30, help=bound_help),
+        TITLES["to"]: config.TextColumn(max_chars=30, help=f"{bound_help} A date’s unit is included."),
+        TITLES["labels"]: config.TextColumn(help=LABELS_HELP),
+        TITLES["bins"]: config.NumberColumn(
             min_value=2, max_value=65_536, step=1, help="Cells of equal width of a number. A date’s are its units."
         ),
-        TITLES["outside"]: make.SelectboxColumn(
+        TITLES["outside"]: config.SelectboxColumn(
             options=[NEAREST, MISSING], required=True, help="Rows are never dropped for a value that does not fit."
         ),
-        TITLES["unit"]: make.TextColumn(max_chars=20, help="Of a number: years, USD."),
+        TITLES["unit"]: config.TextColumn(max_chars=20, help="Of a number: years, USD."),
     }
 
 
 def fixed_column(column: str, domain: Number | Labels) -> ColumnInput:
     """A declared column as it stands in the grid."""
-    line = domain if is_number(domain) else None
+    number = domain if is_number(domain) else None
     dates = is_dates(domain)
-    kind = f"date: {domain.step}" if is_dates(domain) else NUMBER if line else CATEGORY
+    kind = f"date: {domain.step}" if is_dates(domain) else NUMBER if number else CATEGORY
     ends = (domain.first, domain.last) if is_dates(domain) else ("", "")
-    if line and not dates:
-        ends = exactly(line.low), exactly(line.high)
+    if number and not dates:
+        ends = exactly(number.low), exactly(number.high)
     return ColumnInput(
         name=column, use=True, kind=YES_NO if is_labels(domain) and domain.yes_no else kind, low=ends[0] or None,
         high=ends[1] or None, labels=labels_text(domain.labels) if is_labels(domain) else None,
-        bins=line.ordered if line else None, outside=NEAREST if line and line.clamp else MISSING,
-        unit=(line.unit or None) if line else None,
+        bins=number.ordered if number else None, outside=NEAREST if number and number.clamp else MISSING,
+        unit=(number.unit or None) if number else None,
     )  # fmt: skip

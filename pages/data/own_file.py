@@ -19,33 +19,33 @@ def own_file() -> None:
     if is_public_demo():
         st.info(NO_FILES)
         return
-    held = take_file()
-    if held is not None:
-        declare_and_show(held)
+    file = take_file()
+    if file is not None:
+        declare_and_show(file)
 
 
 def engine_table() -> None:
     """The same steps for a table that an engine keeps."""
-    held = session_file()
-    if held is not None and is_engine_table(held):
-        file_card(held)
-        declare_and_show(held)
+    file = session_file()
+    if file is not None and is_engine_table(file):
+        file_card(file)
+        declare_and_show(file)
     else:
         choose_engine()
 
 
-def declare_and_show(held: SessionFile) -> None:
+def declare_and_show(file: SessionFile) -> None:
     """The steps after the rows are there."""
     st.header("What can a record be?")
     st.markdown("Privacy needs bounds that hang on nobody's row, so you declare them.")
-    declare(held)
+    declare(file)
     source = upload()
     if source is None:
         return
     st.header("Ready to use")
-    most = source.person_rows
-    whose = f", of a person at most {most:,} row{'s' * (most > 1)}" if most else ""
-    st.markdown(f"**{source.reading.title}** of {held.table.name}{whose}")
-    show_summary(source, key="file-summary", counted=held.counted and not source.person_rows)
+    max_rows = source.person_rows
+    cap_words = f", of a person at most {max_rows:,} row{'s' * (max_rows > 1)}" if max_rows else ""
+    st.markdown(f"**{source.reading.title}** of {file.table.name}{cap_words}")
+    show_summary(source, key="file-summary", counted=file.counted and not source.person_rows)
     offer_unfit_count(source, [source.reading], key="file-fit")
     use_data_button(OWN_FILE, key="file-explore")

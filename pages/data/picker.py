@@ -55,14 +55,14 @@ def options(*, pairs: bool) -> dict[str, str]:
 
     What a column holds comes first: a box shows about thirty letters, and the line on top all of it.
     """
-    found = {
+    titles_by_value = {
         key: f"Generated: {shape.title.lower()}" for key, shape in GENERATORS.items() if pairs or not shape.in_the_plane
     }
     for each in SAMPLES:
-        titles = {one.name: one.title.partition(" (")[0] for one in each.columns}
+        titles = {sample_column.name: sample_column.title.partition(" (")[0] for sample_column in each.columns}
         titles |= pair_titles(each.key) if pairs else {}
-        found |= {f"{each.key}.{column}": f"{title} · {each.title}" for column, title in titles.items()}
-    return found
+        titles_by_value |= {f"{each.key}.{column}": f"{title} · {each.title}" for column, title in titles.items()}
+    return titles_by_value
 
 
 def choose_data(
@@ -70,10 +70,10 @@ def choose_data(
     titles: Mapping[str, str],
     *,
     key: str,
-    own: str = "",
+    own_title: str = "",
     default: str | None = None,
     help_text: str,
-    why_not: str = NOT_SENT,
+    missing_reason: str = NOT_SENT,
 ) -> str:
     """One of several data sets by its link value, the reader's own file first where there is one.
 
@@ -81,16 +81,16 @@ def choose_data(
         label: of the box.
         titles: what is public, by link value.
         key: of the box, and in the link.
-        own: what the reader's own file is called here; empty where there is none that fits.
+        own_title: what the reader's own file is called here; empty where there is none that fits.
         default: what a page opens with; the first where there is no such title.
         help_text: of the box.
-        why_not: said of a link that asks for the reader's own file where none fits.
+        missing_reason: said of a link that asks for the reader's own file where none fits.
     """
     first = default or next(iter(titles))
-    if own:
-        titles = {OWN_FILE: own, **titles}
+    if own_title:
+        titles = {OWN_FILE: own_title, **titles}
     elif st.query_params.get(key) == OWN_FILE:
-        complain(key, why_not)
+        complain(key, missing_reason)
         del st.query_params[key]
     return choice(label, titles, key=key, default=first, help_text=help_text)
 
@@ -101,34 +101,34 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
     ``default`` is what a page opens with where no other page was opened before it and the link names no data; ``pairs``
     says whether the page can draw pairs of numbers, ``persons`` whether it speaks of persons with several rows.
     """
-    own = own_rows()
-    alone = own is None or pairs or not is_map(own.domain)
-    fits = own is not None and alone and (persons or not own.person_rows)
-    before, titles = DATA.value, options(pairs=pairs)
-    here = (default, pairs)
-    if before in titles and LAST_PICKER.setdefault(here) != here:
-        DATA.value = before  # a box of other choices would begin with its first
-    LAST_PICKER.value = here
+    own_source = own_rows()
+    has_one_column = own_source is None or pairs or not is_map(own_source.domain)
+    is_usable = own_source is not None and has_one_column and (persons or not own_source.person_rows)
+    previous, titles = DATA.value, options(pairs=pairs)
+    picker = (default, pairs)
+    if previous in titles and LAST_PICKER.setdefault(picker) != picker:
+        DATA.value = previous  # a box of other choices would begin with its first
+    LAST_PICKER.value = picker
     chosen = choose_data(
         "Data",
         titles,
         key="data",
-        own=f"{'Made-up rows like yours' if is_twin(own) else 'Your file'}: {own.reading.title}"
-        if own is not None and fits
+        own_title=f"{'Made-up rows like yours' if is_twin(own_source) else 'Your file'}: {own_source.reading.title}"
+        if own_source is not None and is_usable
         else "",
         default=default,
         help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
-        why_not=NOT_SENT if own is None else BY_PERSON if alone else TWO_COLUMNS,
+        missing_reason=NOT_SENT if own_source is None else BY_PERSON if has_one_column else TWO_COLUMNS,
     )
-    if before and chosen != before:
-        why = (
+    if previous and chosen != previous:
+        reason = (
             FILE_GONE
-            if own is None and before == OWN_FILE
+            if own_source is None and previous == OWN_FILE
             else BY_PERSON
-            if own is not None and alone and not fits
+            if own_source is not None and has_one_column and not is_usable
             else ONE_COLUMN
         )
-        complain("data", f"{why} Showing “{titles.get(chosen, chosen)}” instead.")
+        complain("data", f"{reason} Showing “{titles.get(chosen, chosen)}” instead.")
     pick_size(chosen)
     if persons:
         pick_unit(chosen)
@@ -177,10 +177,10 @@ def current_source(*, persons: bool = False) -> Source:
     """
     chosen = str(_link_value("data", SHAPE))
     if chosen == OWN_FILE:
-        own = own_rows()
-        if own is None:
+        own_source = own_rows()
+        if own_source is None:
             raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
-        return own
+        return own_source
     return public_source(chosen, persons=persons)
 
 
@@ -209,6 +209,6 @@ def _link_value(key: str, default: str | int) -> Any:
 def show_credit(source: Source, *, story: str = "") -> None:
     """What a bundled sample is, and whom to credit."""
     assert isinstance(source.origin, Bundled)
-    told = source.origin.sample
-    about = st.popover("About these rows", type="tertiary")
-    about.caption(f"{story or told.story} Source: {told.attribution}. Licence: {told.licence}.")
+    sample = source.origin.sample
+    popover = st.popover("About these rows", type="tertiary")
+    popover.caption(f"{story or sample.story} Source: {sample.attribution}. Licence: {sample.licence}.")

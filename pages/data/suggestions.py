@@ -48,67 +48,67 @@ SLACK = 1e-6
 """Between the bounds of a column that holds one number, as a share of it: far more than the finest grid needs."""
 
 
-def offer_to_fill_in(held: SessionFile) -> None:
+def offer_to_fill_in(file: SessionFile) -> None:
     """Offer to take from the data what nobody has typed."""
-    if held.private and not is_steward():
+    if file.private and not is_steward():
         return
-    said = SessionKey[Sequence[str]](f"{held.prefix}said", ())
+    notes = SessionKey[Sequence[str]](f"{file.prefix}said", ())
     if st.button(
         "Fill in from the data",
         help="Reads the columns that are to be used and lack bounds or labels: smallest and largest, or labels.",
     ):
         with st.spinner("Reading the columns.", show_time=True):
-            said.value = _fill(held)
-        reset_grid(held)
+            notes.value = _fill(file)
+        reset_grid(file)
         st.rerun()
-    if said.value and may_show(held):  # the gate is asked only where there is something to show: it counts as access
-        for sentence in said.value:
+    if notes.value and may_show(file):  # the gate is asked only where there is something to show: it counts as access
+        for sentence in notes.value:
             st.caption(sentence)
-    if held.private and still_filled(held.prefix) and may_show(held):
+    if file.private and still_filled(file.prefix) and may_show(file):
         st.warning(
             "Bounds or labels were read from the private data. They reveal some of them wherever they are shown, and "
             "no guarantee covers that: type what is known from elsewhere before you release anything."
         )
 
 
-def _fill(held: SessionFile) -> list[str]:
+def _fill(file: SessionFile) -> list[str]:
     """Read what columns lack into their cells; sentences about what was guessed, cut short or not to be had."""
-    said = list[str]()
-    for place, row in enumerate(column_inputs(held)):
+    notes = list[str]()
+    for place, row in enumerate(column_inputs(file)):
         if not row.use or not row.lacking:
             continue
-        told = SessionKey(cell_key(held, place, KIND_CHOSEN), False).value
-        found = suggest_domain(held.table, row.name, kind=row.kind if told else None)
-        if sentence := remark(held.table, row.name, found, kind=row.kind if told else None):
-            said.append(f"{as_code(row.name)}: {sentence}")
-        if told:  # somebody said what kind it is: that was not read
-            found = {name: value for name, value in found.items() if name != "kind"}
+        kind_chosen = SessionKey(cell_key(file, place, KIND_CHOSEN), False).value
+        suggestion = suggest_domain(file.table, row.name, kind=row.kind if kind_chosen else None)
+        if sentence := remark(file.table, row.name, suggestion, kind=row.kind if kind_chosen else None):
+            notes.append(f"{as_code(row.name)}: {sentence}")
+        if kind_chosen:  # somebody said what kind it is: that was not read
+            suggestion = {name: value for name, value in suggestion.items() if name != "kind"}
         fill_in(
-            {cell_key(held, place, name): value for name, value in found.items()},
-            usual={cell_key(held, place, name): DEFAULTS[name] for name in found},
-            private=held.private,
+            {cell_key(file, place, name): value for name, value in suggestion.items()},
+            usual={cell_key(file, place, name): DEFAULTS[name] for name in suggestion},
+            private=file.private,
         )
-    return said[:MAX_SENTENCES] + [f"And {len(said) - MAX_SENTENCES:,} more columns."] * (len(said) > MAX_SENTENCES)
+    return notes[:MAX_SENTENCES] + [f"And {len(notes) - MAX_SENTENCES:,} more columns."] * (len(notes) > MAX_SENTENCES)
 
 
-def remark(table: Table, column: str, found: dict[str, Input], *, kind: str | None) -> str:
+def remark(table: Table, column: str, suggestion: dict[str, Input], *, kind: str | None) -> str:
     """What to say of a column that was filled in, or could not be; empty where nothing was guessed."""
     present = int(table.present(column).sum())
-    if not found:
+    if not suggestion:
         if not present:
             return "it has no value, so it has nothing to fill in."
         if kind in DATES:
             return "no cell reads as a date. If dates are written 01/02/2021, choose the date order in Format."
         return "no cell reads as a number." if kind == NUMBER else "nothing in it can be filled in."
-    labels = split_labels(str(found.get("labels") or ""))
+    labels = split_labels(str(suggestion.get("labels") or ""))
     if labels:
         codes = table.labels(column, labels)
-        beyond = int((codes == len(labels)).sum()) - (table.row_count - present)
-        if beyond:
-            return f"the {len(labels):,} most frequent labels; {beyond:,} further rows become “anything else”."
+        other_rows = int((codes == len(labels)).sum()) - (table.row_count - present)
+        if other_rows:
+            return f"the {len(labels):,} most frequent labels; {other_rows:,} further rows become “anything else”."
         if table.format.date_order == "" and _are_dates_without_order(labels):
             return "its cells look like dates: choose the date order in Format, then fill in again."
-    if kind is None and str(found.get("kind", "")) in DATES and table.looks_numeric(column):
+    if kind is None and str(suggestion.get("kind", "")) in DATES and table.looks_numeric(column):
         return "its whole numbers were taken for dates; choose “number” if they are not."
     return ""
 
@@ -131,10 +131,10 @@ def suggest_domain(table: Table, column: str, *, kind: str | None = None) -> dic
     step = DATES.get(kind or "")
     if step or kind is None:
         days = table.periods(column, step or "day")
-        fit = int(np.isfinite(days).sum())
-        if step and fit:
+        dated = int(np.isfinite(days).sum())
+        if step and dated:
             return _date_ends(table, column, step)
-        if fit and fit >= NUMERIC_SHARE * present:
+        if dated and dated >= NUMERIC_SHARE * present:
             return _days(table, column)
         if step:
             return {}

@@ -150,29 +150,29 @@ class WaitingFile:
 
 def session_file() -> SessionFile | None:
     """The file this session holds, if any."""
-    found: SessionFile | None = FILE.value
-    return found
+    file: SessionFile | None = FILE.value
+    return file
 
 
 def take_file() -> SessionFile | None:
     """Ask whose rows they are, take a file, and say which one is held."""
-    held = session_file()
+    file = session_file()
     waiting = WAITING.value
-    answered = waiting or held
+    answered = waiting or file
     private = answered.private if answered else _ask_whose()
     if waiting:
         _ask_first_row(waiting)
-    elif held:
-        file_card(held)
+    elif file:
+        file_card(file)
     settings = ask_format(FILE_TURN.value)
-    if held:
-        held = _apply_format(held, settings)
+    if file:
+        file = _apply_format(file, settings)
     # A new key empties the uploader: its bytes were read, or were not fit to be. It takes files of any name, so that
     # all that is wrong with a file is said in one place, on the server.
     turn = FILE_TURN.value
     kind = "private" if private else "public"
     received = st.file_uploader(
-        f"{'Replace it with another' if held else 'Your'} {kind} file: CSV, TSV, TXT or Parquet",
+        f"{'Replace it with another' if file else 'Your'} {kind} file: CSV, TSV, TXT or Parquet",
         key=f"file-{turn}",
         on_change=_withdraw_steward,
         help="Also with .gz behind. The file is read on the machine this app runs on, for your session alone.",
@@ -181,19 +181,19 @@ def take_file() -> SessionFile | None:
         _receive(received, private=private)
     if FILE_PROBLEM.value:
         st.error(FILE_PROBLEM.value)
-    return None if waiting else held
+    return None if waiting else file
 
 
-def _apply_format(held: SessionFile, settings: Format) -> SessionFile:
+def _apply_format(file: SessionFile, settings: Format) -> SessionFile:
     """The same file with other settings for its cells; whatever was computed with the former ones is dropped."""
     chosen = cell_settings(settings)
-    before = APPLIED.setdefault(chosen)
+    previous = APPLIED.setdefault(chosen)
     APPLIED.value = chosen
-    if chosen == before:
-        return held
-    table = held.table.with_format(settings)
-    digest = f"{held.origin.digest.partition('+')[0]}+{hashlib.sha256(chosen.text.encode()).hexdigest()}"
-    changed = SessionFile(origin=dataclasses.replace(held.origin, table=table, digest=digest), turn=held.turn)
+    if chosen == previous:
+        return file
+    table = file.table.with_format(settings)
+    digest = f"{file.origin.digest.partition('+')[0]}+{hashlib.sha256(chosen.text.encode()).hexdigest()}"
+    changed = SessionFile(origin=dataclasses.replace(file.origin, table=table, digest=digest), turn=file.turn)
     remember_upload(None)
     FILE.value = changed
     return changed
@@ -211,30 +211,30 @@ def _ask_whose() -> bool:
     return answer != STAND_IN
 
 
-def file_card(held: SessionFile) -> None:
+def file_card(file: SessionFile) -> None:
     """What is held, in public facts, and the button that forgets it."""
-    table = held.table
+    table = file.table
     with st.container(border=True):
         facts, button = st.columns([4, 1], vertical_alignment="center")
-        if held.private and not held.by_person and (admitted() or not held.origin.from_server):
+        if file.private and not file.by_person and (admitted() or not file.origin.from_server):
             st.checkbox(
-                "The number of rows is public", key=f"{held.prefix}counted", persist_state="session",
+                "The number of rows is public", key=f"{file.prefix}counted", persist_state="session",
                 help="It is where neighbours differ in what a row says. Where rows are added or removed it is private: "
                 "it is not shown, and guarantees are for a round number that you name.",
             )  # fmt: skip
-        rows = f"{plural(table.row_count, 'row')}, " if held.counted else ""
-        facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{plural(len(table.columns), 'column')}")
+        rows = f"{plural(table.row_count, 'row')}, " if file.counted else ""
+        facts.markdown(f"**{table.name}** {BADGES[file.private]} {rows}{plural(len(table.columns), 'column')}")
         button.button("Forget this file", on_click=forget_file, width="stretch")
         for note in (*table.notes, *table.guesses):
             st.caption(note)
         st.caption(
-            f"{QUESTION[PRIVATE if held.private else STAND_IN][1]} To answer differently, forget the file first."
+            f"{QUESTION[PRIVATE if file.private else STAND_IN][1]} To answer differently, forget the file first."
         )
 
 
-def plural(number: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
     """So many of something."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _ask_first_row(waiting: WaitingFile) -> None:
@@ -283,10 +283,10 @@ def forget_file() -> None:
 def _drop_file() -> None:
     """Drop the held file and everything made of it, and delete its records, whoever still holds them."""
     _stop_waiting()
-    held = session_file()
+    file = session_file()
     forget_all()
-    if held is not None:
-        forget_when_idle(held.table)
+    if file is not None:
+        forget_when_idle(file.table)
 
 
 def _receive(received: Received, *, private: bool) -> None:
@@ -299,22 +299,22 @@ def _receive(received: Received, *, private: bool) -> None:
 def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> None:
     """Read the file, or wait for an answer; a bad one leaves a sentence, and the former file where it was."""
     turn = FILE_TURN.value
-    problem, held, waiting = "", None, None
+    problem, file, waiting = "", None, None
     with st.spinner("Reading the file.", show_time=True):
         try:
             # Of rows about people nobody but a person can tell whether the first is one.
             settings = FORMAT.value
             table = read_table(content, name=name, header=header, ask=private, limits=LIMITS, settings=settings)
-            read_as = hashlib.sha256(settings.text.encode()).hexdigest()
-            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{read_as}-{turn}"
-            held = SessionFile(origin=Uploaded(table=table, private=private, digest=digest), turn=turn)
+            settings_digest = hashlib.sha256(settings.text.encode()).hexdigest()
+            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{settings_digest}-{turn}"
+            file = SessionFile(origin=Uploaded(table=table, private=private, digest=digest), turn=turn)
         except FirstRowUnclear as unclear:
             waiting = WaitingFile(name=name, content=content, private=private, columns=unclear.columns)
         except DataError as error:
             problem = str(error)
     # In this order: a run that is interrupted between two lines reads the file again.
-    if held:
-        _store(held)
+    if file:
+        _store(file)
         # The settings belong to this file until they are changed.
         FORMAT.value = settings
         APPLIED.value = cell_settings(settings)
@@ -335,8 +335,8 @@ def store_table(table: Table, *, private: bool, digest: str) -> None:
     FILE_TURN.value = turn + 1
 
 
-def _store(held: SessionFile) -> None:
+def _store(file: SessionFile) -> None:
     _drop_file()
     end_steward()
-    FILE.value = held
-    has_file(held.table)
+    FILE.value = file
+    has_file(file.table)

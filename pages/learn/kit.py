@@ -117,7 +117,7 @@ def screen() -> Iterator[None]:
     with middle:
         switch, picture_place = st.container(key="lesson_switch"), st.container(key="lesson_picture")
     with right:
-        told_place, theorem = st.container(key="lesson_told"), st.container(key="lesson_theorem")
+        result_place, theorem = st.container(key="lesson_told"), st.container(key="lesson_theorem")
         breaking = st.container(key="lesson_breaking")
     _screen.set(
         Screen(
@@ -125,7 +125,7 @@ def screen() -> Iterator[None]:
             guess=guess,
             switch=switch,
             picture=picture_place,
-            told=told_place,
+            told=result_place,
             theorem=theorem,
             breaking=breaking,
             below=st.container(),
@@ -205,10 +205,12 @@ def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonS
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
     _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
-    asked = GUESSES.setdefault({})
-    if not shown or lesson not in asked or asked[lesson][0] != guess:  # whoever is shown it first has not guessed again
-        asked[lesson] = guess, question
-    _screen.get().old = asked[lesson][1] != question
+    guesses = GUESSES.setdefault({})
+    if (
+        not shown or lesson not in guesses or guesses[lesson][0] != guess
+    ):  # whoever is shown it first has not guessed again
+        guesses[lesson] = guess, question
+    _screen.get().old = guesses[lesson][1] != question
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
@@ -274,25 +276,25 @@ def pictures(lesson: str, *titles: str) -> str:
     return str(chosen) if chosen in titles else titles[0]
 
 
-def picture(shown: Picture, *, key: str, badge: str) -> None:
+def picture(lesson_chart: Picture, *, key: str, badge: str) -> None:
     """The chart with its sentence, and numbers on demand; and files, because all data of lessons are made up or public.
 
     What happens is not in it before the reader has asked to see.
     """
-    shown = dataclasses.replace(
-        shown,
-        sentence=_phrase_guess(shown.sentence),
-        caption=_phrase_guess(shown.caption),
-        marks=[_relabel_guess(mark) for mark in shown.marks if not (presenting() and _is_untouched(mark))],
+    lesson_chart = dataclasses.replace(
+        lesson_chart,
+        sentence=_phrase_guess(lesson_chart.sentence),
+        caption=_phrase_guess(lesson_chart.caption),
+        marks=[_relabel_guess(mark) for mark in lesson_chart.marks if not (presenting() and _is_untouched(mark))],
     )
     may_be_shown(f"{key}_chart")
     with _screen.get().picture:
         if not _screen.get().titled:
-            st.markdown(f"**{shown.title}**")
+            st.markdown(f"**{lesson_chart.title}**")
         if revealed():
-            draw_with_table(shown, key=key, badge=badge, title=lower_first(shown.title), download=True)
+            draw_with_table(lesson_chart, key=key, badge=badge, title=lower_first(lesson_chart.title), download=True)
         else:
-            draw(hide_measured(shown), key=f"{key}_chart", badge="not measured: your guess")
+            draw(hide_measured(lesson_chart), key=f"{key}_chart", badge="not measured: your guess")
 
 
 def _relabel_guess(mark: Mark) -> Mark:
@@ -320,7 +322,7 @@ def show_warning(text: str) -> None:
         _screen.get().told.warning(text)
 
 
-def theorem(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
+def theorem(formula: str, *details: str, reference: str, meaning: str = "") -> None:
     """The theorem typeset and what it says; more of it, and who proved it, once the reader has asked to see.
 
     While presenting, the formula alone.
@@ -332,14 +334,14 @@ def theorem(formula: str, *paragraphs: str, proved: str, says: str = "") -> None
     with _screen.get().theorem:
         st.markdown("**The theorem**")
         st.latex(formula)
-        if says:
-            st.markdown(says)
+        if meaning:
+            st.markdown(meaning)
         if not revealed():
             return
         with st.expander("Why?"):
-            for paragraph in paragraphs:
+            for paragraph in details:
                 st.markdown(paragraph)
-            st.caption(f"Reference: {proved}")
+            st.caption(f"Reference: {reference}")
 
 
 def break_it(text: str, label: str, settings: Mapping[str, LessonSetting]) -> None:

@@ -29,10 +29,10 @@ def drawing(key: str) -> str:
 
 def by_group(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
     """Lessons by the part of the wall where they hang, in order."""
-    found: dict[str, list[Lesson]] = {}
+    groups: dict[str, list[Lesson]] = {}
     for each in lessons:
-        found.setdefault(each.group, []).append(each)
-    return found
+        groups.setdefault(each.group, []).append(each)
+    return groups
 
 
 def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
@@ -70,7 +70,9 @@ def teachers_list(lessons: Iterable[Lesson]) -> None:
     lines = ["| lesson | minutes | before it | ask |", "|---|---|---|---|"]
     for each in lessons:
         query = f"?{urlencode(each.address)}" if each.address else ""
-        asks = "<br>".join(each.asks)
-        lines.append(f"| [{each.question}](./{ADDRESSES[each.page]}{query}) | {each.minutes} | {each.needs} | {asks} |")
+        questions = "<br>".join(each.asks)
+        lines.append(
+            f"| [{each.question}](./{ADDRESSES[each.page]}{query}) | {each.minutes} | {each.needs} | {questions} |"
+        )
     with st.container(key="teachers"):
         st.markdown("\n".join(lines), unsafe_allow_html=True)

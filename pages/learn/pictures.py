@@ -68,7 +68,14 @@ def axis_floor(values: ArrayLike, usual: float) -> float:
 
 
 def error_dots(
-    name: str, x: Floats, *, most: Floats, half: Floats, floor: float, role: str, said: Callable[[float], str]
+    name: str,
+    x: Floats,
+    *,
+    quantile_95: Floats,
+    median: Floats,
+    floor: float,
+    role: str,
+    error_words: Callable[[float], str],
 ) -> Dots:
     """Errors that 95% of the runs stay within, with bars to the median, (K,) each; refusals (infinite) have no dot.
 
@@ -77,27 +84,27 @@ def error_dots(
     Args:
         name: of what errs.
         x: places, values of ε.
-        most: errors of 95%.
-        half: medians.
+        quantile_95: errors of 95%.
+        median: medians.
         floor: where the logarithmic axis starts.
         role: of the dots.
-        said: an error in words, with its unit.
+        error_words: an error in words, with its unit.
     """
-    answered = np.isfinite(most)
-    x, most, half = x[answered], most[answered], half[answered]
+    answered = np.isfinite(quantile_95)
+    x, quantile_95, median = x[answered], quantile_95[answered], median[answered]
     least = 1.25 * floor  # whole dots
-    high = np.maximum(most, least)
+    high = np.maximum(quantile_95, least)
     return Dots(
         role=role,
         name=name,
         x=x,
         y=high,
-        low=np.maximum(half, least),
+        low=np.maximum(median, least),
         high=high,
         hover=[
-            f"{name} at ε = {significant(at)}: 95% of releases err by at most {said(upper)}, half by at most "
-            f"{said(middle)}"
-            for at, upper, middle in zip(x.tolist(), most.tolist(), half.tolist(), strict=True)
+            f"{name} at ε = {significant(at)}: 95% of releases err by at most {error_words(upper)}, half by at most "
+            f"{error_words(middle)}"
+            for at, upper, middle in zip(x.tolist(), quantile_95.tolist(), median.tolist(), strict=True)
         ],
     )
 
@@ -124,15 +131,15 @@ def epsilon_rule(epsilon: float) -> Rule:
 
 def hide_measured(shown: Picture) -> Picture:
     """The picture before the reader has asked to see: axes, what is known already, and the guess; nothing measured."""
-    kept: list[Mark] = [
+    visible_marks: list[Mark] = [
         mark for mark in shown.marks if isinstance(mark, Rule | Heat) and not mark.role.startswith(MEASURED)
     ]
-    guess = any(mark.role == "guess" for mark in kept)
+    guess = any(mark.role == "guess" for mark in visible_marks)
     return replace(
         shown,
         x=_with_ends(shown.x, [each for mark in shown.marks for each in _places(mark, "x")]),
         y=_with_ends(shown.y, [each for mark in shown.marks for each in _places(mark, "y")]),
-        marks=[*kept, Words(role="guess", text="?", x=0.5, y=0.45, inside=True, size=72, bold=True)],
+        marks=[*visible_marks, Words(role="guess", text="?", x=0.5, y=0.45, inside=True, size=72, bold=True)],
         caption=f"{'Your guess is marked; what' if guess else 'What'} happens is hidden.",
         sentence=f"{shown.title}: hidden until you have guessed.",
         table={"what happens": ["hidden until you have guessed"]},
@@ -150,8 +157,8 @@ def _with_ends(axis: Axis, values: Sequence[float]) -> Axis:
     """The axis with both ends, as wide as the marks need: without them it would go anywhere."""
     if axis.labels or not values:
         return axis
-    kept = [each for each in values if each > 0] if axis.log else list(values)
-    ends = (min(kept, default=1.0), max(kept, default=10.0))
+    usable_values = [each for each in values if each > 0] if axis.log else list(values)
+    ends = (min(usable_values, default=1.0), max(usable_values, default=10.0))
     return replace(
         axis,
         low=axis.low if axis.low is not None else ends[0],

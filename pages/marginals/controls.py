@@ -73,8 +73,8 @@ def _pick() -> Source | None:
         "Rows of yes/no attributes",
         titles,
         key="cube",
-        own="Your file: attributes you name" if held and not held.by_person else "",
-        why_not=BY_PERSON if held else NOT_SENT,
+        own_title="Your file: attributes you name" if held and not held.by_person else "",
+        missing_reason=BY_PERSON if held else NOT_SENT,
         help_text="Generated and bundled rows are public: previews on them cost nothing. The Data page takes a file "
         "of yours.",
     )

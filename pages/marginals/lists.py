@@ -65,8 +65,8 @@ def _ask(bar: DeltaGenerator) -> Asked[Inputs] | None:
         "Rows of decision lists",
         {STUDENTS: "Generated: how students choose colleges"},
         key="lists-of",
-        own="Your file: columns with rules" if held and not held.by_person else "",
-        why_not=BY_PERSON if held else NOT_SENT,
+        own_title="Your file: columns with rules" if held and not held.by_person else "",
+        missing_reason=BY_PERSON if held else NOT_SENT,
         help_text="Generated rows are nobody's: previews on them cost nothing. The Data page takes a file of yours.",
     )
     rules = whole("Rules of a list k", 1, 5, 3, key="rules")

@@ -86,7 +86,7 @@ def _map(told: Promised, worst: Floats) -> list[str]:
         guarantee=told.guarantee,
         promised=told.bound,
         lower=lower,
-        called=told.called,
+        nouns=told.called,
     )
     picture = dataclasses.replace(picture, height=HEIGHT)
     draw(picture, key="marginals_worst_chart", badge=told.badge, download=not told.private)

@@ -26,88 +26,95 @@ MAX_PROBLEMS = 5
 EXAMPLE = "age 20–34, sex = Female\nage >= 65"
 
 
-def available_questions(declared: PlanTable, columns: Sequence[str]) -> dict[str, tuple[str, PlannedQuestion]]:
+def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[str, tuple[str, PlannedQuestion]]:
     """What may be asked of these columns, by key: in words, and as a question."""
     names = tuple(columns)
-    found: dict[str, tuple[str, PlannedQuestion]] = {}
-    usual = PlannedQuestion(columns=names, queries=Cells.key, entry_key=DEFAULT_ENTRY, epsilon=EPSILON)
+    options: dict[str, tuple[str, PlannedQuestion]] = {}
+    template = PlannedQuestion(columns=names, queries=Cells.key, entry_key=DEFAULT_ENTRY, epsilon=EPSILON)
     if len(names) <= PAIRS:
-        domain = declared.table.reading(*names).domain
+        domain = plan_table.table.reading(*names).domain
         for kind in classes_for(domain):
-            problem = Problem(domain=domain, queries=kind(domain=domain), n=declared.n, neighbours=declared.neighbours)
+            problem = Problem(
+                domain=domain, queries=kind(domain=domain), n=plan_table.n, neighbours=plan_table.neighbours
+            )
             key = advice.usual(problem, epsilon=EPSILON)
-            found[kind.key] = kind.title, replace(usual, queries=kind.key, entry_key=key)
+            options[kind.key] = kind.title, replace(template, queries=kind.key, entry_key=key)
         if is_number(domain):
-            values = replace(usual, queries=Thresholds.key)
-            found["mean"] = "Mean: of the rows that have a value", replace(values, entry_key=QUANTITIES["mean"][0])
-            upper = replace(values, entry_key="exponential_median", values={"quantile": 0.5})
-            found["quantile"] = "Quantile: a value that so many rows lie below", upper
-        elif is_labels(domain) and declared.neighbours is Neighbours.REPLACE_ONE:
-            found["commonest"] = "Commonest label", replace(usual, entry_key="subsample_commonest")
+            values = replace(template, queries=Thresholds.key)
+            options["mean"] = "Mean: of the rows that have a value", replace(values, entry_key=QUANTITIES["mean"][0])
+            median = replace(values, entry_key="exponential_median", values={"quantile": 0.5})
+            options["quantile"] = "Quantile: a value that so many rows lie below", median
+        elif is_labels(domain) and plan_table.neighbours is Neighbours.REPLACE_ONE:
+            options["commonest"] = "Commonest label", replace(template, entry_key="subsample_commonest")
     if len(names) > 1:
-        tables = replace(usual, queries=Marginals.key, ways=PAIRS, entry_key="residual-planner")
-        found["tables"] = "Tables: how many in each cell of every table of k columns?", tables
-        found["rows"] = "Rows of nobody: a whole table of these columns", replace(tables, entry_key=WHOLE, epsilon=1.0)
-    return found
-
-
-def add_question(declared: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
-    """The form of a new question."""
-    names = [column.name for column in declared.table.used]
-    with st.popover("Add a question", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
-        columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{declared.key}")
-        kinds = available_questions(declared, columns) if columns else {}
-        if not kinds:
-            return
-        asked = st.selectbox(
-            "Question", list(kinds), format_func=lambda key: kinds[key][0], key=f"plan_asked_{declared.key}"
+        tables = replace(template, queries=Marginals.key, ways=PAIRS, entry_key="residual-planner")
+        options["tables"] = "Tables: how many in each cell of every table of k columns?", tables
+        options["rows"] = (
+            "Rows of nobody: a whole table of these columns",
+            replace(tables, entry_key=WHOLE, epsilon=1.0),
         )
-        new = kinds[asked][1]
-        if asked == "tables":
-            most = min(MAX_WAYS, len(columns))
-            new = replace(new, ways=int(st.number_input("Columns to a table", 1, most, PAIRS, key="plan_ways")))
-        if asked == "quantile":
+    return options
+
+
+def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
+    """The form of a new question."""
+    names = [column.name for column in plan_table.table.used]
+    with st.popover("Add a question", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
+        columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{plan_table.key}")
+        options = available_questions(plan_table, columns) if columns else {}
+        if not options:
+            return
+        option_key = st.selectbox(
+            "Question", list(options), format_func=lambda key: options[key][0], key=f"plan_asked_{plan_table.key}"
+        )
+        new = options[option_key][1]
+        if option_key == "tables":
+            max_ways = min(MAX_WAYS, len(columns))
+            new = replace(new, ways=int(st.number_input("Columns to a table", 1, max_ways, PAIRS, key="plan_ways")))
+        if option_key == "quantile":
             share = st.number_input("Share of rows below", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
             new = replace(new, values={"quantile": float(share)})
         if st.button("Add", key="plan_add", type="primary"):
-            append_questions(declared, questions, [new])
+            append_questions(plan_table, questions, [new])
 
 
-def paste_questions(declared: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
+def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
     """The form of pasted lines: all of them are read, or what is wrong with each is said."""
     with st.popover("Paste questions", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         text = st.text_area(
             "A question a line, or a CSV whose first line names columns",
-            key=f"plan_lines_{controls_version()}_{declared.key}", placeholder=EXAMPLE,
+            key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE,
             help="A range of whole numbers has both its ends; of other numbers the upper end is not in it. Lines about "
             "the same columns are one question.",
         )  # fmt: skip
         if not st.button("Add these lines", key="plan_lines_add", type="primary"):
             return
-        found = read_lines(text, declared.table)
-        for problem in found.problems[:MAX_PROBLEMS]:
+        parsed = read_lines(text, plan_table.table)
+        for problem in parsed.problems[:MAX_PROBLEMS]:
             st.error(problem)
-        if len(found.problems) > MAX_PROBLEMS:
-            st.error(f"Nor can {len(found.problems) - MAX_PROBLEMS:,} more be read.")
-        if not (found.lines or found.problems):
+        if len(parsed.problems) > MAX_PROBLEMS:
+            st.error(f"Nor can {len(parsed.problems) - MAX_PROBLEMS:,} more be read.")
+        if not (parsed.lines or parsed.problems):
             st.error("There is no question in these lines.")
-        elif not found.problems:
-            usual = PlannedQuestion(
-                columns=tuple(next(iter(found.lines))), queries=Marginals.key, ways=1, epsilon=EPSILON,
+        elif not parsed.problems:
+            template = PlannedQuestion(
+                columns=tuple(next(iter(parsed.lines))), queries=Marginals.key, ways=1, epsilon=EPSILON,
                 entry_key="direct-tables", values={"noise": "laplace"},
             )  # fmt: skip
-            new = [replace(usual, columns=names, ways=0, asks=lines) for names, lines in found.lines.items()]
-            append_questions(declared, questions, new)
+            new = [replace(template, columns=names, ways=0, asks=lines) for names, lines in parsed.lines.items()]
+            append_questions(plan_table, questions, new)
 
 
-def append_questions(declared: PlanTable, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]) -> bool:
+def append_questions(
+    plan_table: PlanTable, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]
+) -> bool:
     """Put questions at the end of the plan and show it; or say why one has no place in it."""
-    problems = [problem for each in new if (problem := refusal_reason(declared, each))]
+    problems = [problem for each in new if (problem := refusal_reason(plan_table, each))]
     if len(questions) + len(new) > MAX_QUESTIONS:
         problems.append(f"A plan has at most {MAX_QUESTIONS} questions.")
     for problem in problems[:1]:
         st.error(problem)
     if not problems:
-        store_questions(declared, [*questions, *new], anew=True)
+        store_questions(plan_table, [*questions, *new], reset_controls=True)
         st.rerun()
     return not problems

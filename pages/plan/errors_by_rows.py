@@ -31,15 +31,15 @@ def errors_by_rows(
         target: the error that is wanted, a rule where given.
         every: draw all mechanisms, not only the chosen one and those that none beats everywhere.
     """
-    seen = sweep.keys if every else (*sweep.frontier(pure), chosen)
+    drawn = sweep.keys if every else (*sweep.frontier(pure), chosen)
     names = dict(zip(sweep.keys, printable_labels(titles[key] for key in sweep.keys), strict=True))
     lowest = np.nanmin(np.append(sweep.worst[sweep.worst > 0], 1.0)) / 2
     marks: list[Mark] = []
     for row, key in enumerate(sweep.keys):
-        here = np.isfinite(sweep.worst[row]).all(axis=1)
-        if key not in seen or not here.any():
+        measured = np.isfinite(sweep.worst[row]).all(axis=1)
+        if key not in drawn or not measured.any():
             continue
-        x, (low, middle, high) = sweep.epsilons[here], np.maximum(sweep.worst[row, here], lowest).T
+        x, (low, middle, high) = sweep.epsilons[measured], np.maximum(sweep.worst[row, measured], lowest).T
         role, hover = f"mechanism:{key}", []
         for n, error in zip(x.tolist(), middle.tolist(), strict=True):
             hover.append(f"{names[key]}, worst error, median at n = {n:,.0f}: {percent(error)}, simulated")
@@ -55,12 +55,12 @@ def errors_by_rows(
         if key == chosen:
             marks.append(Band(role=role, name=names[key], legend=False, x=x, low=low, high=high))
             promise = sweep.promised[row]
-            known = np.isfinite(promise)
-            if known.any():
+            finite = np.isfinite(promise)
+            if finite.any():
                 marks.append(
                     Curve(
-                        role="theory", name="promised", legend=False, x=sweep.epsilons[known],
-                        y=np.maximum(promise[known], lowest), dash="longdash",
+                        role="theory", name="promised", legend=False, x=sweep.epsilons[finite],
+                        y=np.maximum(promise[finite], lowest), dash="longdash",
                     )
                 )  # fmt: skip
     if target:

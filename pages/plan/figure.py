@@ -39,13 +39,20 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
     names = printable_labels(f"{place}. {title}" for place, title in enumerate(titles, 1))
     labels = tuple("\n".join(textwrap.wrap(name, LABEL_LETTERS, max_lines=2, placeholder="…")) for name in names)
     floor = min(
-        [each for told in predictions for each in (told.worst, told.promised, told.impossible) if 0 < each < math.inf]
+        [
+            each
+            for prediction in predictions
+            for each in (prediction.worst, prediction.promised, prediction.impossible)
+            if 0 < each < math.inf
+        ]
         + [question.target for question in plan.questions if question.target is not None]
         + [0.5]
     )
     bottom = floor / 2
     marks: list[Mark] = []
-    walls = [(place, told.impossible) for place, told in enumerate(predictions) if told.impossible > bottom]
+    walls = [
+        (place, prediction.impossible) for place, prediction in enumerate(predictions) if prediction.impossible > bottom
+    ]
     if walls:
         middle = np.array([float(place) for place, _ in walls])
         marks.append(
@@ -57,25 +64,35 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         )  # fmt: skip
     for role, name, shape, errors in (
         ("ink", "target", "diamond-open", [question.target for question in plan.questions]),
-        ("theory", "promised", "line-ns-open", [None if told.if_n else told.promised for told in predictions]),
-        ("theory", IF_N, "line-ne-open", [told.promised if told.if_n else None for told in predictions]),
-        ("released", "predicted", "circle", [told.worst for told in predictions]),
+        (
+            "theory",
+            "promised",
+            "line-ns-open",
+            [None if prediction.if_n else prediction.promised for prediction in predictions],
+        ),
+        (
+            "theory",
+            IF_N,
+            "line-ne-open",
+            [prediction.promised if prediction.if_n else None for prediction in predictions],
+        ),
+        ("released", "predicted", "circle", [prediction.worst for prediction in predictions]),
     ):
-        known = [(place, each) for place, each in enumerate(errors) if each is not None and 0 < each <= TOP]
-        if known:
+        points = [(place, each) for place, each in enumerate(errors) if each is not None and 0 < each <= TOP]
+        if points:
             marks.append(
                 Dots(
                     role=role,
                     name=name,
                     shape=shape,
                     size=10 if role == "released" else 14,
-                    x=[error for _, error in known],
-                    y=[float(place) for place, _ in known],
-                    hollow=[role == "released"] * len(known),
+                    x=[error for _, error in points],
+                    y=[float(place) for place, _ in points],
+                    hollow=[role == "released"] * len(points),
                     hover=[
                         f"{names[at]}: {name} {_amount(plan, at, error)}"
                         + (_relative(plan, at, predictions[at]) if role == "released" else "")
-                        for at, error in known
+                        for at, error in points
                     ],
                 )
             )
@@ -105,27 +122,27 @@ def _amount(plan: Plan, place: int, error: float) -> str:
     return f"{percent(error)} {'of its range' if mean else f'({rows(error, plan.n)})'}"
 
 
-def _relative(plan: Plan, place: int, told: Prediction) -> str:
+def _relative(plan: Plan, place: int, prediction: Prediction) -> str:
     """What the mean error is of a small count; nothing of a value."""
     if plan.questions[place].quantity:
         return ""
-    return f"\nmean error {percent(told.typical * plan.n / SMALL)} of a count of {SMALL} rows"
+    return f"\nmean error {percent(prediction.typical * plan.n / SMALL)} of a count of {SMALL} rows"
 
 
 def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> str:
     """What is to be expected, and which targets are missed."""
-    told = "; ".join(
+    errors = "; ".join(
         f"{name}: {'not worked out yet' if math.isnan(each.promised) else percent(each.worst)}"
-        f"{' of its range' * (asked.quantity == 'mean')}"
-        for name, asked, each in zip(names, plan.questions, predictions, strict=True)
+        f"{' of its range' * (question.quantity == 'mean')}"
+        for name, question, each in zip(names, plan.questions, predictions, strict=True)
     )
-    missed = missed_targets(plan, predictions)
-    text = f"Worst errors to be expected (at most half of all releases err by more): {told}."
+    missed_places = missed_targets(plan, predictions)
+    text = f"Worst errors to be expected (at most half of all releases err by more): {errors}."
     if any(each.if_n for each in predictions):
-        on_n = ", ".join(name for name, each in zip(names, predictions, strict=True) if each.if_n)
-        text += f" Promised only if n is the number of rows, which nothing checks: {on_n}."
-    if missed:
-        text += f" Not promised to keep the target: {', '.join(names[place] for place in missed)}."
+        depends_on_n = ", ".join(name for name, each in zip(names, predictions, strict=True) if each.if_n)
+        text += f" Promised only if n is the number of rows, which nothing checks: {depends_on_n}."
+    if missed_places:
+        text += f" Not promised to keep the target: {', '.join(names[place] for place in missed_places)}."
     if not all(each.on_all_data for each in predictions):
         text += " Where the mechanism's error depends on the rows, this is a forecast on made-up ones."
     return text
@@ -134,7 +151,11 @@ def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str
 def missed_targets(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
     """Places of the questions whose theorem does not promise the target."""
     pairs = enumerate(zip(plan.questions, predictions, strict=True))
-    return [place for place, (asked, told) in pairs if asked.target is not None and told.promised > asked.target]
+    return [
+        place
+        for place, (question, prediction) in pairs
+        if question.target is not None and prediction.promised > question.target
+    ]
 
 
 def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> dict[str, list[Any]]:
@@ -148,8 +169,8 @@ def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) 
         "root mean square of the worst error": [each.mean_square for each in predictions],
         "mean error, predicted": [each.typical for each in predictions],
         f"mean error, relative to a count of {SMALL} rows": [
-            None if asked.quantity else each.typical * plan.n / SMALL
-            for asked, each in zip(plan.questions, predictions, strict=True)
+            None if planned.quantity else each.typical * plan.n / SMALL
+            for planned, each in zip(plan.questions, predictions, strict=True)
         ],
         "worst error, promised": [each.promised if each.promised < math.inf else None for each in predictions],
         "promised only if n is right": [each.if_n for each in predictions],

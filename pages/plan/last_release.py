@@ -19,32 +19,32 @@ from pages.shell.private.chip import escaped
 from pages.shell.session import remembered
 
 
-def changes_since_release(declared: PlanTable, plan: Plan) -> None:
+def changes_since_release(plan_table: PlanTable, plan: Plan) -> None:
     """One line, with every difference behind its question mark; nothing where nothing of these rows was released."""
     try:
-        before = _last_release(declared)
-        told = changes(before, plan.request()) if before else ()
+        last_release = _last_release(plan_table)
+        changes_since = changes(last_release, plan.request()) if last_release else ()
     except (DataError, LedgerError):  # the page Release says it
         return
-    if before is None:
+    if last_release is None:
         return
-    entry = f"entry {before.entry} ({before.body['at']})"
-    if not told:
+    entry = f"entry {last_release.entry} ({last_release.body['at']})"
+    if not changes_since:
         st.caption(f"As released in {entry}: seeing that again is free.")
         return
-    many = f"{len(told)} change{'s' * (len(told) > 1)}"
-    st.caption(f"Since the release of {entry}: {many}.", help="\n\n".join(map(escaped, told)))
+    count_words = f"{len(changes_since)} change{'s' * (len(changes_since) > 1)}"
+    st.caption(f"Since the release of {entry}: {count_words}.", help="\n\n".join(map(escaped, changes_since)))
 
 
-def _last_release(declared: PlanTable) -> Stored | None:
+def _last_release(plan_table: PlanTable) -> Stored | None:
     """The last release of these rows, whichever page drew it; private ones are looked at on Release alone."""
-    held, book = session_file(), ledger()
-    bundled = declared.key in {each.key for each in SAMPLES}
-    if not admitted() or book is None or not (bundled or (declared.key == OWN_FILE and held)):
+    file, store = session_file(), ledger()
+    bundled = plan_table.key in {each.key for each in SAMPLES}
+    if not admitted() or store is None or not (bundled or (plan_table.key == OWN_FILE and file)):
         return None
-    found = account_of(Bundled(sample_key=declared.key) if bundled or held is None else held.origin, look=bundled)
-    if found is None or found.wrong:
+    account = account_of(Bundled(sample_key=plan_table.key) if bundled or file is None else file.origin, look=bundled)
+    if account is None or account.wrong:
         return None
-    dataset_id = found.dataset_id
-    key = f"since|{dataset_id}|{found.spent!r}"
-    return remembered(key, lambda: next(reversed(book.stored(dataset_id)), None))
+    dataset_id = account.dataset_id
+    key = f"since|{dataset_id}|{account.spent!r}"
+    return remembered(key, lambda: next(reversed(store.stored(dataset_id)), None))

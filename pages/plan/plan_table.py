@@ -71,42 +71,44 @@ class PlanTable:
 
 def pick_table() -> PlanTable:
     """The controls of the table, the relation and the failure chance."""
-    held, opened = session_file(), opened_plan()
-    own, filled = declared_columns(held) if held else (None, 0)
+    file, plan_from_file = session_file(), opened_plan()
+    own_table, filled_count = declared_columns(file) if file else (None, 0)
     titles = {each.key: each.title for each in SAMPLES}
-    if held and own and own.used:
+    if file and own_table and own_table.used:
         titles = {OWN_FILE: "Your table", **titles}
-        if LAST_OFFERED_FILE.value != held.turn:  # a file that is new here is what somebody came to plan for
-            LAST_OFFERED_FILE.value, TABLE.value = held.turn, OWN_FILE
-    if opened is not None:
+        if LAST_OFFERED_FILE.value != file.turn:  # a file that is new here is what somebody came to plan for
+            LAST_OFFERED_FILE.value, TABLE.value = file.turn, OWN_FILE
+    if plan_from_file is not None:
         titles = {OPENED: "The opened plan's table", **titles}
     key = choice(
         "Table", titles, key="table", default=FIRST,
         help_text="Only what is declared of it is used: columns, bounds, labels and a public number of rows.",
     )  # fmt: skip
-    if key == OPENED and opened is not None:
+    if key == OPENED and plan_from_file is not None:
         return PlanTable(
-            key=key, title="the opened plan", table=opened.table, n=opened.n, neighbours=opened.neighbours,
-            beta=opened.beta, file_format=opened.file_format,
+            key=key, title="the opened plan", table=plan_from_file.table, n=plan_from_file.n,
+            neighbours=plan_from_file.neighbours, beta=plan_from_file.beta, file_format=plan_from_file.file_format,
         )  # fmt: skip
-    if held and held.by_person and own and not own.person:
+    if file and file.by_person and own_table and not own_table.person:
         st.caption(NEEDS_A_PERSON)
-    mine = own if key == OWN_FILE else None
-    relation = neighbours(mine.person_rows if mine and mine.person else 0)
+    own_in_use = own_table if key == OWN_FILE else None
+    relation = neighbours(own_in_use.person_rows if own_in_use and own_in_use.person else 0)
     beta = stops("Failure chance β", (0.001, 0.01, 0.05, 0.1, 0.2), 0.05, key="beta")
-    if held and mine:
-        table = mine
-        n = declared_rows(Source(origin=held.origin, reading=mine.reading(mine.used[0].name)), relation)
-        if filled:
-            st.caption(f"Left out: {filled} whose bounds or labels were read off your rows. Declare them on Data.")
+    if file and own_in_use:
+        table = own_in_use
+        n = declared_rows(Source(origin=file.origin, reading=own_in_use.reading(own_in_use.used[0].name)), relation)
+        if filled_count:
+            st.caption(
+                f"Left out: {filled_count} whose bounds or labels were read off your rows. Declare them on Data."
+            )
     else:
         columns = (DeclaredColumn(name=each.name, on=each.on) for each in sample(key).columns)
         table, n = DeclaredTable(columns=tuple(columns)), Bundled(sample_key=key).rows
-    registered = registered_rows(held.origin if held and mine else Bundled(sample_key=key))
+    registered = registered_rows(file.origin if file and own_in_use else Bundled(sample_key=key))
     if registered is not None:
         n = registered
         st.caption(f"n = {n:,}, as registered.")
-    elif relation is Neighbours.ADD_REMOVE_ONE or (held and mine and not held.counted):
+    elif relation is Neighbours.ADD_REMOVE_ONE or (file and own_in_use and not file.counted):
         n = int(
             st.number_input(
                 "Public n", 1, 10**9, n, key=f"plan_n_{key}",
@@ -114,26 +116,28 @@ def pick_table() -> PlanTable:
                 "number you name.",
             )
         )  # fmt: skip
-    told = "your table" if mine else titles[key]
-    read_as = format_of(held.origin) if held and mine else USUAL
-    return PlanTable(key=key, title=told, table=table, n=n, neighbours=relation, beta=beta, file_format=read_as)
+    title = "your table" if own_in_use else titles[key]
+    file_format = format_of(file.origin) if file and own_in_use else USUAL
+    return PlanTable(key=key, title=title, table=table, n=n, neighbours=relation, beta=beta, file_format=file_format)
 
 
-def use_table(declared: PlanTable) -> None:
+def use_table(plan_table: PlanTable) -> None:
     """Have the planned table be the data in use: its first column stands for it. An opened plan's is what is in use."""
-    first = declared.table.used[0].name
-    held = session_file()
-    if declared.key == OWN_FILE and held is not None and upload() is None:
-        remember_upload(Source(origin=count_cells(held.origin, declared.table), reading=declared.table.reading(first)))
-    if declared.key != OPENED:
-        DATA.value = OWN_FILE if declared.key == OWN_FILE else f"{declared.key}.{first}"
+    first_column = plan_table.table.used[0].name
+    file = session_file()
+    if plan_table.key == OWN_FILE and file is not None and upload() is None:
+        remember_upload(
+            Source(origin=count_cells(file.origin, plan_table.table), reading=plan_table.table.reading(first_column))
+        )
+    if plan_table.key != OPENED:
+        DATA.value = OWN_FILE if plan_table.key == OWN_FILE else f"{plan_table.key}.{first_column}"
         carried()[DATA] = DATA.value
 
 
-def to_release(declared: PlanTable, plan: Plan) -> None:
+def to_release(plan_table: PlanTable, plan: Plan) -> None:
     """Go to Release with this plan of the planned table."""
-    keep_plan(declared.key, plan)
-    use_table(declared)
+    keep_plan(plan_table.key, plan)
+    use_table(plan_table)
     st.switch_page("release/page.py")
 
 
@@ -167,8 +171,8 @@ def open_plan_file() -> None:
 
 def _replaced_mechanisms(text: bytes, plan: Plan) -> Iterator[str]:
     """Sentences about mechanisms of a plan's file in whose place the plan has another: see ``Plan``."""
-    named = (str(each["mechanism"]["key"]) for each in parsed(text, what="plan")["questions"])
-    for place, (key, question) in enumerate(zip(named, plan.questions, strict=True), 1):
+    named_keys = (str(each["mechanism"]["key"]) for each in parsed(text, what="plan")["questions"])
+    for place, (key, question) in enumerate(zip(named_keys, plan.questions, strict=True), 1):
         if key != question.entry_key:
             yield (
                 f"Question {place}: “{entry(key).title}” would give a wrong number here, so that "

@@ -22,30 +22,30 @@ BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
 
 def preview(plan: Plan) -> None:
     """One question's made-up rows and releases of them, drawn only while it is open."""
-    place = st.expander("What a release may look like", key="plan_preview", on_change="rerun")
-    if not place.open:
+    expander = st.expander("What a release may look like", key="plan_preview", on_change="rerun")
+    if not expander.open:
         return
-    with place:
+    with expander:
         chosen = st.selectbox(
             "Question", range(len(plan.questions)), key="plan_previewed",
             format_func=lambda at: f"{at + 1}. {question_title(plan.table, plan.questions[at])}",
         )  # fmt: skip
         question = plan.questions[chosen]
-        found = remembered(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
-        if not isinstance(found, Rehearsed):
-            table = escape_frame(found.drop(columns="trial", errors="ignore").head(MAX_ROWS))
+        rehearsal = remembered(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
+        if not isinstance(rehearsal, Rehearsed):
+            table = escape_frame(rehearsal.drop(columns="trial", errors="ignore").head(MAX_ROWS))
             st.dataframe(table, height=240, hide_index=True)
             st.caption(f"{BADGE}. Nothing of your data is in the table.")
             return
         domain = plan.problem(question).domain
-        most = {"most": MAX_FRAMES} if is_map(domain) else {}
-        frames = playable_releases(found.frames, n=plan.n, clean=False, **most)
-        truth = found.rows.histogram
+        options = {"limit": MAX_FRAMES} if is_map(domain) else {}
+        frames = playable_releases(rehearsal.frames, n=plan.n, clean=False, **options)
+        truth = rehearsal.rows.histogram
         if is_map(domain):
             picture = released_map(domain=domain, n=plan.n, truth=truth, frames=frames)
         else:
             picture = histogram(domain=domain, n=plan.n, truth=truth, frames=frames)
         draw(picture, key="plan_preview_chart", badge=BADGE, download=True)
-        asked = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
-        st.page_link("learn/page.py", label="Audit this mechanism", query_params=asked)
+        audit_query = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
+        st.page_link("learn/page.py", label="Audit this mechanism", query_params=audit_query)
         st.caption("“True” are made-up rows with your declared columns: nothing of your data is in the picture.")

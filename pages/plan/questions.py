@@ -30,121 +30,126 @@ MAX_NAMED = 3
 """Columns of tables that are named in a title."""
 
 
-def questions_of(declared: PlanTable) -> tuple[PlannedQuestion, ...]:
+def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
     """The questions as they were left, without those that the table no longer fits; else two to begin with."""
-    kept = session_questions().get(declared.key, ())
-    fitting = [each for each in kept if not refusal_reason(declared, each)]
-    if not fitting or len(fitting) < len(kept):
-        store_questions(declared, fitting or initial_questions(declared.table), anew=bool(kept))
-    return session_questions()[declared.key]
+    stored = session_questions().get(plan_table.key, ())
+    fitting = [each for each in stored if not refusal_reason(plan_table, each)]
+    if not fitting or len(fitting) < len(stored):
+        store_questions(plan_table, fitting or initial_questions(plan_table.table), reset_controls=bool(stored))
+    return session_questions()[plan_table.key]
 
 
-def store_questions(declared: PlanTable, questions: Sequence[PlannedQuestion], *, anew: bool) -> None:
-    """Remember the questions; ``anew`` where their controls have to show something else than they do."""
-    QUESTIONS.value = {**QUESTIONS.value, declared.key: tuple(questions)}
-    if anew:
+def store_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, reset_controls: bool) -> None:
+    """Remember the questions; ``reset_controls`` where their controls have to show something else than they do."""
+    QUESTIONS.value = {**QUESTIONS.value, plan_table.key: tuple(questions)}
+    if reset_controls:
         VERSION.value += 1
 
 
 def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
     """Ranges of the first number and counts of the first category."""
-    firsts = (
+    opening_columns = (
         (next((each for each in table.used if is_number(each.on)), None), "intervals"),
         (next((each for each in table.used if is_labels(each.on)), None), "cells"),
     )
     return tuple(
         PlannedQuestion(columns=(column.name,), queries=kind, entry_key=DEFAULT_ENTRY, epsilon=epsilon, target=target)
-        for (column, kind), (epsilon, target) in zip(firsts, OPENING, strict=True)
+        for (column, kind), (epsilon, target) in zip(opening_columns, OPENING, strict=True)
         if column is not None
     )
 
 
 def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
     """A question in words: what of which columns; a plan's file may call them whatever a label would obey."""
-    what, columns = "", " × ".join(map(clean_name, question.columns))
+    quantity, columns = "", " × ".join(map(clean_name, question.columns))
     if question.asks:
-        what = f"{len(question.asks)} line{'s' * (len(question.asks) > 1)}"
+        quantity = f"{len(question.asks)} line{'s' * (len(question.asks) > 1)}"
     elif question.ways:
-        what = "Rows of nobody" if question.entry_key == WHOLE else f"Tables of {question.ways}"
+        quantity = "Rows of nobody" if question.entry_key == WHOLE else f"Tables of {question.ways}"
         columns = columns if len(question.columns) <= MAX_NAMED else f"{len(question.columns)} columns"
     elif question.quantity:
-        what = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
+        quantity = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
             question.quantity, question.quantity.capitalize()
         )
     else:
-        kinds = {
+        titles = {
             kind.key: kind.title.partition(":")[0] for kind in classes_for(table.reading(*question.columns).domain)
         }
-        what = kinds.get(question.queries, question.queries)
-    return f"{what} of {columns}"
+        quantity = titles.get(question.queries, question.queries)
+    return f"{quantity} of {columns}"
 
 
-def refusal_reason(declared: PlanTable, question: PlannedQuestion) -> str:
+def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:
     """Why a question has no place in a plan, in a sentence; empty if it has."""
     try:
-        Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
+        Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
     except ParameterError as problem:
         return str(problem)
     return ""
 
 
-def coverage_note(declared: PlanTable, question: PlannedQuestion) -> str:
+def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
     """Bounds, missing values and rows of a value; empty where tables or counts are asked."""
-    plan = Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
-    (asked,) = plan.questions
-    return coverage(plan.mechanism(asked), plan.problem(asked))
+    plan = Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
+    (planned_question,) = plan.questions
+    return coverage(plan.mechanism(planned_question), plan.problem(planned_question))
 
 
-def edit_questions(declared: PlanTable, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
+def edit_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
     """A row of controls for each question, and the questions as they are now set."""
-    found = []
+    edited = []
     for place, question in enumerate(questions):
         with st.container(horizontal=True, vertical_alignment="bottom", key=f"plan_row_{place}"):
-            now = _question_row(declared, question, place, alone=len(questions) == 1)
-        if now is not None and (told := coverage_note(declared, now)):
-            st.caption(told)
-        if now is not None:
-            found.append(now)
-    if len(found) < len(questions):
-        store_questions(declared, found, anew=True)
+            question_now = _question_row(plan_table, question, place, is_only=len(questions) == 1)
+        if question_now is not None and (note := coverage_note(plan_table, question_now)):
+            st.caption(note)
+        if question_now is not None:
+            edited.append(question_now)
+    if len(edited) < len(questions):
+        store_questions(plan_table, edited, reset_controls=True)
         st.rerun()
-    store_questions(declared, found, anew=False)
-    return tuple(found)
+    store_questions(plan_table, edited, reset_controls=False)
+    return tuple(edited)
 
 
-def _question_row(declared: PlanTable, question: PlannedQuestion, place: int, *, alone: bool) -> PlannedQuestion | None:
+def _question_row(
+    plan_table: PlanTable, question: PlannedQuestion, place: int, *, is_only: bool
+) -> PlannedQuestion | None:
     """One question's controls; None where it was taken out."""
-    plan = Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
+    plan = Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
     entries = plan.proved(question)
-    about, named = f"{controls_version()}_{declared.key}_{place}", f"of question {place + 1}"
+    key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of question {place + 1}"
     keys = list(entries)
-    moved = SessionKey(f"plan_epsilon_{about}", question.epsilon).value  # the control below, as it is now
-    mean = question.quantity == "mean"
-    advised = advice.usual(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
+    epsilon_now = SessionKey(f"plan_epsilon_{key_suffix}", question.epsilon).value  # the control below, as it is now
+    is_mean = question.quantity == "mean"
+    advised = advice.usual(plan.problem(question), epsilon=epsilon_now) if question.releases == "data" else ""
     chosen = st.selectbox(
-        f"{place + 1}. {question_title(declared.table, question)}",
+        f"{place + 1}. {question_title(plan_table.table, question)}",
         keys,
         index=keys.index(question.entry_key) if question.entry_key in keys else 0,
         format_func=lambda key: mark_suggested(entry_of(key).title) if key == advised else entry_of(key).title,
         help="Suggested: what public numbers alone, n, cells and ε, would take." if advised else None,
-        key=f"plan_mechanism_{about}",
+        key=f"plan_mechanism_{key_suffix}",
         width="stretch",
     )
     epsilon = st.number_input(
-        "ε", 0.001, MAX_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{about}", width=90,
-        help=f"Privacy loss {named}.",
+        "ε", 0.001, MAX_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{key_suffix}", width=90,
+        help=f"Privacy loss {of_question}.",
     )  # fmt: skip
-    typed = st.text_input(
-        "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=f"plan_target_{about}",
+    target_text = st.text_input(
+        "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=f"plan_target_{key_suffix}",
         placeholder="1%", max_chars=20, width=90,
-        help=f"The worst error that is wanted {named}: {'1% of the declared range' if mean else '1% or 50 rows'}.",
+        help=f"The worst error that is wanted {of_question}: "
+        f"{'1% of the declared range' if is_mean else '1% or 50 rows'}.",
     )  # fmt: skip
-    target = read_target(typed, n=declared.n) if typed and not (mean and "row" in typed) else None
-    if typed and target is None:
-        st.error(OF_A_MEAN if mean else "A target is a share such as 1%, or a number of rows such as 50 rows.")
+    target = (
+        read_target(target_text, n=plan_table.n) if target_text and not (is_mean and "row" in target_text) else None
+    )
+    if target_text and target is None:
+        st.error(OF_A_MEAN if is_mean else "A target is a share such as 1%, or a number of rows such as 50 rows.")
         target = question.target
-    pinned = st.checkbox("Keep ε", question.pinned, key=f"plan_pinned_{about}", help="Nothing below changes it.")
-    if st.button("Remove", key=f"plan_remove_{about}", disabled=alone):
+    pinned = st.checkbox("Keep ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="Nothing below changes it.")
+    if st.button("Remove", key=f"plan_remove_{key_suffix}", disabled=is_only):
         return None
     return replace(
         question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned,

@@ -64,55 +64,56 @@ balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that all target
 def show_plan() -> None:
     """Read the controls, do what a button asked for, then show what the plan costs and gives."""
     head = st.container()
-    if wanted := NEXT_TABLE.pop():
-        TABLE.value = wanted
+    if next_table := NEXT_TABLE.pop():
+        TABLE.value = next_table
     with st.sidebar:
-        declared = pick_table()
-        questions = questions_of(declared)
-        add_question(declared, questions)
-        paste_questions(declared, questions)
+        plan_table = pick_table()
+        questions = questions_of(plan_table)
+        add_question(plan_table, questions)
+        paste_questions(plan_table, questions)
         open_plan_file()
-    questions = edit_questions(declared, questions)
+    questions = edit_questions(plan_table, questions)
     plan = Plan(
-        table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta,
-        file_format=declared.file_format,
+        table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
+        beta=plan_table.beta, file_format=plan_table.file_format,
     )  # fmt: skip
-    keep_plan(declared.key, plan)
-    ways_on = _solve_buttons(plan)
-    _answer_request(declared, plan)
-    known: Predictions = remembered("predicted", dict)
+    keep_plan(plan_table.key, plan)
+    action_row = _solve_buttons(plan)
+    _answer_request(plan_table, plan)
+    known_predictions: Predictions = remembered("predicted", dict)
     predictions = in_background(
         f"planned|{plan.text.decode()}",
-        lambda: predict(plan, known=known),
-        so_far=lambda: predicted_so_far(plan, known=dict(known)),
+        lambda: predict(plan, known=known_predictions),
+        so_far=lambda: predicted_so_far(plan, known=dict(known_predictions)),
         label="Predicting every question's error.",
         place="predicted",
     )
-    many = f"{len(questions)} question{'s' * (len(questions) > 1)}"
-    late = missed_targets(plan, predictions)
-    _chip(declared)
+    count_words = f"{len(questions)} question{'s' * (len(questions) > 1)}"
+    missed = missed_targets(plan, predictions)
+    _chip(plan_table)
     with head:
         st.header(
-            f"{many} of {declared.title.partition(' (')[0]} cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
+            f"{count_words} of {plan_table.title.partition(' (')[0]} "
+            f"cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
             help=all_digits(plan.cost),
         )
-    losses = sum(plan.guarantee(question).epsilon for question in questions)
-    if plan.cost.epsilon < losses * ONE_SUM:
-        st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
-    changes_since_release(declared, plan)
-    if late:
-        places = ", ".join(str(place + 1) for place in late)
+    sum_of_epsilons = sum(plan.guarantee(question).epsilon for question in questions)
+    if plan.cost.epsilon < sum_of_epsilons * ONE_SUM:
+        st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {sum_of_epsilons:.3g}.")
+    changes_since_release(plan_table, plan)
+    if missed:
+        places = ", ".join(str(place + 1) for place in missed)
         st.caption(
-            f"No theorem promises the target of question{'s' * (len(late) > 1)} {places}."
-            + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in late) else "")
+            f"No theorem promises the target of question{'s' * (len(missed) > 1)} {places}."
+            + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in missed) else "")
         )
     picture = planned_errors(plan, predictions, titles=[question_title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
-    frontier(declared, plan)
+    frontier(plan_table, plan)
     preview(plan)
-    show_synthetic_table(declared, questions)
+    show_synthetic_table(plan_table, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
-    with ways_on:  # last: the file of a run that is broken off would be gone before the browser asks for it
+    with action_row:  # last: the file of a run that is broken off would be gone before the browser asks for it
         st.download_button(
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
             help="What is asked, by which mechanism, at which loss; no row of any data.",
@@ -121,16 +122,16 @@ def show_plan() -> None:
             "One draw of all questions, charged to the ledger: a private preview until the data owner publishes it."
         )
         if st.button("Release it", key="plan_release", help=help_text):
-            to_release(declared, plan)
+            to_release(plan_table, plan)
 
 
-def _chip(declared: PlanTable) -> None:
+def _chip(plan_table: PlanTable) -> None:
     """Which table is planned for, in the bar on top; an opened plan's is not here."""
-    held = session_file() if declared.key == OWN_FILE else None
-    if declared.key == OPENED:
+    file = session_file() if plan_table.key == OWN_FILE else None
+    if plan_table.key == OPENED:
         return
-    kind = "Private" if held and held.provenance.is_private else "Public"
-    named(f"{kind} · {escaped(held.table.name if held else declared.title)} · n = {declared.n:,}")
+    kind = "Private" if file and file.provenance.is_private else "Public"
+    named(f"{kind} · {escaped(file.table.name if file else plan_table.title)} · n = {plan_table.n:,}")
 
 
 def _solve_buttons(plan: Plan) -> DeltaGenerator:
@@ -153,56 +154,60 @@ def _solve_buttons(plan: Plan) -> DeltaGenerator:
         return st.container(horizontal=True, width="content")
 
 
-def _request_solve(what: str) -> None:
-    SOLVE_REQUEST.value = what, "", 0.0
+def _request_solve(goal: str) -> None:
+    SOLVE_REQUEST.value = goal, "", 0.0
 
 
-def _answer_request(declared: PlanTable, plan: Plan) -> None:
+def _answer_request(plan_table: PlanTable, plan: Plan) -> None:
     """Do what a button asked for, without holding up the page; a plan that is changed meanwhile takes it back."""
-    told = NOTE.pop()
-    if told:
-        st.info(told)
-    what, about, total = SOLVE_REQUEST.value
+    note = NOTE.pop()
+    if note:
+        st.info(note)
+    goal, plan_text, total = SOLVE_REQUEST.value
     text = plan.text.decode()
-    if what and not about:  # pressed just now
-        about, total = text, TOTAL.value if TOTAL.is_set else plan.cost.epsilon
-        SOLVE_REQUEST.value = what, about, total
+    if goal and not plan_text:  # pressed just now
+        plan_text, total = text, TOTAL.value if TOTAL.is_set else plan.cost.epsilon
+        SOLVE_REQUEST.value = goal, plan_text, total
         stop(SOLVE_REQUEST)
-    if about != text:
+    if plan_text != text:
         SOLVE_REQUEST.pop()
         stop(SOLVE_REQUEST)
         return
     try:
-        found = _solve(plan, what, total)
+        solution = _solve(plan, goal, total)
     except ParameterError as problem:
         SOLVE_REQUEST.pop()
         st.error(str(problem))
         return
-    if found is not None:
+    if solution is not None:
         SOLVE_REQUEST.pop()
-        if isinstance(found, Solved):
-            NOTE.value = _solution_sentence(found)
-        store_questions(declared, (found.plan if isinstance(found, Solved) else found).questions, anew=True)
+        if isinstance(solution, Solved):
+            NOTE.value = _solution_sentence(solution)
+        store_questions(
+            plan_table, (solution.plan if isinstance(solution, Solved) else solution).questions, reset_controls=True
+        )
         st.rerun()
 
 
-def _solve(plan: Plan, what: str, total: float) -> Solved | Plan | None:
+def _solve(plan: Plan, goal: str, total: float) -> Solved | Plan | None:
     """What comes of a wish; None while it is under way. What is worked out is kept for the next wish."""
     text, label = plan.text.decode(), "Working it out."
-    if what == "targets":
-        ranked: Ranked = remembered("ranked", dict)
-        solving: Callable[[], Generator[float, None, Solved | Plan | None]] = partial(for_targets, plan, known=ranked)
+    if goal == "targets":
+        ranked_mechanisms: Ranked = remembered("ranked", dict)
+        solver: Callable[[], Generator[float, None, Solved | Plan | None]] = partial(
+            for_targets, plan, known=ranked_mechanisms
+        )
     else:
         losses: Losses = remembered("losses", dict)
-        solving = partial(for_total, plan, total, known=losses)
-    return in_background(f"{what}|{total!r}|{text}", solving, so_far=lambda: None, label=label, place=SOLVE_REQUEST)
+        solver = partial(for_total, plan, total, known=losses)
+    return in_background(f"{goal}|{total!r}|{text}", solver, so_far=lambda: None, label=label, place=SOLVE_REQUEST)
 
 
 def _solution_sentence(solved: Solved) -> str:
     """What was found, in a sentence or two."""
-    wanted = sum(each.target is not None and not each.pinned for each in solved.plan.questions)
-    met = wanted - len(solved.unmet)
-    text = f"{met} target{'s' * (met != 1)} met at the least ε."
+    target_count = sum(each.target is not None and not each.pinned for each in solved.plan.questions)
+    met_count = target_count - len(solved.unmet)
+    text = f"{met_count} target{'s' * (met_count != 1)} met at the least ε."
     if solved.confidence < 1:
         text += f" Where no theorem promises it, simulated releases do, at confidence {100 * solved.confidence:.0f}%."
     if solved.unmet:

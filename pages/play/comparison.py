@@ -50,15 +50,15 @@ def shared_values(recipe: Recipe) -> dict[str, float]:
 
 def mechanism_key(entry: Entry, values: Mapping[str, Value]) -> str:
     """What a mechanism makes of some values, but for the privacy loss."""
-    mine = {name: value for name, value in values.items() if name in entry.controls() and name != "epsilon"}
-    return repr(entry.make(**mine))
+    own_values = {name: value for name, value in values.items() if name in entry.controls() and name != "epsilon"}
+    return repr(entry.make(**own_values))
 
 
 def split_by_guarantee(problem: Problem) -> tuple[list[Entry], list[Entry]]:
     """Mechanisms that serve the question: those that say something of privacy for these neighbours, and the others."""
-    serve = serving(problem.queries)
-    kept = [entry for entry in serve if _is_proved(entry, problem)]
-    return kept, [entry for entry in serve if entry not in kept]
+    candidates = serving(problem.queries)
+    with_guarantee = [entry for entry in candidates if _is_proved(entry, problem)]
+    return with_guarantee, [entry for entry in candidates if entry not in with_guarantee]
 
 
 def _is_proved(entry: Entry, problem: Problem) -> bool:
@@ -72,77 +72,79 @@ def _is_proved(entry: Entry, problem: Problem) -> bool:
 def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badge: str) -> dict[str, Picture]:
     """Error against ε for this mechanism and every other that serves the question; the picture by its key."""
     problem = recipe.problem(dataset)
-    about = f"{recipe.source.key}|{problem_key(recipe, problem)}"
-    entries, unproved = part(recipe, f"proved|{about}", lambda: split_by_guarantee(problem))
+    data_key = f"{recipe.source.key}|{problem_key(recipe, problem)}"
+    entries, unproved = part(recipe, f"proved|{data_key}", lambda: split_by_guarantee(problem))
     shared = shared_values(recipe)
     trials = max(20, min(60, MAX_CELLS // problem.domain.size))
-    own = {recipe.entry_key: dict(recipe.values)}
-    key = f"sweep|{about}|{recipe.beta}|{recipe.seed}|{trials}"
+    own_values = {recipe.entry_key: dict(recipe.values)}
+    key = f"sweep|{data_key}|{recipe.beta}|{recipe.seed}|{trials}"
 
-    def measured() -> Generator[float, None, Sweep]:
+    def sweep_all() -> Generator[float, None, Sweep]:
         yield from first_pictures_seen()
-        alone = functools.partial(
-            sweep, dataset=dataset, problem=problem, shared=shared, own=own, trials=trials, beta=recipe.beta,
+        sweep_one = functools.partial(
+            sweep, dataset=dataset, problem=problem, shared=shared, own=own_values, trials=trials, beta=recipe.beta,
             seed=recipe.seed,
         )  # fmt: skip
         # A mechanism's errors are its own: whoever chooses another finds those of all others, and they are kept apart.
         parts = {
-            f"{key}|{entry.key}|{mechanism_key(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
+            f"{key}|{entry.key}|{mechanism_key(entry, own_values.get(entry.key, shared))}": functools.partial(
+                sweep_one, [entry]
+            )
             for entry in entries
         }
         return side_by_side((yield from in_parts(recipe, parts)))
 
-    all_of_it = f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}"
-    curve = kept(recipe, all_of_it, measured, label="Measuring every mechanism at every ε.")
+    sweep_key = f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}"
+    curve = kept(recipe, sweep_key, sweep_all, label="Measuring every mechanism at every ε.")
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
     chart = st.container()
-    below = st.container(horizontal=True, vertical_alignment="center")
-    every = below.toggle(
+    row_below = st.container(horizontal=True, vertical_alignment="center")
+    show_all = row_below.toggle(
         "All mechanisms", key=in_link("every"), bind="query-params",
         help="Else only the chosen one and those with the least error at some ε are drawn.",
     )  # fmt: skip
 
-    def compare() -> tuple[Picture, EncodedCharts]:
+    def build_picture() -> tuple[Picture, EncodedCharts]:
         picture = tradeoff(
             sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
             titles={entry.key: entry.title for entry in entries},
-            weaker={entry.key: besides_epsilon(entry, problem, own.get(entry.key, shared)) for entry in entries},
+            weaker={entry.key: besides_epsilon(entry, problem, own_values.get(entry.key, shared)) for entry in entries},
             chosen=recipe.entry_key,
             epsilon=epsilon,
             alpha=shared.get("alpha"),
             impossible=part(
                 recipe,
-                f"{all_of_it}|wall",
+                f"{sweep_key}|wall",
                 lambda: lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
             ),
-            every=every,
+            every=show_all,
         )
         powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 1)))
-        height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if every else LOWER_HEIGHT
+        height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if show_all else LOWER_HEIGHT
         return dataclasses.replace(picture, y=powers, height=height, beside=True), {}
 
-    picture, drawn = part(recipe, f"{all_of_it}|{report.trials}|{epsilon!r}|{every}", compare)
+    picture, encoded = part(recipe, f"{sweep_key}|{report.trials}|{epsilon!r}|{show_all}", build_picture)
     download = not dataset.provenance.is_private
     with chart:
         draw(
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
-            download=download, on_pick=rerun_whole_page(choose_point), kept=drawn,
+            download=download, on_pick=rerun_whole_page(choose_point), cache=encoded,
         )  # fmt: skip
-    with below.container():
+    with row_below.container():
         _show_left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}
 
 
 def _show_left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None:
     """Which mechanisms the picture lacks, and why."""
-    told = []
+    reasons = []
     if curve.left_out:
         slow = ", ".join(entry.title for entry in entries if entry.key in curve.left_out)
-        told.append(f"takes more than a second at each ε: {slow}")
+        reasons.append(f"takes more than a second at each ε: {slow}")
     if unproved:
-        told.append(f"not proved for these neighbours: {', '.join(entry.title for entry in unproved)}")
-    if told:
-        st.caption(f"Left out: {'; '.join(told)}.")
+        reasons.append(f"not proved for these neighbours: {', '.join(entry.title for entry in unproved)}")
+    if reasons:
+        st.caption(f"Left out: {'; '.join(reasons)}.")
 
 
 def choose_point(point: Mapping[str, Any]) -> None:

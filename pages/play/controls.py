@@ -41,14 +41,14 @@ def read_recipe() -> Recipe | None:
     weights = ask_weights(domain) if queries == LinearQueries.key else None
     if queries == LinearQueries.key and weights is None:
         return None
-    asked = weights or classes[queries](domain=domain)
-    entries = {entry.key: entry for entry in serving(asked)}
-    machines = {key: entry.title for key, entry in entries.items()}
-    chosen = choice("Mechanism", machines, key="mechanism", default=OPENING.entry_key)
+    query_class = weights or classes[queries](domain=domain)
+    entries = {entry.key: entry for entry in serving(query_class)}
+    mechanism_titles = {key: entry.title for key, entry in entries.items()}
+    chosen = choice("Mechanism", mechanism_titles, key="mechanism", default=OPENING.entry_key)
     entry = entries[chosen]
     st.caption(entry.story)
-    values = _parameters(entry, asked)
-    relation, nominal, trials, beta, drawn = _more_settings(source)
+    values = _parameters(entry, query_class)
+    relation, nominal, trials, beta, seed_value = _more_settings(source)
     return Recipe(
         source=source,
         queries=queries,
@@ -57,13 +57,13 @@ def read_recipe() -> Recipe | None:
         neighbours=relation,
         trials=trials,
         beta=beta,
-        seed=drawn,
+        seed=seed_value,
         weights=weights,
         nominal=nominal,
     )
 
 
-def _parameters(entry: Entry, asked: Queries) -> dict[str, Value]:
+def _parameters(entry: Entry, query_class: Queries) -> dict[str, Value]:
     """The controls that a mechanism declares; ε is asked above the pictures."""
     values: dict[str, Value] = {}
     for name, parameter in entry.controls().items():
@@ -72,7 +72,7 @@ def _parameters(entry: Entry, asked: Queries) -> dict[str, Value]:
             continue
         values[name] = control(entry, name, parameter)
         if name in ("points", "sizing"):
-            _show_fewer_points(entry.make(**values), asked)
+            _show_fewer_points(entry.make(**values), query_class)
     return values
 
 
@@ -130,19 +130,19 @@ def _more_settings(source: Source) -> tuple[Neighbours, int | None, int, float, 
             st.caption(f"n = {nominal:,}, as registered.")
         elif relation is Neighbours.ADD_REMOVE_ONE:
             # Of other data the figure is another; a source's key may hold the digest of a file, and no link does.
-            about = DATA.value
-            asked = partial(
+            data_key = DATA.value
+            ask_n = partial(
                 st.number_input, "Public n", 1, 10**9, source.public_rows, help="Here the number of rows is itself "
                 "private, so shares are of a number you name: a round figure that was public before.",
             )  # fmt: skip
-            if about == OWN_FILE:  # the next file's is another, and this one's is forgotten with it
-                nominal = int(asked(key="nominal-my-file"))
+            if data_key == OWN_FILE:  # the next file's is another, and this one's is forgotten with it
+                nominal = int(ask_n(key="nominal-my-file"))
             else:
-                nominal = int(asked(key=in_link(f"public-n-{about}-{source.public_rows}"), bind="query-params"))
+                nominal = int(ask_n(key=in_link(f"public-n-{data_key}-{source.public_rows}"), bind="query-params"))
         trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MAX_TRIALS), OPENING.trials, key="trials")
         beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
-        drawn = seed()
-    return relation, nominal, int(trials), beta, drawn
+        seed_value = seed()
+    return relation, nominal, int(trials), beta, seed_value
 
 
 def _show_fewer_points(mechanism: Mechanism, queries: Queries) -> None:
@@ -150,9 +150,11 @@ def _show_fewer_points(mechanism: Mechanism, queries: Queries) -> None:
     if not isinstance(mechanism, NetMechanism | LinearNet):
         return
     problem = Problem(domain=queries.domain, queries=queries, n=1)  # n has no part in it
-    used, asked = mechanism.size(problem), mechanism.asked(problem)
-    if used < asked:
-        why = f"every database is listed, and there are too many of {used + 1} points on {queries.domain.size:,} cells"
+    used, requested = mechanism.size(problem), mechanism.asked(problem)
+    if used < requested:
+        reason = (
+            f"every database is listed, and there are too many of {used + 1} points on {queries.domain.size:,} cells"
+        )
         if isinstance(mechanism, NetOfResolution):
-            why = "an exact draw among databases of more takes long, and these resolve α"
-        st.caption(f"Uses {used:,} of {asked:,} points: {why}.")
+            reason = "an exact draw among databases of more takes long, and these resolve α"
+        st.caption(f"Uses {used:,} of {requested:,} points: {reason}.")

@@ -28,25 +28,25 @@ MAX_NAMED = 3
 NO_GUARANTEE = "No mechanism promises it up to ε = {:g}."
 
 
-def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) -> None:
+def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, settings: DeltaGenerator) -> None:
     """Everything that needs only public facts.
 
     Args:
         recipe: of the page; of its source the declaration alone is used.
         head: where the headline stands.
-        more: where a target error is asked.
+        settings: where a target error is asked.
     """
     n = ask_rows(recipe.source, recipe.neighbours, named=recipe.nominal)
     problem = recipe.asked(n)
-    with more:
+    with settings:
         target = ask_target(n)
     values, shared = dict(recipe.values), shared_values(recipe)
     entries = {entry.key: entry for entry in serving(problem.queries)}
 
     def make(entry: Entry, epsilon: float) -> Mechanism:
-        given = values if entry.key == recipe.entry_key else shared
-        kept = {name: value for name, value in given.items() if name in entry.controls()}
-        return entry.make(**{**kept, "epsilon": epsilon})
+        parameters = values if entry.key == recipe.entry_key else shared
+        used = {name: value for name, value in parameters.items() if name in entry.controls()}
+        return entry.make(**{**used, "epsilon": epsilon})
 
     offer = Offer(
         about=f"{recipe.source.reading!r}|{problem_key(recipe, problem)}|{recipe.entry_key}|"
@@ -63,14 +63,14 @@ def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, more: Delt
         references=recipe.entry.references,
         target=target,
     )
-    found = known(offer)  # first: a promise may take seconds, here they are seen, and the rest finds them worked out
+    theory = known(offer)  # first: a promise may take seconds, here they are seen, and the rest finds them worked out
     with head:
         live_line(headline(offer, offer.epsilon), key="headline")
     if target is not None:
         st.markdown(_needed_sentence(offer, recipe, target=target, shared=shared))
     promises(offer, key="promises")
     live_states(
-        remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _encode_slider(recipe, offer, found)),
+        remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _encode_slider(recipe, offer, theory)),
         key="live_states",
     )
 
@@ -79,7 +79,7 @@ def _needed_sentence(offer: Offer, recipe: Recipe, *, target: float, shared: dic
     """Which mechanisms promise a target error, at which ε, and where nobody does."""
     entries, _ = split_by_guarantee(offer.problem)
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
-    found, wall = remembered(
+    guarantees, smallest_epsilon = remembered(
         f"promising|{offer.about}|{offer.problem.n}|{offer.beta}|{target!r}",
         lambda: (
             promising(entries, offer.problem, target=target, beta=offer.beta, values=values),
@@ -88,21 +88,27 @@ def _needed_sentence(offer: Offer, recipe: Recipe, *, target: float, shared: dic
             ),
         ),
     )
-    named = [
+    mechanism_texts = [
         f"{offer.titles[key]} **ε = {exactly(epsilon)}**"
         + (f" ({IF_N})" if depends_on_n(offer.makers[key](epsilon), offer.problem, beta=offer.beta) else "")
-        for key, epsilon in found[:MAX_NAMED]
+        for key, epsilon in guarantees[:MAX_NAMED]
     ]
     text = (
-        f"ε that a promise of {percent(target)} needs: {', '.join(named)}." if named else NO_GUARANTEE.format(HIGHEST)
+        f"ε that a promise of {percent(target)} needs: {', '.join(mechanism_texts)}."
+        if mechanism_texts
+        else NO_GUARANTEE.format(HIGHEST)
     )
-    return text + (f" Below ε = {exactly(wall)} nobody can promise it." if wall else "") + " :orange-badge[theory]"
+    return (
+        text
+        + (f" Below ε = {exactly(smallest_epsilon)} nobody can promise it." if smallest_epsilon else "")
+        + " :orange-badge[theory]"
+    )
 
 
-def _encode_slider(recipe: Recipe, offer: Offer, found: Outlook) -> Any:
+def _encode_slider(recipe: Recipe, offer: Offer, theory: Outlook) -> Any:
     """The picture and the headline at each stop of the slider."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
     texts = [headline(offer, stop) for stop in stops]
-    pictures = [picture_at(offer, found, stop, tabled=False) for stop in stops]
-    told = {"headline": texts, "promises_chart": [picture.sentence for picture in pictures]}
-    return encode_states({"promises_chart": pictures}, told, badge=BADGE, dark=is_dark())
+    pictures = [picture_at(offer, theory, stop, tabled=False) for stop in stops]
+    sentences = {"headline": texts, "promises_chart": [picture.sentence for picture in pictures]}
+    return encode_states({"promises_chart": pictures}, sentences, badge=BADGE, dark=is_dark())

@@ -32,36 +32,36 @@ def detail_popovers(recipe: Recipe, state: State, report: ErrorReport, pictures:
     """The doors to all of it, side by side; what is behind a closed one is not sent."""
     if presenting():
         return _why(recipe, report)
-    why, numbers, code = (
+    why_popover, numbers_popover, code_popover = (
         st.popover(name, key=f"{key}_open", on_change="rerun")
         for name, key in (("Why?", "why"), ("Numbers", "numbers"), ("Code", "code"))
     )
-    if why.open:
-        with why:
+    if why_popover.open:
+        with why_popover:
             _why(recipe, report)
-    if numbers.open:
-        with numbers:
+    if numbers_popover.open:
+        with numbers_popover:
             _numbers(pictures)
-    if code.open:
-        with code:
+    if code_popover.open:
+        with code_popover:
             _code(recipe, state)
 
 
 def _why(recipe: Recipe, report: ErrorReport) -> None:
     """The mechanism, the theorem with the error that was aimed at, what is impossible, and a tour for newcomers."""
     st.markdown(recipe.entry.story)
-    bound, seen = report.bound, []
+    bound, observations = report.bound, []
     if len(report.answered):
         private = recipe.source.provenance.is_private
-        seen = [observed(report.failures, len(report.answered), bound, private=private)]
-    aim = dict(recipe.values).get("alpha")
-    needs = "To say anything" if aim is None else f"To promise α = {float(aim):g}"
+        observations = [observed(report.failures, len(report.answered), bound, private=private)]
+    target_error = dict(recipe.values).get("alpha")
+    goal = "To say anything" if target_error is None else f"To promise α = {float(target_error):g}"
     theorem_card(
         bound,
         report.guarantee,
         n=report.problem.n,
-        seen=seen,
-        needs=needs,
+        seen=observations,
+        needs=goal,
         mechanism=recipe.entry.references,
         covers="for each single release",
         opened=True,

@@ -22,30 +22,30 @@ RERUN_PAGE = SessionKey("play_whole", False)
 """A control of a part has changed what stands outside of it."""
 
 
-def rerun_whole_page(do: Callable[Arguments, None]) -> Callable[Arguments, None]:
+def rerun_whole_page(callback: Callable[Arguments, None]) -> Callable[Arguments, None]:
     """A callback that changes controls outside of the part it is in: then the whole page runs."""
 
-    def then(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        do(*args, **kwargs)
+    def wrapped(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        callback(*args, **kwargs)
         RERUN_PAGE.value = True
 
-    return then
+    return wrapped
 
 
-def run_as_fragment(recipe: Recipe, draw: Callable[[], None]) -> None:
+def run_as_fragment(recipe: Recipe, draw_part: Callable[[], None]) -> None:
     """Draw a part of the page, which a control inside runs again without the rest."""
     RERUN_PAGE.pop()  # the whole page runs already
     if presenting() or not is_everybodys(recipe):  # on the stage its parts stand apart
-        draw()
+        draw_part()
         return
 
-    def part() -> None:
+    def fragment() -> None:
         if RERUN_PAGE.pop():
             st.rerun()
         try:
-            draw()
+            draw_part()
         except (DataError, ParameterError) as problem:
             st.error(str(problem))
         keep_link()
 
-    st.fragment(part)()
+    st.fragment(fragment)()

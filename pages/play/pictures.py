@@ -66,8 +66,8 @@ class EpsilonView:
 def build_epsilon_view(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> EpsilonView:
     """Everything at the ε of a report."""
     domain, n = dataset.domain, report.problem.n
-    most = {"most": MAX_FRAMES} if is_map(domain) else {}
-    frames = playable_releases(report.frames, n=n, clean=view.clean, **most)
+    options = {"limit": MAX_FRAMES} if is_map(domain) else {}
+    frames = playable_releases(report.frames, n=n, clean=view.clean, **options)
     pictures = _maps(dataset, frames, view, n=n) if is_map(domain) else _bars(dataset, frames, view, n=n)
     band = error_band(report)
     height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _answer_pixels(view)) * is_map(domain)
@@ -90,8 +90,8 @@ def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
         domain=domain, n=n, truth=dataset.histogram, frames=frames, brush=is_number(domain), log=view.log
     )
     if view.query is not None and is_number(domain):
-        asked = Region(role="theory", x=edges(domain, view.query.cells[0]))
-        picture = dataclasses.replace(picture, marks=[*picture.marks, asked])
+        query_region = Region(role="theory", x=edges(domain, view.query.cells[0]))
+        picture = dataclasses.replace(picture, marks=[*picture.marks, query_region])
     if not is_number(domain):
         return {"data_chart": picture}
     return {
@@ -111,14 +111,14 @@ def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
     """Both maps in one scale of shades, and the rectangle that is asked about."""
     domain, truth = dataset.domain, dataset.histogram
     assert is_map(domain)
-    asked = None
-    true = true_map(domain=domain, truth=truth, most=darkest_count(domain, truth, frames))
+    rectangle = None
+    true = true_map(domain=domain, truth=truth, darkest=darkest_count(domain, truth, frames))
     if view.query is not None:
         across, up = view.query.cells
-        asked = (*across, *up)
+        rectangle = (*across, *up)
         outline = Outline(role="theory", x=edges(domain.columns[0], across), y=edges(domain.columns[1], up))
         true = dataclasses.replace(true, marks=[*true.marks, outline])
-    released = released_map(domain=domain, n=n, truth=truth, frames=frames, asked=asked)
+    released = released_map(domain=domain, n=n, truth=truth, frames=frames, outlined=rectangle)
     return {
         "true_map": dataclasses.replace(true, height=HEIGHT + LEGEND - _answer_pixels(view)),
         "released_map": dataclasses.replace(released, height=HEIGHT + LEGEND - _answer_pixels(view)),
@@ -132,25 +132,25 @@ def _answer_pixels(view: View) -> int:
 
 def headline(report: ErrorReport) -> str:
     """The page in one sentence: half of all releases err by more on their worst query."""
-    at = f"At ε = {exactly(report.guarantee.epsilon)}"
+    start = f"At ε = {exactly(report.guarantee.epsilon)}"
     if not len(report.answered):
-        return f"{at}, every release refuses to answer"
+        return f"{start}, every release refuses to answer"
     typical = float(np.median(report.answered))
-    off = f"{percent(typical)}: {rows(typical, report.problem.n)}"
-    return f"{at}, the worst {report.problem.queries.one} errs by about {off}"
+    error_words = f"{percent(typical)}: {rows(typical, report.problem.n)}"
+    return f"{start}, the worst {report.problem.queries.one} errs by about {error_words}"
 
 
 def _band_caption(report: ErrorReport) -> str:
     """How far the hardest query goes."""
     if not len(report.answered):
         return ""
-    most = percent_up(float(np.abs(report.band[[0, -1]]).max()))
-    return f"Hardest {report.problem.queries.one} shown: 90 in 100 releases within {most}."
+    reach = percent_up(float(np.abs(report.band[[0, -1]]).max()))
+    return f"Hardest {report.problem.queries.one} shown: 90 in 100 releases within {reach}."
 
 
 def _worst_caption(report: ErrorReport) -> str:
     """How often the promise was broken."""
     if not len(report.answered) or not report.bound.guaranteed:
         return "A dot: 2 in 100 releases."
-    many = f"{report.failures:,} of {len(report.answered):,}"
-    return f"A dot: 2 in 100 releases. {many} exceed the guaranteed error; {percent(report.bound.beta)} may."
+    exceeded = f"{report.failures:,} of {len(report.answered):,}"
+    return f"A dot: 2 in 100 releases. {exceeded} exceed the guaranteed error; {percent(report.bound.beta)} may."

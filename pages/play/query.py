@@ -46,10 +46,10 @@ class Query:
     @property
     def words(self) -> str:
         """The query in words; a category's name is what somebody typed."""
-        told = self.queries.describe(self.index)
+        description = self.queries.describe(self.index)
         domain = self.queries.domain
         labels = is_map(domain) and any(is_labels(side) for side in domain.columns)
-        return as_code(told) if labels or isinstance(self.queries, Cells) else told
+        return as_code(description) if labels or isinstance(self.queries, Cells) else description
 
 
 QUERY_DATA = SessionKey("asked_of", "")
@@ -58,28 +58,28 @@ QUERY_DATA = SessionKey("asked_of", "")
 
 def read_query(domain: Domain) -> Query | None:
     """The controls of a query, and what they ask; None where nothing is asked."""
-    about = extent(domain)
-    if QUERY_DATA.setdefault(about) != about:
+    data_key = extent(domain)
+    if QUERY_DATA.setdefault(data_key) != data_key:
         # What was asked of other data means nothing here.
-        nothing: dict[str, str | None] = {
+        empty: dict[str, str | None] = {
             **dict.fromkeys((*SIDES[0][1], *SIDES[1][1])),
             **dict.fromkeys(DATES.values(), ""),
         }
-        set_controls(nothing | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
-        QUERY_DATA.value = about
+        set_controls(empty | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
+        QUERY_DATA.value = data_key
     if is_number(domain):
         ends = _ends(domain, "x", name="")
         if ends is None:
             return None
-        across = Intervals(domain=domain)
-        return Query(queries=across, index=across.index(*ends), cells=(ends,))
+        intervals = Intervals(domain=domain)
+        return Query(queries=intervals, index=intervals.index(*ends), cells=(ends,))
     if is_map(domain):
         first = _ends(domain.columns[0], "x", name=domain.names[0])
         second = _ends(domain.columns[1], "y", name=domain.names[1])
         if first is None or second is None:
             return None
-        plane = Rectangles(domain=domain)
-        return Query(queries=plane, index=plane.index(first, second), cells=(first, second))
+        rectangles = Rectangles(domain=domain)
+        return Query(queries=rectangles, index=rectangles.index(first, second), cells=(first, second))
     return _cell(domain)
 
 
@@ -105,19 +105,21 @@ def _ends(line: Number | Labels, axis: str, *, name: str) -> tuple[int, int] | N
         return _label(line, f"Ask: {name}", key=LABELS[axis])
     keys = dict(SIDES)[axis]
     low, high = exactly(line.low), exactly(line.high)
-    told = f"{unit_of(line, 'values')} {low} to {high}"
+    range_words = f"{unit_of(line, 'values')} {low} to {high}"
     typed = [
         place.number_input(
             label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=end,
-            help=None if name and label != "to" else f"Ends of the range that is asked about, {told}.",
+            help=None if name and label != "to" else f"Ends of the range that is asked about, {range_words}.",
         )
         for place, label, key, end in zip(
             st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (low, high), strict=True
         )
     ]  # fmt: skip
-    known = sorted(end for end in typed if end is not None)
+    typed_ends = sorted(end for end in typed if end is not None)
     # A range's upper end is not in it, unless it is a single value.
-    if len(known) == len(typed) and (known[1] < line.low or known[0] > line.high or known[0] < known[1] == line.low):
+    if len(typed_ends) == len(typed) and (
+        typed_ends[1] < line.low or typed_ends[0] > line.high or typed_ends[0] < typed_ends[1] == line.low
+    ):
         st.error(f"No value lies there: they go from {low} to {high}.")
         return None
     return cells_between(line, *typed)
@@ -145,8 +147,8 @@ def cells_between(line: Number | Labels, start: float | None, stop: float | None
         return None
     inside = np.clip(np.array([min(start, stop), max(start, stop)], dtype=np.float64), line.low, line.high)
     # A label reaches from its number to the next.
-    found = np.minimum(np.floor(inside), line.ordered - 1) if is_labels(line) else line.encode(inside)
-    first, last = (int(cell) for cell in found)
+    cells = np.minimum(np.floor(inside), line.ordered - 1) if is_labels(line) else line.encode(inside)
+    first, last = (int(cell) for cell in cells)
     start, end = line.edges[last : last + 2]
     if last > first and abs(start - inside[1]) < 1e-6 * (end - start):
         last -= 1
@@ -201,38 +203,36 @@ def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: St
             else "Choose a bar to ask about it."
         )
         return
-    asked = np.array([query.index])
-    truth = float(query.queries.answer(dataset.histogram[None, :], asked)[0, 0])
+    index = np.array([query.index])
+    truth = float(query.queries.answer(dataset.histogram[None, :], index)[0, 0])
     release = recipe.mechanism().run(state, Preview(recipe.seed), trials=TRIALS)
     if not isinstance(release, DataRelease):
         return
-    error = np.abs(query.queries.answer(release.histogram()[~release.refused], asked)[:, 0] - truth)
+    error = np.abs(query.queries.answer(release.histogram()[~release.refused], index)[:, 0] - truth)
 
-    def most(share: float) -> float:
-        """What this share of the releases err by at most, in rows."""
+    def error_quantile(share: float) -> float:
         return float(np.quantile(error, share, method="higher"))
 
-    off = (
-        f"half of {len(error)} releases err by at most {math.ceil(most(0.5)):,} rows ({percent_up(most(0.5) / n)}), "
-        f"95% by at most {math.ceil(most(0.95)):,}"
+    error_words = (
+        f"the error of half of {len(error)} releases is at most {math.ceil(error_quantile(0.5)):,} rows "
+        f"({percent_up(error_quantile(0.5) / n)}), of 95% at most {math.ceil(error_quantile(0.95)):,}"
         if len(error)
         else f"all of {TRIALS} releases refused to answer"
     )
-    seen = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
+    warning = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
     st.markdown(
-        f"**{query.words}**: true {truth:,.0f} of {n:,} rows{_released_answers(query, frames)}; {off}. "
-        f":gray-badge[true] :blue-badge[simulated]{seen}"
+        f"**{query.words}**: true {truth:,.0f} of {n:,} rows{_released_answers(query, frames)}; {error_words}. "
+        f":gray-badge[true] :blue-badge[simulated]{warning}"
     )
 
 
 def _released_answers(query: Query, frames: Floats) -> str:
     """What the releases in the picture answer: which one is shown, only the browser knows."""
-    answered = frames[~np.isnan(frames).any(axis=1)]
-    if not len(answered):
+    answering = frames[~np.isnan(frames).any(axis=1)]
+    if not len(answering):
         return ""
-    answers = query.queries.answer(answered, np.array([query.index]))[:, 0]
+    answers = query.queries.answer(answering, np.array([query.index]))[:, 0]
     low, high = f"{answers.min():,.0f}", f"{answers.max():,.0f}"
-    reach = low if low == high else f"{low} to {high}"
-    return (
-        f", {f'the {len(answered)} releases in the picture say' if len(answered) > 1 else 'the release says'} {reach}"
-    )
+    range_words = low if low == high else f"{low} to {high}"
+    says = f"the {len(answering)} releases in the picture say" if len(answering) > 1 else "the release says"
+    return f", {says} {range_words}"

@@ -60,13 +60,13 @@ class SliderStops:
 
     def report(self, recipe: Recipe) -> ErrorReport | None:
         """That of the stop at which a recipe is, where it is there already and has as many releases."""
-        found: list[ErrorReport] = already(recipe, self.every) or []
-        stops = log_stops(recipe.entry.controls()["epsilon"]) if found else []
-        epsilon = dict(recipe.values)["epsilon"] if found else None
-        if epsilon not in stops or found[0].trials != recipe.trials:
+        stop_reports_kept: list[ErrorReport] = already(recipe, self.every) or []
+        stops = log_stops(recipe.entry.controls()["epsilon"]) if stop_reports_kept else []
+        epsilon = dict(recipe.values)["epsilon"] if stop_reports_kept else None
+        if epsilon not in stops or stop_reports_kept[0].trials != recipe.trials:
             return None
         st.empty()  # in the place of the progress, so that nothing below moves
-        return found[stops.index(float(epsilon))]
+        return stop_reports_kept[stops.index(float(epsilon))]
 
 
 def send_states(stops: SliderStops) -> None:
@@ -74,16 +74,16 @@ def send_states(stops: SliderStops) -> None:
 
     def send() -> None:
         if is_everybodys(stops.recipe) and not BROWSER_READY.value:
-            live_states(None, key=KEY, asks=partial(BROWSER_READY.set, True))
+            live_states(None, key=KEY, on_request=partial(BROWSER_READY.set, True))
             return
         recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
         dark = is_dark()  # of whoever asks, not of whoever does the last block
-        found = kept(recipe, stops.every, lambda: stop_reports(recipe, stops.dataset, stops.state), label="")
+        reports = kept(recipe, stops.every, lambda: stop_reports(recipe, stops.dataset, stops.state), label="")
         live_states(
             kept(
                 recipe,
                 f"{stops.every}|{view!r}|{dark}",
-                lambda: encode_stops(found, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
+                lambda: encode_stops(reports, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
                 label="",
             ),
             key=KEY,
@@ -101,29 +101,29 @@ def stop_reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[fl
     """A report for each stop, with the page's seed; yields the fraction done. None at all where that takes too long."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
     trials = releases_per_stop(recipe, dataset.domain.size)
-    before, each = recipe.mechanism().preview_seconds(state.problem)
-    if len(stops) * (before + trials * each) > BLOCK_SECONDS:
+    prepare_seconds, seconds_per_release = recipe.mechanism().preview_seconds(state.problem)
+    if len(stops) * (prepare_seconds + trials * seconds_per_release) > BLOCK_SECONDS:
         return []
-    values, found = dict(recipe.values), []
+    values, stop_reports_done = dict(recipe.values), []
     for place, stop in enumerate(stops):
         mechanism = dataclasses.replace(recipe, values=tuple({**values, "epsilon": stop}.items())).mechanism()
         work = measure(mechanism, dataset, state, Preview(recipe.seed), trials=trials, beta=recipe.beta)
-        found.append(finish(work))
+        stop_reports_done.append(finish(work))
         yield (place + 1) / len(stops)
-    return found
+    return stop_reports_done
 
 
 def encode_stops(
-    found: Sequence[ErrorReport], dataset: Dataset, view: View, *, beta: float, badge: str, dark: bool
+    reports: Sequence[ErrorReport], dataset: Dataset, view: View, *, beta: float, badge: str, dark: bool
 ) -> Generator[float, None, Any]:
     """Every stop's pictures; yields the fraction done. None where there are none, or they are too large to be sent."""
-    at = []
-    for place, report in enumerate(found):
-        at.append(build_epsilon_view(dataset, report, view, beta=beta))
-        yield (place + 1) / len(found)
-    if not at:
+    views = []
+    for place, report in enumerate(reports):
+        views.append(build_epsilon_view(dataset, report, view, beta=beta))
+        yield (place + 1) / len(reports)
+    if not views:
         return None
-    keys = at[0].pictures
-    texts = {"headline": [each.headline for each in at]}
-    texts |= {key: [each.captions[key] for each in at] for key in keys}
-    return encode_states({key: [each.pictures[key] for each in at] for key in keys}, texts, badge=badge, dark=dark)
+    keys = views[0].pictures
+    texts = {"headline": [each.headline for each in views]}
+    texts |= {key: [each.captions[key] for each in views] for key in keys}
+    return encode_states({key: [each.pictures[key] for each in views] for key in keys}, texts, badge=badge, dark=dark)

@@ -64,21 +64,21 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
     entries, _ = split_by_guarantee(problem)
     shared = shared_values(recipe)
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
-    of_all = f"{recipe.source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{recipe.beta}|{recipe.seed}"
-    key = f"needs|{of_all}|{target!r}"
-    cancel = st.empty()
-    cancel.button("Cancel", key="target_cancel", on_click=rerun_whole_page(_clear_target))
-    found = kept(
+    problem_text = f"{recipe.source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{recipe.beta}|{recipe.seed}"
+    key = f"needs|{problem_text}|{target!r}"
+    cancel_place = st.empty()
+    cancel_place.button("Cancel", key="target_cancel", on_click=rerun_whole_page(_clear_target))
+    ranked = kept(
         recipe,
         f"{key}|{shared!r}|{private_parameters(recipe)}",
         lambda: needs(entries, dataset, problem, target=target, beta=recipe.beta, values=values, seed=recipe.seed),
         label="Searching every mechanism's ε.",
     )
-    cancel.empty()
+    cancel_place.empty()
     delta = weakest_delta(entries, problem, values)
-    advised = advice.for_target(problem, found, epsilon=float(dict(recipe.values).get("epsilon", 1.0)))
+    advised = advice.for_target(problem, ranked, epsilon=float(dict(recipe.values).get("epsilon", 1.0)))
     picture = needed_epsilon(
-        found,
+        ranked,
         titles={
             entry.key: mark_suggested(entry.title)
             if entry.key == advised
@@ -92,21 +92,21 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         advised=advised,
     )
     draw(
-        picture, key="needed_chart", badge=badge, caption=ranking_caption(found, advised=advised),
+        picture, key="needed_chart", badge=badge, caption=ranking_caption(ranked, advised=advised),
         download=not dataset.provenance.is_private, on_pick=rerun_whole_page(choose_point),
     )  # fmt: skip
     return {"needed_chart": picture}
 
 
-def ranking_caption(found: Sequence[Need], *, advised: str) -> str:
+def ranking_caption(ranked: Sequence[Need], *, advised: str) -> str:
     """The caption of a ranking: the least ε, what a click does, and who has no line of the picture."""
-    able = sum(math.isfinite(need.least) for need in found)
-    told = f"Least: ε = {exactly(found[0].least)}, rounded up. " if able else ""
-    told += "Click a dot to go to its mechanism and ε. Suggested stands first: public numbers chose it."
-    unable = [need for need in found if math.isinf(need.least)]
-    drawn = able + sum(need.key == advised for need in unable)
-    if beyond := max(0, drawn - MAX_LINES):
-        told += f" {beyond} more reach it."
-    if without := sum(need.key != advised for need in unable):
-        told += f" {without} more do not reach it."
-    return told
+    reaching = sum(math.isfinite(need.least) for need in ranked)
+    caption = f"Least: ε = {exactly(ranked[0].least)}, rounded up. " if reaching else ""
+    caption += "Click a dot to go to its mechanism and ε. Suggested stands first: public numbers chose it."
+    not_reaching = [need for need in ranked if math.isinf(need.least)]
+    line_count = reaching + sum(need.key == advised for need in not_reaching)
+    if hidden_reaching := max(0, line_count - MAX_LINES):
+        caption += f" {hidden_reaching} more reach it."
+    if hidden_not_reaching := sum(need.key != advised for need in not_reaching):
+        caption += f" {hidden_not_reaching} more do not reach it."
+    return caption

@@ -43,27 +43,27 @@ STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8
 
 def show_play() -> None:
     """Read the controls, then show what they do."""
-    beside = place_of_rail()
+    controls_place = place_of_rail()
     st.html(f"<style>{STYLE}</style>")
-    with beside:
+    with controls_place:
         recipe = read_recipe()
-        more, doors = st.container(), st.container()
+        settings_place, links_place = st.container(), st.container()
     if recipe is None:
         return
     source = recipe.source
     if not may_show(source):
         head, recipe = _bar(recipe)
-        data_independent_summary(recipe, head=head, more=more)
+        data_independent_summary(recipe, head=head, settings=settings_place)
         return
     dataset = made(recipe, f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
-    with more:
+    with settings_place:
         view = _view(dataset)
         target = ask_target(problem.n)
     key = f"{source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
     state = made(recipe, f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
     stops = SliderStops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
-    run_as_fragment(recipe, lambda: _at_epsilon(stops, target, doors))
+    run_as_fragment(recipe, lambda: _at_epsilon(stops, target, links_place))
     send_states(stops)
 
 
@@ -77,7 +77,7 @@ def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
     return head, recipe
 
 
-def _at_epsilon(stops: SliderStops, target: float | None, doors: DeltaGenerator) -> None:
+def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGenerator) -> None:
     """The part of the page that a move of ε changes."""
     head, recipe = _bar(stops.recipe)
     source, dataset = recipe.source, stops.dataset
@@ -93,14 +93,14 @@ def _at_epsilon(stops: SliderStops, target: float | None, doors: DeltaGenerator)
             f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
             f"{MAX_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
         )
-    now = part(
+    epsilon_view = part(
         recipe,
         f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}",
         lambda: build_epsilon_view(dataset, report, stops.view, beta=recipe.beta),
     )
     with head:
-        live_line(now.headline, key="headline")
-    _pictures(recipe, stops, report, now, target, doors=doors)
+        live_line(epsilon_view.headline, key="headline")
+    _pictures(recipe, stops, report, epsilon_view, target, links_place=links_place)
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)
 
@@ -129,47 +129,50 @@ def _pictures(
     recipe: Recipe,
     stops: SliderStops,
     report: ErrorReport,
-    now: EpsilonView,
+    epsilon_view: EpsilonView,
     target: float | None,
     *,
-    doors: DeltaGenerator,
+    links_place: DeltaGenerator,
 ) -> None:
     """The data and the errors above, then the query's answer and what opens on demand, then promise and trade-off."""
     dataset, view, badge = stops.dataset, stops.view, stops.badge
     download = not dataset.provenance.is_private
-    upper = [key for key in now.pictures if key != "worst_chart"]
+    upper = [key for key in epsilon_view.pictures if key != "worst_chart"]
 
-    def place(key: str) -> None:
+    def draw_picture(key: str) -> None:
         draw(
-            now.pictures[key], key=key, badge=badge, caption=now.captions[key], download=download,
-            on_brush=rerun_whole_page(brush_callback(dataset.domain)) if now.pictures[key].brush else None,
-            kept=now.drawn,
+            epsilon_view.pictures[key], key=key, badge=badge, caption=epsilon_view.captions[key], download=download,
+            on_brush=rerun_whole_page(brush_callback(dataset.domain)) if epsilon_view.pictures[key].brush else None,
+            cache=epsilon_view.drawn,
         )  # fmt: skip
 
     with st.container(key="upper"):
         columns = st.columns(len(upper))
     for column, key in zip(columns, upper, strict=True):
         with column:
-            place(key)
+            draw_picture(key)
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
     with middle.container(width="stretch"):
-        show_answer(view.query, recipe, dataset, stops.state, now.frames, n=report.problem.n)
+        show_answer(view.query, recipe, dataset, stops.state, epsilon_view.frames, n=report.problem.n)
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
-    with doors.container(horizontal=True):  # the row above has no room for more
-        told = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
-        st.page_link("learn/page.py", label="Audit this", query_params=told)
+    with links_place.container(horizontal=True):  # the row above has no room for more
+        audit_query = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
+        st.page_link("learn/page.py", label="Audit this", query_params=audit_query)
         st.page_link("release/page.py", label="Release it")
     left, right = st.columns([3, 5])
     with left:
-        place("worst_chart")
+        draw_picture("worst_chart")
     with right:
         if target is None:
-            compared = draw_tradeoff(recipe, dataset, report, badge=badge)
+            comparison_pictures = draw_tradeoff(recipe, dataset, report, badge=badge)
         else:
-            compared = draw_needed(recipe, dataset, target, badge=badge)
+            comparison_pictures = draw_needed(recipe, dataset, target, badge=badge)
     with middle:
         detail_popovers(
-            dataclasses.replace(recipe, trials=report.trials), stops.state, report, {**now.pictures, **compared}
+            dataclasses.replace(recipe, trials=report.trials),
+            stops.state,
+            report,
+            {**epsilon_view.pictures, **comparison_pictures},
         )

@@ -23,19 +23,19 @@ COUNT = Parameter(label="number of queries", low=2, high=200, integer=True)
 
 def ask_weights(domain: Domain) -> LinearQueries | None:
     """The class asked for on this domain; None after a sentence about what is missing or wrong."""
-    kinds = {key: name.capitalize() for key, (name, _) in GENERATED.items()} | {OWN: "My own matrix"}
+    options = {key: name.capitalize() for key, (name, _) in GENERATED.items()} | {OWN: "My own matrix"}
     kind = choice(
-        "Weights", kinds, key="weights", default="bumps",
+        "Weights", options, key="weights", default="bumps",
         help_text="Every cell gets a weight from 0 to 1, and a query adds up the weights of its rows.",
     )  # fmt: skip
     if kind == OWN:
         return _own(domain)
     check_link("weight_queries", parameter=COUNT, default=50)
-    most = min(int(COUNT.high), MAX_WEIGHTS // domain.ordered)
+    max_count = min(int(COUNT.high), MAX_WEIGHTS // domain.ordered)
     count = st.slider(
         "Number of queries", int(COUNT.low), int(COUNT.high), 50, key=in_link("weight_queries"), bind="query-params"
     )
-    return generated(kind, queries=min(int(count), most), domain=domain, seed=1)
+    return generated(kind, queries=min(int(count), max_count), domain=domain, seed=1)
 
 
 def draw_weights(queries: LinearQueries, *, download: bool) -> None:
@@ -65,7 +65,7 @@ def _own(domain: Domain) -> LinearQueries | None:
     content = file.getvalue()
     digest = hashlib.sha256(content).hexdigest()[:8]
 
-    def made() -> LinearQueries | str:
+    def build() -> LinearQueries | str:
         try:
             matrix = read_class(content, most_questions=MAX_WEIGHTS, most_points=domain.ordered, most_bytes=MAX_BYTES)
             between = next((sign for sign in ",;" if sign.encode() in content), None)  # else tabs or blanks
@@ -75,8 +75,8 @@ def _own(domain: Domain) -> LinearQueries | None:
         except DataError as problem:
             return str(problem)
 
-    found = remembered(f"weights|{digest}|{domain!r}", made)
-    if isinstance(found, str):
-        st.error(found)
+    weights = remembered(f"weights|{digest}|{domain!r}", build)
+    if isinstance(weights, str):
+        st.error(weights)
         return None
-    return found
+    return weights

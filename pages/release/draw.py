@@ -76,7 +76,7 @@ def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, 
     )  # fmt: skip
 
 
-def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, lent: bool) -> None:
+def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, from_shared_rows: bool) -> None:
     """A callback: have it drawn, for whom the button was shown to. Pressed twice, it is one draw.
 
     Args:
@@ -85,11 +85,11 @@ def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: 
         request: what is to be drawn.
         table: its rows.
         by: who was shown the button.
-        lent: whether the rows were open to analysts then.
+        from_shared_rows: whether the rows were open to analysts then.
     """
-    gone = lent and not admitted() and shared_rows(dataset_id) is not table
-    if by.role is None or actor() != by or gone:
-        PROBLEM.value = CLOSED if gone else ANOTHER
+    no_longer_shared = from_shared_rows and not admitted() and shared_rows(dataset_id) is not table
+    if by.role is None or actor() != by or no_longer_shared:
+        PROBLEM.value = CLOSED if no_longer_shared else ANOTHER
         return
     future = submit(ledger, dataset_id, request, table, by)
     keep_rows_until(future, table)
@@ -98,19 +98,19 @@ def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: 
 
 def current_drawing() -> Drawing | None:
     """What this session is waiting for; a draw that is over says once what came of it."""
-    held = CURRENT_DRAWING.value
-    if held is None or not held.future.done():
-        return held
-    outcome = held.future.result()
-    LAST.value = (held.request.digest, outcome_sentence(outcome))
+    current = CURRENT_DRAWING.value
+    if current is None or not current.future.done():
+        return current
+    outcome = current.future.result()
+    LAST.value = (current.request.digest, outcome_sentence(outcome))
     CURRENT_DRAWING.pop()
     return None
 
 
 def last_message(request: Request) -> str:
     """What the last draw of this session came to, if it was of this request."""
-    last = LAST.value
-    return last[1] if last[0] == request.digest else ""
+    last_outcome = LAST.value
+    return last_outcome[1] if last_outcome[0] == request.digest else ""
 
 
 def outcome_sentence(outcome: Outcome) -> str:
@@ -131,12 +131,12 @@ def waiting(future: Future[Outcome]) -> None:
 def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
     """Another process draws: look now and then whether it still does."""
     try:
-        over = account_if_idle(ledger, dataset_id) is not None
+        is_idle = account_if_idle(ledger, dataset_id) is not None
     except LedgerError as problem:  # the page does not see it: a fragment runs alone
         st.error(str(problem))
         return
     st.info(TAKEN)
-    if over:
+    if is_idle:
         st.rerun()
 
 

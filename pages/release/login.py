@@ -23,19 +23,19 @@ def login_page() -> None:
     """A button to log in; then everything that was published."""
     if not person():
         st.info(LOG_IN)
-        able = all(importlib.util.find_spec(name) for name in ("authlib", "httpx"))
-        st.button("Log in", type="primary", on_click=st.login, key="release_login", disabled=not able)
-        if not able:
+        has_packages = all(importlib.util.find_spec(name) for name in ("authlib", "httpx"))
+        st.button("Log in", type="primary", on_click=st.login, key="release_login", disabled=not has_packages)
+        if not has_packages:
             st.error(NO_AUTHLIB)
         return
     account_bar()
     show_published(ledger())
 
 
-def show_published(found: Ledger | None) -> None:
+def show_published(store: Ledger | None) -> None:
     """Everything that was published, and to analysts what is spent."""
-    accounts = [account_in(found, each) for each in found.dataset_ids()] if found else []
-    if found is None or not sum(_show_published_of(found, each, analyst=role() is not None) for each in accounts):
+    accounts = [account_in(store, each) for each in store.dataset_ids()] if store else []
+    if store is None or not sum(_show_published_of(store, each, analyst=role() is not None) for each in accounts):
         st.info(NOTHING)
 
 
@@ -52,9 +52,9 @@ def _log_out() -> None:
     st.logout()
 
 
-def _show_published_of(found: Ledger, account: Account, *, analyst: bool) -> int:
+def _show_published_of(store: Ledger, account: Account, *, analyst: bool) -> int:
     """What is published of a data set; returns how many releases that is."""
-    releases = [each for each in found.stored(account.dataset_id) if each.published] if not account.wrong else []
+    releases = [each for each in store.stored(account.dataset_id) if each.published] if not account.wrong else []
     if not (releases or analyst):
         return 0
     st.header(escaped(account.registration.name))
@@ -65,5 +65,5 @@ def _show_published_of(found: Ledger, account: Account, *, analyst: bool) -> int
     for stored in reversed(releases):
         st.markdown(f"**{stored_sentence(stored)}** {day_of(stored)}.")
         if st.toggle("Show", key=f"release_guest-{account.dataset_id[:8]}-{stored.entry}"):
-            show_result(found, account.dataset_id, stored, place="guest-")
+            show_result(store, account.dataset_id, stored, place="guest-")
     return len(releases)

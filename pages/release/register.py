@@ -54,37 +54,40 @@ def _start() -> None:
 def register(ledger: Ledger, source: Source) -> None:
     """State 2."""
     st.header(f"The ledger does not hold {escaped(source.origin.provenance.title)} yet")
-    about = _key_suffix(source)
+    key_suffix = _key_suffix(source)
     left, right = st.columns(2)
     with left:
         # A private file may be named after somebody, and this name is published.
-        usual = PRIVATE_NAME if source.provenance.is_private else source.origin.provenance.title[:200]
-        name = st.text_input("Name in certificates", usual, key=f"release_name-{about}")
+        default_name = PRIVATE_NAME if source.provenance.is_private else source.origin.provenance.title[:200]
+        name = st.text_input("Name in certificates", default_name, key=f"release_name-{key_suffix}")
         unit, cap, person = _unit(source)
         st.markdown(f"Protected: **{unit}**")
-        neighbours = _relation(source, person, about)
+        neighbours = _relation(source, person, key_suffix)
         say_neighbours(neighbours, cap if person else 0)
     with right:
-        n = _rows(source, neighbours, person, about)
+        n = _rows(source, neighbours, person, key_suffix)
         epsilon = st.number_input(
-            "Budget ε", 0.001, 1000.0, USUAL_EPSILON, step=None, format="%g", key=f"release_budget-{about}",
+            "Budget ε", 0.001, 1000.0, USUAL_EPSILON, step=None, format="%g", key=f"release_budget-{key_suffix}",
             help="The most that releases of these data may cost together. The command `ledger budget` sets another, "
             "with a reason.",
         )  # fmt: skip
         delta = st.number_input(
-            "Budget δ", 0.0, 0.1, 1e-6, step=None, format="%g", key=f"release_delta-{about}",
+            "Budget δ", 0.0, 0.1, 1e-6, step=None, format="%g", key=f"release_delta-{key_suffix}",
             help="0 where only mechanisms that promise ε alone may be used.",
         )  # fmt: skip
-    same = _same_people(ledger, about)
+    existing_id = _same_people(ledger, key_suffix)
     st.caption(FIXED)
     if st.button(
-        "Register", type="primary", key="ledger_register", disabled=same is None or not is_visible(name) or n is None
+        "Register",
+        type="primary",
+        key="ledger_register",
+        disabled=existing_id is None or not is_visible(name) or n is None,
     ):
         try:
             tell_of_unheard(source)
-            if same:
-                with ledger.turn(same, patience=PATIENT):  # whoever draws has it, and may for long
-                    ledger.add_version(same, watched_rows(source), actor())
+            if existing_id:
+                with ledger.turn(existing_id, patience=PATIENT):  # whoever draws has it, and may for long
+                    ledger.add_version(existing_id, watched_rows(source), actor())
             elif n is not None:
                 ledger.register(
                     Registration(
@@ -101,9 +104,9 @@ def register(ledger: Ledger, source: Source) -> None:
 
 def _key_suffix(source: Source) -> str:
     """What the keys of these controls end with: other data, other controls. Nothing of a file is in it."""
-    held = session_file()
+    file = session_file()
     if isinstance(source.origin, Uploaded):
-        return f"file-{held.turn if held else 0}"
+        return f"file-{file.turn if file else 0}"
     return "generated" if isinstance(source.origin, Generated) else source.origin.key.replace(":", "-")
 
 
@@ -115,21 +118,21 @@ def _unit(source: Source) -> tuple[str, int, str]:
     return "a row", 1, ""
 
 
-def _relation(source: Source, person: str, about: str) -> Neighbours:
+def _relation(source: Source, person: str, key_suffix: str) -> Neighbours:
     """Which data sets are neighbours; persons come and go."""
     if person:
         return Neighbours.ADD_REMOVE_ONE
-    private = source.provenance.is_private and not is_public(source, Neighbours.REPLACE_ONE)
-    usual = Neighbours.ADD_REMOVE_ONE if private else relation()
+    count_is_private = source.provenance.is_private and not is_public(source, Neighbours.REPLACE_ONE)
+    default = Neighbours.ADD_REMOVE_ONE if count_is_private else relation()
     return Neighbours(
         st.radio(
-            "Neighbours", [str(each) for each in Neighbours], list(Neighbours).index(usual),
-            key=f"release_relation-{about}", format_func=lambda each: Neighbours(each).words, horizontal=True,
+            "Neighbours", [str(each) for each in Neighbours], list(Neighbours).index(default),
+            key=f"release_relation-{key_suffix}", format_func=lambda each: Neighbours(each).words, horizontal=True,
         )
     )  # fmt: skip
 
 
-def _rows(source: Source, neighbours: Neighbours, person: str, about: str) -> int | None:
+def _rows(source: Source, neighbours: Neighbours, person: str, key_suffix: str) -> int | None:
     """The public n; None where there is none."""
     private = source.provenance.is_private
     if neighbours is Neighbours.REPLACE_ONE:
@@ -139,27 +142,27 @@ def _rows(source: Source, neighbours: Neighbours, person: str, about: str) -> in
         rows = rows_of(source).row_count
         st.markdown(f"n = **{rows:,}**, which is public")
         return rows
-    usual = (NAMED.value or USUAL_ROWS) if private or person else rows_of(source).row_count
+    default = (NAMED.value or USUAL_ROWS) if private or person else rows_of(source).row_count
     return int(
         st.number_input(
-            "Public n", 1, 10**9, usual, key=f"release_n-{about}",
+            "Public n", 1, 10**9, default, key=f"release_n-{key_suffix}",
             help="The number of rows is itself private: errors are shares of a round number that you name.",
         )
     )  # fmt: skip
 
 
-def _same_people(ledger: Ledger, about: str) -> str | None:
+def _same_people(ledger: Ledger, key_suffix: str) -> str | None:
     """The data set whose people these are, empty where they are others; None as long as nobody has said."""
-    held = {each: account_in(ledger, each) for each in ledger.dataset_ids()}
-    if not held:
+    accounts = {each: account_in(ledger, each) for each in ledger.dataset_ids()}
+    if not accounts:
         return ""
     titles = {
         key: f"The same as in “{escaped(each.registration.name)}” ({spent_words(each.spent)} is spent)"
-        for key, each in held.items()
+        for key, each in accounts.items()
     }
-    options = ["", *held]
+    options = ["", *accounts]
     chosen = st.radio(
-        "Are these the same people as in data that the ledger holds?", options, None, key=f"release_same-{about}",
+        "Are these the same people as in data that the ledger holds?", options, None, key=f"release_same-{key_suffix}",
         format_func=lambda key: titles.get(key, NEW_PEOPLE),
         help="A row edited, a year added: the same people share one budget, or it would protect nobody.",
     )  # fmt: skip

@@ -51,36 +51,43 @@ class DrawState:
 
 def page_query() -> OnPage | None:
     """What Tables, One number or Conversation shows, if that is what is to be released; None for what Play shows."""
-    found = on_page()
-    if found is None:
+    page = on_page()
+    if page is None:
         return None
-    last, there = str(SHOWN_LAST.value), f"What {found.place} shows"
-    options = [there, "What Play or Plan shows"]
-    chosen = st.radio("Release", options, int(last != "elsewhere"), key=f"release_place-{found.place}-{last}")
-    return found if chosen == there else None
+    last_shown, page_option = str(SHOWN_LAST.value), f"What {page.place} shows"
+    options = [page_option, "What Play or Plan shows"]
+    chosen = st.radio(
+        "Release", options, int(last_shown != "elsewhere"), key=f"release_place-{page.place}-{last_shown}"
+    )
+    return page if chosen == page_option else None
 
 
-def request_of(source: Source, registration: Registration, found: OnPage | None = None) -> Request:
+def request_of(source: Source, registration: Registration, page: OnPage | None = None) -> Request:
     """The request, with its ε as a control: of a page, or the plan of these data, or what Play shows.
 
     Args:
         source: the rows.
         registration: what is fixed for them.
-        found: what another page shows of them.
+        page: what another page shows of them.
     """
-    if found is not None:
-        return _request(source, registration, found.queries, found.entry, dict(found.values))
+    if page is not None:
+        return _request(source, registration, page.queries, page.entry, dict(page.values))
     plan = _plan_of(source)
     if plan is not None:
-        many = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
-        last = str(SHOWN_LAST.value)
-        what = st.radio("What", [many, "What Play shows"], int(last == "play"), key=f"release_what-{last}")
-        if what == many:
+        plan_option = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
+        last_shown = str(SHOWN_LAST.value)
+        chosen = st.radio(
+            "What", [plan_option, "What Play shows"], int(last_shown == "play"), key=f"release_what-{last_shown}"
+        )
+        if chosen == plan_option:
             # A row's unit, relation and n are those of the registration, whatever is planned for.
-            joint = replace(plan, n=registration.public_n, neighbours=registration.neighbours).request()
-            filled = columns_from_rows(source)
-            read = [replace(part, bounds_from_data=not filled.isdisjoint(part.reading.columns)) for part in joint.parts]
-            return replace(joint, parts=tuple(read))
+            plan_request = replace(plan, n=registration.public_n, neighbours=registration.neighbours).request()
+            filled_columns = columns_from_rows(source)
+            parts = [
+                replace(part, bounds_from_data=not filled_columns.isdisjoint(part.reading.columns))
+                for part in plan_request.parts
+            ]
+            return replace(plan_request, parts=tuple(parts))
     return _request(source, registration, *_play_query(source))
 
 
@@ -111,14 +118,14 @@ def _request(
 
 def columns_from_rows(source: Source) -> set[str]:
     """Columns of a file whose bounds, labels or kind were read off its rows, whatever the file is called."""
-    held = session_file()
-    return filled_columns(held) if held and isinstance(source.origin, Uploaded) else set()
+    file = session_file()
+    return filled_columns(file) if file and isinstance(source.origin, Uploaded) else set()
 
 
 def cap_mismatch(source: Source, registration: Registration) -> str:
     """Why rows declared so are not those that are registered; empty if they are, or if single rows are declared."""
-    now, then = source.reading, (registration.person_column, registration.rows_a_person)
-    if not isinstance(now, Capped) or (now.person, now.rows) == then:
+    reading, registered = source.reading, (registration.person_column, registration.rows_a_person)
+    if not isinstance(reading, Capped) or (reading.person, reading.rows) == registered:
         return ""
     return "Who is protected is declared on Data otherwise than these rows are registered: declare it as registered."
 
@@ -130,9 +137,9 @@ def _plan_of(source: Source) -> Plan | None:
     if plan is None or isinstance(origin, Generated):
         return None
     key = origin.sample_key if isinstance(origin, Bundled) else OWN_FILE
-    named = {name for question in plan.questions for name in question.columns}
-    fits = table == key or (table not in {each.key for each in SAMPLES} | {OWN_FILE})
-    if not fits or not named <= set(rows_of(source).columns):
+    used_columns = {name for question in plan.questions for name in question.columns}
+    is_about_table = table == key or (table not in {each.key for each in SAMPLES} | {OWN_FILE})
+    if not is_about_table or not used_columns <= set(rows_of(source).columns):
         return None
     if table == key or plan.file_format == USUAL:
         return replace(plan, file_format=format_of(origin))
@@ -144,35 +151,37 @@ def _play_query(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     recipe = shown()
     if recipe is not None and recipe.source.reading == source.reading:
         return recipe.asked(1).queries, recipe.entry, dict(recipe.values)
-    kinds = {kind.key: kind for kind in classes_for(source.domain)}
-    queries = kinds.get(OPENING.queries, next(iter(kinds.values())))(domain=source.domain)
+    classes = {kind.key: kind for kind in classes_for(source.domain)}
+    queries = classes.get(OPENING.queries, next(iter(classes.values())))(domain=source.domain)
     entries = {entry.key: entry for entry in serving(queries)}
     entry = entries.get(OPENING.entry_key, next(iter(entries.values())))
     return queries, entry, dict(OPENING.values) if "epsilon" in entry.controls() else {}
 
 
-def current_draw(ledger: Ledger, dataset_id: str, first: Request, dead: set[str]) -> DrawState:
+def current_draw(ledger: Ledger, dataset_id: str, first_request: Request, interrupted: set[str]) -> DrawState:
     """The draw of a request that is in question: the last that was made, or the next if somebody wants another.
 
     Args:
         ledger: that holds the data set.
         dataset_id: of the data.
-        first: the request, at its first draw.
-        dead: digests of requests whose draw died and is not booked yet.
+        first_request: the request, at its first draw.
+        interrupted: digests of requests whose draw died and is not booked yet.
     """
-    wanted = AGAIN.value
-    found = DrawState(request=first, outcome=None)
+    wanted_draw = AGAIN.value
+    state = DrawState(request=first_request, outcome=None)
     while True:
-        outcome = ledger.find(dataset_id, found.request.digest)
-        if outcome is None and found.request.digest in dead:
+        outcome = ledger.find(dataset_id, state.request.digest)
+        if outcome is None and state.request.digest in interrupted:
             outcome = Failed(sentence=DIED)
-        found = replace(found, outcome=outcome)
-        more = wanted == (first.digest, found.request.draw + 1) or ledger.find(dataset_id, found.next.digest)
-        if outcome is None or not more:
-            return found
-        found = replace(found, request=found.next, outcome=None)
+        state = replace(state, outcome=outcome)
+        has_next = wanted_draw == (first_request.digest, state.request.draw + 1) or ledger.find(
+            dataset_id, state.next.digest
+        )
+        if outcome is None or not has_next:
+            return state
+        state = replace(state, request=state.next, outcome=None)
 
 
-def request_another(first: Request, draw: int) -> None:
+def request_another(first_request: Request, draw: int) -> None:
     """A callback: the next draw of a request is wanted."""
-    AGAIN.value = (first.digest, draw)
+    AGAIN.value = (first_request.digest, draw)

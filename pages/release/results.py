@@ -45,22 +45,22 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
     if not (stored.published or admitted()):
         st.caption(NOT_YET)
         return
-    about = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have one number
+    key_suffix = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have one number
     with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
             st.download_button(
                 "Download the release (zip)", lambda: zipped(downloads_of(stored)), on_click="ignore",
-                file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{about}",
+                file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{key_suffix}",
             )  # fmt: skip
         else:
             st.button(
-                "Publish, free", type="primary", key=f"release_publish-{about}",
+                "Publish, free", type="primary", key=f"release_publish-{key_suffix}",
                 on_click=publish, args=(ledger, dataset_id, stored.entry),
             )  # fmt: skip
             st.caption("It may then be given to others. There is no way back.")
             # Until then no table of it offers itself as a file.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
-    for name in _choose_file(stored, about):
+    for name in _choose_file(stored, key_suffix):
         # A label may be NA: an empty cell alone is the missing one.
         frame = pd.read_csv(io.BytesIO(stored.files[name]), keep_default_na=False, na_values=[""])
         if "refused" in frame and frame["refused"].any():
@@ -72,14 +72,14 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
             st.caption(f"{name}, {badge}.")
             st.dataframe(frame.drop(columns="refused", errors="ignore").head(MAX_ROWS), height=240, hide_index=True)
         else:
-            draw_with_table(picture, key=f"release_counts-{about}", badge=badge, title=f"counts of {name}")
+            draw_with_table(picture, key=f"release_counts-{key_suffix}", badge=badge, title=f"counts of {name}")
 
 
-def _choose_file(stored: Stored, about: str) -> list[str]:
+def _choose_file(stored: Stored, key_suffix: str) -> list[str]:
     """The file that is shown: the only one, or the one that is chosen."""
     names = list(stored.files)
     if len(names) > 1:
-        names = [str(st.selectbox("Released file", names, key=f"release_file-{about}"))]
+        names = [str(st.selectbox("Released file", names, key=f"release_file-{key_suffix}"))]
     return names
 
 
@@ -94,11 +94,11 @@ def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
 
 def other_releases(ledger: Ledger, dataset_id: str, shown: int) -> None:
     """Every other release of these data, folded."""
-    found = [each for each in ledger.stored(dataset_id) if each.entry != shown]
-    if not found:
+    others = [each for each in ledger.stored(dataset_id) if each.entry != shown]
+    if not others:
         return
-    with st.expander(f"Other releases of these data: {len(found)}"):
-        for stored in reversed(found):
+    with st.expander(f"Other releases of these data: {len(others)}"):
+        for stored in reversed(others):
             titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in stored.body["parts"]))
             st.markdown(f"**{stored_sentence(stored)}** {titles}, {day_of(stored)}.")
             if st.toggle("Show", key=f"release_show-{stored.entry}"):

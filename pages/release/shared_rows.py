@@ -45,16 +45,16 @@ _shared: WeakValueDictionary[str, SharedRows] = WeakValueDictionary()
 
 def shared_rows(dataset_id: str) -> Table | None:
     """The rows of a data set, where its steward has opened them, still has them, and is still a steward."""
-    found = _shared.get(dataset_id)
-    still = found is not None and not found.table.closed and role_of(found.by) is Role.STEWARD
-    return found.table if found is not None and still else None
+    shared = _shared.get(dataset_id)
+    is_shared = shared is not None and not shared.table.closed and role_of(shared.by) is Role.STEWARD
+    return shared.table if shared is not None and is_shared else None
 
 
 def sharing_button(registration: Registration, table: Table) -> None:
     """The steward's button: open these rows to analysts, or no longer."""
-    dataset_id, most = registration.dataset_id, most_rows(registration)
-    if table.row_count > most and not table.kept_as:
-        st.caption(TOO_MANY.format(most=most))
+    dataset_id, max_rows = registration.dataset_id, most_rows(registration)
+    if table.row_count > max_rows and not table.kept_as:
+        st.caption(TOO_MANY.format(most=max_rows))
         return
     if shared_rows(dataset_id) is table:
         st.button("Close these rows to analysts", key="release_unlend", on_click=withdraw, type="tertiary")
@@ -71,28 +71,28 @@ def _share(dataset_id: str, table: Table) -> None:
     except LedgerError as problem:
         PROBLEM.value = str(problem)
         return
-    made = SharedRows(table=table, session_id=session_id(), by=person())
-    SHARED.setdefault({})[dataset_id] = _shared[dataset_id] = made
+    shared = SharedRows(table=table, session_id=session_id(), by=person())
+    SHARED.setdefault({})[dataset_id] = _shared[dataset_id] = shared
 
 
 def withdraw() -> None:
     """A callback: whatever this session opened is closed to analysts."""
-    for dataset_id, made in SHARED.pop().items():
-        if _shared.get(dataset_id) is made:
+    for dataset_id, shared in SHARED.pop().items():
+        if _shared.get(dataset_id) is shared:
             del _shared[dataset_id]
 
 
 def withdraw_everywhere() -> None:
     """Whatever this person opened is closed to analysts, in whichever tab it was opened."""
     withdraw()
-    for dataset_id, made in list(_shared.items()):
-        if made.by == person():
+    for dataset_id, shared in list(_shared.items()):
+        if shared.by == person():
             del _shared[dataset_id]
 
 
 def keep_rows_until(draw: Future[Any], table: Table) -> None:
     """The session whose rows these are keeps them as long as they are drawn from, and so does the one that asked."""
     wait_for(draw)
-    for made in list(_shared.values()):
-        if made.table is table:
-            wait_for(draw, session_id=made.session_id)
+    for shared in list(_shared.values()):
+        if shared.table is table:
+            wait_for(draw, session_id=shared.session_id)

@@ -64,12 +64,12 @@ def show_release() -> None:
         return
     if has_login():
         account_bar()
-    held = current_drawing()
-    found = ledger()
-    if found is None and not admitted():
+    drawing = current_drawing()
+    store = ledger()
+    if store is None and not admitted():
         st.info(NO_LEDGER)
         return
-    if found is None:
+    if store is None:
         start_a_ledger()
         st.caption(f"Its place: `{_ledger_place()}`")
         return
@@ -80,16 +80,16 @@ def show_release() -> None:
         chip(source)
     source = untwinned(source)
     if not admitted():
-        _analysts(found, source, held, page)
+        _analysts(store, source, drawing, page)
         return
     account = compared(source)
     if halted(source):
         _stopped()
     elif account is None:
-        register(found, source)
+        register(store, source)
     else:
         tell_what_was_seen(account, source)
-        _registered(found, account, source, held, page)
+        _registered(store, account, source, drawing, page)
         if has_login() and isinstance(source.origin, Uploaded):
             sharing_button(account.registration, source.origin.table)
     st.caption(f"The ledger is in `{_ledger_place()}`.")
@@ -100,27 +100,27 @@ def _stopped() -> None:
     st.button("Go on", key="ledger_go_on", on_click=go_on)
 
 
-def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage | None) -> None:
+def _analysts(store: Ledger, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
     """An analyst releases from rows that a steward opened, or from public ones; nobody compares a file of theirs."""
-    open_to_all = {each: rows for each in found.dataset_ids() if (rows := shared_rows(each)) is not None}
-    public = None if isinstance(source.origin, Uploaded) else compared(source)
+    shared = {each: rows for each in store.dataset_ids() if (rows := shared_rows(each)) is not None}
+    public_account = None if isinstance(source.origin, Uploaded) else compared(source)
     if halted(source):
         _stopped()
-    options = [*open_to_all, *([public.dataset_id] if public else [])]
+    options = [*shared, *([public_account.dataset_id] if public_account else [])]
     if options:
-        names = {each: escaped(found.registration(each).name) for each in options}
+        names = {each: escaped(store.registration(each).name) for each in options}
         with st.sidebar:
             chosen = st.selectbox("Release from", options, format_func=names.__getitem__, key="release_from")
-        if chosen in open_to_all:
-            origin = Uploaded(table=open_to_all[chosen], private=True, digest=chosen)
+        if chosen in shared:
+            origin = Uploaded(table=shared[chosen], private=True, digest=chosen)
             source = replace(source, origin=origin)
-        _registered(found, account_in(found, chosen), source, held, page)
+        _registered(store, account_in(store, chosen), source, drawing, page)
     elif not halted(source):
         st.info(NONE_OPEN)
-    show_published(found)
+    show_published(store)
 
 
-def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None, page: OnPage | None) -> None:
+def _registered(store: Ledger, account: Account, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
     """States 3 to 8."""
     if account.wrong:
         st.error(account.wrong)
@@ -128,47 +128,47 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
     dataset_id = account.dataset_id
     st.header(f"Spent {spent_words(account.spent)}, left {account.spent.left.amount}")
     restored = restored_sentence(account.spent.copies_put_back)
-    told = (
+    sentences = (
         budget_sentence(account.spent.budget),
         restored,
         _registration_sentence(account),
         "" if source.provenance.is_private else PUBLIC,
     )
-    st.caption(" ".join(filter(None, told)))
-    fixed = account.registration
-    say_neighbours(fixed.neighbours, fixed.rows_a_person if fixed.person_column else 0)
+    st.caption(" ".join(filter(None, sentences)))
+    registration = account.registration
+    say_neighbours(registration.neighbours, registration.rows_a_person if registration.person_column else 0)
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
-        first = request_of(source, account.registration, page)
-    if held:
-        waiting(held.future)
+        first_request = request_of(source, account.registration, page)
+    if drawing:
+        waiting(drawing.future)
         return
-    here = busy(dataset_id)
-    if account.spent.begun and not here:
-        spent = account_if_idle(found, dataset_id)
+    is_busy = busy(dataset_id)
+    if account.spent.begun and not is_busy:
+        spent = account_if_idle(store, dataset_id)
         if spent is None:
-            waiting_for_another(found, dataset_id)
+            waiting_for_another(store, dataset_id)
             return
         account = replace(account, spent=spent)
         for attempt in spent.begun:
-            show_unfinished(found, dataset_id, attempt)
-    dead = {each.request_digest for each in account.spent.begun}
-    now = current_draw(found, dataset_id, first, set() if here else dead)
-    st.markdown(_request_words(now.request))
-    if draw := under_way(dataset_id, now.request):
-        waiting(draw)
+            show_unfinished(store, dataset_id, attempt)
+    interrupted = {each.request_digest for each in account.spent.begun}
+    state = current_draw(store, dataset_id, first_request, set() if is_busy else interrupted)
+    st.markdown(_request_words(state.request))
+    if future := under_way(dataset_id, state.request):
+        waiting(future)
         return
-    if here and now.outcome is None and now.request.digest in dead:  # it ended while this page was made
-        waiting_for_another(found, dataset_id)
+    if is_busy and state.outcome is None and state.request.digest in interrupted:  # it ended while this page was made
+        waiting_for_another(store, dataset_id)
         return
-    if now.outcome is None:
-        _choose_draw(found, account, source, first, now.request)
+    if state.outcome is None:
+        _choose_draw(store, account, source, first_request, state.request)
     else:
-        _show_outcome(found, account, now, first)
+        _show_outcome(store, account, state, first_request)
     if admitted():
-        other_releases(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
+        other_releases(store, dataset_id, state.outcome.entry if isinstance(state.outcome, Stored) else 0)
 
 
-def _choose_draw(found: Ledger, account: Account, source: Source, first: Request, request: Request) -> None:
+def _choose_draw(store: Ledger, account: Account, source: Source, first_request: Request, request: Request) -> None:
     """States 3 to 5: nothing is charged before the last button."""
     table = rows_of(source)
     sentence = (
@@ -183,41 +183,47 @@ def _choose_draw(found: Ledger, account: Account, source: Source, first: Request
         st.button("Charge and draw", disabled=True, key="release_charge_off")
         return
     offer_unfit_count(source, [part.reading for part in request.parts], key="release_fit")
-    if said := last_message(request):  # nothing was drawn: the ledger was busy, or cannot be written
-        st.warning(said)
-    rehearsal = show_rehearsal(first)
+    if message := last_message(request):  # nothing was drawn: the ledger was busy, or cannot be written
+        st.warning(message)
+    rehearsal = show_rehearsal(first_request)
     if rehearsal is None:
         return
     st.markdown(rehearsal.sentence)
-    several = len(first.parts) > 1
-    for part, error, told in zip(first.parts, rehearsal.errors, rehearsal.coverage, strict=True):
-        if sentence := " ".join([error] * several + [told] * bool(told)):
+    has_several = len(first_request.parts) > 1
+    for part, error, coverage in zip(first_request.parts, rehearsal.errors, rehearsal.coverage, strict=True):
+        if sentence := " ".join([error] * has_several + [coverage] * bool(coverage)):
             st.caption(f"{part.entry.title} of {escaped(part.reading.title)}: {sentence}")
     price = cost(request, account.registration)
-    confirm(found, account.dataset_id, request, table, price=price, left=account.spent.left - price)
+    confirm(store, account.dataset_id, request, table, price=price, left=account.spent.left - price)
 
 
-def _show_outcome(found: Ledger, account: Account, now: DrawState, first: Request) -> None:
+def _show_outcome(store: Ledger, account: Account, state: DrawState, first_request: Request) -> None:
     """States 7 and 8."""
-    outcome, price = now.outcome, cost(now.request, account.registration)
+    outcome, price = state.outcome, cost(state.request, account.registration)
     if isinstance(outcome, Stored):
-        if last_message(now.request):
+        if last_message(state.request):
             st.success(stored_sentence(outcome))
         else:
             st.success(f"Drawn on {day_of(outcome)} as entry {outcome.entry}; seeing it again is free.")
-        show_result(found, account.dataset_id, outcome)
-    elif isinstance(outcome, Failed) and now.request.digest not in {one.request_digest for one in account.spent.begun}:
+        show_result(store, account.dataset_id, outcome)
+    elif isinstance(outcome, Failed) and state.request.digest not in {
+        one.request_digest for one in account.spent.begun
+    }:
         st.error(outcome.sentence)  # of a draw that died and is not booked yet, it is said above
     st.button(
         f"Draw another, {price}", key="release_again_button", on_click=request_another,
-        args=(first, now.request.draw + 1), help="Another draw of the same is another charge.",
+        args=(first_request, state.request.draw + 1), help="Another draw of the same is another charge.",
     )  # fmt: skip
 
 
 def budget_sentence(budget: Price) -> str:
     """What the whole ledger promises of these data."""
-    told = budget.private.document
-    amount = f"({told['epsilon']}, {_power(told['delta'])})-private" if budget.delta else f"{told['epsilon']}-private"
+    amounts = budget.private.document
+    amount = (
+        f"({amounts['epsilon']}, {_power(amounts['delta'])})-private"
+        if budget.delta
+        else f"{amounts['epsilon']}-private"
+    )
     return f"Everything that this ledger holds of them is together {amount}."
 
 
@@ -231,20 +237,20 @@ def _power(text: str) -> str:
 
 def _registration_sentence(account: Account) -> str:
     """What the ledger calls the rows, and for how many they count."""
-    fixed, failures = account.registration, account.spent.machine_failures
-    counted = f" {failures} draw{'s' * (failures > 1)} died of the machine, says the steward." if failures else ""
-    return f"Registered as “{escaped(fixed.name)}”, n = {fixed.public_n:,}.{counted}"
+    registration, failures = account.registration, account.spent.machine_failures
+    failure_words = f" {failures} draw{'s' * (failures > 1)} died of the machine, says the steward." if failures else ""
+    return f"Registered as “{escaped(registration.name)}”, n = {registration.public_n:,}.{failure_words}"
 
 
 def _request_words(request: Request) -> str:
     """What is released, a line for each question."""
-    again = f", draw {request.draw}" if request.draw > 1 else ""
+    draw_words = f", draw {request.draw}" if request.draw > 1 else ""
     lines = [
         f"**{part.entry.title}** for {part.queries.title.partition(':')[0].lower()} of {escaped(part.reading.title)}"
         for part in request.parts
     ]
-    more = [f"and {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
-    return "  \n".join([*lines[:MAX_LINES], *more]) + again
+    rest = [f"and {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
+    return "  \n".join([*lines[:MAX_LINES], *rest]) + draw_words
 
 
 def _ledger_place() -> str:

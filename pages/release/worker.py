@@ -31,11 +31,11 @@ def submit(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: 
     """Have a request drawn; one that is under way already is given back."""
     key = (dataset_id, request.digest)
     with _lock:
-        found = _under_way.get(key)
-        if found is None:
-            found = _under_way[key] = _worker.submit(_draw, ledger, dataset_id, request, table, by)
-    found.add_done_callback(partial(_remove, key))  # outside: it runs here and now where the draw is done already
-    return found
+        future = _under_way.get(key)
+        if future is None:
+            future = _under_way[key] = _worker.submit(_draw, ledger, dataset_id, request, table, by)
+    future.add_done_callback(partial(_remove, key))  # outside: it runs here and now where the draw is done already
+    return future
 
 
 def under_way(dataset_id: str, request: Request) -> Future[Outcome] | None:
@@ -47,17 +47,17 @@ def under_way(dataset_id: str, request: Request) -> Future[Outcome] | None:
 def busy(dataset_id: str) -> bool:
     """Whether anything of a data set is under way in this process."""
     with _lock:
-        return any(held == dataset_id for held, _ in _under_way)
+        return any(busy_id == dataset_id for busy_id, _ in _under_way)
 
 
-def _remove(key: tuple[str, str], over: Future[Outcome]) -> None:
+def _remove(key: tuple[str, str], future: Future[Outcome]) -> None:
     with _lock:
-        if _under_way.get(key) is over:  # and not a newer draw of the same, which a failed one may have had
+        if _under_way.get(key) is future:  # and not a newer draw of the same, which a failed one may have had
             del _under_way[key]
 
 
 def _draw(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Outcome:
-    usual = sys.getswitchinterval()
+    switch_interval = sys.getswitchinterval()
     sys.setswitchinterval(STEP)
     try:
         return release(ledger, dataset_id, request, table, by)
@@ -66,4 +66,4 @@ def _draw(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: A
     except BaseException:  # what it left is in the ledger
         return Failed(sentence=DIED)
     finally:
-        sys.setswitchinterval(usual)
+        sys.setswitchinterval(switch_interval)

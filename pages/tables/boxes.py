@@ -66,8 +66,8 @@ def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
         "Rows of numbers",
         {key: sample(key).title for key in BOXED},
         key="boxes-of",
-        own="Your table's numbers and dates" if len(own) > 1 else "",
-        why_not=BY_PERSON if held and held.by_person else NOT_SENT,
+        own_title="Your table's numbers and dates" if len(own) > 1 else "",
+        missing_reason=BY_PERSON if held and held.by_person else NOT_SENT,
         help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows with its "
         "declared columns are drawn.",
     )

@@ -77,7 +77,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
             "Rows of several attributes",
             SURVEYS,
             key="tables-of",
-            own="Your table's columns" if own and len(own.used) > MAX_WAYS else "",
+            own_title="Your table's columns" if own and len(own.used) > MAX_WAYS else "",
             help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows with "
             "its declared columns are drawn.",
         )

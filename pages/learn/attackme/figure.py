@@ -16,23 +16,23 @@ WORDS = 3.6
 """People for whom there would be room beside the last one: the words of the line at one half stand there."""
 
 
-def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
+def bits(*, truth: Booleans, attack: AnswersFound) -> Picture:
     """Each person's estimate before rounding; a circle where the rounded bit is right, a cross where it is wrong."""
-    estimates, right = found.guess.estimates[0], found.guess.bits[0] == truth
+    estimates, right = attack.guess.estimates[0], attack.guess.bits[0] == truth
     people = np.arange(1, len(truth) + 1)
-    told = tuple(range(2, len(truth) + 1, 2))  # on a phone all would touch each other
+    ticks = tuple(range(2, len(truth) + 1, 2))  # on a phone all would touch each other
 
-    def dots(shown: Booleans, *, role: str, name: str) -> Dots:
+    def dots(picture: Booleans, *, role: str, name: str) -> Dots:
         hover = [
             f"person {person} says {'yes' if truth[person - 1] else 'no'}; estimated "
             f"{significant(float(estimates[person - 1]))}"
-            for person in people[shown]
+            for person in people[picture]
         ]
-        return Dots(role=role, name=name, x=people[shown], y=estimates[shown], hover=hover)
+        return Dots(role=role, name=name, x=people[picture], y=estimates[picture], hover=hover)
 
-    shown = lesson_picture(
+    picture = lesson_picture(
         title="What the attacker says of you",
-        x=Axis(title="person", low=0.4, high=len(truth) + WORDS, ticks=told, form="d"),
+        x=Axis(title="person", low=0.4, high=len(truth) + WORDS, ticks=ticks, form="d"),
         y=Axis(title="estimated answer (1 is yes)", form="~g", ticks=(0, 0.5, 1) if np.ptp(estimates) < 4 else ()),
         marks=[
             Rule(role="quiet", y=0.5, dash="dash", label="above: “yes”"),
@@ -41,16 +41,16 @@ def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
         ],
         sentence=f"{int(right.sum())} of {len(truth)} secret answers are right after rounding at one half.",
     )
-    says = ["yes" if bit else "no" for bit in truth]
-    return replace(shown, table={"person": people.tolist(), "says": says, "estimate": estimates.tolist()})
+    answers = ["yes" if bit else "no" for bit in truth]
+    return replace(picture, table={"person": people.tolist(), "says": answers, "estimate": estimates.tolist()})
 
 
 def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Picture:
     """Shares of answers found (K, R) against the privacy loss of all counts together, and what nobody can beat."""
     losses = np.array(LOSSES)
     grid = np.geomspace(losses[0], losses[-1], 80)
-    best, seen = best_possible(grid), shares.mean(axis=1)
-    at_one = float(seen[LOSSES.index(1.0)])
+    best, mean_shares = best_possible(grid), shares.mean(axis=1)
+    at_one = float(mean_shares[LOSSES.index(1.0)])
     return lesson_picture(
         title="How much noise stops it",
         x=Axis(
@@ -68,5 +68,5 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
         ],
         sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average, and of fair coins no "
         f"attack more than {rounded_up(100 * float(best_possible(np.array([1.0]))[0]))}%; "
-        f"at ε = 1,000 {percent(float(seen[-1]))}.",
+        f"at ε = 1,000 {percent(float(mean_shares[-1]))}.",
     )  # fmt: skip

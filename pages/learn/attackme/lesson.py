@@ -35,7 +35,7 @@ def lesson() -> None:
         f"Sixteen people answer a question. Published are only **counts**: of {typed_bits.GROUPS} random groups, how "
         "many say yes; no names. Is that anonymous?"
     )
-    chosen = st.pills(
+    chosen_people = st.pills(
         "Who says yes? These are your secrets.",
         PEOPLE,
         selection_mode="multi",
@@ -43,17 +43,17 @@ def lesson() -> None:
         key="attack-me-bits",
         persist_state="session",
     )
-    bits = np.isin(PEOPLE, chosen)
-    place = st.container()
+    bits = np.isin(PEOPLE, chosen_people)
+    choice_place = st.container()
     epsilon = stops(
         "Privacy loss ε of all counts together", typed_bits.LOSSES, 1.0, key="attack-me-epsilon", help_text=EPSILON
     )
     if SessionKey("attack-me-before", epsilon).setdefault(epsilon) != epsilon:  # whoever moves ε wants to see it work
         kit.apply_settings({"attack-me-before": epsilon, "attack-me-counts": "noisy"})
-    with place:
+    with choice_place:
         noisy = choice("The counts are", {"exact": "exact", "noisy": "private"}, key="attack-me-counts") == "noisy"
     with kit.more():
-        drawn = kit.draws_seed()
+        seed = kit.draws_seed()
     guess = kit.guess_number(
         "attack-me",
         f"{typed_bits.GROUPS} {'private' if noisy else 'exact'} counts of random groups among 16 people. How many of "
@@ -63,35 +63,36 @@ def lesson() -> None:
         high=16,
         default=8,
     )
-    loss = epsilon if noisy else None
-    found = typed_bits.attack(bits, epsilon=loss, seed=drawn)
+    epsilon_of_counts = epsilon if noisy else None
+    attack = typed_bits.attack(bits, epsilon=epsilon_of_counts, seed=seed)
     yes = int(bits.sum())
     with_noise = f"noise at ε = {exactly(epsilon)}" if noisy else "exact counts"
-    badge = f"true: typed by you · simulated, preview sampler, seed {drawn}"
+    badge = f"true: typed by you · simulated, preview sampler, seed {seed}"
     kit.show_result(
-        f"With {with_noise}, least squares finds **{round(found.share * 16)} of 16** answers (always saying “"
+        f"With {with_noise}, least squares finds **{round(attack.share * 16)} of 16** answers (always saying “"
         f"{'yes' if yes * 2 > 16 else 'no'}”: {max(yes, 16 - yes)}); you guessed {guess}. "
         f"{kit.SIMULATED}"
     )
     if kit.pictures("attack-me", *VIEWS) == VIEWS[0]:
-        kit.picture(figure.bits(truth=bits, found=found), key="attackme_bits", badge=badge)
+        kit.picture(figure.bits(truth=bits, attack=attack), key="attackme_bits", badge=badge)
     else:
         shares = with_progress(
-            f"limits-attack-me|{bits.tolist()}|{drawn}",
-            lambda: typed_bits.sweep(bits, seed=drawn),
+            f"limits-attack-me|{bits.tolist()}|{seed}",
+            lambda: typed_bits.sweep(bits, seed=seed),
             label="Attacking 3,600 times.",
         )
-        shown = figure.over_epsilon(shares=shares, epsilon=loss, guess=guess / 16)
+        shown = figure.over_epsilon(shares=shares, epsilon=epsilon_of_counts, guess=guess / 16)
         kit.picture(shown, key="attackme_epsilon", badge=badge)
-    first = " + ".join(f"x_{{{person}}}" for person in typed_bits.told(found, 0))
+    first_equation = " + ".join(f"x_{{{person}}}" for person in typed_bits.told(attack, 0))
     best = float(typed_bits.best_possible(np.array([epsilon]))[0])
     kit.theorem(
         r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         f"The first published count as the attacker reads it, one equation in sixteen unknowns, and there are "
-        f"{typed_bits.GROUPS} of them: ${first} = {found.answers[0]:g}$.",
+        f"{typed_bits.GROUPS} of them: ${first_equation} = {attack.answers[0]:g}$.",
         *([ODDS] if noisy else []),
-        proved="Dinur and Nissim (2003) for exact counts; of private counts, Kasiviswanathan and Smith (2014).",
-        says=r"For counts with noise: one person changes no chance by a factor above $e^{\varepsilon}$. If each answer "
+        reference="Dinur and Nissim (2003) for exact counts; of private counts, Kasiviswanathan and Smith (2014).",
+        meaning=r"For counts with noise: one person changes no chance by a factor above $e^{\varepsilon}$. If each "
+        r"answer "
         f"is a fair coin flip to them, nobody finds more than {rounded_up(100 * best)}% of the answers on average at "
         f"ε = {exactly(epsilon)}"
         + (": it forbids nothing." if best > NOTHING else ", whatever they know of the others."),

@@ -13,22 +13,22 @@ from pages.charts.words import percent, percent_down, percent_up
 from pages.learn.pictures import lesson_picture
 
 
-def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Picture:
+def loss(audit: Audit | None, *, epsilon: float, at_random: bool = False) -> Picture:
     """The loss that each look has shown, at least; above the claim nothing can be shown while the claim is true.
 
     Args:
-        found: None before anything was run.
+        audit: None before anything was run.
         epsilon: claimed.
         at_random: the claim is of rows drawn at random alone, and these were not: nothing refutes it.
     """
-    looks = () if found is None else found.looks
-    shown = [look.epsilon for look in looks]
-    top = max(1.8 * epsilon, 1.3 * max(shown, default=0.0))  # the words in the corner have room above the dots
-    runs = np.cumsum([look.runs for look in looks])
+    stages = () if audit is None else audit.looks
+    shown_epsilons = [stage.epsilon for stage in stages]
+    top = max(1.8 * epsilon, 1.3 * max(shown_epsilons, default=0.0))  # the words in the corner have room above the dots
+    runs = np.cumsum([stage.runs for stage in stages])
     impossible, claimed = "impossible if the claim is true", "claimed"
     if at_random:
         impossible, claimed = "impossible if it held for all data", "claimed of random rows"
-    verdict = "" if found is None else found.sentence_for_all if at_random else found.sentence
+    verdict = "" if audit is None else audit.sentence_for_all if at_random else audit.sentence
     return lesson_picture(
         title="Loss shown, against the claim",
         x=Axis(
@@ -40,24 +40,24 @@ def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
             Region(role="impossible", y=(epsilon, top), label=impossible, corner="top right"),
             Rule(role="theory", y=epsilon, label=f"{claimed}: ε = {exactly(epsilon)}", below=True),
             Dots(
-                role="released", name="shown by a look", x=runs, y=shown, size=11, legend=False,
+                role="released", name="shown by a look", x=runs, y=shown_epsilons, size=11, legend=False,
                 hover=[
-                    f"{look.counted:,} counted runs: {look.hits[0]:,} against {look.hits[1]:,} hits, ε at least "
-                    f"{rounded_down(look.epsilon)}"
-                    for look in looks
+                    f"{stage.counted:,} counted runs: {stage.hits[0]:,} against {stage.hits[1]:,} hits, ε at least "
+                    f"{rounded_down(stage.epsilon)}"
+                    for stage in stages
                 ],
             ),
         ],
-        sentence="" if found is None else f"{verdict} Each dot is a look at runs of its own, which together are "
-        f"wrong with chance {percent_up(found.failure)} at most.",
+        sentence="" if audit is None else f"{verdict} Each dot is a look at runs of its own, which together are "
+        f"wrong with chance {percent_up(audit.failure)} at most.",
     )  # fmt: skip
 
 
-def scores(found: Audit | None) -> Picture:
+def scores(audit: Audit | None) -> Picture:
     """Shares of the last look's counted runs by their score on both data sets; what lies beyond the cut is counted."""
-    look = None if found is None else found.looks[-1]
-    edges = np.linspace(-1, 1, 3) if look is None else look.edges
-    shares = np.zeros((2, len(edges) - 1)) if look is None else look.shares
+    last_stage = None if audit is None else audit.looks[-1]
+    edges = np.linspace(-1, 1, 3) if last_stage is None else last_stage.edges
+    shares = np.zeros((2, len(edges) - 1)) if last_stage is None else last_stage.shares
     top = 1.15 * max(0.1, float(shares.max()))
     marks = [
         Bars(
@@ -70,8 +70,10 @@ def scores(found: Audit | None) -> Picture:
         title="Outcomes on both data sets",
         x=Axis(title="← speaks for B · estimated log-likelihood ratio · speaks for A →", form="~g"),
         y=Axis(title="share of runs", low=0, high=top, form=".0%"),
-        marks=[*marks, *([] if look is None else [Rule(role="ink", x=look.event.cut, label="cut")])],
-        sentence="" if look is None else _counted(look.event.upward, look.hits, look.counted, look.more, look.fewer),
+        marks=[*marks, *([] if last_stage is None else [Rule(role="ink", x=last_stage.event.cut, label="cut")])],
+        sentence=""
+        if last_stage is None
+        else _counted(last_stage.event.upward, last_stage.hits, last_stage.counted, last_stage.more, last_stage.fewer),
     )
     table = {"score from": edges[:-1].tolist(), "to": edges[1:].tolist()}
     return replace(picture, table=table | {"A": shares[0].tolist(), "B": shares[1].tolist()})

@@ -49,14 +49,14 @@ def _line_up() -> None:
         number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
     suspect = SUSPECTS[LINE_UP[number - 1]]
     guess = _guess(f"Program {number} publishes {suspect.publishes}. Does it keep ε = 1?")
-    found = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=kit.more(), at_least=AT_LEAST)
-    if found is not None:
+    result = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=kit.more(), at_least=AT_LEAST)
+    if result is not None:
         truth = "broken" if suspect.fault else "right"
         verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
         judged = "so it is" if guess == truth else "not so"
         grade = f" “{ANSWERS[guess]}”: {judged}." if kit.has_current_guess() else ""
-        kit.show_result(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
-    _pictures(found, epsilon=EPSILON)
+        kit.show_result(f"**{result.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
+    _pictures(result, epsilon=EPSILON)
     _theorem()
     kit.break_it(
         "A promise for data drawn at random (γ) is none for data that somebody chose.",
@@ -78,19 +78,19 @@ def _own(entry: Entry) -> None:
         relation = neighbours()
     mechanism = entry.make(**values)
     try:
-        tried = setting(entry, mechanism, relation)
+        audit_setting = setting(entry, mechanism, relation)
     except ParameterError as problem:
         st.error(f"On these forty rows: {problem}")
         return
-    claim = tried.guarantee
+    claim = audit_setting.guarantee
     _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
     about = f"{entry.key}|{values}|{relation}"
-    found = _audited(tried.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
-    if found is not None:
-        besides = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
-        verdict = found.sentence_for_all if claim.gamma else found.sentence
-        kit.show_result(f"**{verdict}** {kit.SIMULATED}\n\n{besides}")
-    _pictures(found, epsilon=claim.epsilon, at_random=bool(claim.gamma))
+    result = _audited(audit_setting.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
+    if result is not None:
+        note = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
+        verdict = result.sentence_for_all if claim.gamma else result.sentence
+        kit.show_result(f"**{verdict}** {kit.SIMULATED}\n\n{note}")
+    _pictures(result, epsilon=claim.epsilon, at_random=bool(claim.gamma))
     _theorem()
     kit.break_it("Fourteen programs, and not all keep their promise.", "Catch the cheat", {"audit-of": CHEAT})
 
@@ -104,8 +104,8 @@ def _besides(claim: Guarantee, exact: float | None) -> str:
         )
     if exact is None:
         return "Its laws are too large to be listed here."
-    at = f" at δ = {exactly(claim.delta)}" if claim.delta else ""
-    return f"Exactly, on all neighbours of two rows: it needs ε = {significant(exact)}{at}."
+    delta_words = f" at δ = {exactly(claim.delta)}" if claim.delta else ""
+    return f"Exactly, on all neighbours of two rows: it needs ε = {significant(exact)}{delta_words}."
 
 
 def _guess(question: str) -> str:
@@ -118,27 +118,27 @@ def _audited(
 ) -> Audit | None:
     """The audit, run when the reader asks to see; None before."""
     with place:
-        most = stops("Runs of the largest look", LOOKS[2:], 100_000, key="audit-runs")
-        drawn = kit.draws_seed()
+        max_runs = stops("Runs of the largest look", LOOKS[2:], 100_000, key="audit-runs")
+        seed = kit.draws_seed()
     if not kit.revealed():
         return None
-    looks = tuple(look for look in LOOKS if look <= most)
+    sizes = tuple(look for look in LOOKS if look <= max_runs)
     return with_progress(
-        f"audit|{about}|{most}|{drawn}",
+        f"audit|{about}|{max_runs}|{seed}",
         lambda: audit(
-            draw, epsilon=epsilon, delta=delta, seed=drawn, looks=looks, at_least=at_least, seconds=MAX_SECONDS
+            draw, epsilon=epsilon, delta=delta, seed=seed, looks=sizes, at_least=at_least, seconds=MAX_SECONDS
         ),
         label=f"Running it on both data sets, for about {MAX_SECONDS:.0f} seconds at most.",
     )
 
 
-def _pictures(found: Audit | None, *, epsilon: float, at_random: bool = False) -> None:
+def _pictures(result: Audit | None, *, epsilon: float, at_random: bool = False) -> None:
     """One of the two, or its axes."""
     badge = "simulated: runs by the preview sampler"
     if kit.pictures("audit", *VIEWS) == VIEWS[0]:
-        kit.picture(figure.loss(found, epsilon=epsilon, at_random=at_random), key="audit_loss", badge=badge)
+        kit.picture(figure.loss(result, epsilon=epsilon, at_random=at_random), key="audit_loss", badge=badge)
     else:
-        kit.picture(figure.scores(found), key="audit_scores", badge=badge)
+        kit.picture(figure.scores(result), key="audit_scores", badge=badge)
 
 
 def _theorem() -> None:
@@ -149,9 +149,9 @@ def _theorem() -> None:
         "cut, and half is counted: whoever counts had no say in what is counted.",
         "Looks from 1,000 runs up to the largest chosen share the 0.1%. A claim that stands is not proved: other "
         "data, another event or more runs may refute it.",
-        proved="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants are "
-        "those of Lyu, Su and Li (2017).",
-        says="An event has chance p on one data set and q on the other; exact intervals bound both (the "
+        reference="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants "
+        "are those of Lyu, Su and Li (2017).",
+        meaning="An event has chance p on one data set and q on the other; exact intervals bound both (the "
         "lines under p and over q); one of them is wrong in one audit of a thousand at most.",
     )
 

@@ -129,8 +129,8 @@ def _pick() -> Source | None:
         "Rows",
         {GENERATED: "Generated: two clouds with a margin"} | {key: told.reading.words for key, told in VECTORS.items()},
         key="vectors",
-        own="Your file: some of its columns" if held and not held.by_person else "",
-        why_not=BY_PERSON if held else NOT_SENT,
+        own_title="Your file: some of its columns" if held and not held.by_person else "",
+        missing_reason=BY_PERSON if held else NOT_SENT,
         help_text="Each row is scaled to length 1: only its direction counts. The Data page takes a file of yours.",
     )
     if chosen == OWN_FILE and held:

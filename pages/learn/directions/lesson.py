@@ -80,9 +80,9 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         "points where the rows are and answers every direction, with or without a margin. The workbench draws both.",
         "The paper first projects rows to T dimensions, so that the number of directions measured depends on γ and α "
         "and not on d: see the other picture for what T that takes.",
-        proved="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
+        reference="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
         "projection, proved beside the mechanism.",
-        says=f"Promised, with probability at least {1 - BETA:.0%}, of all directions y with margin "
+        meaning=f"Promised, with probability at least {1 - BETA:.0%}, of all directions y with margin "
         f"γ = {rounded_up(seen.margin)} by one ε-private release: α = {percent_up(seen.bound)}.",
     )
 
@@ -111,8 +111,8 @@ def _fewer(drawn: int) -> None:
         f"The halfspace release needs ς = γ/4. At γ = 0.5, α = 0.1 and d = {seen.before} that is T = "
         f"{paper.dimensions:,}, and the net in so many dimensions has $10^{{{paper.log10_directions:,.0f}}}$ "
         "directions. T does not grow with d: it is worth its price only where d is far larger still.",
-        proved="Blum, Ligett and Roth (2013), Theorem 6.3 and Corollary 6.4.",
-        says="For T ≥ 20·ln(1/τ)/ς² rows of random ±1/√T in A, and x, y of length 1, however many numbers they had.",
+        reference="Blum, Ligett and Roth (2013), Theorem 6.3 and Corollary 6.4.",
+        meaning="For T ≥ 20·ln(1/τ)/ς² rows of random ±1/√T in A, and x, y of length 1, however many numbers they had.",
     )
 
 

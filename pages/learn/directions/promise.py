@@ -66,7 +66,7 @@ def _map(asked: DirectionsAsked, problem: Problem, bound: Bound, errors: Floats,
         guarantee=guarantee,
         promised=bound,
         lower=lower,
-        called=TrialNouns(query="direction", over=f"{count} directions"),
+        nouns=TrialNouns(query="direction", over=f"{count} directions"),
     )
     show(asked, picture, name="worst", title="worst error")
     which = f"the {count} directions of the circle that have margin {asked.margin:g}"

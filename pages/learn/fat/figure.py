@@ -32,39 +32,41 @@ FLOOR = 0.01
 """Errors in rows of 0 are drawn here or lower: a logarithmic axis has no zero."""
 
 
-def weights(seen: AttackedHalf, *, scale: float) -> Picture:
+def weights(attack: AttackedHalf, *, scale: float) -> Picture:
     """What the secret half's own query weighs each point, from its level; wrong guesses are crossed."""
-    points = len(seen.truth)
-    weight = fat_shattering.weights(half=seen.truth, levels=seen.levels, scale=scale)
+    points = len(attack.truth)
+    weight = fat_shattering.weights(half=attack.truth, levels=attack.levels, scale=scale)
     place = np.arange(min(points, SHOWN))
-    wrong = seen.chosen != seen.truth
+    wrong = attack.chosen != attack.truth
 
     def dots(role: str, name: str, shape: str, which: Booleans) -> Dots:
-        kept = place[which[: len(place)]]
-        at, level = weight[kept], seen.levels[kept]
-        ends = np.minimum(at, level), np.maximum(at, level)
-        return Dots(role=role, name=name, x=kept + 1, y=at, low=ends[0], high=ends[1], shape=shape)
+        people_shown = place[which[: len(place)]]
+        weights_shown, level = weight[people_shown], attack.levels[people_shown]
+        ends = np.minimum(weights_shown, level), np.maximum(weights_shown, level)
+        return Dots(role=role, name=name, x=people_shown + 1, y=weights_shown, low=ends[0], high=ends[1], shape=shape)
 
     part = f"; the first {SHOWN} of {points} are drawn" if points > SHOWN else ""
-    apart = float(np.ptp(seen.levels))
-    around = f"around levels that differ by up to {significant(apart)}" if apart else "all around one level"
+    level_range = float(np.ptp(attack.levels))
+    level_words = (
+        f"around levels that differ by up to {significant(level_range)}" if level_range else "all around one level"
+    )
     return Picture(
         title="One question, one attack",
         x=Axis(title="person", low=0, high=len(place) + 1),
         y=Axis(title="weight", low=-0.02, high=1.02, ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
-            dots("true", "secret half", "circle", seen.truth),
-            dots(OTHERS[0], "the others", "square", ~seen.truth),
+            dots("true", "secret half", "circle", attack.truth),
+            dots(OTHERS[0], "the others", "square", ~attack.truth),
             as_crosses(dots("ink", "the attacker is wrong", "", wrong)),
         ],
         sentence=f"The secret half's own query weighs its {points // 2} people {significant(2 * scale)} more than the "
-        f"others, {around}; the attack on one release was wrong about {int(wrong.sum())} of {points} (×){part}.",
+        f"others, {level_words}; the attack on one release was wrong about {int(wrong.sum())} of {points} (×){part}.",
         table={
             "person": list(range(1, points + 1)),
-            "level": seen.levels.tolist(),
+            "level": attack.levels.tolist(),
             "weight": weight.tolist(),
-            "secret": seen.truth.tolist(),
-            "guessed": seen.chosen.tolist(),
+            "secret": attack.truth.tolist(),
+            "guessed": attack.chosen.tolist(),
         },
         height=240,
     )
@@ -97,8 +99,8 @@ def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, me
         measured: worst weighted errors in rows at each of EPSILONS, (E, R).
     """
     paper, corrected, proved = map(significant, forbidden.at(epsilon))
-    half, most = np.quantile(measured, (0.5, 1 - BETA), axis=1)
-    floor = axis_floor(half, FLOOR)
+    median, quantile_95 = np.quantile(measured, (0.5, 1 - BETA), axis=1)
+    floor = axis_floor(median, FLOOR)
     return lesson_picture(
         title="The error nobody can avoid",
         x=epsilon_axis(epsilon),
@@ -110,11 +112,11 @@ def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, me
             error_dots(
                 "noise in every count, measured",
                 np.array(EPSILONS),
-                most=most,
-                half=half,
+                quantile_95=quantile_95,
+                median=median,
                 floor=floor,
                 role="mechanism:identity",
-                said=lambda error: f"{significant(error)} rows",
+                error_words=lambda error: f"{significant(error)} rows",
             ),
             epsilon_rule(epsilon),
         ],

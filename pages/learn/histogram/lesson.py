@@ -28,9 +28,11 @@ def lesson() -> None:
     cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
     with kit.more():
         rows = int(stops("Rows n", (50, 100, 500, 1000, 5000, 20_000, 100_000), 1000, key="histogram-rows"))
-        held = stops("Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
-        occupied = min(int(held), cells)
-        drawn = kit.draws_seed()
+        full_bars = stops(
+            "Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held"
+        )
+        occupied = min(int(full_bars), cells)
+        seed = kit.draws_seed()
     guess = kit.guess_stop(
         "histogram",
         f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the cleverest private method, on "
@@ -42,25 +44,25 @@ def lesson() -> None:
 
     def errors(key: str, *, full: int) -> Floats:
         return remembered(
-            f"limits-risk|{key}|{cells}|{full}|{rows}|{loss}|{drawn}",
+            f"limits-risk|{key}|{cells}|{full}|{rows}|{loss}|{seed}",
             lambda: total_errors(
-                key=key, cells=cells, occupied=full, rows=rows, epsilon=loss, seed=drawn, trials=RELEASES
+                key=key, cells=cells, occupied=full, rows=rows, epsilon=loss, seed=seed, trials=RELEASES
             ),
         )
 
-    seen = remembered(
+    exact = remembered(
         f"limits-risks|{cells}|{occupied}|{rows}|{loss}",
         lambda: minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss)),
     )
     measured = errors("identity", full=cells)
     kit.picture(
-        figure.risks(seen=seen, occupied=occupied, epsilon=loss, guess=guess, measured=measured),
+        figure.risks(exact=exact, occupied=occupied, epsilon=loss, guess=guess, measured=measured),
         key="histogram_risks",
-        badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {drawn}",
+        badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {seed}",
     )
     projected = errors("projected_histogram", full=occupied)
-    at = int(np.argmin(np.abs(seen.epsilons - loss)))
-    error, best = float(seen.identity[at]), float(seen.nobody[at])
+    at = int(np.argmin(np.abs(exact.epsilons - loss)))
+    error, best = float(exact.identity[at]), float(exact.nobody[at])
     kit.show_result(
         f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below "
         f"{rounded_down(best)}: a factor of **{rounded_up(error / best)}** at most; you guessed {guess:g}. "
@@ -72,8 +74,8 @@ def lesson() -> None:
         r"\inf_M\sup_D\;\mathbb{E}\,\bigl\lVert\hat h-h\bigr\rVert_1\;\ge\;c\,\frac{k}{\varepsilon n}",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
-        proved=f"{bound.reference}; their equation 5 for the random-DP histogram.",
-        says="k bars, n rows, ε up to about 1, k up to about εn; for some constant c, whatever the ε-private "
+        reference=f"{bound.reference}; their equation 5 for the random-DP histogram.",
+        meaning="k bars, n rows, ε up to about 1, k up to about εn; for some constant c, whatever the ε-private "
         "method M, on its worst data D.",
     )
     kit.break_it("Projecting helps most where few bars are full.", "One full bar", {"histogram-held": kit.stop(1)})

@@ -54,8 +54,8 @@ def lesson() -> None:
         f"Real data often are. Of the {names:,} names of these pets {unique:,} belong to one pet alone. With "
         f"{cells} cells and γ = {exactly(gamma)} empty ones may stay empty from "
         f"{rows_needed(cells=cells, gamma=gamma, condition='paper'):,} rows on. {kit.THEORY}",
-        proved="Hall, Rinaldo and Wasserman (2013), Definition 1, equation 5 and Section 7.",
-        says="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. Pr is over draws of the "
+        reference="Hall, Rinaldo and Wasserman (2013), Definition 1, equation 5 and Section 7.",
+        meaning="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. Pr is over draws of the "
         "data: nothing is promised of a share γ, such as data where somebody is alone.",
     )
     kit.break_it(

@@ -22,7 +22,7 @@ def lesson() -> None:
     loss = kit.epsilon("low-bits", default=0.5, high=1.0)
     low = int(stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count"))
     with kit.more():
-        drawn = kit.draws_seed()
+        seed = kit.draws_seed()
     allowed = rounded_up(100 * float(odds.best_guess(0.5, epsilon=loss)))
     guess = kit.guess_number(
         "low-bits",
@@ -34,35 +34,35 @@ def lesson() -> None:
         default=50,
         unit="%%",
     )
-    found = with_progress(
-        f"limits-low-bits|{loss}|{low}|{drawn}",
-        lambda: low_bits.attack_both(low=low, epsilon=loss, seed=drawn),
+    result = with_progress(
+        f"limits-low-bits|{loss}|{low}|{seed}",
+        lambda: low_bits.attack_both(low=low, epsilon=loss, seed=seed),
         label="Drawing and attacking 20,000 releases.",
     )
     kit.picture(
-        figure.verdicts(naive=found.naive, secure=found.secure, epsilon=loss, guess=guess / 100),
+        figure.verdicts(naive=result.naive, secure=result.secure, epsilon=loss, guess=guess / 100),
         key="lowbits_verdicts",
-        badge=f"simulated: textbook noise with seed {drawn}, secure sampler from the system's entropy",
+        badge=f"simulated: textbook noise with seed {seed}, secure sampler from the system's entropy",
     )
     certain = (
-        f"{percent(found.naive.certain)} of the releases rule one count out **for certain**, whatever ε is. "
+        f"{percent(result.naive.certain)} of the releases rule one count out **for certain**, whatever ε is. "
         f"{kit.SIMULATED}"
     )
-    if found.naive.broken:
+    if result.naive.broken:
         kit.show_result(
-            f"**Broken**: **{percent(found.naive.success)}** right guesses, where **{allowed}%** are allowed; "
-            f"at least {percent_down(found.naive.interval[0])} but for one chance in a million. {certain}"
+            f"**Broken**: **{percent(result.naive.success)}** right guesses, where **{allowed}%** are allowed; "
+            f"at least {percent_down(result.naive.interval[0])} but for one chance in a million. {certain}"
         )
     else:
         kit.show_result(f"Not caught by this guess, and not private: {certain}")
     if kit.revealed():
         with kit.below():
-            _show_releases(found)
+            _show_releases(result)
     kit.theorem(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         "The secure sampler draws whole-number noise exactly: every whole number can come out of every count.",
-        proved="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
-        says="No attacker on an ε-private release tells two neighbouring tables apart more often.",
+        reference="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
+        meaning="No attacker on an ε-private release tells two neighbouring tables apart more often.",
     )
     kit.break_it(
         "Large counts round the noise alike, and this guess fails.",
@@ -71,22 +71,22 @@ def lesson() -> None:
     )
 
 
-def _show_releases(found: low_bits.Attacked) -> None:
+def _show_releases(result: low_bits.Attacked) -> None:
     """Some textbook releases, and which counts can have led to them."""
     place = st.expander("Textbook releases, taken apart", key="lowbits_open", on_change="rerun")
     if not place.open:
         return
-    low, number = found.low, len(found.outputs)
-    says = zip(found.guesses.high, found.guesses.certain, strict=True)
+    low, number = result.low, len(result.outputs)
+    guesses = zip(result.guesses.high, result.guesses.certain, strict=True)
     place.dataframe(
         {
-            "released": [repr(float(value)) for value in found.outputs],
-            "last bits": [float(value).hex().split("p")[0][-4:] for value in found.outputs],
+            "released": [repr(float(value)) for value in result.outputs],
+            "last bits": [float(value).hex().split("p")[0][-4:] for value in result.outputs],
             **{
                 f"can come from {low + more}": ["yes" if each else "no" for each in possible]
-                for more, possible in enumerate(found.possible)
+                for more, possible in enumerate(result.possible)
             },
-            "attacker says": [f"{low + int(high)}{', for certain' if sure else ''}" for high, sure in says],
+            "attacker says": [f"{low + int(high)}{', for certain' if sure else ''}" for high, sure in guesses],
             "truth": [low] * (number // 2) + [low + 1] * (number - number // 2),
         },
         hide_index=True,

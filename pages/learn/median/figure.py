@@ -87,14 +87,14 @@ def success(
         sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
         f"2^{bits:,.0f} grid points the best chance of being right about the worst value that privacy loss "
         f"{exactly(epsilon)} leaves is "
-        f"{log_chance(float(chances.most[here]), at_most=True)}; {reached}.",
+        f"{log_chance(float(chances.most[here]), is_bound=True)}; {reached}.",
     )
 
 
-def _dots(x: Integers | tuple[int, ...], seen: MeasuredWalk, key: str) -> Dots:
+def _dots(x: Integers | tuple[int, ...], walk: MeasuredWalk, key: str) -> Dots:
     """How often the search was right, with exact intervals."""
     role, name, shape, _ = SEARCHES[key]
-    return Dots(role=role, name=name, x=x, y=seen.chance, low=seen.low, high=seen.high, shape=shape)
+    return Dots(role=role, name=name, x=x, y=walk.chance, low=walk.low, high=walk.high, shape=shape)
 
 
 def _walk_axis(n: int) -> Axis:
@@ -157,17 +157,17 @@ def walk_factors(*, key: str, walk: Walk) -> Picture:
     )
 
 
-def measured_walk(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
+def measured_walk(*, n: int, walk: MeasuredWalk, key: str) -> Picture:
     """How often binary search in real releases ended at v, on some of the walk's data sets."""
     moved = stops(n)
     middle = int(np.argmin(np.abs(moved - n / 2)))
-    start, half, end = (chance(float(seen.chance[place])) for place in (0, middle, -1))
-    grows = " is not built for medians, and its chance of v still grows" if seen.low[-1] > seen.high[0] else " says v"
+    start, half, end = (chance(float(walk.chance[place])) for place in (0, middle, -1))
+    grows = " is not built for medians, and its chance of v still grows" if walk.low[-1] > walk.high[0] else " says v"
     return lesson_picture(
         title="The climb",
         x=_walk_axis(n),
         y=Axis(title="releases that say v", low=0, high=1.04, form=".0%", ticks=SHARES),
-        marks=[_dots(moved, seen, key)],
+        marks=[_dots(moved, walk, key)],
         sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells{grows}: "
         f"{start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
     )
@@ -178,20 +178,20 @@ def chance(value: float) -> str:
     return log_chance(math.log(value)) if 0 < value < 1 else percent(value)
 
 
-def log_chance(log: float, *, at_most: bool = False) -> str:
+def log_chance(log: float, *, is_bound: bool = False) -> str:
     """The same of a chance by its logarithm: one that is too small for a float keeps its power of ten.
 
     Args:
         log: natural.
-        at_most: it is an upper bound, and rounded up.
+        is_bound: it is an upper bound, and rounded up.
     """
     value = math.exp(min(log, 0.0))
     if value >= 0.001 or log == -math.inf:
-        if at_most:
+        if is_bound:
             return f"{rounded_up(round(100 * value, 9))}%"
         return "over 99.9%" if value > 0.999 else percent(value)  # of an exact law, which may round to 1
     power = math.floor(log / math.log(10))
     scale = math.exp(log - power * math.log(10))
-    digits = f"{math.ceil(10 * scale - 1e-9) / 10 if at_most else scale:.2g}"
+    digits = f"{math.ceil(10 * scale - 1e-9) / 10 if is_bound else scale:.2g}"
     power, digits = (power + 1, "1") if digits == "10" else (power, digits)
     return f"{'' if digits == '1' else f'{digits}·'}10^{minus(str(power))}"

@@ -44,7 +44,7 @@ def lesson() -> None:
     with kit.more():
         n = whole("Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="Odd, so that there is one middle row.")
         delta = stops("Slack δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
-        drawn = kit.draws_seed()
+        seed = kit.draws_seed()
     guess = kit.guess_stop(
         "median",
         f"{f'{n:,} equal rows' if n > 1 else 'One row'}, ε = {exactly(loss)}. How fine may the grid be before "
@@ -55,18 +55,18 @@ def lesson() -> None:
     )
     chosen = kit.pictures("median", *VIEWS)
     if chosen == VIEWS[0]:
-        _success(n=n, loss=loss, delta=delta, bits=bits, guess=guess, drawn=drawn)
+        _success(n=n, loss=loss, delta=delta, bits=bits, guess=guess, drawn=seed)
     else:
-        _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn, steps=chosen == VIEWS[2])
-    at = medians.chances([bits], n=n, epsilon=loss, delta=delta)
-    stable, able = (typeset(figure.log_chance(float(at.mechanisms[key][0]))) for key in ("stable", "exponential"))
-    most = typeset(figure.log_chance(float(at.most[0]), at_most=True))
+        _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=seed, steps=chosen == VIEWS[2])
+    chances = medians.chances([bits], n=n, epsilon=loss, delta=delta)
+    stable, able = (typeset(figure.log_chance(float(chances.mechanisms[key][0]))) for key in ("stable", "exponential"))
+    best_chance = typeset(figure.log_chance(float(chances.most[0]), is_bound=True))
     kit.show_result(
         f"The limit is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (
             f"values, short of the limit, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
-            if float(at.most[0]) > ROOM
-            else f"values, with δ = 0, nobody is right about every value with a chance above **{most}**; "
+            if float(chances.most[0]) > ROOM
+            else f"values, with δ = 0, nobody is right about every value with a chance above **{best_chance}**; "
             f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
         )
     )
@@ -80,9 +80,9 @@ def lesson() -> None:
         f"With δ > 0 this bound does not apply: on **these data**, whose median takes {stability:,} rows to change, "
         f"the stable median mostly {'answers' if stability >= threshold else 'refuses'}, whatever the line. "
         f"Where fewer than about {threshold:,} rows can change the median it mostly refuses.",
-        proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
+        reference="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
         "permute-and-flip.",
-        says="All rows hold v, one of $2^b$ values; Pr[v]: the chance to say it. For δ = 0 only.",
+        meaning="All rows hold v, one of $2^b$ values; Pr[v]: the chance to say it. For δ = 0 only.",
     )
     kit.break_it(
         "On a line far shorter than εn/(4 ln 2) bits the exponential mechanism is nearly always right.",
@@ -128,12 +128,12 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
     chosen = choice("Who walks", WALKS, key="median-walk")
     if chosen in SEARCHES:
         key = SEARCHES[chosen]
-        seen = remembered(
+        walk_measured = remembered(
             f"limits-walk|{key}|{n}|{epsilon}|{seed}",
             lambda: medians.measured_walk(n=n, epsilon=epsilon, seed=seed, key=key),
         )
         kit.picture(
-            figure.measured_walk(n=n, seen=seen, key=key),
+            figure.measured_walk(n=n, walk=walk_measured, key=key),
             key="median_measured",
             badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
         )

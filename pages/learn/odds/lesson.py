@@ -33,9 +33,9 @@ def lesson() -> None:
         unit="%%",
     )
     badge = "exact theory: attacker knows all other rows, or rows are independent"
-    most = float(odds.posterior_range([prior], epsilon=loss)[1][0])
+    largest = float(odds.posterior_range([prior], epsilon=loss)[1][0])
     kit.show_result(
-        f"From {percents}% to at most **{rounded_up(100 * most)}%** likely; you guessed {guess}%. {kit.THEORY}"
+        f"From {percents}% to at most **{rounded_up(100 * largest)}%** likely; you guessed {guess}%. {kit.THEORY}"
         f"{figure.delta_sentence(delta)}"
     )
     if kit.pictures("odds", *VIEWS) == VIEWS[0]:
@@ -48,10 +48,11 @@ def lesson() -> None:
         r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}",
         "It does **not** say that nothing is learned about people like you, nor does it mend bad odds. The ε "
         f"of several releases add up, and a person with several rows gets the ε of each. {kit.THEORY}",
-        proved="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
-        "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
-        says="y: what is released. For δ = 0 their odds are multiplied by at most this factor if they know all other "
-        "rows or rows are independent. ε is for replacing one row; if it is for adding or removing one, the factor is "
+        reference="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou "
+        "(2010), Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
+        meaning="y: what is released. For δ = 0 their odds are multiplied by at most this factor if they know all "
+        "other rows or rows are independent. ε is for replacing one row; if it is for adding or removing one, the "
+        "factor is "
         r"$e^{2\varepsilon}$.",
     )
     kit.break_it("A large ε is a promise of little.", "ε = 5", {"odds-epsilon": 5.0})

@@ -64,8 +64,8 @@ def _polynomials(loss: float) -> SystemTable:
     table = polynomial_table(attributes=attributes, width=width, alpha=alpha, n=_rows(), epsilon=loss, beta=BETA)
 
     def run() -> Picture:
-        found = run_sanitizer(attributes=attributes, width=width, alpha=alpha, epsilon=loss, seed=SEED)
-        return simulated.sanitizer(found, alpha=alpha)
+        simulated_run = run_sanitizer(attributes=attributes, width=width, alpha=alpha, epsilon=loss, seed=SEED)
+        return simulated.sanitizer(simulated_run, alpha=alpha)
 
     return SystemTable(table=table, run=run)
 
@@ -80,16 +80,16 @@ def _intervals(loss: float) -> SystemTable:
     alpha = _alpha()
 
     def run() -> Picture:
-        found = run_intervals(bits=bits, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED)
-        return simulated.intervals(found, alpha=alpha)
+        simulated_run = run_intervals(bits=bits, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED)
+        return simulated.intervals(simulated_run, alpha=alpha)
 
     return SystemTable(table=interval_table(bits=bits, alpha=alpha, epsilon=loss, beta=BETA), run=run)
 
 
 def _rectangles(loss: float) -> SystemTable:
     levels, n = whole("Levels of cuts L", 3, 4, 3, key="printed-levels"), _rows()
-    made = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
-    return SystemTable(table=remembered(f"rectangles|{levels}|{n}|{loss}", made))
+    build = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
+    return SystemTable(table=remembered(f"rectangles|{levels}|{n}|{loss}", build))
 
 
 def _halfspaces(loss: float) -> SystemTable:
@@ -98,8 +98,10 @@ def _halfspaces(loss: float) -> SystemTable:
     alpha = _alpha()
 
     def run() -> Picture:
-        found = run_halfspaces(dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED)
-        return simulated.halfspaces(found, alpha=alpha)
+        simulated_run = run_halfspaces(
+            dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED
+        )
+        return simulated.halfspaces(simulated_run, alpha=alpha)
 
     table = halfspace_table(dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA)
     return SystemTable(table=table, run=run)
@@ -145,9 +147,9 @@ def show_paper_tables() -> None:
     with left:
         chosen = choice("System", {key: title for key, (title, _, _) in SYSTEMS.items()}, key="printed-system")
         loss = epsilon("printed", default=1.0)
-        _, made, page = SYSTEMS[chosen]
-        shown = made(loss)
-        table = shown.table
+        _, build_table, page = SYSTEMS[chosen]
+        system = build_table(loss)
+        table = system.table
     with right:
         st.markdown(f"**{table.title}**: as the paper prints it, and what holds. {THEORY}")
         with st.container(key="printed_table"):
@@ -162,11 +164,11 @@ def show_paper_tables() -> None:
                     "The paper prints orders: constants are 1 here; exponents, lost in our copy, are recalled. The "
                     "last two lines are counted here, with all constants."
                 )
-        if shown.run:
-            picture = remembered(f"printed|{table!r}", shown.run)
+        if system.run:
+            picture = remembered(f"printed|{table!r}", system.run)
             st.markdown(f"**{picture.title}** {SIMULATED}")
-            told = f"simulated, preview sampler, seed {SEED}, beside theory"
-            draw_with_table(picture, key="printed_run", badge=told, title=lower_first(picture.title), download=True)
+            badge = f"simulated, preview sampler, seed {SEED}, beside theory"
+            draw_with_table(picture, key="printed_run", badge=badge, title=lower_first(picture.title), download=True)
 
 
 def table_row(each: PrintedLine) -> str:

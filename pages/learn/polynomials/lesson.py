@@ -42,29 +42,29 @@ def lesson() -> None:
         high=MAX_WIDTH,
         default=MAX_WIDTH,
     )
-    found = degrees(attributes=attributes, width=width)
-    needed = found.needed(bias)
-    counts = found.counts[needed - 1]
-    seen = remembered(
+    degree_table = degrees(attributes=attributes, width=width)
+    needed = degree_table.needed(bias)
+    counts = degree_table.counts[needed - 1]
+    errors = remembered(
         f"limits-polynomials|{attributes}|{width}|{loss}|{delta}",
         lambda: predicted_errors(attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS),
     )
     chosen = kit.pictures("polynomials", *VIEWS)
     if chosen == VIEWS[0]:
-        kit.picture(figure.biases(found=found, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
+        kit.picture(figure.biases(degrees=degree_table, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
     elif chosen == VIEWS[1]:
         kit.picture(
             figure.step(polynomial=best_polynomial(width=width, degree=needed)), key="polynomials_step", badge=BADGE
         )
     else:
-        shown = figure.against_rows(found=seen, width=width, attributes=attributes)
+        shown = figure.against_rows(errors=errors, width=width, attributes=attributes)
         kit.picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")
     kit.show_result(
         f"Degree **{needed}** of {width} is enough: {significant(counts)} noisy counts of at most {needed} attributes "
-        f"answer {significant(found.queries)} questions, **{significant(found.queries / counts)}** times as many; you "
-        f"guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}, "
+        f"answer {significant(degree_table.queries)} questions, **{significant(degree_table.queries / counts)}** times "
+        f"as many; you guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}, "
         f"δ = {exactly(delta)}), "
-        f"{_rows(seen.polynomial, bias)}. {kit.THEORY}"
+        f"{_rows(errors.polynomial, bias)}. {kit.THEORY}"
     )
     kit.theorem(
         r"\deg p=O\bigl(\sqrt k\,\ln\tfrac1\gamma\bigr)",
@@ -74,9 +74,9 @@ def lesson() -> None:
         f"number, and the last picture says how many rows that takes. {kit.THEORY}",
         "“All of them” and “at least r of them” have polynomials of their own. Where k is small, or rows are very "
         "many, noise in every answer is the better way.",
-        proved="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a linear "
-        "program's.",
-        says="Enough for a p(s) within γ of 0 at s = 0 and of 1 beyond; a row has s of the k attributes.",
+        reference="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a "
+        "linear program's.",
+        meaning="Enough for a p(s) within γ of 0 at s = 0 and of 1 beyond; a row has s of the k attributes.",
     )
     kit.break_it(
         "A small γ needs a high degree, and little is saved.",

@@ -43,7 +43,7 @@ def lesson() -> None:
         default=0,
         unit="%%",
     )
-    apart = remembered(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
+    folded = remembered(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
     net = _pairs(n).losses(loss)
     if kit.pictures("population", *VIEWS) == VIEWS[1]:
         measured = [_pairs(each).most_epsilon(loss=1.0, beta=BETA) for each in ROWS]
@@ -53,28 +53,28 @@ def lesson() -> None:
             badge=f"simulated: {PAIRS} pairs of samples each, seed 1",
         )
     else:
-        _show_separation(apart, net, n=n, loss=loss, guess=guess)
+        _show_separation(folded, net, n=n, loss=loss, guess=guess)
     kit.show_result(
-        f"In **{percent(apart.far)}** of all pairs some output is e times likelier, or more, under one sample than "
+        f"In **{percent(folded.far)}** of all pairs some output is e times likelier, or more, under one sample than "
         f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism, which releases a few "
         f"made-up rows that answer alike, has a loss of {rounded_down(float(np.median(net)))} or more in half of them. "
         f"{kit.SIMULATED}"
     )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
-    if n**0.5 >= FAR * apart.modulus:
-        text = f"{wanders}, far more than the ruler's length {apart.modulus}: folded, they are as good as independent."
+    if n**0.5 >= FAR * folded.modulus:
+        text = f"{wanders}, far more than the ruler's length {folded.modulus}: folded, they are as good as independent."
     else:
         text = (
-            f"{wanders}, and the ruler's length is {apart.modulus}: with more rows the folded answers would be freer."
+            f"{wanders}, and the ruler's length is {folded.modulus}: with more rows the folded answers would be freer."
         )
     kit.theorem(
         r"m=\tfrac2\varepsilon\ll\sqrt n:\;\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
         f"{text} {kit.THEORY}",
-        distributional_words(apart, net, n=n),
+        distributional_words(folded, net, n=n),
         without_replacement(n),
-        proved="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
-        says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, "
-        f"and {'not' if apart.beta(1.0) else 'here, up to a loss of 1, also'} which sample was asked.",
+        reference="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
+        meaning=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, "
+        f"and {'not' if folded.beta(1.0) else 'here, up to a loss of 1, also'} which sample was asked.",
     )
     kit.break_it(
         "Ten people's count hardly wanders.",
@@ -90,28 +90,28 @@ def _pairs(n: int) -> net_samples.NetPairs:
     )
 
 
-def _show_separation(apart: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
+def _show_separation(folded: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
     """How clearly two samples are told apart."""
     try:
         limit = distributional.limit_far(loss)
     except ParameterError:
         limit = None
     kit.picture(
-        figure.separation(apart=apart, net=net, n=n, limit=limit, guess=guess / 100),
+        figure.separation(folded=folded, net=net, n=n, limit=limit, guess=guess / 100),
         key="population_apart",
         badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
     )
 
 
-def distributional_words(apart: distributional.Separation, net: Floats, *, n: int) -> str:
+def distributional_words(folded: distributional.Separation, net: Floats, *, n: int) -> str:
     """What distributional privacy is, what follows from it, and which mechanism does not have it at its ε.
 
     Args:
-        apart: the folded count.
+        folded: the folded count.
         net: losses of the net mechanism, at least, (P,).
         n: rows of each sample.
     """
-    least, middle = apart.beta(1.0), float(np.median(net))
+    least, middle = folded.beta(1.0), float(np.median(net))
     broken = (
         f"With the folded count (1, β)-distributional privacy needs a β of at least {rounded_down(least)}, if the "
         "population is large."
@@ -125,9 +125,9 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
         "from one population, look alike except with chance β over the draw. With β below "
         f"1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies differential privacy; the "
         f"reverse does not hold. {broken} {kit.THEORY}\n\n{nor} at the ε of their differential privacy: at "
-        f"ε = {exactly(apart.epsilon)} the one for thresholds, with {NET_POINTS} points, tells two samples of {n:,} of "
-        f"{2 * n:,} people apart with a loss of **at least {rounded_down(middle)}** in half of all pairs, "
-        f"{significant(middle / apart.epsilon)} times ε. That grows like ε√n, so it takes an ε of about "
+        f"ε = {exactly(folded.epsilon)} the one for thresholds, with {NET_POINTS} points, tells two samples of {n:,} "
+        f"of {2 * n:,} people apart with a loss of **at least {rounded_down(middle)}** in half of all pairs, "
+        f"{significant(middle / folded.epsilon)} times ε. That grows like ε√n, so it takes an ε of about "
         f"1/√n = {significant(n**-0.5)}; measured, {rounded_down(_pairs(n).most_epsilon(loss=1.0, beta=BETA))} at most "
         f"for a loss below 1 in 95% of the pairs. {kit.SIMULATED}"
     )

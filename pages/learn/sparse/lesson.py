@@ -163,10 +163,10 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         "The paper's figures do not say which cells are full, their ε, the γ, the rows of the second one, nor how ties "
         f"in the projection are settled: ours are choices. {_figure_1(drawn)} {kit.SIMULATED}",
         open_question,
-        proved="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
+        reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
-        says="θ̂: the release; r of k cells are full; O_P: of that order, but for bad luck. In the share γ whoever is "
-        "alone in a cell has no protection.",
+        meaning="θ̂: the release; r of k cells are full; O_P: of that order, but for bad luck. In the share γ whoever "
+        "is alone in a cell has no protection.",
     )
 
 

@@ -27,12 +27,12 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
 
     def dots(shown: Booleans, *, role: str, name: str) -> Dots:
         places = drawn[shown[drawn]]
-        told = [
+        hover_texts = [
             f"person {place} is {words[int(truth[place])]}; estimated {significant(float(estimates[place]))}, "
             f"{'right' if right[place] else 'wrong'}"
             for place in places
         ]
-        return Dots(role=role, name=name, x=places, y=estimates[places], hover=told)
+        return Dots(role=role, name=name, x=places, y=estimates[places], hover=hover_texts)
 
     part = f"; the first {SHOWN} of {people} are drawn" if people > SHOWN else ""
     shown = lesson_picture(
@@ -48,15 +48,15 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
         sentence=f"One attack: {percent(float(right.mean()))} of {people} secret bits are right after rounding at one "
         f"half (× is wrong){part}.",
     )
-    told = [words[int(bit)] for bit in truth]
-    return replace(shown, table={"person": list(range(people)), "is": told, "estimate": estimates.tolist()})
+    hover_texts = [words[int(bit)] for bit in truth]
+    return replace(shown, table={"person": list(range(people)), "is": hover_texts, "estimate": estimates.tolist()})
 
 
-def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind: float, guess: float) -> Picture:
+def by_noise(*, shares: SharesFound, people: int, error: int, forced: float, blind: float, guess: float) -> Picture:
     """Share of bits found against the largest noise over √n.
 
     Args:
-        seen: shares found, with ``error`` among the noises.
+        shares: shares found, with ``error`` among the noises.
         people: n.
         error: the curator's noise where the reader stands, in rows.
         forced: error in rows that every private curator makes on one of the groups.
@@ -64,29 +64,29 @@ def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind
         guess: what the reader expects.
     """
     root = math.sqrt(people)
-    x = seen.errors / root
-    found = float(seen.by_noise[int(np.argmin(np.abs(seen.errors - error)))].mean())
+    x = shares.errors / root
+    share_at_error = float(shares.by_noise[int(np.argmin(np.abs(shares.errors - error)))].mean())
     return lesson_picture(
         title="More noise",
         x=Axis(title="largest noise in an answer, in units of √n", low=-0.02 * x[-1], high=1.02 * x[-1]),
         y=SHARE,
         marks=[
-            Curve(role="theory", name="proved: at least", x=seen.levels / root, y=seen.proved),
-            runs("attack, measured", x, seen.by_noise, share=1.0),
+            Curve(role="theory", name="proved: at least", x=shares.levels / root, y=shares.proved),
+            runs("attack, measured", x, shares.by_noise, share=1.0),
             Rule(role="quiet", y=blind, label=f"always the commoner bit: {percent(blind)}"),
             Rule(role="ink", x=error / root, label=f"±{error}, {significant(error / root)} √n"),
             guess_rule(y=guess),
         ],
-        sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds {percent(found)} of "
-        f"the bits (you guessed {percent(guess)}). A private curator cannot promise errors below "
-        f"{rounded_down(forced)} people (at the ε and failure chance told below). Bars show the range of all "
-        f"{seen.by_noise.shape[1]} runs.",
+        sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds "
+        f"{percent(share_at_error)} of the bits (you guessed {percent(guess)}). A private curator cannot promise "
+        f"errors below {rounded_down(forced)} people (at the ε and failure chance told below). Bars show the range of "
+        f"all {shares.by_noise.shape[1]} runs.",
     )
 
 
-def by_questions(*, seen: SharesFound, people: int, error: int, asked: int) -> Picture:
+def by_questions(*, shares: SharesFound, people: int, error: int, question_count: int) -> Picture:
     """Share of bits found against how many groups were asked about."""
-    grid, found = seen.questions, seen.by_questions.mean(axis=1)
+    grid, mean_shares = shares.questions, shares.by_questions.mean(axis=1)
     return lesson_picture(
         title="Fewer questions",
         x=Axis(
@@ -99,11 +99,13 @@ def by_questions(*, seen: SharesFound, people: int, error: int, asked: int) -> P
         ),
         y=SHARE,
         marks=[
-            runs("attack, measured", grid, seen.by_questions, share=1.0),
-            Rule(role="ink", x=asked, label=f"{asked:,} asked"),
+            runs("attack, measured", grid, shares.by_questions, share=1.0),
+            Rule(role="ink", x=question_count, label=f"{question_count:,} asked"),
             Rule(role="quiet", x=people, label="as many as people"),
         ],
-        caption="With as many questions as people, least squares fits the noise." if error and asked >= people else "",
-        sentence=f"With the same noise, {grid[0]:,.0f} questions give away {percent(float(found[0]))} of the bits, "
-        f"{grid[-1]:,.0f} give {percent(float(found[-1]))}: this is why a privacy budget counts questions.",
+        caption="With as many questions as people, least squares fits the noise."
+        if error and question_count >= people
+        else "",
+        sentence=f"With the same noise, {grid[0]:,.0f} questions give away {percent(float(mean_shares[0]))} of the "
+        f"bits, {grid[-1]:,.0f} give {percent(float(mean_shares[-1]))}: this is why a privacy budget counts questions.",
     )

@@ -64,18 +64,18 @@ def lesson() -> None:
     badge = f"true: {kind} · answers: simulated, preview sampler, seed {drawn}"
     masks = subset_sum.random_groups(Preview(drawn + 1), people=people, groups=questions)
     key = f"{secret}|{people}|{questions}|{drawn}"
-    found = with_progress(
+    attack = with_progress(
         f"limits-bits|{key}|{error}|{method}",
         lambda: subset_sums.attack(masks, truth, error=error, method=method, seed=drawn + 2),
         label="Solving, with more and more answers.",
     )
-    share = float(((found.estimates[0] > 0.5) == truth).mean())
-    seen = with_progress(
+    share = float(((attack.estimates[0] > 0.5) == truth).mean())
+    shares_found = with_progress(
         f"limits-subset|{key}|{error}",
         lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
         label="Attacking.",
     )
-    attacks = seen.by_noise[int(np.argmin(np.abs(seen.errors - error)))]
+    attacks = shares_found.by_noise[int(np.argmin(np.abs(shares_found.errors - error)))]
     usual = float(attacks.mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
     kit.show_result(
@@ -85,17 +85,19 @@ def lesson() -> None:
     )
     bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
     noise = figure.by_noise(
-        seen=seen, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
+        shares=shares_found, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
     )
-    fewer = figure.by_questions(seen=seen, people=people, error=error, asked=questions)
+    fewer = figure.by_questions(shares=shares_found, people=people, error=error, question_count=questions)
     chosen = kit.pictures("subset", *VIEWS)
     if chosen == VIEWS[0]:
         kit.picture(noise, key="subset_noise", badge=f"{badge} · least squares")
     elif chosen == VIEWS[1]:
         kit.picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
     else:
-        kit.picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
-    promised = float(np.interp(error, seen.levels, seen.proved))
+        kit.picture(
+            figure.bits(truth=truth, estimates=attack.estimates[0], words=words), key="subset_bits", badge=badge
+        )
+    promised = float(np.interp(error, shares_found.levels, shares_found.proved))
     nothing = (
         f" At this noise it promises nothing; all {len(attacks)} least-squares attacks still beat always guessing the "
         "commoner bit."
@@ -112,9 +114,9 @@ def lesson() -> None:
         f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
         f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {kit.SIMULATED} Least "
         "squares magnifies noise most where there are as many questions as people.",
-        proved=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
-        says="Least squares on m answers, none off by more than E; s is the smallest singular value of the matrix of "
-        f"0 and 1 that says who is in which group.{nothing}",
+        reference=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
+        meaning="Least squares on m answers, none off by more than E; s is the smallest singular value of the matrix "
+        f"of 0 and 1 that says who is in which group.{nothing}",
     )
     kit.break_it(
         f"Noise well beyond √n hides many bits from {questions:,} questions; more questions take more noise.",

@@ -40,23 +40,23 @@ def one_run(attack: Attack) -> Picture:
     if attack.refused:
         return empty_picture(title=title, said="The mechanism refused: there is nothing to reconstruct from.")
     truth, released, chosen = attack.truth, attack.released, attack.chosen
-    points, found = len(truth), int((truth & chosen).sum())
-    said = [
+    points, correct = len(truth), int((truth & chosen).sum())
+    hover_texts = [
         f"person {point + 1}: {significant(float(count))} rows released; {'in' if secret else 'not in'} the secret "
         f"half; the attacker says {'in' if yes else 'not in'}"
         for point, (count, secret, yes) in enumerate(zip(released[:SHOWN], truth, chosen, strict=False))
     ]
 
     def dots(role: str, name: str, shape: str, which: Booleans) -> Dots:
-        kept = np.flatnonzero(which[: len(said)])
-        texts = [said[each] for each in kept]
-        return Dots(role=role, name=name, x=kept + 1, y=released[kept], shape=shape, hover=texts)
+        points_shown = np.flatnonzero(which[: len(hover_texts)])
+        texts = [hover_texts[each] for each in points_shown]
+        return Dots(role=role, name=name, x=points_shown + 1, y=released[points_shown], shape=shape, hover=texts)
 
     cut = (float(released[chosen].min()) + float(released[~chosen].max())) / 2
     part = f"; the first {SHOWN} of {points:,} points are drawn" if points > SHOWN else ""
     return Picture(
         title=title,
-        x=Axis(title="person", low=0, high=len(said) + 1),
+        x=Axis(title="person", low=0, high=len(hover_texts) + 1),
         y=Axis(title="released rows"),
         marks=[
             dots("true", "in the secret half", "circle", truth),
@@ -65,14 +65,14 @@ def one_run(attack: Attack) -> Picture:
             Curve(
                 role="quiet",
                 name="the attacker takes what is above",
-                x=[0.5, len(said) + 0.5],
+                x=[0.5, len(hover_texts) + 0.5],
                 y=[cut, cut],
                 dash="dash",
                 width=1.5,
             ),
         ],
-        sentence=f"One release: the attacker finds {found:,} of the {points // 2:,} secret points "
-        f"({percent(2 * found / points)}; a blind guess finds half). × marks what is wrong{part}.",
+        sentence=f"One release: the attacker finds {correct:,} of the {points // 2:,} secret points "
+        f"({percent(2 * correct / points)}; a blind guess finds half). × marks what is wrong{part}.",
         table={
             "point": list(range(1, points + 1)),
             "secret": truth.tolist(),
@@ -83,16 +83,16 @@ def one_run(attack: Attack) -> Picture:
     )
 
 
-def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
+def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
     """How often the point is found in both worlds, exact intervals, and what ε would allow."""
     names = ("in the data", "swapped out")
-    shares = np.array([told.inside, told.outside])
-    low, high = np.array([told.inside_interval, told.outside_interval]).T
-    beyond = [Region(role="impossible", x=(told.allowed, 1.0), y=(-0.5, 0.5))] if told.allowed < 1 else []
+    shares = np.array([swap.inside, swap.outside])
+    low, high = np.array([swap.inside_interval, swap.outside_interval]).T
+    beyond = [Region(role="impossible", x=(swap.allowed, 1.0), y=(-0.5, 0.5))] if swap.allowed < 1 else []
     verdict = (
-        f"a promise of ε = {exactly(epsilon)} allows {percent_up(told.allowed)} at most: this cannot be ε-DP"
-        if told.impossible
-        else f"ε = {exactly(epsilon)} allows up to {percent_up(told.allowed)}, hatched beyond: no contradiction"
+        f"a promise of ε = {exactly(epsilon)} allows {percent_up(swap.allowed)} at most: this cannot be ε-DP"
+        if swap.impossible
+        else f"ε = {exactly(epsilon)} allows up to {percent_up(swap.allowed)}, hatched beyond: no contradiction"
     )
     return Picture(
         title="Why: swap one person for another",
@@ -114,8 +114,8 @@ def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
                 ],
             ),
         ],
-        sentence=f"The point is guessed in {percent(told.inside)} of releases with its row in the data and in "
-        f"{percent(told.outside)} without; {verdict}."
+        sentence=f"The point is guessed in {percent(swap.inside)} of releases with its row in the data and in "
+        f"{percent(swap.outside)} without; {verdict}."
         + ("" if claimed else " Publishing true counts is private at no ε at all."),
         table={"world": names, "share": shares.tolist(), "from": low.tolist(), "to": high.tolist()},
         height=130,
@@ -133,11 +133,13 @@ def _spread_out(place: int) -> Floats:
     return np.array(EPSILONS) * 1.05 ** (place % 5 - 2)
 
 
-def shares_found(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, guess: float) -> Picture:
+def shares_found(
+    *, recovery: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, guess: float
+) -> Picture:
     """Mean share found against ε, dots with the middle 90% of the runs; above the curve no private method can be.
 
     Args:
-        seen: attacks; the first mechanism is the reader's.
+        recovery: attacks; the first mechanism is the reader's.
         titles: of mechanisms, by key.
         walls: what privacy forbids, along an axis of ε.
         epsilon: where the reader stands.
@@ -145,10 +147,10 @@ def shares_found(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, eps
     """
     near = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
     marks = [
-        runs(titles[key], _spread_out(place), seen.shares[place], role=role)
-        for place, (key, role) in enumerate(zip(seen.keys, _roles(seen.keys), strict=True))
+        runs(titles[key], _spread_out(place), recovery.shares[place], role=role)
+        for place, (key, role) in enumerate(zip(recovery.keys, _roles(recovery.keys), strict=True))
     ]
-    least = min(BELOW_BLIND, guess, float(seen.shares.min()))
+    least = min(BELOW_BLIND, guess, float(recovery.shares.min()))
     return lesson_picture(
         title="How much is found",
         x=epsilon_axis(epsilon),
@@ -160,38 +162,38 @@ def shares_found(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, eps
             guess_rule(y=guess),
             epsilon_rule(epsilon),
         ],
-        sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[seen.keys[0]]} find "
-        f"{percent(float(seen.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a private "
-        f"method lets no attack find more than {percent_up(walls.at(epsilon)[0])} on average at "
-        f"ε = {exactly(epsilon)}. Bars hold 90% of {seen.shares.shape[2]} runs.",
+        sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[recovery.keys[0]]} find "
+        f"{percent(float(recovery.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a "
+        f"private method lets no attack find more than {percent_up(walls.at(epsilon)[0])} on average at "
+        f"ε = {exactly(epsilon)}. Bars hold 90% of {recovery.shares.shape[2]} runs.",
     )
 
 
-def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, n: int) -> Picture:
+def accuracy(*, recovery: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, n: int) -> Picture:
     """The error that 95% of the releases stay within, against ε; below the curve nobody can be at β = 5%.
 
     Args:
-        seen: attacks; the first mechanism is the reader's.
+        recovery: attacks; the first mechanism is the reader's.
         titles: of mechanisms, by key.
         walls: what privacy forbids, along an axis of ε.
         epsilon: where the reader stands.
         n: rows.
     """
-    half, most = seen.within(0.5), seen.within(1 - BETA)
-    floor = axis_floor(half, FLOOR)
+    median, quantile_95 = recovery.within(0.5), recovery.within(1 - BETA)
+    floor = axis_floor(median, FLOOR)
     marks = [
         error_dots(
             titles[key],
             _spread_out(place),
-            most=most[place],
-            half=half[place],
+            quantile_95=quantile_95[place],
+            median=median[place],
             floor=floor,
             role=role,
-            said=lambda error: f"{percent_up(error)} ({rows_up(error, n)})",
+            error_words=lambda error: f"{percent_up(error)} ({rows_up(error, n)})",
         )
-        for place, (key, role) in enumerate(zip(seen.keys, _roles(seen.keys), strict=True))
+        for place, (key, role) in enumerate(zip(recovery.keys, _roles(recovery.keys), strict=True))
     ]
-    typical = float(most[0, EPSILONS.index(1.0)])
+    typical = float(quantile_95[0, EPSILONS.index(1.0)])
     return lesson_picture(
         title="How accurate it was",
         x=epsilon_axis(epsilon),
@@ -201,7 +203,7 @@ def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon
             *marks,
             Rule(role="ink", y=0.5, label="releasing nothing: 50%"),
         ],
-        sentence=f"At ε = 1, 95% of {titles[seen.keys[0]]}'s releases err by at most {percent_up(typical)} on their "
-        f"worst subset; no private method can promise less than {percent_down(walls.at(1.0)[1])}. Each bar ends at the "
-        "median.",
+        sentence=f"At ε = 1, 95% of {titles[recovery.keys[0]]}'s releases err by at most {percent_up(typical)} on "
+        f"their worst subset; no private method can promise less than {percent_down(walls.at(1.0)[1])}. Each bar ends "
+        "at the median.",
     )

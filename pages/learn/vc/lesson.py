@@ -66,20 +66,20 @@ def lesson() -> None:
         "Attack every mechanism that fits", key=in_link("vc-all"), bind="query-params"
     )
     keys = [chosen] + [key for key in (*entries, NOISE_FREE) if key != chosen and (everyone or key == NOISE_FREE)]
-    seen = with_progress(
+    recovered = with_progress(
         f"limits-vc|{keys}|{points}|{repeats}|{neighbours}|{drawn}",
         lambda: recovery(keys, points=points, repeats=repeats, neighbours=neighbours, seed=drawn),
         label="Attacking releases.",
     )
-    forbidden = walls(epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=seen.delta)
-    shares = {key: float(seen.shares[place, near(loss)].mean()) for place, key in enumerate(seen.keys)}
+    forbidden = walls(epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=recovered.delta)
+    shares = {key: float(recovered.shares[place, near(loss)].mean()) for place, key in enumerate(recovered.keys)}
     kit.show_result(
         f"Exact counts give **{percent(shares[NOISE_FREE])}** of the secret back. {titles[chosen]} at "
         f"ε = {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {kit.SIMULATED}"
     )
     if chosen_picture == VIEWS[0]:
         kit.picture(
-            figure.shares_found(seen=seen, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100),
+            figure.shares_found(recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100),
             key="vc_recovered",
             badge=badge,
         )
@@ -89,7 +89,7 @@ def lesson() -> None:
     elif chosen_picture == VIEWS[2]:
         n = points * repeats // 2
         kit.picture(
-            figure.accuracy(seen=seen, titles=titles, walls=forbidden, epsilon=loss, n=n),
+            figure.accuracy(recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, n=n),
             key="vc_accuracy",
             badge=badge,
         )
@@ -101,8 +101,8 @@ def lesson() -> None:
         f"{bound.statement} {bound.note} {kit.THEORY}",
         "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
         f"{repeats} row{'s' if repeats > 1 else ''} changed value.",
-        proved=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
-        says="Answers within α of the truth, a share of the rows, give a half T′ that differs (△) from the secret "
+        reference=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
+        meaning="Answers within α of the truth, a share of the rows, give a half T′ that differs (△) from the secret "
         "half T in at most 2dα people.",
     )
     kit.break_it(
@@ -122,14 +122,14 @@ def _worlds(
 ) -> None:
     """The swap behind the proof, for one person."""
     trials = 1000 if points <= 1024 else 100
-    seen = remembered(
+    swap = remembered(
         f"limits-worlds|{entry.key if entry else NOISE_FREE}|{points}|{repeats}|{loss}|{neighbours}|{drawn}",
         lambda: swap_worlds(
             entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn, trials=trials
         ),
     )
-    kit.picture(figure.worlds(told=seen, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
-    if seen.impossible:
+    kit.picture(figure.worlds(swap=swap, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
+    if swap.impossible:
         kit.show_warning(
             f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows."
         )

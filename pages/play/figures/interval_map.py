@@ -24,7 +24,10 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
     value = np.full((len(y) - 1, len(x) - 1), np.nan)
     value[row, column] = size
     worst = int(np.argmax(size))
-    ring = (float(x[column[worst]]), float(x[column[worst] + 1])), (float(y[row[worst]]), float(y[row[worst] + 1]))
+    worst_tile = (
+        (float(x[column[worst]]), float(x[column[worst] + 1])),
+        (float(y[row[worst]]), float(y[row[worst] + 1])),
+    )
     return Picture(
         title="Error of every query",
         x=axis_along(domain, "interval starts at"),
@@ -43,8 +46,8 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
                 rows=n,
             ),
             # Of two colours: one of them differs from every shade.
-            Outline(role="paper", x=ring[0], y=ring[1], width=6),
-            Outline(role="ink", x=ring[0], y=ring[1]),
+            Outline(role="paper", x=worst_tile[0], y=worst_tile[1], width=6),
+            Outline(role="ink", x=worst_tile[0], y=worst_tile[1]),
         ],
         sentence=f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}, "
         f"ringed) errs by at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}), and half of "
@@ -63,6 +66,6 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
 
 def _tiles(places: Floats, domain: Number) -> tuple[Floats, Integers]:
     """Edges of tiles that touch, one around each of the spread places, inside the domain; and the tile of each."""
-    middles, which = np.unique(places, return_inverse=True)
+    middles, tile_of_place = np.unique(places, return_inverse=True)
     edges = np.concatenate([[domain.low], (middles[1:] + middles[:-1]) / 2, [domain.high]])
-    return edges, which
+    return edges, tile_of_place

@@ -41,16 +41,21 @@ def needed_epsilon(
         aims: entries that are told the allowed error; a click tells it.
         advised: key of the suggested entry.
     """
-    every = printable_labels(titles[need.key] for need in needs)
-    sentence, numbers = _sentence(needs, every, target=target, beta=beta, impossible=impossible), _table(needs, every)
-    told = [each for each in zip(needs, every, strict=True) if math.isfinite(each[0].least) or each[0].key == advised]
-    told = sorted(told or zip(needs, every, strict=True), key=lambda each: each[0].key != advised)[:MAX_LINES]
-    needs, names = [need for need, _ in told], [name for _, name in told]
+    all_names = printable_labels(titles[need.key] for need in needs)
+    sentence, numbers = (
+        _sentence(needs, all_names, target=target, beta=beta, impossible=impossible),
+        _table(needs, all_names),
+    )
+    ranked = [
+        each for each in zip(needs, all_names, strict=True) if math.isfinite(each[0].least) or each[0].key == advised
+    ]
+    ranked = sorted(ranked or zip(needs, all_names, strict=True), key=lambda each: each[0].key != advised)[:MAX_LINES]
+    needs, names = [need for need, _ in ranked], [name for _, name in ranked]
     marks: list[Mark] = []
     if impossible:
         label = "impossible to promise"
         marks.append(Region(role="impossible", x=(LOWEST, min(impossible, HIGHEST)), label=label, corner="bottom left"))
-    for role, name, shape, found in (
+    for role, name, shape, epsilons in (
         ("theory", "promised", "line-ns-open", [need.promised for need in needs]),
         (
             "released",
@@ -59,8 +64,8 @@ def needed_epsilon(
             [each.simulated and each.simulated.epsilon for each in needs],
         ),
     ):
-        known = [(row, epsilon) for row, epsilon in enumerate(found) if epsilon]
-        if not known:
+        points = [(row, epsilon) for row, epsilon in enumerate(epsilons) if epsilon]
+        if not points:
             continue
         marks.append(
             Dots(
@@ -68,10 +73,10 @@ def needed_epsilon(
                 name=name,
                 shape=shape,
                 size=14 if role == "theory" else 10,
-                x=[epsilon for _, epsilon in known],
-                y=[float(row) for row, _ in known],
-                hover=[f"{names[row]}: ε = {exactly(epsilon)}, {name}{WHERE[name]}" for row, epsilon in known],
-                pick=[_pick(needs[row], epsilon, target=target, aims=aims) for row, epsilon in known],
+                x=[epsilon for _, epsilon in points],
+                y=[float(row) for row, _ in points],
+                hover=[f"{names[row]}: ε = {exactly(epsilon)}, {name}{WHERE[name]}" for row, epsilon in points],
+                pick=[_pick(needs[row], epsilon, target=target, aims=aims) for row, epsilon in points],
             )
         )
     return Picture(
@@ -100,16 +105,16 @@ def _pick(need: Need, epsilon: float, *, target: float, aims: set[str]) -> dict[
 
 def _sentence(needs: Sequence[Need], names: list[str], *, target: float, beta: float, impossible: float) -> str:
     """Who needs least, who cannot, and where nobody can."""
-    able = [(need, name) for need, name in zip(needs, names, strict=True) if math.isfinite(need.least)]
-    aim = f"a worst error of {percent(target)}, except in {percent(beta)} of releases"
-    if not able:
-        return f"No mechanism is shown to reach {aim}, up to ε = {HIGHEST:g}."
-    first, name = able[0]
-    how = "simulated on these data, which says nothing certain of others" if first.simulated else "promised"
-    text = f"For {aim}, {name} needs least: ε = {exactly(first.least)}, rounded up ({how})."
-    unable = [name for need, name in zip(needs, names, strict=True) if math.isinf(need.least)]
-    if unable:
-        text += f" Not shown up to ε = {HIGHEST:g} to reach it: {', '.join(unable)}."
+    reaching = [(need, name) for need, name in zip(needs, names, strict=True) if math.isfinite(need.least)]
+    target_words = f"a worst error of {percent(target)}, except in {percent(beta)} of releases"
+    if not reaching:
+        return f"No mechanism is shown to reach {target_words}, up to ε = {HIGHEST:g}."
+    first, name = reaching[0]
+    provenance = "simulated on these data, which says nothing certain of others" if first.simulated else "promised"
+    text = f"For {target_words}, {name} needs least: ε = {exactly(first.least)}, rounded up ({provenance})."
+    not_reaching = [name for need, name in zip(needs, names, strict=True) if math.isinf(need.least)]
+    if not_reaching:
+        text += f" Not shown up to ε = {HIGHEST:g} to reach it: {', '.join(not_reaching)}."
     if impossible:
         text += f" Hatched: below ε = {exactly(impossible)} nobody can promise it for all data."
     return text

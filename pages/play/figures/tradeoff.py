@@ -47,13 +47,13 @@ def tradeoff(
         every: draw all mechanisms, not only the chosen one and those that none beats everywhere; the table has all.
     """
     pure = [not weaker[key] for key in sweep.keys]
-    seen = sweep.keys if every else (*sweep.frontier(pure), chosen)
-    bottom, top = _reach(sweep, [key in seen for key in sweep.keys])
-    called = [with_weaker(titles[key], weaker[key]) for key in sweep.keys]
+    drawn_keys = sweep.keys if every else (*sweep.frontier(pure), chosen)
+    bottom, top = _reach(sweep, [key in drawn_keys for key in sweep.keys])
+    full_names = [with_weaker(titles[key], weaker[key]) for key in sweep.keys]
     # The chosen one leads the legend.
     order = sorted(range(len(sweep.keys)), key=lambda row: sweep.keys[row] != chosen)
-    names = dict(zip(order, printable_labels(called[row] for row in order), strict=True))
-    names = {row: name for row, name in names.items() if sweep.keys[row] in seen}
+    names = dict(zip(order, printable_labels(full_names[row] for row in order), strict=True))
+    names = {row: name for row, name in names.items() if sweep.keys[row] in drawn_keys}
     # At the end that the rule of ε leaves free.
     corner: Corner = "top right" if epsilon < FREE_LEFT else "top left"
     strip = Region(role="vacuous", y=(1.0, top), label="more than 100%", corner=corner)
@@ -73,12 +73,16 @@ def tradeoff(
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=TICKS),
         y=Axis(title="worst error, share of n", log=True, low=bottom, high=top, form=".3~p", rows=sweep.n),
         marks=marks,
-        sentence=_sentence(sweep, called, pure, epsilon=epsilon)
-        + (" Drawn are the chosen one and those with the least error at some ε." if len(names) < len(called) else "")
+        sentence=_sentence(sweep, full_names, pure, epsilon=epsilon)
+        + (
+            " Drawn are the chosen one and those with the least error at some ε."
+            if len(names) < len(full_names)
+            else ""
+        )
         + (" Orange, dashed: what the chosen one promises." if has_promise else "")
         + " Click a point to go to its mechanism and ε."
         + (_wall_sentence(impossible, epsilon=epsilon) if impossible else ""),
-        table=_table(sweep, called, impossible),
+        table=_table(sweep, full_names, impossible),
         height=400,
         about=",".join(sweep.keys),
     )
@@ -87,35 +91,35 @@ def tradeoff(
 def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float) -> list[Mark]:
     """One mechanism's marks, in its own colour and of one name, so that the legend hides all of them."""
     key = sweep.keys[row]
-    here = np.isfinite(sweep.worst[row]).all(axis=1)
-    epsilons = sweep.epsilons[here]
+    measured = np.isfinite(sweep.worst[row]).all(axis=1)
+    epsilons = sweep.epsilons[measured]
     if not len(epsilons):
         return []
-    low, middle, high = _clamp_errors(sweep.worst[row, here], bottom).T
-    told: dict[str, Any] = {"role": f"mechanism:{key}", "name": name}
+    low, middle, high = _clamp_errors(sweep.worst[row, measured], bottom).T
+    common: dict[str, Any] = {"role": f"mechanism:{key}", "name": name}
 
-    def said(what: str, errors: Floats) -> list[str]:
+    def hover_texts(quantity: str, errors: Floats) -> list[str]:
         return [
-            f"{name}, {what} at ε = {at:g}: {percent(error)} ({rows(error, sweep.n)}), simulated"
-            for at, error in zip(epsilons.tolist(), errors.tolist(), strict=True)
+            f"{name}, {quantity} at ε = {epsilon:g}: {percent(error)} ({rows(error, sweep.n)}), simulated"
+            for epsilon, error in zip(epsilons.tolist(), errors.tolist(), strict=True)
         ]
 
-    words = said("worst error, median", sweep.worst[row, here, 1])
-    pick = [{"key": key, "epsilon": at} for at in epsilons.tolist()]
+    words = hover_texts("worst error, median", sweep.worst[row, measured, 1])
+    pick = [{"key": key, "epsilon": epsilon} for epsilon in epsilons.tolist()]
     marks: list[Mark] = [
-        Curve(**told, legend=False, x=epsilons, y=middle, dash="solid", width=3.5 if chosen else 1.8, hover=()),
-        Dots(**told, x=epsilons, y=middle, size=10 if chosen else 8, hover=words, pick=pick),
+        Curve(**common, legend=False, x=epsilons, y=middle, dash="solid", width=3.5 if chosen else 1.8, hover=()),
+        Dots(**common, x=epsilons, y=middle, size=10 if chosen else 8, hover=words, pick=pick),
     ]
     if not chosen:
         return marks
-    typical = _clamp_errors(sweep.typical[row, here, 1], bottom)
-    words = said("typical error, median", sweep.typical[row, here, 1])
+    typical = _clamp_errors(sweep.typical[row, measured, 1], bottom)
+    words = hover_texts("typical error, median", sweep.typical[row, measured, 1])
     end = max(float(typical[-1]), ROOM * bottom)  # below the floor the word would hide the axis's numbers
     return [
         *marks,
-        Band(**told, legend=False, x=epsilons, low=low, high=high),
-        Curve(**told, legend=False, x=epsilons, y=typical, dash="dash", width=2, hover=words),
-        Words(role=told["role"], text="typical", x=epsilons[-1], y=end, align="right", shift=(0, -10)),
+        Band(**common, legend=False, x=epsilons, low=low, high=high),
+        Curve(**common, legend=False, x=epsilons, y=typical, dash="dash", width=2, hover=words),
+        Words(role=common["role"], text="typical", x=epsilons[-1], y=end, align="right", shift=(0, -10)),
     ]
 
 
@@ -128,15 +132,15 @@ def _clamp_errors(errors: Floats, bottom: float) -> Floats:
 def _promise(sweep: Sweep, row: int, *, bottom: float) -> list[Mark]:
     """What the chosen mechanism promises, and its name at its end; what nobody promises has no point."""
     promise = np.maximum(sweep.promised[row], bottom)
-    known = np.isfinite(promise)
-    at, promise = sweep.epsilons[known], promise[known]
-    if not len(at):
+    finite = np.isfinite(promise)
+    epsilons, promise = sweep.epsilons[finite], promise[finite]
+    if not len(epsilons):
         return []
-    curve = Curve(role="theory", name="promised", legend=False, x=at, y=promise, dash="longdash")
-    seen = np.flatnonzero(promise <= 1)
-    if not len(seen):
+    curve = Curve(role="theory", name="promised", legend=False, x=epsilons, y=promise, dash="longdash")
+    not_vacuous = np.flatnonzero(promise <= 1)
+    if not len(not_vacuous):
         return [curve]
-    x, y = float(at[seen[-1]]), float(promise[seen[-1]])
+    x, y = float(epsilons[not_vacuous[-1]]), float(promise[not_vacuous[-1]])
     return [curve, Words(role="theory", text="promised", x=x, y=y, align="right", shift=(0, 12), bold=True)]
 
 
@@ -145,22 +149,22 @@ def _reach(sweep: Sweep, drawn: list[bool]) -> tuple[float, float]:
 
     Below the least there is room for a word. A logarithmic axis has no zero: less than half a row is drawn as half.
     """
-    seen, typical = sweep.worst[drawn], sweep.typical[drawn, :, 1]
-    lowest = np.concatenate([seen[np.isfinite(seen)], typical[np.isfinite(typical)], [1.0]]).min() / ROOM
-    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), VACUOUS if (seen > 1).any() else 1.0
+    worst, typical = sweep.worst[drawn], sweep.typical[drawn, :, 1]
+    lowest = np.concatenate([worst[np.isfinite(worst)], typical[np.isfinite(typical)], [1.0]]).min() / ROOM
+    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), VACUOUS if (worst > 1).any() else 1.0
 
 
 def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> list[Mark]:
     """What nobody can promise, from the picture's floor, and its name at the first of it that is seen."""
-    known = impossible[1] > 0
-    epsilons, errors = impossible[0][known], impossible[1][known]
+    positive = impossible[1] > 0
+    epsilons, errors = impossible[0][positive], impossible[1][positive]
     if not len(errors):
         return []
     # Below the floor the edge leaves the picture: along it, it would forbid the floor's error.
     marks: list[Mark] = [Wall(x=epsilons, y=np.minimum(errors, top), end=bottom, label="")]
-    seen = np.flatnonzero(errors > bottom)
-    if len(seen):
-        at = float(epsilons[seen[0]])
+    visible = np.flatnonzero(errors > bottom)
+    if len(visible):
+        at = float(epsilons[visible[0]])
         text = "impossible"  # more would lie over “typical” on a phone
         marks.append(Words(role="ink", text=text, x=at, y=bottom, align="left", shift=(6, 12), bold=True))
     return marks
@@ -171,9 +175,9 @@ def _wall_sentence(impossible: tuple[Floats, Floats], *, epsilon: float) -> str:
     epsilons, errors = impossible
     place = int(np.argmin(np.abs(np.log(epsilons / epsilon))))
     there = f"ε = {epsilons[place]:.3g}"
-    where = f"near {there}" if epsilons[0] <= epsilon <= epsilons[-1] else f"at {there}, where the curve ends,"
+    where_words = f"near {there}" if epsilons[0] <= epsilon <= epsilons[-1] else f"at {there}, where the curve ends,"
     return (
-        f" Hatched: no mechanism with the chosen one's guarantee can promise so little; {where} less than "
+        f" Hatched: no mechanism with the chosen one's guarantee can promise so little; {where_words} less than "
         f"{percent(float(errors[place]))}."
     )
 

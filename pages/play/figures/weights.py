@@ -23,12 +23,12 @@ def weights_picture(queries: LinearQueries) -> Picture:
     """The weight of every cell in every query of a public class; lines for a few queries of numbers, else a map."""
     domain, shown = queries.domain, queries.batch(MAX_ROWS)
     starts = np.arange(0, domain.ordered, -(-domain.ordered // MAX_COLUMNS))
-    drawn = _means(queries.units[shown] / UNITS, starts)
-    few = queries.count <= MAX_LINES and is_number(domain)
+    mean_weights = _means(queries.units[shown] / UNITS, starts)
+    has_lines = queries.count <= MAX_LINES and is_number(domain)
     names = [f"query {place + 1}" for place in shown.tolist()]
-    axis, edges, where = _across(domain, starts)
+    axis, edges, cell_names = _across(domain, starts)
     marks: list[Mark]
-    if few:
+    if has_lines:
         marks = [
             Curve(
                 role=f"other-{place}",
@@ -39,18 +39,18 @@ def weights_picture(queries: LinearQueries) -> Picture:
                 width=2,
                 step=True,
             )
-            for place, (name, row) in enumerate(zip(names, drawn, strict=True))
+            for place, (name, row) in enumerate(zip(names, mean_weights, strict=True))
         ]
     else:
         number = shown + 1.0
-        between = np.concatenate([[0.5], (number[1:] + number[:-1]) / 2, [queries.count + 0.5]])
+        edges_up = np.concatenate([[0.5], (number[1:] + number[:-1]) / 2, [queries.count + 0.5]])
         marks = [
             Heat(
                 role="other-0",
                 name="weights",
                 x=edges,
-                y=between,
-                value=drawn,
+                y=edges_up,
+                value=mean_weights,
                 low=0,
                 high=1,
                 unit="weight",
@@ -60,11 +60,14 @@ def weights_picture(queries: LinearQueries) -> Picture:
     return Picture(
         title="Weights of the queries",
         x=axis,
-        y=Axis(title="weight", low=0, high=1) if few else Axis(title="query", low=0.5, high=queries.count + 0.5),
+        y=Axis(title="weight", low=0, high=1) if has_lines else Axis(title="query", low=0.5, high=queries.count + 0.5),
         marks=marks,
         sentence=_sentence(queries, len(shown), len(starts)),
-        table={"cells": where, **{name: short_numbers(row) for name, row in zip(names, drawn, strict=True)}},
-        height=LINES_HEIGHT if few else ROWS_HEIGHT,
+        table={
+            "cells": cell_names,
+            **{name: short_numbers(row) for name, row in zip(names, mean_weights, strict=True)},
+        },
+        height=LINES_HEIGHT if has_lines else ROWS_HEIGHT,
         about=extent(domain),
     )
 

@@ -30,9 +30,9 @@ SETTINGS: list[tuple[Any, Product, list[int]]] = [
 def both(dataset: Dataset, report: ErrorReport, *, clean: bool = False) -> tuple[Picture, Picture]:
     domain, truth = dataset.domain, dataset.histogram
     assert is_map(domain)
-    frames = playable_releases(report.frames, n=dataset.n, clean=clean, most=MAX_FRAMES)
-    true = true_map(domain=domain, truth=truth, most=darkest_count(domain, truth, frames))
-    return true, released_map(domain=domain, n=dataset.n, truth=truth, frames=frames, asked=(0, 1, 0, 0))
+    frames = playable_releases(report.frames, n=dataset.n, clean=clean, limit=MAX_FRAMES)
+    true = true_map(domain=domain, truth=truth, darkest=darkest_count(domain, truth, frames))
+    return true, released_map(domain=domain, n=dataset.n, truth=truth, frames=frames, outlined=(0, 1, 0, 0))
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: f"{setting[0].key}-{setting[1].size}")
@@ -84,7 +84,7 @@ def test_fine_grids_are_drawn_in_blocks_that_keep_every_row(seed: int) -> None:
 
 def test_refusals_are_said_and_not_drawn() -> None:
     dataset, report = reported(*SETTINGS[0])
-    frames = playable_releases(report.frames, n=dataset.n, clean=True, most=MAX_FRAMES)
+    frames = playable_releases(report.frames, n=dataset.n, clean=True, limit=MAX_FRAMES)
     frames[[0, 3]] = np.nan
     told: dict[str, Any] = {"domain": dataset.domain, "n": dataset.n, "truth": dataset.histogram}
     picture = released_map(frames=frames, **told)

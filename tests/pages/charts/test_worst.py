@@ -100,7 +100,7 @@ def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
             guarantee=report.guarantee,
             promised=report.bound,
             lower=LOWER,
-            called=called,
+            nouns=called,
         )
         check(picture)
         return picture

@@ -78,7 +78,7 @@ def test_private_counts_at_epsilon_1_break_the_attack() -> None:
 def test_a_cross_is_an_answer_that_was_missed() -> None:
     truth = secret(3)
     found = attack(truth, epsilon=1.0, seed=3)
-    shown = sound(figure.bits(truth=truth, found=found))
+    shown = sound(figure.bits(truth=truth, attack=found))
     right, wrong = (shown.one(Dots, role=role, name=name) for role, name in (("released", "right"), ("ink", "wrong")))
     missed = np.flatnonzero(found.guess.bits[0] != truth) + 1
     assert len(missed) > 0 and numbers(wrong.x).tolist() == missed.tolist()
@@ -89,7 +89,7 @@ def test_a_cross_is_an_answer_that_was_missed() -> None:
 
 
 def test_numbers_of_people_keep_apart_on_a_phone() -> None:
-    shown = figure.bits(truth=secret(3), found=attack(secret(3), epsilon=None, seed=3))
+    shown = figure.bits(truth=secret(3), attack=attack(secret(3), epsilon=None, seed=3))
     ticks, inside = shown.x.ticks, 285  # pixels; a number of two digits takes 17
     apart = inside / (float(shown.x.high or 0) - float(shown.x.low or 0)) * float(np.diff(ticks).min())
     assert apart > 17 and ticks[-1] == PEOPLE
@@ -100,7 +100,7 @@ def test_no_words_hide_an_answer() -> None:
     estimates = found.guess.estimates.copy()
     estimates[0, -4:] = 0.5 + 0.03 * np.ptp(estimates)  # just above the line, where its words would stand
     near = replace(found, guess=replace(found.guess, estimates=estimates))
-    shown = figure.bits(truth=secret(3), found=near)
+    shown = figure.bits(truth=secret(3), attack=near)
     assert not (hidden := on_dots(shown, render(shown, badge="", dark=False))), hidden
 
 

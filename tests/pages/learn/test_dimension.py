@@ -30,7 +30,7 @@ EVERY_EPSILON = ("thresholds",)
 def test_the_matrix_marks_what_each_subset_s_question_takes() -> None:
     weights = np.array([[0.5, 0.2, 0.9], [0.5, 0.8, 0.1], [0.5, 0.9, 0.9], [0.5, 0.1, 0.2]])
     found = fat_shattering_dimension(weights, scale=0.3)
-    picture = figure.matrix(weights=weights, found=found)
+    picture = figure.matrix(weights=weights, shattering=found)
     checked(picture)
     heat = picture.one(Heat, role="true")
     # Cells lie around the whole numbers at which names stand, each with its own weight.
@@ -53,7 +53,7 @@ def test_the_matrix_marks_what_each_subset_s_question_takes() -> None:
 
 @pytest.mark.parametrize("flat", [[[0.5]], [[0.0], [1.0]]])
 def test_a_class_that_shatters_little_is_drawn(flat: list[list[float]]) -> None:
-    picture = figure.matrix(weights=np.array(flat), found=fat_shattering_dimension(flat, scale=0.1))
+    picture = figure.matrix(weights=np.array(flat), shattering=fat_shattering_dimension(flat, scale=0.1))
     checked(picture)
     assert ("nothing is shattered" in picture.sentence) == (len(flat) == 1)
 
@@ -61,7 +61,7 @@ def test_a_class_that_shatters_little_is_drawn(flat: list[list[float]]) -> None:
 def test_a_large_class_is_drawn_in_part_with_its_shattered_points() -> None:
     weights = np.eye(300, 40)[:, ::-1]
     found = vc_dimension(weights)
-    picture = figure.matrix(weights=weights, found=found)
+    picture = figure.matrix(weights=weights, shattering=found)
     checked(picture)
     assert numbers(picture.one(Heat).value).shape == (figure.MAX_QUESTIONS, figure.MAX_POINTS)
     assert sum(len(numbers(dots.x)) for dots in picture.find(Dots)) == 2
@@ -137,7 +137,7 @@ def test_nothing_is_shattered_where_no_two_questions_are_two_scales_apart_on_a_p
 ) -> None:
     weights = np.array([[0.5, 0.5], [0.5, 0.5 + apart]])
     found = fat_shattering_dimension(weights, scale=0.1 - 1e-9)
-    sentence = figure.matrix(weights=weights, found=found).sentence
+    sentence = figure.matrix(weights=weights, shattering=found).sentence
     assert ("No two questions are 2γ or more apart on a point: nothing is shattered." in sentence) is not shattered
     assert (len(found.points) == 1) is shattered
 

@@ -29,7 +29,7 @@ def picture(
     measured: Floats = FEW,
 ) -> Picture:
     seen = minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(epsilon))
-    return sound(figure.risks(seen=seen, occupied=occupied, epsilon=epsilon, guess=guess, measured=measured))
+    return sound(figure.risks(exact=seen, occupied=occupied, epsilon=epsilon, guess=guess, measured=measured))
 
 
 @pytest.mark.slow

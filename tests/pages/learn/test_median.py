@@ -117,14 +117,14 @@ def test_a_walk_that_jumps_from_nothing_is_not_drawn_there() -> None:
 def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
     moved = medians.stops(1001)
     seen = MeasuredWalk(chance=moved / 1001, low=moved / 1100, high=np.minimum(moved / 900, 1))
-    picture = figure.measured_walk(n=1001, seen=seen, key="identity")
+    picture = figure.measured_walk(n=1001, walk=seen, key="identity")
     checked(picture)
     assert "0% at the start, 50% half way, 100% at the end" in picture.sentence
     np.testing.assert_array_equal(numbers(picture.one(Dots, role="released").x), moved)
     assert "its chance of v still grows: 0%" in picture.sentence
     # The interval at the end, 91% to 100%, is not above one of 0% to 95% at the start.
     wide = replace(seen, high=np.maximum(seen.high, 0.95))
-    assert "grows" not in figure.measured_walk(n=1001, seen=wide, key="identity").sentence
+    assert "grows" not in figure.measured_walk(n=1001, walk=wide, key="identity").sentence
 
 
 @pytest.mark.parametrize(("n", "says"), [(1001, "answers"), (201, "refuses")])
@@ -145,10 +145,10 @@ def test_chances_in_words() -> None:
         "over 99.9%",
         "100%",
     ]
-    assert log_chance(-3000 * math.log(10)) == "10^−3000" == log_chance(-3000 * math.log(10), at_most=True)
+    assert log_chance(-3000 * math.log(10)) == "10^−3000" == log_chance(-3000 * math.log(10), is_bound=True)
     # What nobody is above is rounded up.
     assert log_chance(math.log(1.849e-17)) == "1.8·10^−17" and log_chance(math.log(9.99e-5)) == "10^−4"
-    ups = [log_chance(math.log(value), at_most=True) for value in (1.81e-17, 9.91e-5, 0.5, 0.48443, 0.0010001)]
+    ups = [log_chance(math.log(value), is_bound=True) for value in (1.81e-17, 9.91e-5, 0.5, 0.48443, 0.0010001)]
     assert ups == ["1.9·10^−17", "10^−4", "50%", "48.5%", "0.101%"]
     assert log_chance(0.0) == "over 99.9%"  # an exact chance of 1 − 1e-17
 
@@ -157,7 +157,7 @@ def test_a_search_in_an_interval_release_climbs_like_any_other() -> None:
     """Corollary 5.2: on a line of 64 points an interval release gives the median; with too few rows it cannot."""
     seen = medians.measured_walk(n=2001, epsilon=1.0, seed=1, key="intervals-anchored")
     assert seen.chance[0] == 0 and seen.chance[-1] > 0.9
-    picture = figure.measured_walk(n=2001, seen=seen, key="intervals-anchored")
+    picture = figure.measured_walk(n=2001, walk=seen, key="intervals-anchored")
     checked(picture)
     assert "released intervals of 64 cells" in picture.sentence
     few = medians.measured_chances(n=11, epsilon=0.1, seed=1, key="intervals-anchored")

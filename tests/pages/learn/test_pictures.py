@@ -81,7 +81,15 @@ def test_errors_of_nothing_stand_at_the_floor_and_say_so() -> None:
         axis_floor(half, 0.01) == 0.01 and axis_floor([0.0, 0.003], 0.01) == 0.002 and axis_floor([0.0], 0.01) == 0.01
     )
     places = np.array([0.1, 1.0, 10.0])
-    dots = error_dots("seen", places, most=most, half=half, floor=0.01, role="released", said=lambda error: f"{error}!")
+    dots = error_dots(
+        "seen",
+        places,
+        quantile_95=most,
+        median=half,
+        floor=0.01,
+        role="released",
+        error_words=lambda error: f"{error}!",
+    )
     assert numbers(dots.x).tolist() == [0.1, 1.0]
     assert numbers(dots.y).tolist() == [0.5, 0.0125]
     assert interval(dots).tolist() == [[0.25, 0.0125], [0.5, 0.0125]]

@@ -91,7 +91,7 @@ def test_the_histograms_stand_in_one_picture_around_the_full_cells() -> None:
 
 def test_the_degree_that_is_told_is_the_first_dot_below_what_is_allowed() -> None:
     found = degrees(attributes=64, width=12)
-    picture = polynomials.biases(found=found, bias=0.1, guess=12)
+    picture = polynomials.biases(degrees=found, bias=0.1, guess=12)
     checked(picture)
     dots = picture.one(Dots, role=polynomials.MECHANISM)
     below = numbers(dots.x)[numbers(dots.y) <= 0.1]
@@ -106,7 +106,7 @@ def test_the_exact_degree_is_near_with_rows_enough_and_where_the_papers_never_is
     found = degrees(attributes=64, width=6)
     assert found.needed(0.01) == 6 and found.least[5] == 0 < 0.01 < found.printed.min()
     assert found.needed(0.01, printed=True) == 0
-    said = polynomials.biases(found=found, bias=0.01, guess=6).sentence
+    said = polynomials.biases(degrees=found, bias=0.01, guess=6).sentence
     assert "degree 6 is enough, and the paper's polynomial never is; you guessed 6" in said
     rows = np.array([10**7, 10**8, 10**10])
     errors = predicted_errors(attributes=64, width=6, epsilon=1.0, delta=1e-6, rows=rows).polynomial
@@ -118,7 +118,7 @@ def test_noise_in_every_answer_is_the_dashed_line_that_wins_with_many_rows() -> 
     found = predicted_errors(
         attributes=64, width=12, epsilon=1.0, delta=1e-6, rows=np.array([1000, 10**6, 10**8, 10**10])
     )
-    picture = polynomials.against_rows(found=found, width=12, attributes=64)
+    picture = polynomials.against_rows(errors=found, width=12, attributes=64)
     checked(picture)
     by, direct = (numbers(picture.one(Curve, role=role).y) for role in (polynomials.MECHANISM, polynomials.DIRECT))
     assert by[1] < direct[1] == 0.5 and direct[-1] < by[-1] and "1,000,000 to 100,000,000" in picture.sentence
@@ -129,7 +129,7 @@ def test_noise_in_every_answer_is_the_dashed_line_that_wins_with_many_rows() -> 
 def test_nothing_is_said_of_more_rows_than_were_tried(last: int, says: str) -> None:
     rows = np.array([1000, last])
     found = predicted_errors(attributes=64, width=12, epsilon=1.0, delta=1e-6, rows=rows)
-    sentence = polynomials.against_rows(found=found, width=12, attributes=64).sentence
+    sentence = polynomials.against_rows(errors=found, width=12, attributes=64).sentence
     assert says in sentence and "beyond" not in sentence
 
 
