@@ -50,7 +50,7 @@ TITLE_LETTERS = 44
 """Letters in a line of a title below a picture: as many as a phone shows."""
 MAX_ACROSS, MAX_FLAT = 24, 6
 """Labels along a horizontal axis; so many stand upright."""
-EDGE, TICK, TITLE_BESIDE, TEXT_BELOW, LINE = 12, 5, 21, 36, 18
+EDGE, TICK, TITLE_SPACE, TEXT_BELOW, LINE = 12, 5, 21, 36, 18
 """Pixels: at a picture's edges; of a tick; that a title takes beside numbers; numbers and title below the picture; a
 line."""
 CHARACTER_WIDTHS = {"%": 11.5, ",": 3.9, ".": 3.9, "−": 10.1}
@@ -189,7 +189,7 @@ def axis_margins(layout: Layout, *, across: bool) -> dict[str, float]:
     labels = _tick_labels(layout)
     if not across:
         widest = max((_width(text) for _, text in labels), default=0.0)
-        width = EDGE + tick + widest + (TITLE_BESIDE + LINE * title.count("<br>") if title else 0)
+        width = EDGE + tick + widest + (TITLE_SPACE + LINE * title.count("<br>") if title else 0)
         return {"r" if layout.get("side") == "right" else "l": width}
     if layout["tickangle"]:
         return {}

@@ -137,7 +137,7 @@ def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, downl
         "frames": drawn.frames,
         "playing": picture.playing,
         "download": download,
-        "beside": picture.beside,
+        "beside": picture.legend_right,
         "handle": encode_handle(picture.handle, drawn),
     }
     return json.dumps(payload).encode()

@@ -47,7 +47,7 @@ class BarLayout:
         names: of the bars (K,).
         start: ends along the axis of places (K,).
         end: likewise.
-        apart: bars at the end that do not touch the others.
+        separate: bars at the end that do not touch the others.
         places: the axis.
         grouped: rows per cell (F, size) to rows per bar (F, K).
     """
@@ -55,7 +55,7 @@ class BarLayout:
     names: list[str]
     start: Floats
     end: Floats
-    apart: int
+    separate: int
     places: Axis
     grouped: Callable[[Floats], Floats]
 
@@ -125,7 +125,7 @@ def _numeric_layout(line: Number) -> BarLayout:
         bars = np.add.reduceat(counts[:, : line.ordered], first, axis=1)
         return np.concatenate([bars, counts[:, line.ordered :]], axis=1)
 
-    return BarLayout(names=names, start=start, end=end, apart=int(line.missing), places=axis, grouped=per_bar)
+    return BarLayout(names=names, start=start, end=end, separate=int(line.missing), places=axis, grouped=per_bar)
 
 
 def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
@@ -137,7 +137,7 @@ def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
         names=names,
         start=places - 0.4,
         end=places + 0.4,
-        apart=len(names),
+        separate=len(names),
         places=Axis(labels=tuple(names)),
         grouped=lambda counts: group_cells(counts, domain, cells),
     )
@@ -238,7 +238,7 @@ def _release_curve(layout: BarLayout, counts: Floats, *, log: bool) -> Curve:
     """One release: a step over each bar, and from bar to bar where they touch."""
     # No comparison keeps what was refused, which is no number.
     height = np.where(counts < HALF_ROW, HALF_ROW, counts) if log else counts
-    touching = len(counts) - layout.apart
+    touching = len(counts) - layout.separate
     positions = [*layout.start[:touching], *layout.end[touching - 1 : touching]]
     heights = [*height[:touching], *height[touching - 1 : touching]]
     for start, end, value in zip(layout.start[touching:], layout.end[touching:], height[touching:], strict=True):

@@ -55,7 +55,7 @@ class Pen:
         """Pixels from the top to what is below the badge."""
         return 12 + 14 * len(self.badge)
 
-    def look(self, mark: Mark) -> MarkStyle:
+    def style(self, mark: Mark) -> MarkStyle:
         """Colour, shape and dash of a mark's role."""
         return style_for(mark.role, self.colours)
 
@@ -99,7 +99,7 @@ class Pen:
         axis = self.picture.x if across else self.picture.y
         return math.log10(value) if axis.log else value
 
-    def say(
+    def draw_text(
         self, text: str, *, colour: str, size: float, bold: bool = False, ground: bool = False, **place: Any
     ) -> None:
         """Words with an outline in the page's colour, readable across lines; on ``ground``, lines stop behind them."""
@@ -123,7 +123,7 @@ class Pen:
             place |= ref
         place |= {"xanchor": "right", "xshift": -6} if right else {"xanchor": "left", "xshift": 6}
         place |= {"yanchor": "top", "yshift": -4} if upper else {"yanchor": "bottom", "yshift": 4}
-        self.say(label, colour=self.colours.ink, size=12, bold=True, ground=True, **place)
+        self.draw_text(label, colour=self.colours.ink, size=12, bold=True, ground=True, **place)
 
 
 def form(axis: Axis) -> str:

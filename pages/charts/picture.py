@@ -330,7 +330,7 @@ class Picture:
         clicks: a click anywhere is sent as "picked" (x, y), unless it is on a dot that sends something else.
         space: titles of three axes, where there is a Cloud.
         about: what zoom and brush belong to: they are kept as long as it stays the same.
-        beside: whether the legend stands at the right, where there is room.
+        legend_right: whether the legend stands at the right, where there is room.
     """
 
     title: str
@@ -349,7 +349,7 @@ class Picture:
     clicks: bool = False
     space: tuple[str, str, str] = ("", "", "")
     about: str = ""
-    beside: bool = False
+    legend_right: bool = False
 
     def frame(self) -> pd.DataFrame:
         """The table as a DataFrame."""
@@ -369,8 +369,8 @@ class Picture:
         Raises:
             ValueError: if there are several, or none.
         """
-        (found,) = self.find(kind, role=role, name=name)
-        return found
+        (mark,) = self.find(kind, role=role, name=name)
+        return mark
 
 
 def numbers(values: ArrayLike | None) -> Floats:
@@ -378,10 +378,10 @@ def numbers(values: ArrayLike | None) -> Floats:
     return np.asarray([] if values is None else values, dtype=np.float64)
 
 
-def empty_picture(*, title: str, said: str) -> Picture:
+def empty_picture(*, title: str, sentence: str) -> Picture:
     """The picture of no answer at all."""
     blank = Axis(low=0, high=1, shown=False)
-    words = Words(role="ink", text=said, x=0.5, y=0.5, inside=True, size=14)
+    words = Words(role="ink", text=sentence, x=0.5, y=0.5, inside=True, size=14)
     return Picture(
-        title=title, x=blank, y=blank, marks=[words], sentence=said, table={"outcome": ["refused"]}, height=120
+        title=title, x=blank, y=blank, marks=[words], sentence=sentence, table={"outcome": ["refused"]}, height=120
     )

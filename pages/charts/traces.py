@@ -50,7 +50,7 @@ def traces(mark: Mark, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Curve, pen: Pen) -> list[Trace]:
-    style, xs, ys = pen.look(mark), pen.places(mark.x, across=True), pen.places(mark.y, across=False)
+    style, xs, ys = pen.style(mark), pen.places(mark.x, across=True), pen.places(mark.y, across=False)
     line = {"color": style.colour, "dash": mark.dash or style.dash, "width": mark.width}
     line["shape"] = "hv" if mark.step else "linear"
     return [lines(xs, ys, line, **pen.named(mark), **pen.hover(mark, xs, ys))]
@@ -58,7 +58,7 @@ def _(mark: Curve, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Band, pen: Pen) -> list[Trace]:
-    colour, xs = pen.look(mark).colour, pen.places(mark.x, across=True)
+    colour, xs = pen.style(mark).colour, pen.places(mark.x, across=True)
     edge = {"width": 0, "color": colour, "shape": "hv" if mark.step else "linear"}
     low = lines(xs, pen.places(mark.low, across=False), edge, **NO_HOVER)
     fill = {"fill": "tonexty", "fillcolor": faint(colour, mark.opacity)}
@@ -67,7 +67,7 @@ def _(mark: Band, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Area, pen: Pen) -> list[Trace]:
-    colour = pen.look(mark).colour
+    colour = pen.style(mark).colour
     fill = {"fill": "toself", "fillcolor": faint(colour, mark.opacity), **pen.named(mark), "hoverinfo": "skip"}
     return [
         lines(short_numbers(numbers(mark.x)), short_numbers(numbers(mark.y)), {"width": 0, "color": colour}, **fill)
@@ -76,7 +76,7 @@ def _(mark: Area, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Wall, pen: Pen) -> list[Trace]:
-    colour = pen.look(mark).colour
+    colour = pen.style(mark).colour
     xs = pen.places(mark.x, across=True)
     floor = lines(xs, [mark.end] * len(xs), {"width": 0}, **NO_HOVER)
     ys = pen.places(mark.y, across=False)
@@ -87,7 +87,7 @@ def _(mark: Wall, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Dots, pen: Pen) -> list[Trace]:
-    style, xs, ys = pen.look(mark), pen.places(mark.x, across=True), pen.places(mark.y, across=False)
+    style, xs, ys = pen.style(mark), pen.places(mark.x, across=True), pen.places(mark.y, across=False)
     marker: dict[str, Any] = {
         "symbol": mark.shape or style.shape,
         "size": mark.size,
@@ -124,7 +124,7 @@ def _(mark: Bars, pen: Pen) -> list[Trace]:
         size: short_numbers(value - base),
         "width": short_numbers(end - start),
         "offset": 0,
-        "marker": {**_bar_fill(mark, pen.look(mark).colour), "line": {"width": 0}},
+        "marker": {**_bar_fill(mark, pen.style(mark).colour), "line": {"width": 0}},
         "unselected": {"marker": {"opacity": 1}},
     }
     if mark.base is not None:
@@ -163,7 +163,7 @@ def _(mark: Heat, pen: Pen) -> list[Trace]:
     unit: Trace = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "bottom"}
     unit["yshift"] = SHADES_ABOVE - 8
     if not any(unit.items() <= words.items() for words in pen.words):  # frames are drawn, too
-        pen.say(mark.unit, colour=pen.colours.quiet, size=11, **unit)
+        pen.draw_text(mark.unit, colour=pen.colours.quiet, size=11, **unit)
     return [
         {
             "type": "heatmap",
@@ -201,7 +201,7 @@ def _heat_hover(mark: Heat, pen: Pen) -> Trace:
 @traces.register
 def _(mark: Region, pen: Pen) -> list[Trace]:
     (left, right), (bottom, top) = mark.x or pen.ends[0], mark.y or pen.ends[1]
-    colour = pen.look(mark).colour
+    colour = pen.style(mark).colour
     fill = hatched(colour) if mark.role == "impossible" else {"fillcolor": faint(colour, 0.16)}
     pen.corner(mark.label, mark.corner, within=(mark.x, mark.y))
     xs, ys = [left, right, right, left, left], [bottom, bottom, top, top, bottom]
@@ -210,7 +210,7 @@ def _(mark: Region, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Cloud, pen: Pen) -> list[Trace]:
-    colour = pen.look(mark).colour
+    colour = pen.style(mark).colour
     return [
         {
             "type": "scatter3d",
@@ -226,7 +226,7 @@ def _(mark: Cloud, pen: Pen) -> list[Trace]:
 
 @traces.register
 def _(mark: Rule, pen: Pen) -> list[Trace]:
-    colour, right = pen.look(mark).colour, mark.side == "right"
+    colour, right = pen.style(mark).colour, mark.side == "right"
     side = {"yref": "y", "y0": mark.y, "y1": mark.y, "xref": "paper", "x0": 0, "x1": 1}
     place: dict[str, Any] = {"x": float(right), "xref": "paper", "yref": "y", "xanchor": mark.side}
     if mark.x is not None:
@@ -240,7 +240,7 @@ def _(mark: Rule, pen: Pen) -> list[Trace]:
     line = {"color": colour, "width": mark.width, "dash": mark.dash}
     pen.shapes.append({"type": "line", "line": line, "layer": "above", **side})
     if mark.label:
-        pen.say(mark.label, colour=colour, size=12, ground=True, **place)
+        pen.draw_text(mark.label, colour=colour, size=12, ground=True, **place)
     return []
 
 
@@ -252,13 +252,13 @@ def _(mark: Words, pen: Pen) -> list[Trace]:
         place = {"x": at[0], "y": at[1], "xref": "x", "yref": "y"}
     place |= {"xanchor": mark.align, "yanchor": "middle", "xshift": mark.shift[0], "yshift": mark.shift[1]}
     place["textangle"] = -90 if mark.turned else 0
-    pen.say(mark.text, colour=pen.look(mark).colour, size=mark.size, bold=mark.bold, **place)
+    pen.draw_text(mark.text, colour=pen.style(mark).colour, size=mark.size, bold=mark.bold, **place)
     return []
 
 
 @traces.register
 def _(mark: Outline, pen: Pen) -> list[Trace]:
-    line = {"color": pen.look(mark).colour, "width": mark.width}
+    line = {"color": pen.style(mark).colour, "width": mark.width}
     (left, right), (bottom, top) = mark.x, mark.y
     pen.shapes.append({"type": "rect", "x0": left, "x1": right, "y0": bottom, "y1": top, "line": line})
     return []

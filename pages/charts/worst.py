@@ -113,7 +113,7 @@ def worst_map(
     """
     answered = worst[~np.isnan(worst)]
     if not len(answered):
-        return empty_picture(title=TITLE, said=f"Every previewed {nouns.run} refused to answer.")
+        return empty_picture(title=TITLE, sentence=f"Every previewed {nouns.run} refused to answer.")
     wall = lower.value if lower is not None and lower.applies else 0.0
     value = promised.value if 0 < promised.value < np.inf else 0.0
     span = span_for(answered, [each for each in (value, wall) if each])

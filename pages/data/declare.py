@@ -97,7 +97,7 @@ def declared_columns(file: SessionFile) -> tuple[DeclaredTable, int]:
     typed_by_hand = [row for row in rows if not (file.private and _domain_from_rows(file, (row.name,)))]
     max_rows = SessionKey(f"{file.prefix}rows", 1).value if person else 1
     table, _ = declared_table(typed_by_hand, person=person, person_rows=max_rows)
-    return table, sum(row.use and not row.lacking for row in rows if row not in typed_by_hand)
+    return table, sum(row.use and not row.missing_inputs for row in rows if row not in typed_by_hand)
 
 
 def filled_columns(file: SessionFile) -> set[str]:
@@ -133,7 +133,7 @@ def _join_names(parts: list[str]) -> str:
 
 def _show_missing_inputs(rows: list[ColumnInput]) -> None:
     """Which columns are to be used, and what has still to be typed for that."""
-    lacking = [f"{as_code(row.name)} ({row.lacking})" for row in rows if row.use and row.lacking]
+    lacking = [f"{as_code(row.name)} ({row.missing_inputs})" for row in rows if row.use and row.missing_inputs]
     if lacking:
         st.caption(f"Still to be typed: {_join_names(lacking)}.")
 

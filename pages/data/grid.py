@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NUMBER, CATEGORY, YES_NO = "number", "category", "yes/no"
 DATES = {f"date: {step}": step for step in STEPS}
-COLUMN_KINDS = (NUMBER, CATEGORY, *DATES, YES_NO)
+COLUMN_TYPES = (NUMBER, CATEGORY, *DATES, YES_NO)
 NEAREST, MISSING = "nearest bound", "missing"
 DEFAULTS: dict[str, Any] = {
     "use": True,
@@ -88,7 +88,7 @@ class ColumnInput:
     unit: str | None
 
     @property
-    def lacking(self) -> str:
+    def missing_inputs(self) -> str:
         """What has still to be typed; empty if nothing."""
         if self.kind == CATEGORY:
             return "" if split_labels(self.labels or "") else "labels"
@@ -189,7 +189,7 @@ def declared_table(
     """The columns that are declared in full, and what is wrong with others by name."""
     columns, errors = [], {}
     for row in rows:
-        if not row.use or row.lacking:
+        if not row.use or row.missing_inputs:
             continue
         try:
             columns.append(DeclaredColumn(name=row.name, on=row.domain()))
@@ -326,7 +326,7 @@ def _columns(*, broken: bool) -> dict[str, Any]:
     return {
         NAME: config.TextColumn(pinned=True, width=NAMES if broken else None),
         TITLES["use"]: config.CheckboxColumn(width="small"),
-        TITLES["kind"]: config.SelectboxColumn(options=list(COLUMN_KINDS), required=True),
+        TITLES["kind"]: config.SelectboxColumn(options=list(COLUMN_TYPES), required=True),
         TITLES["from"]: config.TextColumn(max_chars=30, help=bound_help),
         TITLES["to"]: config.TextColumn(max_chars=30, help=f"{bound_help} A date’s unit is included."),
         TITLES["labels"]: config.TextColumn(help=LABELS_HELP),

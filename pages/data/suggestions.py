@@ -75,7 +75,7 @@ def _fill(file: SessionFile) -> list[str]:
     """Read what columns lack into their cells; sentences about what was guessed, cut short or not to be had."""
     notes = list[str]()
     for place, row in enumerate(column_inputs(file)):
-        if not row.use or not row.lacking:
+        if not row.use or not row.missing_inputs:
             continue
         kind_chosen = SessionKey(cell_key(file, place, KIND_CHOSEN), False).value
         suggestion = suggest_domain(file.table, row.name, kind=row.kind if kind_chosen else None)

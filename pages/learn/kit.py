@@ -53,7 +53,7 @@ class Lesson:
         place: a lesson with a smaller one hangs before it.
         minutes: it takes in a lecture.
         needs: what to have seen or heard before, in words.
-        asks: three questions for a class, which the lesson answers.
+        class_questions: three questions for a class, which the lesson answers.
         point: least and most of each number that it tells in bold as it opens, in order; what it is there to show.
         show: draws it; None: it is a page of its own.
         page: its file, below pages.
@@ -67,7 +67,7 @@ class Lesson:
     place: int
     minutes: int
     needs: str
-    asks: tuple[str, str, str]
+    class_questions: tuple[str, str, str]
     point: tuple[tuple[float, float], ...] = ()
     show: Callable[[], None] | None = None
     page: str = "learn/page.py"
@@ -91,7 +91,7 @@ class Screen:
     guess: DeltaGenerator
     switch: DeltaGenerator
     picture: DeltaGenerator
-    told: DeltaGenerator
+    result: DeltaGenerator
     theorem: DeltaGenerator
     breaking: DeltaGenerator
     below: DeltaGenerator
@@ -99,7 +99,7 @@ class Screen:
     shown: bool = False
     titled: bool = False
     guessed: bool = True
-    old: bool = False
+    guess_is_old: bool = False
 
 
 _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
@@ -125,7 +125,7 @@ def screen() -> Iterator[None]:
             guess=guess,
             switch=switch,
             picture=picture_place,
-            told=result_place,
+            result=result_place,
             theorem=theorem,
             breaking=breaking,
             below=st.container(),
@@ -189,7 +189,7 @@ def has_current_guess() -> bool:
 
 def _guess_is_old() -> bool:
     """Whether the guess was about something else."""
-    return _screen.get().old or _is_broken()
+    return _screen.get().guess_is_old or _is_broken()
 
 
 def _is_broken() -> bool:
@@ -210,7 +210,7 @@ def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonS
         not shown or lesson not in guesses or guesses[lesson][0] != guess
     ):  # whoever is shown it first has not guessed again
         guesses[lesson] = guess, question
-    _screen.get().old = guesses[lesson][1] != question
+    _screen.get().guess_is_old = guesses[lesson][1] != question
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
@@ -313,13 +313,13 @@ def _is_untouched(mark: Mark) -> bool:
 def show_result(text: str) -> None:
     """What happens, in a sentence with its number; nothing before the reader has asked to see."""
     if revealed():
-        _screen.get().told.markdown(_phrase_guess(text))
+        _screen.get().result.markdown(_phrase_guess(text))
 
 
 def show_warning(text: str) -> None:
     """The same where a claim of privacy is refuted."""
     if revealed():
-        _screen.get().told.warning(text)
+        _screen.get().result.warning(text)
 
 
 def theorem(formula: str, *details: str, reference: str, meaning: str = "") -> None:

@@ -12,7 +12,7 @@ ELSEWHERE = (
         place=430,
         minutes=5,
         needs="any of the systems; it is a table, without a guess",
-        asks=(
+        class_questions=(
             "With which norm T is the sanitizer private, and with which is it not?",
             "By which factor does the proof of the interval theorem need more rows?",
             "Which numbers are too large for any table of people?",

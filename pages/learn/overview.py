@@ -70,7 +70,7 @@ def teachers_list(lessons: Iterable[Lesson]) -> None:
     lines = ["| lesson | minutes | before it | ask |", "|---|---|---|---|"]
     for each in lessons:
         query = f"?{urlencode(each.address)}" if each.address else ""
-        questions = "<br>".join(each.asks)
+        questions = "<br>".join(each.class_questions)
         lines.append(
             f"| [{each.question}](./{ADDRESSES[each.page]}{query}) | {each.minutes} | {each.needs} | {questions} |"
         )

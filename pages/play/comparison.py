@@ -121,7 +121,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         )
         powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 1)))
         height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if show_all else LOWER_HEIGHT
-        return dataclasses.replace(picture, y=powers, height=height, beside=True), {}
+        return dataclasses.replace(picture, y=powers, height=height, legend_right=True), {}
 
     picture, encoded = part(recipe, f"{sweep_key}|{report.trials}|{epsilon!r}|{show_all}", build_picture)
     download = not dataset.provenance.is_private

@@ -234,5 +234,5 @@ def _released_answers(query: Query, frames: Floats) -> str:
     answers = query.queries.answer(answering, np.array([query.index]))[:, 0]
     low, high = f"{answers.min():,.0f}", f"{answers.max():,.0f}"
     range_words = low if low == high else f"{low} to {high}"
-    says = f"the {len(answering)} releases in the picture say" if len(answering) > 1 else "the release says"
-    return f", {says} {range_words}"
+    subject = f"the {len(answering)} releases in the picture say" if len(answering) > 1 else "the release says"
+    return f", {subject} {range_words}"

@@ -60,13 +60,13 @@ class SliderStops:
 
     def report(self, recipe: Recipe) -> ErrorReport | None:
         """That of the stop at which a recipe is, where it is there already and has as many releases."""
-        stop_reports_kept: list[ErrorReport] = already(recipe, self.every) or []
-        stops = log_stops(recipe.entry.controls()["epsilon"]) if stop_reports_kept else []
-        epsilon = dict(recipe.values)["epsilon"] if stop_reports_kept else None
-        if epsilon not in stops or stop_reports_kept[0].trials != recipe.trials:
+        stored: list[ErrorReport] = already(recipe, self.every) or []
+        stops = log_stops(recipe.entry.controls()["epsilon"]) if stored else []
+        epsilon = dict(recipe.values)["epsilon"] if stored else None
+        if epsilon not in stops or stored[0].trials != recipe.trials:
             return None
         st.empty()  # in the place of the progress, so that nothing below moves
-        return stop_reports_kept[stops.index(float(epsilon))]
+        return stored[stops.index(float(epsilon))]
 
 
 def send_states(stops: SliderStops) -> None:
@@ -104,13 +104,13 @@ def stop_reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[fl
     prepare_seconds, seconds_per_release = recipe.mechanism().preview_seconds(state.problem)
     if len(stops) * (prepare_seconds + trials * seconds_per_release) > BLOCK_SECONDS:
         return []
-    values, stop_reports_done = dict(recipe.values), []
+    values, done = dict(recipe.values), []
     for place, stop in enumerate(stops):
         mechanism = dataclasses.replace(recipe, values=tuple({**values, "epsilon": stop}.items())).mechanism()
         work = measure(mechanism, dataset, state, Preview(recipe.seed), trials=trials, beta=recipe.beta)
-        stop_reports_done.append(finish(work))
+        done.append(finish(work))
         yield (place + 1) / len(stops)
-    return stop_reports_done
+    return done
 
 
 def encode_stops(

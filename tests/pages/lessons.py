@@ -11,8 +11,8 @@ from dpcore.core import Floats
 from pages.charts.axes import axis_range
 from pages.charts.picture import Curve, Dots, Picture, Rule, numbers
 from pages.charts.plotly import PlotlyFigure
-from tests.pages.apart import overlaps
-from tests.pages.whole import valid, whole
+from tests.pages.label_overlap import overlaps
+from tests.pages.picture_checks import valid, whole
 
 BADGE = "badge of this picture"
 

@@ -13,7 +13,7 @@ from pages.data.upload import SessionFile
 from pages.shell.addresses import PAGES
 from pages.shell.server.access import STEWARD_KEYS, USER, digest
 from tests import ROOT
-from tests.pages.drawn import drawn, helped
+from tests.pages.drawn_charts import drawn, helped
 
 MAIN = ROOT / "pages" / "main.py"
 FILES = {f"{page.folder}/page.py": page.address for page in PAGES}

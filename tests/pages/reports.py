@@ -12,7 +12,7 @@ from dpcore.data.columns import Labels
 from dplab.measure import ErrorReport, finish, measure
 from pages.charts.picture import Picture
 from pages.charts.plotly import PlotlyFigure
-from tests.pages.whole import valid, whole
+from tests.pages.picture_checks import valid, whole
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 BADGE = "true: generated · released: simulated, preview sampler, seed 1"

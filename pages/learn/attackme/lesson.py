@@ -118,7 +118,7 @@ LESSON = kit.Lesson(
     place=210,
     minutes=5,
     needs="nothing; what an ε means helps",
-    asks=(
+    class_questions=(
         "Nobody is named in a count of a random group. Why is it not anonymous?",
         "How many equations does it take to find sixteen unknowns?",
         "At which ε does the attack do no better than coin flips, and what are the counts worth then?",

@@ -21,10 +21,10 @@ def loss(audit: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
         epsilon: claimed.
         at_random: the claim is of rows drawn at random alone, and these were not: nothing refutes it.
     """
-    stages = () if audit is None else audit.looks
-    shown_epsilons = [stage.epsilon for stage in stages]
+    batches = () if audit is None else audit.looks
+    shown_epsilons = [batch.epsilon for batch in batches]
     top = max(1.8 * epsilon, 1.3 * max(shown_epsilons, default=0.0))  # the words in the corner have room above the dots
-    runs = np.cumsum([stage.runs for stage in stages])
+    runs = np.cumsum([batch.runs for batch in batches])
     impossible, claimed = "impossible if the claim is true", "claimed"
     if at_random:
         impossible, claimed = "impossible if it held for all data", "claimed of random rows"
@@ -42,9 +42,9 @@ def loss(audit: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
             Dots(
                 role="released", name="shown by a look", x=runs, y=shown_epsilons, size=11, legend=False,
                 hover=[
-                    f"{stage.counted:,} counted runs: {stage.hits[0]:,} against {stage.hits[1]:,} hits, ε at least "
-                    f"{rounded_down(stage.epsilon)}"
-                    for stage in stages
+                    f"{batch.counted:,} counted runs: {batch.hits[0]:,} against {batch.hits[1]:,} hits, ε at least "
+                    f"{rounded_down(batch.epsilon)}"
+                    for batch in batches
                 ],
             ),
         ],
@@ -55,9 +55,9 @@ def loss(audit: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
 
 def scores(audit: Audit | None) -> Picture:
     """Shares of the last look's counted runs by their score on both data sets; what lies beyond the cut is counted."""
-    last_stage = None if audit is None else audit.looks[-1]
-    edges = np.linspace(-1, 1, 3) if last_stage is None else last_stage.edges
-    shares = np.zeros((2, len(edges) - 1)) if last_stage is None else last_stage.shares
+    last = None if audit is None else audit.looks[-1]
+    edges = np.linspace(-1, 1, 3) if last is None else last.edges
+    shares = np.zeros((2, len(edges) - 1)) if last is None else last.shares
     top = 1.15 * max(0.1, float(shares.max()))
     marks = [
         Bars(
@@ -70,10 +70,8 @@ def scores(audit: Audit | None) -> Picture:
         title="Outcomes on both data sets",
         x=Axis(title="← speaks for B · estimated log-likelihood ratio · speaks for A →", form="~g"),
         y=Axis(title="share of runs", low=0, high=top, form=".0%"),
-        marks=[*marks, *([] if last_stage is None else [Rule(role="ink", x=last_stage.event.cut, label="cut")])],
-        sentence=""
-        if last_stage is None
-        else _counted(last_stage.event.upward, last_stage.hits, last_stage.counted, last_stage.more, last_stage.fewer),
+        marks=[*marks, *([] if last is None else [Rule(role="ink", x=last.event.cut, label="cut")])],
+        sentence="" if last is None else _counted(last.event.upward, last.hits, last.counted, last.more, last.fewer),
     )
     table = {"score from": edges[:-1].tolist(), "to": edges[1:].tolist()}
     return replace(picture, table=table | {"A": shares[0].tolist(), "B": shares[1].tolist()})

@@ -163,7 +163,7 @@ LESSON = kit.Lesson(
     place=120,
     minutes=8,
     needs="What does an ε mean to someone who suspects you?",
-    asks=(
+    class_questions=(
         "Which event tells the two data sets apart best?",
         "Why must the runs that are counted not be those that picked the event?",
         "It was not refuted in a million runs. What do you know now?",

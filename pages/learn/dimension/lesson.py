@@ -214,7 +214,7 @@ LESSON = kit.Lesson(
     place=330,
     minutes=6,
     needs="counting queries",
-    asks=(
+    class_questions=(
         "Which two points do intervals shatter, and why no three?",
         "A class has 64 questions. How many points can it shatter at most?",
         "What does a large dimension forbid, and what does a small one allow?",

@@ -123,7 +123,7 @@ LESSON = kit.Lesson(
     place=410,
     minutes=8,
     needs="counting queries; angles between vectors",
-    asks=(
+    class_questions=(
         "Which rows does a release get wrong, and where do they lie?",
         "What does a margin buy, and what does the paper's net cost?",
         "In two dimensions, when is an interval release of angles better?",

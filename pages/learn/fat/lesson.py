@@ -113,7 +113,7 @@ LESSON = kit.Lesson(
     place=240,
     minutes=6,
     needs="What do accurate answers give away?",
-    asks=(
+    class_questions=(
         "The weights differ by only 0.02. Why does the attacker find as much?",
         "What does a small scale γ change, if not the share found?",
         "Which factor does the paper's constant miss, and why?",

@@ -117,7 +117,7 @@ LESSON = kit.Lesson(
     place=320,
     minutes=6,
     needs="the Laplace mechanism; expected error",
-    asks=(
+    class_questions=(
         "By which factor can anybody beat noise in every bar, on the worst data?",
         "What helps when most bars are empty, and at which price?",
         "Where does the error of k/(εn) come from?",

@@ -73,7 +73,7 @@ LESSON = kit.Lesson(
     place=350,
     minutes=3,
     needs="What if a promise may fail for few data sets?",
-    asks=(
+    class_questions=(
         "Whoever is alone in a cell: what does a release say of them?",
         "Why may the second release not be chosen after the first was seen?",
         "Would you take this promise for your own row?",

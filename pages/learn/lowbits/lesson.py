@@ -100,7 +100,7 @@ LESSON = kit.Lesson(
     place=250,
     minutes=5,
     needs="the Laplace mechanism; how computers round",
-    asks=(
+    class_questions=(
         "The proof of the Laplace mechanism is right. Which of its assumptions does a computer break?",
         "Why does a release rule one count out for certain, whatever ε is?",
         "What does the secure sampler do instead?",

@@ -156,7 +156,7 @@ LESSON = kit.Lesson(
     place=310,
     minutes=8,
     needs="differential privacy with δ = 0; the exponential mechanism",
-    asks=(
+    class_questions=(
         "All rows are equal. Why is it hard to say their value privately?",
         "By how much may the chance of an answer change when one row changes, and after n rows?",
         "What does the stable median give up to pass the wall?",

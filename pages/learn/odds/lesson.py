@@ -65,7 +65,7 @@ LESSON = kit.Lesson(
     place=110,
     minutes=4,
     needs="odds and Bayes' rule",
-    asks=(
+    class_questions=(
         "Someone thinks it 10% likely. How likely at most after a release at ε = 1?",
         "Does ε promise that nothing is learned about people like you?",
         "What do two releases at ε = 1 allow together?",

@@ -102,7 +102,7 @@ LESSON = kit.Lesson(
     place=420,
     minutes=8,
     needs="polynomials; binomial coefficients",
-    asks=(
+    class_questions=(
         "A row's answer depends only on how many of the k attributes it has. What does that buy?",
         "Why does a degree of about √k suffice?",
         "When is it better to release the marginals of k attributes directly?",

@@ -72,26 +72,26 @@ def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: floa
         epsilons: no larger ε keeps the loss below 1 in all but a share β of the pairs, (K,).
         beta: that share.
     """
-    places, epsilons_found = np.array(rows, dtype=np.float64), np.array(epsilons)
-    factor = float(np.median(epsilons_found * np.sqrt(places)))
+    places, needed = np.array(rows, dtype=np.float64), np.array(epsilons)
+    factor = float(np.median(needed * np.sqrt(places)))
     return lesson_picture(
         title="Which ε a net mechanism needs",
         x=Axis(title="rows n of each sample", log=True, low=rows[0] * 0.8, high=rows[-1] * 1.25, ticks=tuple(rows)),
         y=Axis(
             title="privacy loss ε, at most",
             log=True,
-            low=float(epsilons_found.min()) / 3,
-            high=float(epsilons_found.max()) * 3,
+            low=float(needed.min()) / 3,
+            high=float(needed.max()) * 3,
         ),
         marks=[
             Curve(role="theory", name="1/√n", x=places, y=1 / np.sqrt(places)),
-            Dots(role="mechanism:net", name="net mechanism, measured", x=places, y=epsilons_found),
+            Dots(role="mechanism:net", name="net mechanism, measured", x=places, y=needed),
         ],
-        caption=f"At n = {rows[-1]:,} an ε of {rounded_down(float(epsilons_found[-1]))} at most; 1/√n is "
+        caption=f"At n = {rows[-1]:,} an ε of {rounded_down(float(needed[-1]))} at most; 1/√n is "
         f"{significant(rows[-1] ** -0.5)}.",
         sentence=f"To lose less than 1 in all but {percent(beta)} of the pairs of samples, a net mechanism needs an ε "
-        f"of at most {rounded_down(float(epsilons_found[0]))} at n = {rows[0]:,} and "
-        f"{rounded_down(float(epsilons_found[-1]))} at n = {rows[-1]:,}: about {significant(factor)} times 1/√n.",
+        f"of at most {rounded_down(float(needed[0]))} at n = {rows[0]:,} and "
+        f"{rounded_down(float(needed[-1]))} at n = {rows[-1]:,}: about {significant(factor)} times 1/√n.",
     )
 
 

@@ -156,7 +156,7 @@ LESSON = kit.Lesson(
     place=130,
     minutes=6,
     needs="differential privacy; sampling without replacement",
-    asks=(
+    class_questions=(
         "One row moves the folded count by 1 at most. Why are two samples told apart?",
         "Distributional privacy with β below 1/(n + 1)² implies differential privacy. Why not the reverse?",
         "Which ε would a net mechanism need for a useful promise about samples of n rows?",

@@ -177,7 +177,7 @@ LESSON = kit.Lesson(
     place=340,
     minutes=6,
     needs="Is noise in every bar wasteful?",
-    asks=(
+    class_questions=(
         "Which bars may stay empty, and who allows it?",
         "For which share of the data sets may the promise fail?",
         "Whose row is revealed for certain when it does?",

@@ -70,12 +70,12 @@ def lesson() -> None:
         label="Solving, with more and more answers.",
     )
     share = float(((attack.estimates[0] > 0.5) == truth).mean())
-    shares_found = with_progress(
+    swept = with_progress(
         f"limits-subset|{key}|{error}",
         lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
         label="Attacking.",
     )
-    attacks = shares_found.by_noise[int(np.argmin(np.abs(shares_found.errors - error)))]
+    attacks = swept.by_noise[int(np.argmin(np.abs(swept.errors - error)))]
     usual = float(attacks.mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
     kit.show_result(
@@ -85,9 +85,9 @@ def lesson() -> None:
     )
     bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
     noise = figure.by_noise(
-        shares=shares_found, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
+        shares=swept, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
     )
-    fewer = figure.by_questions(shares=shares_found, people=people, error=error, question_count=questions)
+    fewer = figure.by_questions(shares=swept, people=people, error=error, question_count=questions)
     chosen = kit.pictures("subset", *VIEWS)
     if chosen == VIEWS[0]:
         kit.picture(noise, key="subset_noise", badge=f"{badge} · least squares")
@@ -97,7 +97,7 @@ def lesson() -> None:
         kit.picture(
             figure.bits(truth=truth, estimates=attack.estimates[0], words=words), key="subset_bits", badge=badge
         )
-    promised = float(np.interp(error, shares_found.levels, shares_found.proved))
+    promised = float(np.interp(error, swept.levels, swept.proved))
     nothing = (
         f" At this noise it promises nothing; all {len(attacks)} least-squares attacks still beat always guessing the "
         "commoner bit."
@@ -142,7 +142,7 @@ LESSON = kit.Lesson(
     place=220,
     minutes=6,
     needs="least squares",
-    asks=(
+    class_questions=(
         "Every answer is off by up to seven people. Why do the bits come out?",
         "How much noise stops the attack, compared with √n?",
         "Why does a privacy budget count questions?",

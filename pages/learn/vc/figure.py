@@ -38,7 +38,7 @@ def one_run(attack: Attack) -> Picture:
     """The released rows of every point, which of them are in the secret half, and what the attacker says."""
     title = "One release, one attack"
     if attack.refused:
-        return empty_picture(title=title, said="The mechanism refused: there is nothing to reconstruct from.")
+        return empty_picture(title=title, sentence="The mechanism refused: there is nothing to reconstruct from.")
     truth, released, chosen = attack.truth, attack.released, attack.chosen
     points, correct = len(truth), int((truth & chosen).sum())
     hover_texts = [
@@ -133,7 +133,7 @@ def _spread_out(place: int) -> Floats:
     return np.array(EPSILONS) * 1.05 ** (place % 5 - 2)
 
 
-def shares_found(
+def recovered_shares(
     *, recovery: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, guess: float
 ) -> Picture:
     """Mean share found against ε, dots with the middle 90% of the runs; above the curve no private method can be.

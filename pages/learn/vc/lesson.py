@@ -79,7 +79,9 @@ def lesson() -> None:
     )
     if chosen_picture == VIEWS[0]:
         kit.picture(
-            figure.shares_found(recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100),
+            figure.recovered_shares(
+                recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100
+            ),
             key="vc_recovered",
             badge=badge,
         )
@@ -143,7 +145,7 @@ LESSON = kit.Lesson(
     place=230,
     minutes=8,
     needs="counting queries; shattered sets help",
-    asks=(
+    class_questions=(
         "Every group count is right within a few people. How does that give a secret half back?",
         "Exact counts give 100%. What does a private histogram at ε = 0.5 give, and a blind guess?",
         "What does the theorem say about α when there are very many people?",

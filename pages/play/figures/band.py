@@ -30,7 +30,7 @@ THIN, THICK = 3.0, 9.0
 def error_band(report: ErrorReport) -> Picture:
     """Error of each query over the trials: a 90% and a 50% band, or a map over both ends of an interval."""
     if not len(report.answered):
-        return empty_picture(title=TITLE, said="Every previewed release refused to answer.")
+        return empty_picture(title=TITLE, sentence="Every previewed release refused to answer.")
     domain, queries = report.problem.domain, report.problem.queries
     if isinstance(queries, Intervals) and is_number(domain):
         return interval_map(report, queries, domain)

@@ -83,7 +83,7 @@ def known_before(
         sentence=f"{said}{_wall(found, epsilon=epsilon, nobody=nobody)}.{_conditional(found, names, chosen=chosen)}",
         table=_table(found, names) if tabled else {},
         height=330,
-        beside=True,
+        legend_right=True,
     )  # fmt: skip
 
 

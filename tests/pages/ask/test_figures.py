@@ -13,7 +13,7 @@ from dpcore.mechanisms.online.conversation import Transcript
 from pages.ask.figures import LOOKS, belief, said, wrong
 from pages.charts.picture import Curve, Dots, Region, Rule, numbers
 from tests.kit.problems import dataset_of
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 N = 2_000
 

@@ -17,7 +17,7 @@ from dpcore.data.dates import Dates
 from dpcore.data.declared import Capped
 from dpcore.data.product import Product
 from dpcore.data.samples import SAMPLES
-from pages.data.grid import COLUMN_KINDS, TITLES, declared_table, fixed_column, frame_of
+from pages.data.grid import COLUMN_TYPES, TITLES, declared_table, fixed_column, frame_of
 from pages.data.picker import BY_PERSON
 from pages.data.upload import PERSON, ROW
 from tests.pages.data.test_page import (
@@ -35,7 +35,7 @@ from tests.pages.data.test_page import (
     upload_of,
     use,
 )
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import neighbours_said, sound
 
 VISITS = (
@@ -272,7 +272,7 @@ DOMAINS: list[Any] = [
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_domain_stands_in_the_grid_as_it_would_be_typed(domain: Any) -> None:
     row = fixed_column("x", domain)
-    assert row.kind in COLUMN_KINDS and not row.lacking
+    assert row.kind in COLUMN_TYPES and not row.missing_inputs
     table, wrong = declared_table([row])
     assert not wrong and table.on("x") == domain
 

@@ -28,7 +28,7 @@ from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated
 from tests.kit.hostile import hostile
 from tests.pages import opening
-from tests.pages.drawn import drawn, headline
+from tests.pages.drawn_charts import drawn, headline
 from tests.pages.opening import sound, visitor
 
 OWN = "My own file"

@@ -53,7 +53,7 @@ from tests.pages.data.engine_sessions import (
     write_people,
 )
 from tests.pages.data.test_page import everything, press
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound
 
 ON = Number(low=0, high=100, bits=3, missing=True)

@@ -14,7 +14,7 @@ from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_p
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.plotly import render
 from pages.learn.attackme import figure
-from tests.pages.apart import on_dots
+from tests.pages.label_overlap import on_dots
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
 

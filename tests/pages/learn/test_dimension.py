@@ -18,7 +18,7 @@ from pages.charts.picture import Curve, Dots, Heat, Region, Wall, numbers
 from pages.charts.words import percent
 from pages.learn.dimension import figure
 from pages.learn.dimension.lesson import VIEWS
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_page import opened
 from tests.pages.lessons import checked
 

@@ -21,7 +21,7 @@ from dplab.limits.few_counts import best_polynomial
 from pages.charts.words import percent, significant
 from pages.learn.polynomials.lesson import VIEWS
 from pages.learn.subset.lesson import secret_bits
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.opening import sound, texts
 

@@ -20,7 +20,7 @@ from pages.learn.view import LESSONS, OVERVIEW, TEACHERS
 from pages.shell.addresses import PAGES
 from tests import ROOT
 from tests.cases import full_but
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import FILES, opened, sound, texts
 from tests.pages.test_papers import LINES
 

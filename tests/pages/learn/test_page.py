@@ -25,7 +25,7 @@ from pages.learn.vc import lesson as vc_lesson
 from pages.learn.view import LESSONS
 from tests import ROOT
 from tests.cases import full_but
-from tests.pages.drawn import drawn, helped
+from tests.pages.drawn_charts import drawn, helped
 from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"

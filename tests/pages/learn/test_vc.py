@@ -48,7 +48,7 @@ def seen(*, shares: Floats | None = None, errors: Floats | None = None) -> Recov
 
 def recovered(*, neighbours: Neighbours = REPLACE, epsilon: float = 1.0, guess: float = 0.9) -> Picture:
     forbidden = walls(epsilon_grid(epsilon), points=8, repeats=1, neighbours=neighbours, delta=0.0)
-    return figure.shares_found(recovery=seen(), titles=TITLES, walls=forbidden, epsilon=epsilon, guess=guess)
+    return figure.recovered_shares(recovery=seen(), titles=TITLES, walls=forbidden, epsilon=epsilon, guess=guess)
 
 
 def accuracy(errors: Floats, *, points: int = 8) -> Picture:
@@ -107,7 +107,7 @@ def test_more_than_privacy_allows_is_hatched_above_the_ceiling(neighbours: Neigh
 def test_where_all_is_found_a_blind_guess_is_still_above_the_axis() -> None:
     everything = replace(seen(), shares=np.ones((2, len(EPSILONS), 20)))
     forbidden = walls(epsilon_grid(10.0), points=8, repeats=10, neighbours=REPLACE, delta=0.0)
-    checked(figure.shares_found(recovery=everything, titles=TITLES, walls=forbidden, epsilon=10.0, guess=0.9))
+    checked(figure.recovered_shares(recovery=everything, titles=TITLES, walls=forbidden, epsilon=10.0, guess=0.9))
 
 
 def test_a_mechanism_has_its_own_colour_and_one_that_is_not_in_the_catalogue_has_another() -> None:

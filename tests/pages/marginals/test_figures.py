@@ -39,7 +39,7 @@ from pages.marginals.figures import (
     step_curve,
 )
 from pages.marginals.map import WORDS, row_grid, winners_map
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 KEY = "marginals-polynomial"
 MINE, OTHER = f"mechanism:{KEY}", "mechanism:marginals-direct"

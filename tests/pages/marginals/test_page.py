@@ -30,7 +30,7 @@ from dplab.measure import finish
 from pages.charts.words import percent
 from pages.data.upload import SessionFile
 from pages.marginals.upload import parsed
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.marginals.opening import CHARTS, opened, sentence, texts
 from tests.pages.opening import printed_by_code, sound, visitor
 

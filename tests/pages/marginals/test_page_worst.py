@@ -22,7 +22,7 @@ from dplab.marginals_worst import MOST
 from dplab.tables import TRIALS
 from pages.charts.words import percent
 from tests.cases import full_but, one_relation
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.marginals.opening import CHARTS, opened, texts
 from tests.pages.opening import sound
 

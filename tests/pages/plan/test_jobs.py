@@ -19,7 +19,7 @@ from dprelease.plan.errors import predict
 from pages.plan import frontier, view
 from pages.shell.server import jobs
 from pages.shell.server.jobs import JOBS
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions
 

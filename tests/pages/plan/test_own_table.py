@@ -18,7 +18,7 @@ from tests.dprelease.plan.adult import FILE
 from tests.dprelease.plan.test_visits import ADULT
 from tests.kit.visits import ANSWERS, DATES, LABELS, NUMBERS, PERSON, PERSON_ROWS, visits
 from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, steward, type_in
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound
 
 ROWS = 1_234

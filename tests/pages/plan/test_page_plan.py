@@ -32,7 +32,7 @@ from pages.plan.plan_table import MAX_BYTES, OPENED, PlanTable
 from pages.plan.questions import OF_A_MEAN
 from pages.plan.view import SNIPPET
 from tests import ROOT
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound, visitor
 
 PAGE = "plan/page.py"

@@ -23,7 +23,7 @@ from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.plan.add_questions import available_questions
 from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.door import VARIABLE
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions
 from tests.pages.release import test_page_states as ledgers

@@ -27,7 +27,7 @@ from dplab.recipe import OPENING, Recipe
 from pages.data.picker import ROW_CHOICES
 from pages.play.comparison import choose_point
 from tests.kit.sources import own
-from tests.pages.drawn import component, drawn, headline
+from tests.pages.drawn_charts import component, drawn, headline
 from tests.pages.opening import MAIN, sound, visitor
 
 

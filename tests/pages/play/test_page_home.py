@@ -28,7 +28,7 @@ from pages.shell import kept
 from pages.shell.controls import log_stops, read_target
 from pages.shell.kept import is_everybodys
 from tests.kit.sources import own
-from tests.pages.drawn import component, drawn, headline, sent_states
+from tests.pages.drawn_charts import component, drawn, headline, sent_states
 from tests.pages.opening import MAIN, neighbours_said, sound, texts, visitor
 from tests.pages.play.test_page import uploaded
 

@@ -20,7 +20,7 @@ from pages.data.upload import SessionFile
 from pages.shell.ledger.door import ADMITTED
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound, visitor
 from tests.pages.release.test_page_states import said, token
 

@@ -28,7 +28,7 @@ from pages.shell.ledger import door
 from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
 from pages.shell.ledger.watched import STOPPED
 from tests.kit.ledgers import ANALYST, FewRows
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import STEWARD, sound, visitor
 from tests.pages.release.test_page_states import PAGE, press, said, the, token
 from tests.pages.shell.test_page_private import opened as with_private_file

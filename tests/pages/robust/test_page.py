@@ -26,7 +26,7 @@ from pages.robust.controls import questions
 from pages.robust.words import nearly, nearly_percent
 from tests import ROOT
 from tests.kit.sources import own
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import MAIN, printed_by_code, sound, texts, visitor
 from tests.pages.opening import opened as open_page
 from tests.pages.uploads import uploaded

@@ -25,7 +25,7 @@ from pages.shell.session import with_progress
 from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated
 from tests.pages import opening
-from tests.pages.drawn import component, drawn, headline, sent_states
+from tests.pages.drawn_charts import component, drawn, headline, sent_states
 from tests.pages.opening import sound, texts, visitor
 
 ROWS, SECRET = 613, 71.375

@@ -19,7 +19,7 @@ from tests import ROOT
 from tests.cases import full_but
 from tests.pages.data.test_page import declared_pay, everything
 from tests.pages.data.test_page import with_file as with_people
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
 from tests.pages.learn.sparse.test_page import with_private_file as with_private_cells
 from tests.pages.marginals.test_page import with_lists as with_private_lists

@@ -18,7 +18,7 @@ from dplab.measure import finish
 from pages.charts.words import percent
 from pages.data.upload import SessionFile
 from tests.kit.chance.numbers import has_number
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.marginals.opening import opened, texts
 from tests.pages.opening import printed_by_code, sound, visitor
 

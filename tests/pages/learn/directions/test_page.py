@@ -28,7 +28,7 @@ from pages.shell.controls import Value
 from tests.cases import full_but
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import printed_by_code, sound, texts, visitor
 from tests.pages.test_papers import LINES
 

@@ -21,7 +21,7 @@ from pages.learn.audit import figure
 from pages.learn.audit.lesson import ANSWERS, CHEAT, LINE_UP, VIEWS
 from pages.shell.controls import audit_link
 from tests.kit.statistics import clopper_pearson
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
 from tests.pages.opening import opened as page

@@ -119,7 +119,7 @@ def _an_offer() -> None:
     from dpcore.data.columns import Number
     from pages.data.fit_check import offer_unfit_count
     from tests.kit.sources import own
-    from tests.pages.release.test_page_fit import wages
+    from tests.pages.release.test_page_fit_check import wages
 
     source = own(wages(), "Bundesland", on=Number(high=100, bins=10, missing=True), private=True)
     offer_unfit_count(source, [source.reading], key="k")

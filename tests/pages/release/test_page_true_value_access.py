@@ -33,7 +33,7 @@ from pages.shell.session import OnPage, fill_in
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
 from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import file_of, sound, visitor
 
 CSV = "income\n" + "".join(f"{place % 97}\n" for place in range(300))

@@ -23,7 +23,7 @@ from pages.charts.picture import Dots
 from pages.plan.plan_table import PlanTable
 from pages.plan.synthetic_table import _measured_sentence, _release_sentence, code, pair_errors
 from tests.kit.attribute_tables import problem_of
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound, texts
 
 PAGE = "plan/page.py"

@@ -1,6 +1,6 @@
 """One page with all controls at their largest, in a process with little memory: run as a module by a test.
 
-    python -m tests.pages.largest PAGE MEGABYTES SECONDS NAME=VALUE …
+    python -m tests.pages.largest_controls PAGE MEGABYTES SECONDS NAME=VALUE …
 
 It prints, as JSON, the controls that were set, what the page raised, the largest memory the process took, and whether
 it was ended because it used more seconds of the processor: those do not depend on what else the machine does.

@@ -12,7 +12,7 @@ from pages.charts.words import significant
 from pages.learn.paper_tables import simulated
 from pages.learn.paper_tables.tables import SYSTEMS
 from tests.cases import full_but
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.lessons import checked
 from tests.pages.opening import opened, sound
 
