@@ -369,8 +369,7 @@ def test_a_walk_that_is_ended_by_time_says_so() -> None:
 def test_the_ceiling_of_the_walk_ends_what_takes_more() -> None:
     """The control: two and a half gibibytes cannot be had in the process that opens the pages."""
     script = (
-        f"from tests.pages.largest_controls import limit_memory as limit; limit({MEGABYTES}); "
-    script += f"bytes({MEGABYTES} << 20)"
+        f"from tests.pages.largest_controls import limit_memory as limit; limit({MEGABYTES}); bytes({MEGABYTES} << 20)"
     )
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode != 0 and "MemoryError" in ran.stderr
