@@ -33,39 +33,39 @@ from pages.charts.words import minus
 Layout = dict[str, Any]
 
 MAX_DECADES = 3
-"""Of an axis whose powers of ten have room for other numbers between them."""
+"""Powers of ten on an axis that leave room for other numbers between them."""
 FEW_DECADES = 2.1
-"""Of an axis to which Plotly gives all ten numbers of each: twice and five times a power are enough."""
+"""Powers of ten on an axis whose ticks are 1, 2 and 5 times a power: Plotly's default of all ten is too many."""
 TICK_COUNT = 5
-"""Numbers along an axis."""
+"""Number of ticks that an axis aims for."""
 MARGIN = 0.04
-"""Of the picture's side left free beyond the outermost marks."""
+"""Share of the picture's side that stays free beyond the outermost marks."""
 
 
 ROUND = (1, 1.5, 2, 3, 5, 7, 10)
-"""Where an axis may end that is to stay."""
+"""Leading digits at which an axis may end, so that it does not change with every small change of the data."""
 NAME_GAP = 0.09
-"""Share of the axis that a name keeps free of numbers on either side."""
+"""Share of the axis on either side of a name that has no numbers."""
 TITLE_LETTERS = 44
-"""Letters in a line of a title below a picture: as many as a phone shows."""
+"""Letters in a line of a title below a picture: the width of a phone."""
 MAX_ACROSS, MAX_FLAT = 24, 6
-"""Labels along a horizontal axis; so many stand upright."""
+"""Maximum number of labels along a horizontal axis, and the number up to which they are not tilted."""
 EDGE, TICK, TITLE_SPACE, TEXT_BELOW, LINE = 12, 5, 21, 36, 18
-"""Pixels: at a picture's edges; of a tick; that a title takes beside numbers; numbers and title below the picture; a
-line."""
+"""Pixels of: an edge, a tick, a title beside numbers, numbers and title below a picture, a
+line of text."""
 CHARACTER_WIDTHS = {"%": 11.5, ",": 3.9, ".": 3.9, "−": 10.1}
-"""Pixels of what is not as wide as a figure or a letter."""
+"""Pixels of the characters that are wider or narrower than a digit."""
 LETTER_WIDTH, PHONE_WIDTH = 7.7, 300
-"""Pixels of others; of the picture between its axes, on a phone."""
+"""Pixels of any other character, and of a picture between its axes on a phone."""
 
 
 def escape_text(text: str) -> str:
-    """Text that shows as it is, line by line: Plotly reads markup in words, and people's labels may hold some."""
+    """Return text with its markup escaped: Plotly interprets HTML, and users' labels may contain some."""
     return html.escape(text, quote=False).replace("\n", "<br>")
 
 
 def round_up(value: float) -> float:
-    """The next round number from a positive one: what changes little stays on the same axis.
+    """Return the next round number at or above a positive one, so that small changes keep the same axis.
 
     >>> [above(value) for value in (0.0131, 2.0, 61)]
     [0.015, 2.0, 70.0]
@@ -75,7 +75,7 @@ def round_up(value: float) -> float:
 
 
 def axis_range(axis: Axis, marks: Iterable[Mark], *, across: bool) -> tuple[float, float]:
-    """From where to where an axis goes: as declared, else as far as any mark does."""
+    """Return the ends of an axis: the declared ones, else those of its marks with a margin."""
     if axis.labels:
         return -0.5, len(axis.labels) - 0.5
     ends = [values for mark in marks for values in _ends(mark, across=across)]
@@ -93,7 +93,7 @@ def axis_range(axis: Axis, marks: Iterable[Mark], *, across: bool) -> tuple[floa
 
 
 def _ends(mark: Mark, *, across: bool) -> list[Floats]:
-    """The values of a mark along one axis; what goes across the whole picture has none there."""
+    """Return the values of a mark along one axis; a mark across the whole picture has none there."""
     match mark:
         case Curve() | Area():
             return [numbers(mark.x if across else mark.y)]
@@ -125,7 +125,7 @@ def _ends(mark: Mark, *, across: bool) -> list[Floats]:
 
 
 def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, across: bool) -> Layout:
-    """One axis in Plotly's words."""
+    """Return one axis as Plotly's layout."""
     layout: Layout = {
         "title": {
             "text": escape_text(textwrap.fill(axis.title, TITLE_LETTERS) if across else axis.title),
@@ -178,10 +178,9 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
 
 
 def axis_margins(layout: Layout, *, across: bool) -> dict[str, float]:
-    """About the pixels that an axis needs at the sides of the picture, by the first letter of each side.
+    """Return roughly the pixels that an axis needs at each side, keyed by the side's first letter.
 
-    The browser works out itself what it needs; where it has as much from the start, it draws the picture once, not
-    twice. Too little costs that time, too much is left white.
+    The browser computes the exact margins. With enough room from the start it draws the picture once instead of twice.
     """
     if not layout.get("visible", True):
         return {}
@@ -204,7 +203,7 @@ def axis_margins(layout: Layout, *, across: bool) -> dict[str, float]:
 
 
 def _tick_labels(layout: Layout) -> list[tuple[float, str]]:
-    """Where on an axis labels stand, about, and what they say."""
+    """Return the approximate positions of an axis's tick labels, with their texts."""
     log, form = layout["type"] == "log", layout.get("tickformat", "")
     ticks = layout.get("tickvals")
     if not ticks:
@@ -215,7 +214,7 @@ def _tick_labels(layout: Layout) -> list[tuple[float, str]]:
 
 
 def _format_tick(value: float, form: str) -> str:
-    """A number about as the browser writes it."""
+    """Return a number roughly as the browser formats it."""
     if form.endswith(("p", "%")):
         return f"{100 * value:,.3g}%"
     if form.endswith("s") or (not form and abs(value) >= 1e5):
@@ -224,19 +223,19 @@ def _format_tick(value: float, form: str) -> str:
 
 
 def _width(text: str) -> float:
-    """Pixels of the longest line of a label."""
+    """Return the pixels of the longest line of a label."""
     return max(
         sum(CHARACTER_WIDTHS.get(letter, LETTER_WIDTH) for letter in line) for line in html.unescape(text).split("<br>")
     )
 
 
 def _number(place: float, axis: Axis) -> str:
-    """A number of an axis that has names too, which Plotly does not write itself."""
+    """Return a tick's number as text, for an axis that also has names: Plotly then formats nothing itself."""
     return minus(f"{100 * place:,.6g}%" if axis.form.endswith("p") else f"{place:,.6g}")
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Powers of ten from low to high; twice and five times these too, where they are few."""
+    """Return the powers of ten from low to high; 2 and 5 times these as well if there are at most three."""
     powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= 3 else (1,)
     places = [float(f"{step}e{power}") for power in powers for step in steps]
@@ -244,12 +243,12 @@ def _powers(low: float, high: float) -> list[float]:
 
 
 def _cut(line: str, letters: int) -> str:
-    """A line of a label as far as there is room."""
+    """Return a label's line, cut to a number of letters."""
     return line if len(line) <= letters else f"{line[: letters - 1]}…"
 
 
 def rows_layout(axis: Axis, ends: tuple[float, float], *, across: bool) -> Layout:
-    """A second axis beside one of shares, in whole rows; it moves with the first."""
+    """Return the layout of a second axis in whole rows beside one of shares; it moves with the first."""
     base = "x" if across else "y"
     counts = _whole_ticks(ends, axis.rows, log=axis.log)
     return {
@@ -268,7 +267,7 @@ def rows_layout(axis: Axis, ends: tuple[float, float], *, across: bool) -> Layou
 
 
 def _whole_ticks(ends: tuple[float, float], n: int, *, log: bool) -> list[int]:
-    """Whole numbers of rows between two shares of n: powers of ten, or equal steps."""
+    """Return whole numbers of rows between two shares of n: powers of ten, or equal steps."""
     low, high = ends[0] * n, ends[1] * n
     if log:
         first, last = math.ceil(math.log10(max(low, 1))), math.floor(math.log10(max(high, 1)))
@@ -281,7 +280,7 @@ def _whole_ticks(ends: tuple[float, float], n: int, *, log: bool) -> list[int]:
 
 
 def round_ticks(low: float, high: float, *, whole: bool) -> list[float]:
-    """Round numbers from low to high: steps of 1, 2 or 5 times a power of ten."""
+    """Return round numbers from low to high, in steps of 1, 2 or 5 times a power of ten."""
     if not high > low:
         return [low]
     rough = (high - low) / TICK_COUNT

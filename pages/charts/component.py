@@ -1,4 +1,4 @@
-"""Draws a picture: in place, so that zoom and brush survive; with its sentence; its numbers on demand."""
+"""Draw a picture as a custom component: it is updated in place, so that zoom and brush survive."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent
 PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT, PRESENTED_WIDTH = 215, 244, 500
-"""Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
+"""Pixels of a presented chart, of it with its legend, and of a legend's line, before it is scaled to twice the size."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
 EncodedCharts = dict[tuple[str, str, bool, bool], bytes]
-"""Charts as they are sent, by key, badge, theme, and whether they may be kept as files."""
+"""Encoded charts by key, badge, dark theme, and whether a download is allowed."""
 MIN_MARGIN = 85
-"""Pixels above and below what is drawn, at least: badge, numbers and title of the axis."""
+"""Minimum pixels above and below the plot: badge, tick labels and title of the axis."""
 
-# The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
+# chart.js is served by the launcher, at an address relative to the app's; this only calls it.
 _SCRIPT = f"""
 const module = (async () => import(new URL("{MODULE}", document.baseURI)))();
 export default function (component) {{
@@ -47,7 +47,7 @@ _chart = st.components.v2.component(
 
 
 def is_dark() -> bool:
-    """Whether the reader's theme is dark."""
+    """Return True if the browser's theme is dark."""
     return st.context.theme.type == "dark"
 
 
@@ -69,13 +69,12 @@ def draw(
         picture: what to draw.
         key: of the chart on the page.
         badge: provenance, drawn into the picture.
-        caption: words below it, if not the picture's own; its sentence opens beside them.
-        download: whether it may be kept as a file: never where private values are in it.
-        on_pick: called with what a clicked dot stands for, or with [x, y] of a click elsewhere, before the next run.
-        on_move: called with where the handle was let go, before the next run.
-        on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
-            any where it was taken away.
-        cache: where pictures that are drawn again are kept.
+        caption: text below it, instead of the picture's own caption.
+        download: whether it can be downloaded; never with private values in it.
+        on_pick: callback with the value of a clicked dot, or with [x, y] of a click elsewhere.
+        on_move: callback with x and y where the handle was released.
+        on_brush: callback with the ends of the selected range or rectangle, by axis; empty if it was removed.
+        cache: stores encoded charts that are drawn repeatedly.
     """
     target: AbstractContextManager[object] = nullcontext()
     if presenting():
@@ -91,7 +90,7 @@ def draw(
         )
         wrapped_title = textwrap.fill(
             picture.y.title, int((height - MIN_MARGIN) / LETTER)
-        )  # it must fit beside its axis
+        )  # the title must fit beside its axis
         picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=wrapped_title))
         reserve(height + legend_height)
     else:
@@ -125,7 +124,7 @@ def draw(
 
 
 def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, download: bool) -> bytes:
-    """A chart as the browser reads it: bytes, which Streamlit passes on. Values it would look into, and write twice."""
+    """Return a chart as JSON bytes: Streamlit passes bytes through, but would inspect and serialize a dict again."""
     drawn = render(picture, badge=badge, dark=is_dark())
     payload = {
         "key": key,
@@ -144,7 +143,7 @@ def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, downl
 
 
 def _legend_height(drawn: PlotlyFigure) -> int:
-    """About what the legend of a presented chart takes: the names as far as they fit into a line."""
+    """Return roughly the pixels of a presented chart's legend."""
     names = [len(str(trace["name"])) for trace in drawn.data if trace.get("showlegend")]
     if not names:
         return 0
@@ -167,7 +166,7 @@ def draw_with_table(
 
 
 def encode_handle(handle: Handle | None, drawn: PlotlyFigure) -> dict[str, Any] | None:
-    """The draggable place, and the numbers of the traces that go with it."""
+    """Return the draggable handle as JSON, with the indices of the traces that move with it."""
     if handle is None:
         return None
     return dataclasses.asdict(handle) | {
@@ -178,7 +177,7 @@ def encode_handle(handle: Handle | None, drawn: PlotlyFigure) -> dict[str, Any] 
 
 
 def show_numbers(picture: Picture, *, title: str, key: str) -> None:
-    """The picture's numbers, sent only when they are opened."""
+    """Offer the picture's numbers as a table, which is sent only when it is opened."""
     expander = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
     if expander.open:
         expander.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV

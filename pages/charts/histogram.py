@@ -1,4 +1,4 @@
-"""How many rows lie where: the true bars, and releases over them that can be played."""
+"""The histogram of true rows, with releases over it that can be played."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from pages.charts.words import (
 
 MAX_BARS = 64
 MAX_AXIS_NAMES, MAX_NAME_LETTERS = 4, 12
-"""Names along an axis of dates or labels, and letters of a label there."""
+"""Maximum number of names along an axis of dates or labels, and of letters in one."""
 MAX_FRAMES = 20
 """Releases that can be played."""
 SKEW_RATIO = 20
-"""Times the usual bar that one must have before shares of it are hard to see."""
+"""Ratio of the largest bar to the median bar from which a logarithmic axis is offered."""
 HALF_ROW = 0.5
-"""Where an axis of equal factors starts: it has no zero, and what is below half a row is drawn there."""
+"""Lower end of a logarithmic axis, in rows: it has no zero, so that smaller values are drawn here."""
 MISSING_GAP, MISSING_WIDTH = 0.05, 0.08
-"""Of the axis: the gap before the bar of missing values, and that bar."""
+"""Shares of the axis: the gap before the bar of missing values, and the width of that bar."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BarLayout:
-    """Where bars stand: touching along a line, or one below the other beside their labels.
+    """Positions of the bars: adjacent along an axis of numbers, or one below the other with labels.
 
     Attributes:
         names: of the bars (K,).
         start: ends along the axis of places (K,).
         end: likewise.
-        separate: bars at the end that do not touch the others.
+        separate: number of bars at the end that do not touch the others.
         places: the axis.
-        grouped: rows per cell (F, size) to rows per bar (F, K).
+        grouped: maps rows per cell (F, size) to rows per bar (F, K).
     """
 
     names: list[str]
@@ -61,32 +61,32 @@ class BarLayout:
 
     @property
     def across(self) -> bool:
-        """Whether bars lie."""
+        """Return True if the bars are horizontal."""
         return bool(self.places.labels)
 
 
 def blocks_of(line: Number | Labels, max_blocks: int) -> tuple[Integers, Floats]:
-    """A line in at most so many runs of cells: their first cells (K,) and edges (K + 1,)."""
+    """Return the first cells (K,) and the edges (K + 1,) of at most ``max_blocks`` runs of cells."""
     first = np.arange(0, line.ordered, -(-line.ordered // max_blocks))
     return first, line.edges[np.append(first, line.ordered)]
 
 
 def block_names(line: Number | Labels, max_blocks: int) -> list[str]:
-    """Where each of these runs starts and ends (K,), in words."""
+    """Return the name of each such run (K,): where it starts and ends."""
     first = blocks_of(line, max_blocks)[0].tolist()
     last = [*(place - 1 for place in first[1:]), line.ordered - 1]
     return [line.between(a, b) for a, b in zip(first, last, strict=True)]
 
 
 def unit_of(line: Number | Labels, name: str = "value") -> str:
-    """The title of an axis of numbers."""
+    """Return the title of an axis of numbers, with its unit."""
     return f"{name} ({line.unit})" if line.unit and line.unit not in name else name
 
 
 def axis_along(
     line: Number | Labels, name: str = "value", *, max_names: int = MAX_AXIS_NAMES, upright: bool = False
 ) -> Axis:
-    """The axis of a line: in the data's unit, or with the names of some dates or labels, so many at most."""
+    """Return a column's axis: in the data's unit, or with the names of at most ``max_names`` dates or labels."""
     axis = Axis(title=unit_of(line, name), low=line.low, high=line.high)
     if is_labels(line):
         step = -(-line.ordered // max_names)
@@ -100,14 +100,14 @@ def axis_along(
         return axis
     cells = range(0, line.ordered, -(-line.ordered // MAX_AXIS_NAMES))
     named = {line.low + cell: line.describe(cell) for cell in cells}
-    if not upright:  # the year stands below: side by side, whole dates would meet on a phone
+    if not upright:  # the year is on a second line: whole dates would overlap on a phone
         named = {place: "\n".join(reversed(text.split("-", 1))) for place, text in named.items()}
-    # No numbers beside the names: each would stand where a name does.
+    # The names replace the numbers, which would be at the same places.
     return dataclasses.replace(axis, title=name, ticks=tuple(named), named=named)
 
 
 def _numeric_layout(line: Number) -> BarLayout:
-    """Bars that touch, over the data's unit; one for missing values at the right, off the axis."""
+    """Return adjacent bars in the data's unit, with a separate one for missing values at the right."""
     (first, edges), names = blocks_of(line, MAX_BARS), block_names(line, MAX_BARS)
     axis = axis_along(line)
     start, end = edges[:-1], edges[1:]
@@ -129,7 +129,7 @@ def _numeric_layout(line: Number) -> BarLayout:
 
 
 def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
-    """The fullest labels first, the others together, then what is missing or fits nowhere."""
+    """Return a bar for each of the largest labels, one for all others, and one for missing values."""
     cells = largest_cells(truth[: domain.ordered])
     names = group_names(domain, cells)
     places = np.arange(len(names), dtype=np.float64)
@@ -144,7 +144,7 @@ def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
 
 
 def is_skewed(domain: Domain, truth: Integers) -> bool:
-    """Whether one bar dwarfs the rest, so that equal factors show more than equal steps."""
+    """Return True if one bar is so much larger than the median that a logarithmic axis shows more."""
     bars = _layout(domain, truth).grouped(truth[None, :].astype(np.float64))[0]
     filled = bars[bars > 0]
     return bool(len(filled) and filled.max() > SKEW_RATIO * np.median(filled))
@@ -163,15 +163,15 @@ def histogram(
     brush: bool = False,
     log: bool = False,
 ) -> Picture:
-    """True rows in bars, and one release as a line over them; others can be stepped through or played.
+    """Return true rows as bars with one release as a line over them; further releases are frames.
 
     Args:
         domain: what the cells are.
-        n: rows, of which shares are.
+        n: number of rows that shares refer to.
         truth: true rows per cell (size,); not private.
-        frames: released rows per cell (F, size), as shown_releases gives them; None where nothing is released.
-        brush: whether a range can be drawn on it.
-        log: equal factors instead of equal steps.
+        frames: released rows per cell (F, size), see playable_releases; None if nothing is released.
+        brush: whether a range can be selected.
+        log: whether the axis of counts is logarithmic.
     """
     layout = _layout(domain, truth)
     true = layout.grouped(truth[None, :].astype(np.float64))[0]
@@ -229,14 +229,14 @@ def histogram(
 
 
 def extent(domain: Domain) -> str:
-    """What tells one domain from another, for zoom and brush: its bounds and its number of cells, all public."""
+    """Return a key of a domain for zoom and brush: its bounds and its number of cells, which are public."""
     lines = [domain] if is_number(domain) else [*domain.columns] if is_map(domain) else []
     return "|".join([str(domain.size), *(f"{line.low} {line.high}" for line in lines)])
 
 
 def _release_curve(layout: BarLayout, counts: Floats, *, log: bool) -> Curve:
-    """One release: a step over each bar, and from bar to bar where they touch."""
-    # No comparison keeps what was refused, which is no number.
+    """Return one release as a step curve over the bars."""
+    # A refused release is NaN, for which the comparison is False: it stays NaN.
     height = np.where(counts < HALF_ROW, HALF_ROW, counts) if log else counts
     touching = len(counts) - layout.separate
     positions = [*layout.start[:touching], *layout.end[touching - 1 : touching]]
@@ -249,7 +249,7 @@ def _release_curve(layout: BarLayout, counts: Floats, *, log: bool) -> Curve:
 
 
 def playable_releases(frames: Floats, *, n: int, clean: bool, limit: int = MAX_FRAMES) -> Floats:
-    """The releases that can be played, post-processed to whole counts that add up to n where asked: (F, size)."""
+    """Return the releases that can be played (F, size); ``clean`` rounds them to whole counts with sum n."""
     shown = frames[:limit].astype(np.float64)
     refused = ~np.isfinite(shown).all(axis=1)
     shown[refused] = np.nan
@@ -268,16 +268,16 @@ def release_frames(
     mark: Callable[[Floats], Mark],
     also: Callable[[int], str] = lambda _: "",
 ) -> tuple[list[Frame], str]:
-    """A frame for each release (F, K) of rows per bar, its caption said beside it, and the sentence of all.
+    """Return a frame for each release (F, K), with its caption, and the sentence about all of them.
 
     Args:
-        released: rows per bar; NaN where refused.
+        released: rows per bar; NaN if refused.
         true: true rows per bar (K,).
         about: rows and bars, in words.
-        where: what a bar is called.
+        where: the noun for a bar.
         name: of the mark.
         mark: draws one release.
-        also: more to say of the release of a number.
+        also: returns further words about the release with this index.
     """
     refused: Booleans = np.asarray(np.isnan(released).any(axis=1))
     errors = np.abs(released - true).max(axis=1)
@@ -290,14 +290,14 @@ def release_frames(
         label = f"release {place + 1} of {len(released)}"
         error = significant(float(errors[place]))
         outcome = "refused to answer" if refused[place] else f"at most {_row_words(error)} off{also(place)}"
-        # What holds of one release alone is said with it; the rest holds of all.
+        # The first sentence is about this release, the second about all of them.
         sentence = summary if refused.all() else f"{label.capitalize()}: {outcome}. {summary}"
         frames.append(Frame(label=label, sentence=sentence, marks={name: mark(row)}))
     return frames, summary
 
 
 def _error_words(errors: Floats) -> str:
-    """By how many rows the releases that can be shown are off."""
+    """Return the range of the releases' errors, in words."""
     low, high = significant(float(errors.min())), significant(float(errors.max()))
     if len(errors) == 1:
         return f"the release shown is off by {_row_words(high)}"
@@ -305,13 +305,13 @@ def _error_words(errors: Floats) -> str:
 
 
 def _row_words(count: int | str) -> str:
-    """A number in print, and its noun."""
+    """Return a number with the noun "row" or "rows"."""
     text = f"{count:,}" if isinstance(count, int) else count
     return f"{text} {'row' if text == '1' else 'rows'}"
 
 
 def _counts_sentence(n: int, layout: BarLayout, true: Floats, *, domain: Domain) -> str:
-    """Where most rows are, and how many bars have none."""
+    """Return the fullest bar and the number of empty ones, in words."""
     counts, missing = (true[:-1], int(true[-1])) if domain.missing else (true, 0)
     fullest, empty = int(counts.argmax()), int((counts == 0).sum())
     bars = "1 bar" if len(counts) == 1 else f"{len(counts)} bars"

@@ -1,4 +1,4 @@
-"""A slider that pictures follow under the finger, from states of them that were sent for each of its stops."""
+"""A slider that updates pictures in the browser, from states that were sent for each of its stops."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pages.charts.script import LIVE
 from pages.shell.state import SessionKey
 
 HOVER_KEYS = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
-"""What pointing and clicking need: nobody does either while a slider moves."""
+"""Trace keys for hovering and clicking, which are not needed while a slider moves."""
 TRACE_KEYS, LAYOUT_KEYS = {*FRAME_KEYS, "zmax"}, {"shapes", "annotations", "xaxis", "yaxis", "xaxis2", "yaxis2"}
-"""What differs between the traces and between the layouts of stops."""
+"""Keys of traces and of layouts that may differ between stops."""
 MAX_BYTES = 300_000
-"""Of the states of all stops as they are sent; larger ones are not."""
+"""Maximum size of the encoded states of all stops; larger ones are not sent."""
 
 
 def _module_script(function: str) -> str:
-    """JavaScript that hands a component to our module, which the launcher serves."""
+    """Return JavaScript that calls a function of live.js, which the launcher serves."""
     return f"""
 const module = (async () => import(new URL("{LIVE}", document.baseURI)))();
 export default function (component) {{
@@ -72,21 +72,21 @@ def live_slider(
     *, key: str, label: str, symbol: str, value: float, stops: Sequence[float], ends: tuple[str, str],
     on_rest: Callable[[float], None],
 ) -> None:  # fmt: skip
-    """A slider over stops; ``on_rest`` is called with one, before the next run, when the slider has come to rest there.
+    """Draw a slider over stops; ``on_rest`` is called with the stop at which it is released.
 
     Args:
         key: of the slider on the page.
-        label: its name.
-        symbol: stands before its value.
-        value: where it is; between stops, the nearest is marked.
-        stops: positive, rising by about equal factors.
-        ends: words at its left and its right end.
-        on_rest: what to do.
+        label: its accessible name.
+        symbol: printed before its value.
+        value: its value; between two stops the nearest one is marked.
+        stops: positive values, in increasing order.
+        ends: texts at its left and its right end.
+        on_rest: callback, before the next run.
     """
 
     def rested() -> None:
         stop = SessionKey[Any](key, None).value.rested
-        if stop in stops:  # what a browser sends may be anything
+        if stop in stops:  # the browser's value is not trusted
             on_rest(float(stop))
 
     nearest = min(range(len(stops)), key=lambda place: abs(stops[place] / value - 1))
@@ -106,16 +106,16 @@ def live_slider(
 
 
 def live_line(text: str, *, key: str) -> None:
-    """The page's headline, which follows the slider as pictures do."""
+    """Draw the page's headline, which follows the slider."""
     _line(key=key, data={"key": key, "text": text})
 
 
 def encode_states(
     pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Sequence[str]], *, badge: str, dark: bool
 ) -> Any:
-    """Figures at each stop by the key of their chart, deflated; None where they are too large to be sent.
+    """Return the compressed figures at each stop by chart key; None if they are too large to be sent.
 
-    What is the same at several stops is drawn once: a figure holds places in a pool of values.
+    Values that occur at several stops are sent once: a figure holds indices into a pool of values.
     """
     pool: dict[str, int] = {}
 
@@ -143,7 +143,7 @@ def encode_states(
 
 
 def live_states(states: Any, *, key: str, on_request: Callable[[], None] | None = None) -> None:
-    """Send what pictures look like at each stop; nothing takes back what was sent before.
+    """Send the states of pictures at each stop; empty states revoke those that were sent before.
 
     With ``on_request`` the browser asks for them when it has drawn the page, and that is called before the next run.
     """

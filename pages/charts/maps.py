@@ -1,4 +1,4 @@
-"""Two numbers of each row as maps: how many rows lie where, in the true data and in what is released."""
+"""Maps of the rows over a grid of two columns: the true data and the releases."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pages.charts.picture import Frame, Heat, Mark, Outline, Picture
 from pages.charts.words import printable_labels, short_numbers, significant
 
 MAX_SIDE = 32
-"""Cells along a side of a map; finer grids are drawn in blocks."""
+"""Maximum number of cells along a side of a map; finer grids are drawn in blocks."""
 MAX_FRAMES = 8
-"""Releases that can be played: each is a number for every cell."""
+"""Maximum number of releases that can be played: each has a number for every cell."""
 HEIGHT, MAX_UP = 360, 8
 CellRectangle = tuple[int, int, int, int]
-"""First and last cell across, and up, of a rectangle."""
+"""First and last cell along x, then along y."""
 
 
 def blocks(counts: NDArray[Any], domain: Product) -> Floats:
-    """Rows per block of cells, row by row, the reserved cell apart in a last column: (F, size) to (F, blocks + 1)."""
+    """Return rows per block of cells (F, blocks + 1) from rows per cell (F, size); the last is the reserved cell."""
     plane = counts[:, : domain.ordered].astype(np.float64).reshape(-1, *domain.shape)
     for axis, line in enumerate(domain.columns, start=1):
         plane = np.add.reduceat(plane, blocks_of(line, MAX_SIDE)[0], axis=axis)
@@ -34,19 +34,19 @@ def blocks(counts: NDArray[Any], domain: Product) -> Floats:
 
 
 def darkest_count(domain: Product, truth: Integers, frames: Floats) -> float:
-    """Rows of the darkest shade of maps that can be compared: the fullest block of the truth or of any release."""
+    """Return the rows of the darkest shade: those of the fullest block of the true data or of any release."""
     block_counts = blocks(np.concatenate([frames, truth[None, :]]), domain)[:, :-1]
     return float(max(1.0, np.nanmax(block_counts)))
 
 
 def true_map(*, domain: Product, truth: Integers, darkest: float | None = None, brush: bool = True) -> Picture:
-    """Rows in each block of cells.
+    """Return a map of the true rows in each block of cells.
 
     Args:
         domain: the grid.
         truth: true rows per cell (size,); not private.
-        darkest: rows of the darkest shade, by default those of the fullest block.
-        brush: whether a rectangle can be drawn on it.
+        darkest: rows of the darkest shade; by default those of the fullest block.
+        brush: whether a rectangle can be selected.
     """
     counts = blocks(truth[None, :], domain)[0]
     inside, missing = counts[:-1].astype(int), int(counts[-1])
@@ -67,14 +67,14 @@ def true_map(*, domain: Product, truth: Integers, darkest: float | None = None, 
 def released_map(
     *, domain: Product, n: int, truth: Integers, frames: Floats, outlined: CellRectangle | None = None
 ) -> Picture:
-    """Released rows in each block of cells; other releases can be stepped through or played.
+    """Return a map of the released rows in each block of cells; further releases are frames.
 
     Args:
         domain: the grid.
         n: rows.
         truth: true rows per cell (size,); not private.
-        frames: released rows per cell (F, size), as shown_releases gives them; NaN where refused.
-        outlined: a rectangle to be outlined.
+        frames: released rows per cell (F, size), see playable_releases; NaN if refused.
+        outlined: a rectangle with an outline.
     """
     counts, darkest = blocks(frames, domain), darkest_count(domain, truth, frames)
     inside = counts[:, :-1]
@@ -109,7 +109,7 @@ def _map(
     frames: list[Frame] | None = None,
     brush: bool = False,
 ) -> Picture:
-    """A picture over both units, and where each block lies beside its numbers."""
+    """Return a picture over both columns, with a table of the blocks."""
     across_name, up_name = printable_labels(domain.names)
     x = axis_along(domain.columns[0], across_name)
     y = axis_along(domain.columns[1], up_name, max_names=MAX_UP, upright=True)
@@ -133,7 +133,7 @@ def _map(
 
 
 def _heat(role: str, domain: Product, counts: Floats, *, darkest: float) -> Heat:
-    """Rows of each block (blocks, or one more) as shades; noise below no rows is as light as none."""
+    """Return the rows of each block (blocks or blocks + 1) as shades; negative counts have the shade of 0."""
     edges = [blocks_of(line, MAX_SIDE)[1] for line in domain.columns]
     plane = counts[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
     return Heat(
@@ -151,11 +151,11 @@ def _heat(role: str, domain: Product, counts: Floats, *, darkest: float) -> Heat
 
 
 def _ends(line: Number | Labels, first: int, last: int) -> tuple[float, float]:
-    """Where a run of cells starts and ends, in the data's unit."""
+    """Return the edges of a run of cells, in the data's unit."""
     edges = line.edges
     return float(edges[first]), float(edges[last + 1])
 
 
 def _cells_words(domain: Product, count: int) -> str:
-    """So many cells, or blocks of them where a grid is too fine to be drawn."""
+    """Return the number of cells, or of blocks of cells, in words."""
     return f"{count:,} cells" if count == domain.ordered else f"{count:,} blocks of {domain.ordered // count} cells"

@@ -1,4 +1,4 @@
-"""A picture as a Plotly figure: plain dictionaries, validated by Plotly's own classes in the tests only."""
+"""Converts a picture to a Plotly figure of plain dictionaries; Plotly's classes validate them in the tests only."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from pages.charts.picture import Cloud, Heat, Picture
 from pages.charts.traces import traces
 
 BADGE_WIDTH = 62
-"""Letters in a line of the badge: as many as a phone shows."""
+"""Letters in a line of the badge: the width of a phone."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
 FRAME_KEYS = ("x", "y", "z", "customdata", "hovertext", "text", "base", "width", "marker")
-"""What may differ between the frames of a trace."""
+"""Keys of a trace that may differ between frames."""
 BELOW, LETTER, TITLE = 50, 6.5, 12
-"""Pixels of an axis below the picture and of a letter, and letters that a line of a title has at least."""
+"""Pixels of an axis below the picture, pixels of a letter, and minimum letters in a title's line."""
 ROWS_ABOVE = 34
 """Pixels for an axis of rows above the picture."""
 NEAR = {"x": 1.1, "y": 1.1, "z": 0.75}
-"""From where space is seen at first."""
+"""Initial camera position of a three-dimensional picture."""
 CLEAR = "rgba(0,0,0,0)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlotlyFigure:
-    """A picture in Plotly's words.
+    """Traces, layout and frames of a picture.
 
     Attributes:
         data: traces.
         layout: axes, words, rules.
-        places: numbers of the traces of each named mark.
-        frames: for each state its label, its sentence, the numbers of the traces that change, and what they become.
+        places: indices of the traces of each named mark.
+        frames: label, sentence, indices of the changing traces and their new values, for each state.
     """
 
     data: list[Trace]
@@ -45,9 +45,9 @@ class PlotlyFigure:
 
 
 def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> PlotlyFigure:
-    """A picture in a theme, with its provenance drawn inside, so that a screenshot keeps it.
+    """Return a picture in a theme, with its provenance inside, so that a screenshot keeps it.
 
-    Not ``played``, it is what is seen before any frame is.
+    If not ``played``, the figure has no frames.
     """
     all_marks = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
     ends = (axis_range(picture.x, all_marks, across=True), axis_range(picture.y, all_marks, across=False))
@@ -58,7 +58,7 @@ def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> 
     for mark in picture.marks:
         indices = places.setdefault(mark.name, [])
         for trace in traces(mark, pen):
-            # By it, what is hidden stays hidden although the order changes. Plotly looks elements up by it.
+            # Plotly identifies traces by uid: hidden ones stay hidden when the order changes.
             uid = f"{zlib.crc32(mark.name.encode()):x}-{len(indices)}"
             data.append({"uid": uid, **trace} if mark.name else trace)
             indices.append(len(data) - 1)
@@ -68,7 +68,7 @@ def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> 
 
 
 def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[dict[str, Any]]:
-    """The states in Plotly's words; what is the same in all of them is not sent again."""
+    """Return the frames, without the values that are the same in all of them."""
     states = [
         [
             (place, trace)
@@ -96,13 +96,13 @@ def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[d
 
 
 def _rows_axis_trace(side: str) -> Trace:
-    """An empty trace on the axis of rows: an axis is drawn only where a trace is on it."""
+    """Return an empty trace on the axis of rows: Plotly draws an axis only if it has a trace."""
     empty = {"type": "scatter", "x": [None], "y": [None], "showlegend": False, "hoverinfo": "skip"}
     return {**empty, f"{side}axis": f"{side}2"}
 
 
 def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
-    """Everything but the traces."""
+    """Return the layout."""
     picture, colours = pen.picture, pen.colours
     axis = {
         "linecolor": colours.quiet,
@@ -170,12 +170,12 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
         if name in layout:
             for side, needed in axis_margins(layout[name], across=name == "xaxis").items():
                 margin[side] = max(margin[side], round(needed))
-    margin["t"] += EDGE * bool(picture.find(Heat))  # its scale of shades is above
+    margin["t"] += EDGE * bool(picture.find(Heat))  # its colour bar is above
     return layout
 
 
 def _scene(pen: Pen) -> dict[str, Any]:
-    """Three axes of a cloud."""
+    """Return the layout of three axes, for a cloud."""
     axis = {
         "gridcolor": pen.colours.grid,
         "showbackground": False,

@@ -1,4 +1,4 @@
-"""What each kind of mark becomes in Plotly's words: traces, or words and lines of the layout."""
+"""Converts each kind of mark to Plotly's traces, annotations or shapes."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from pages.charts.words import short_numbers
 
 TRANSPARENT = "rgba(0,0,0,0)"
 TEXT_GAP = 2
-"""Pixels from a line to its words: their ground does not cover it."""
+"""Pixels between a rule and its label, whose background must not cover it."""
 NO_HOVER: Trace = {"showlegend": False, "hoverinfo": "skip"}
-"""Of a trace that is only part of a mark."""
+"""Keys of a trace that is only part of a mark."""
 
 
 def lines(x: Numbers, y: Numbers, line: dict[str, Any], **more: Any) -> Trace:
-    """A line through places."""
+    """Return a line trace."""
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, **more}
 
 
 @singledispatch
 def traces(mark: Mark, pen: Pen) -> list[Trace]:
-    """The traces of a mark; words, rules and outlines have none: the pen draws them into the layout."""
+    """Return the traces of a mark; words, rules and outlines have none and are added to the pen's layout."""
     raise TypeError(f"no way to draw a {type(mark).__name__}")
 
 
@@ -134,7 +134,7 @@ def _(mark: Bars, pen: Pen) -> list[Trace]:
 
 
 def _bar_fill(mark: Bars, colour: str) -> Trace:
-    """The inside of bars: stripes where it is impossible to be."""
+    """Return the fill of bars: stripes for the role "impossible"."""
     if mark.role != "impossible":
         return {"color": faint(colour, mark.opacity)}
     fill = hatched(colour)
@@ -144,7 +144,7 @@ def _bar_fill(mark: Bars, colour: str) -> Trace:
 @traces.register
 def _(mark: Heat, pen: Pen) -> list[Trace]:
     values = numbers(mark.value)
-    # Between the badge and the picture: measured from above, it pushes nothing away.
+    # The colour bar is between the badge and the picture.
     bar = {
         "orientation": "h",
         "x": 0,
@@ -183,7 +183,7 @@ def _(mark: Heat, pen: Pen) -> list[Trace]:
 
 
 def _heat_hover(mark: Heat, pen: Pen) -> Trace:
-    """What pointing at a shaded cell says: its own words, or where it is and how much."""
+    """Return the hover text of a shaded cell: the mark's own, or its position and value."""
     values = numbers(mark.value)
     if mark.hover is not None:
         trace = pen.hover(mark)

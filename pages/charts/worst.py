@@ -27,7 +27,7 @@ INSIDE, WIDE = 205, 445
 
 @dataclass(frozen=True, kw_only=True)
 class TrialNouns:
-    """What a page calls the things that err.
+    """Nouns with which a page describes its errors.
 
     Attributes:
         run: one of the trials: a release, a conversation.
@@ -62,7 +62,7 @@ def typical_failure(answered: Floats) -> tuple[float, float]:
 
 
 def _in_100(share: float) -> str:
-    """A percentage of releases: a whole number, unless it is less than one."""
+    """Return a percentage of releases, as a whole number unless it is less than one."""
     return significant(share) if share < 1 else f"{share:.0f}"
 
 
@@ -81,7 +81,7 @@ def _failures(answered: Floats, level: float) -> tuple[bool, float]:
 
 
 def _exceedance_sentence(answered: Floats, *, run: str, on: str, n: int) -> str:
-    """How many err by how much; where all beyond the level err alike, by exactly that. Empty where all releases do."""
+    """Return the sentence on how many runs exceed the usual error; empty if all errors are equal."""
     level, beyond = typical_failure(answered)
     if not beyond:
         return ""
@@ -101,14 +101,14 @@ def worst_map(
     lower: Bound | None,
     nouns: TrialNouns = TrialNouns(),
 ) -> Picture:
-    """Observed errors as dots, what was promised of them, what nobody can promise, and where a promise says nothing.
+    """Return observed errors as dots, with their upper bound and the lower bound for all mechanisms.
 
     Args:
         worst: largest error of each run (T,), as fractions of n; NaN where it refused to answer.
         n: rows.
         guarantee: of each run.
         promised: the promised worst error.
-        lower: an error nobody can promise to stay below, None where no theorem speaks.
+        lower: an error that no mechanism can guarantee to stay below; None if no theorem applies.
         nouns: what the page calls all this.
     """
     answered = worst[~np.isnan(worst)]
@@ -169,17 +169,17 @@ def worst_map(
 
 
 def _share_along(span: Span, value: float) -> float:
-    """Where a value lies in the picture, 0 at the left and 1 at the right."""
+    """Return the position of a value along the picture, from 0 to 1."""
     return float(span.along(np.array([value]))[0])
 
 
 def _diameter(top: float) -> float:
-    """Of a dot, in pixels: as large as the tallest stack allows, and as fit side by side."""
+    """Return a dot's diameter in pixels, which the tallest stack and the dots per line limit."""
     return float(np.clip(0.94 * INSIDE / top, 5, 0.94 * WIDE / COLUMNS))
 
 
 def _impossible(wall: float, span: Span, top: float) -> list[Mark]:
-    """What nobody can promise: hatched, with its edge and its words."""
+    """Return the region below the lower bound: hatched, with its edge and its label."""
     if wall <= 0:
         return []
     edge = min(wall, span.right)
@@ -211,7 +211,7 @@ def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
 
 
 def _outcome_sentence(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, nouns: TrialNouns) -> str:
-    """What happened, and how often there was no answer."""
+    """Return the observed errors and refusals as a sentence."""
     text = _exceedance_sentence(answered, run=f" {nouns.run}s", on=f" on their worst {nouns.query}", n=n)
     if not text:
         alike = float(answered[0])
@@ -223,7 +223,7 @@ def _outcome_sentence(guarantee: Guarantee, answered: Floats, *, n: int, refused
 
 
 def _with_promise(text: str, promised: Bound, answered: Floats, *, n: int) -> str:
-    """What happened, and then how often the promise was broken."""
+    """Return a sentence followed by how often the bound was exceeded."""
     if promised.vacuous:
         said = describe_error(promised, n=n)
         return f"{text}; {said[0].lower()}{said[1:]}"
@@ -247,7 +247,7 @@ class Span:
     log: bool
 
     def along(self, values: Floats) -> Floats:
-        """Where values lie on the axis, 0 at the left end and 1 at the right."""
+        """Return the positions of values along the axis, from 0 to 1."""
         if self.log:
             share: Floats = np.log(values / self.left) / np.log(self.right / self.left)
         else:

@@ -12,11 +12,11 @@ from pages.shell.session import in_link
 from pages.shell.state import SessionKey
 
 CLOSED, OPENED = 1, 7
-"""Heights of cards, nearly: the shorter column takes the next."""
+"""Approximate heights of cards: the next card goes into the shorter column."""
 
 
 def sample_cards() -> None:
-    """One card per sample, two side by side where there is room."""
+    """Draw one card for each sample, in two columns if there is room."""
     st.markdown("Real and public. Pick a column to see it.")
     columns, heights = st.columns(2), [0, 0]
     for index, each in enumerate(SAMPLES):
@@ -29,7 +29,7 @@ def sample_cards() -> None:
 
 
 def _card(sample: Sample, *, opened: bool) -> None:
-    """A sample; its chosen column opens inside the card."""
+    """Draw a sample's card, with its selected column inside."""
     st.header(
         sample.title, help=f"{sample.story} Source: {sample.attribution}. Licence: {sample.licence}.", anchor=False
     )
@@ -51,7 +51,7 @@ def _card(sample: Sample, *, opened: bool) -> None:
 
 
 def _column(sample: Sample, column: str) -> None:
-    """The column's, or the pair of columns', numbers and picture."""
+    """Draw the numbers and the picture of a column, or of a pair of columns."""
     data = f"{sample.key}.{column}"
     pick_unit(data)
     show_summary(public_source(data, persons=True), key=f"sample-{sample.key}-summary")

@@ -1,4 +1,4 @@
-"""Declaring a table: the grid of its columns, who is protected, and which column or pair of columns is put to use."""
+"""Declaring a table: the grid of its columns, the unit of privacy, and the column or pair of columns in use."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from pages.shell.session import DATA, remember_upload, remembered, still_filled,
 from pages.shell.state import SessionKey
 
 MAX_SIDE = 64
-"""Cells of either side of a map."""
+"""Maximum number of cells along a side of a map."""
 MAX_NAMED = 5
-"""Columns that a sentence names."""
+"""Maximum number of columns that a sentence names."""
 TARGET = "1%"
-"""The error that is asked about from here; on Play it is typed."""
+"""The target error of the button that leads to Play."""
 NO_SECOND_COLUMN = ""
 UNITS = {ROW: "A row", PERSON: "A person, who may have several rows"}
 
 
 def declare(file: SessionFile) -> None:
-    """Ask for the columns' domains and the unit of privacy, and put columns to use."""
+    """Draw the controls of the columns' domains, of the unit of privacy, and of the columns in use."""
     edit_grid(file)
     if not is_engine_table(file):
         offer_to_fill_in(file)
@@ -79,16 +79,16 @@ def declare(file: SessionFile) -> None:
     remember_upload(source)
     if dataset is not None:
         remembered(f"dataset|{source.key}", lambda: dataset)
-    DATA.value = OWN_FILE  # on every page
+    DATA.value = OWN_FILE  # the data set in use, on every page
     if ask_target:
         st.switch_page("play/page.py", query_params={"target": TARGET})
     st.rerun()
 
 
 def declared_columns(file: SessionFile) -> tuple[DeclaredTable, int]:
-    """All columns that a person declared in full, and how many were filled in from private rows instead.
+    """Return the fully declared columns, and the number of those filled in from private rows instead.
 
-    There are none while a person is to be protected and no column says whose row it is.
+    There are none while persons are protected and no column identifies them.
     """
     person = SessionKey(f"{file.prefix}person", "").value or "" if file.by_person else ""
     if file.by_person and not person:
@@ -101,17 +101,17 @@ def declared_columns(file: SessionFile) -> tuple[DeclaredTable, int]:
 
 
 def filled_columns(file: SessionFile) -> set[str]:
-    """Columns whose domain was read off the rows, as far as nobody typed it since; of public rows too."""
+    """Return the columns whose domain was read from the rows, private or public, and not typed since."""
     return {name for name in file.table.columns if _domain_from_rows(file, (name,))}
 
 
 def _columns_to_count(file: SessionFile, person: str) -> list[ColumnInput]:
-    """What stands in the grid, but for the column that says whose row it is: that one is not counted itself."""
+    """Return the grid's inputs, without the column that identifies the person, which is not counted."""
     return [row for row in column_inputs(file) if row.name != person]
 
 
 def _show_label_counts(rows: list[ColumnInput]) -> None:
-    """How many labels were understood where semicolons part them, and which columns have labels that do not count."""
+    """Show the number of labels that were parsed, and the columns whose labels are ignored."""
     counts_by_column = [
         f"{as_code(row.name)} ({len(labels)})"
         for row in rows
@@ -126,20 +126,20 @@ def _show_label_counts(rows: list[ColumnInput]) -> None:
 
 
 def _join_names(parts: list[str]) -> str:
-    """The first of them, and how many more there are."""
+    """Return the first names, and the number of further ones."""
     more = f" and {len(parts) - MAX_NAMED:,} more" if len(parts) > MAX_NAMED else ""
     return f"{', '.join(parts[:MAX_NAMED])}{more}"
 
 
 def _show_missing_inputs(rows: list[ColumnInput]) -> None:
-    """Which columns are to be used, and what has still to be typed for that."""
+    """Show the inputs that are missing for the columns in use."""
     lacking = [f"{as_code(row.name)} ({row.missing_inputs})" for row in rows if row.use and row.missing_inputs]
     if lacking:
         st.caption(f"Still to be typed: {_join_names(lacking)}.")
 
 
 def _unit(file: SessionFile) -> tuple[str, int]:
-    """The column that says whose row it is, empty where a row is protected, and the rows of one person at most."""
+    """Return the column that identifies the person (empty: rows are protected) and the maximum rows of a person."""
     unit = st.radio(
         "Who is protected?", list(UNITS), format_func=lambda key: UNITS[key], key=file.unit_key, horizontal=True,
         persist_state="session",
@@ -147,7 +147,7 @@ def _unit(file: SessionFile) -> tuple[str, int]:
     if unit != PERSON:
         return "", 1
     column, cap = st.columns(2)
-    # None to begin with: a guarantee for the persons of a wrong column would be none.
+    # No default: a guarantee for the persons of a wrong column would be worthless.
     person = column.selectbox(
         "Column that says whose row it is", file.table.columns, index=None, key=f"{file.prefix}person",
         placeholder="Choose a column", persist_state="session", help="It is not counted itself.",
@@ -161,7 +161,7 @@ def _unit(file: SessionFile) -> tuple[str, int]:
 
 
 def _choose_columns(file: SessionFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
-    """The column, or the pair of columns, that pages are to draw, and the table with its cells; None without any."""
+    """Return the column or pair of columns to use, with the table and its cells; None without a column."""
     names = [column.name for column in table.used]
     if not names:
         return None
@@ -187,7 +187,7 @@ def _choose_columns(file: SessionFile, table: DeclaredTable) -> tuple[Source, De
 
 
 def _select_valid(place: DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
-    """A choice that falls back to the first where what was chosen is no longer there."""
+    """Draw a select box that falls back to the first option if the selected one no longer exists."""
     chosen = SessionKey(key, "")
     if not chosen.is_set or chosen.value not in options:
         chosen.value = options[0]
@@ -197,7 +197,7 @@ def _select_valid(place: DeltaGenerator, label: str, options: list[str], *, key:
 
 
 def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> DeclaredTable:
-    """The table with so many cells a side of a map."""
+    """Return the table with ``cells`` cells along each side of a map."""
     columns = []
     for column in table.columns:
         domain = column.on
@@ -210,6 +210,6 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
 
 
 def _domain_from_rows(file: SessionFile, names: tuple[str, ...]) -> bool:
-    """Whether a domain of these columns was read off the rows."""
+    """Return True if a domain of these columns was read from the rows."""
     positions = [file.table.columns.index(name) for name in names]
     return any(still_filled(f"{file.prefix}{place}-") for place in positions)

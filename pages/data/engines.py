@@ -1,7 +1,7 @@
-"""Tables that an engine keeps: which ones the server's settings name, opening one, and counting what is declared.
+"""Tables in a database: those in the server's settings, opening one, and counting its declared columns.
 
-The server brings these rows, not the user. A private table is offered to stewards and analysts alone, and to analysts
-sealed: they see its columns, and no count of it ever reaches their session.
+The server provides these rows, not the user. A private table is available to stewards and analysts only. For analysts
+it is sealed: they see its columns, and none of its counts reaches their session.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from pages.shell.state import SessionKey
 WAY = "A database"
 SECTION = "engines"
 PROBLEM, OPENED_AS = SessionKey("engine_problem", ""), SessionKey[Role | None]("engine_opened_as", None)
-"""Why a table could not be opened; and the role of who opened the one that is held."""
+"""Error of the last attempt to open a table, and the user's role when the session's table was opened."""
 NOT_OFFERED = "This server offers no such table to you."
 
 
 def available_offers() -> dict[str, Offer]:
-    """The tables that this user may open: private ones for stewards and analysts alone, none in a demonstration."""
+    """Return the tables that this user may open: private ones only for stewards and analysts, none in a public demo."""
     if is_public_demo() or not st.secrets.load_if_toml_exists():
         return {}
     all_offers = offers(st.secrets.get(SECTION, {}))
@@ -38,10 +38,10 @@ def available_offers() -> dict[str, Offer]:
 
 
 def open_offer(key: str) -> EngineTable:
-    """Connect to a table that this user may open; a private one is sealed unless the user is its steward.
+    """Open a table that this user may open; a private one is sealed unless the user is its steward.
 
     Raises:
-        DataError: this user may not open it, or the engine cannot; nothing of what the engine said is in it.
+        DataError: this user may not open it, or the engine cannot; it quotes nothing from the engine.
     """
     offer = available_offers().get(key)
     if offer is None:
@@ -50,25 +50,25 @@ def open_offer(key: str) -> EngineTable:
 
 
 def withdraw_table() -> None:
-    """Called by the router before every page: forget a private table that the user opened in another role."""
+    """Forget a private table that the user opened in another role; the router calls this before every page."""
     file, current_role = session_file(), role()
     if file is not None and file.origin.from_server and (current_role is None or OPENED_AS.value != current_role):
         forget_file()
 
 
 def is_sealed(source: Source) -> bool:
-    """Whether these are declared columns of a table of which this user may see no count."""
+    """Return True for columns of a table whose counts this user may not see."""
     origin = source.origin
     return isinstance(origin, Uploaded) and isinstance(origin.table, EngineTable | Snapshot) and origin.table.sealed
 
 
 def is_engine_table(file: SessionFile | None) -> bool:
-    """Whether an engine keeps the rows that this session declares."""
+    """Return True if the session's rows are in a database."""
     return file is not None and isinstance(file.table, EngineTable)
 
 
 def choose_engine() -> None:
-    """Choose a table by its name, and connect."""
+    """Draw the controls that select and open a table."""
     available = available_offers()
     key = st.selectbox("Table", list(available), format_func=lambda each: available[each].name, key="engine")
     st.caption("It stays where it is: of its rows only counts of the cells that you declare leave it.")
@@ -89,7 +89,7 @@ def choose_engine() -> None:
 
 
 def with_declaration_digest(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
-    """The origin under a name of its own for each declaration: another one is counted again."""
+    """Return the origin with a digest of the declaration: another declaration is counted again."""
     if not isinstance(origin.table, EngineTable):
         return origin
     declaration_digest = hashlib.sha256(repr(declared).encode()).hexdigest()
@@ -97,10 +97,10 @@ def with_declaration_digest(origin: Uploaded, declared: DeclaredTable) -> Upload
 
 
 def count_cells(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
-    """What is put to use: of a file its rows, of an engine's table the counts of all declared columns, as they are now.
+    """Return an origin to use: a file's rows, or the current counts of a database table's declared columns.
 
     Raises:
-        DataError: one sentence; nothing of what the engine said is in it.
+        DataError: one sentence that quotes nothing from the engine.
     """
     if not isinstance(origin.table, EngineTable):
         return origin

@@ -1,4 +1,4 @@
-"""The format that a file was read in, and how many cells fit their declaration: said before anything is charged."""
+"""The format in which a file was read, and the number of cells that fit their declaration, before any charge."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ NOT_FITTING = (
 COUNT = "Count the cells that do not fit"
 HELP = "Reads the true values of these columns, for your screen alone."
 NOTED = "The ledger notes it as access to true values, and every later certificate says so."
-"""Of a data owner's session with a ledger: only there it is noted at once."""
+"""Further help in a data owner's session with a ledger, where the access is recorded at once."""
 MAX_COLUMNS = 12
 
 
 def show_format(source: Source) -> None:
-    """Say how a file was read, and what becomes of cells that do not fit; nothing of it depends on a value."""
+    """Show how a file was read and how unfit cells are treated; independent of the values."""
     origin = source.origin
     if isinstance(origin, Uploaded):
         table = origin.table
         counted = isinstance(table, CountedTable)
-        # Codes for missing and a separator are the user's texts.
+        # Codes for missing values and the separator are user input.
         description = "" if counted else escaped(format_sentence(table.format, header=table.header))
         st.caption(f"{description} {NOT_FITTING}".strip())
 
 
 def offer_unfit_count(source: Source, readings: Sequence[Reading], *, key: str) -> None:
-    """Say the format, and offer to count the cells that do not fit; of public rows they are counted at once.
+    """Show the format and offer to count the cells that do not fit; in public rows they are counted at once.
 
     Args:
         source: the rows.
-        readings: what is read of them.
-        key: of the button, another on each page.
+        readings: columns that are read.
+        key: of the button, different on each page.
     """
     show_format(source)
     origin = source.origin
@@ -73,13 +73,13 @@ def offer_unfit_count(source: Source, readings: Sequence[Reading], *, key: str) 
 
 
 def _request_count(count_key: str) -> None:
-    """A callback: the next run notes the access before the page counts; where it cannot, nothing is counted."""
+    """Callback: the next run records the access before it counts; if it cannot, nothing is counted."""
     SAW_TRUE_VALUES.value = True
     FIT_ASKED.value = {*FIT_ASKED.value, count_key}
 
 
 def _show_counts(unfit: Sequence[Unfit]) -> None:
-    """A line for each column, first those of which little fits."""
+    """Show a line for each column, those with the most unfit cells first."""
     for each in sorted(unfit, key=lambda one: -one.wrong)[:MAX_COLUMNS]:
         name, cells = as_code(each.column), plural(each.cells, "cell")
         if each.wrong + each.empty == each.cells:

@@ -1,4 +1,4 @@
-"""The Format group: settings with which a file is read. Public, and never taken from private values."""
+"""The Format group: the settings for reading a file, which are public and never taken from private values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAY_NAMES = {UTC: "in UTC", LOCAL: "as written"}
 
 
 def ask_format(turn: int) -> Format:
-    """Return the settings chosen so far; those of the whole file count when it is brought."""
+    """Draw the format's controls and return the settings; those of the whole file apply at the next upload."""
     previous = FORMAT.value
     names = {character: name for name, character in NAMED_SEPARATORS.items()}
     initial = {
@@ -79,5 +79,5 @@ def ask_format(turn: int) -> Format:
 
 
 def cell_settings(settings: Format) -> Format:
-    """The settings that count for cells, and so for a file that is already here."""
+    """Return the settings that apply to cells, and so to a file that is already loaded."""
     return dataclasses.replace(settings, separator="", encoding="", skip=None)

@@ -1,7 +1,7 @@
-"""All columns of a table in one grid: what each may hold, typed by a person, never silently read from the data.
+"""All columns of a table in one grid: each domain is typed by the user, never silently read from the data.
 
-What was typed is kept in the session cell by cell, apart from the widget: it outlives a change of page, and what was
-filled in from private data can be taken back. None of it stands in a link, which cannot carry the file it is about.
+Each cell is stored in the session, apart from the widget: it survives a change of page, and values that were filled
+in from private data can be cleared. None of it is in a link, which cannot carry the file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DEFAULTS: dict[str, Any] = {
     "outside": NEAREST,
     "unit": None,
 }
-"""What a column's cells hold before anybody types."""
+"""Initial values of a column's cells."""
 TITLES = {
     "use": "Use",
     "kind": "Kind",
@@ -56,18 +56,16 @@ TITLES = {
 }
 KIND_FIELDS = ("from", "to", "labels")
 KIND_CHOSEN = "told"
-"""Beside a column's cells: whether somebody said what kind it is."""
+"""Key beside a column's cells: whether the user chose its kind."""
 LABELS_HELP = "Of a category, between semicolons, written exactly as in the file; one that holds a semicolon in quotes."
 NAME = "Column"
 BETWEEN = "; "
-"""Between labels in a cell of the grid."""
+"""Separator of labels in a cell of the grid."""
 LABEL = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(?:;|$)|([^;]*)(?:;|$)')
 HEAD, ROW, EDGES, TALLEST = 36, 35, 2, 420
-"""Pixels of the grid's head, of a row, of its frame, and of all of it at most."""
+"""Pixels of the grid's header, of a row, of its frame, and maximum height."""
 LETTERS, NAMES, LINE = 20, 205, 20
-"""Letters of a column's name in a line where one is longer: names would leave a phone no room for cells. Pixels of
-names so broken, and of each further line.
-"""
+"""Letters in a line of a column's name if one is longer; pixels of the column of such names, and of a further line."""
 _every_key = st.components.v2.component(
     "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
 )
@@ -75,7 +73,7 @@ _every_key = st.components.v2.component(
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnInput:
-    """What stands in the cells of one column; texts as typed, None where nothing is."""
+    """The inputs of one column: texts as typed, None if empty."""
 
     name: str
     use: bool
@@ -89,7 +87,7 @@ class ColumnInput:
 
     @property
     def missing_inputs(self) -> str:
-        """What has still to be typed; empty if nothing."""
+        """Names of the inputs that are missing; empty if none."""
         if self.kind == CATEGORY:
             return "" if split_labels(self.labels or "") else "labels"
         if self.kind == YES_NO:
@@ -98,10 +96,10 @@ class ColumnInput:
         return ", ".join(name for name, value in wanted.items() if not value)
 
     def domain(self) -> Number | Labels:
-        """What was declared.
+        """Return the declared domain.
 
         Raises:
-            ParameterError: it makes no domain.
+            ParameterError: the inputs are no valid domain.
         """
         clamp = self.outside != MISSING
         if self.kind == CATEGORY:
@@ -117,10 +115,10 @@ class ColumnInput:
 
 
 def _number(text: str | None) -> float:
-    """A typed number.
+    """Return a typed number.
 
     Raises:
-        ParameterError: it is none; the message does not show it.
+        ParameterError: it is not a number; the message does not quote it.
     """
     try:
         return float((text or "").replace("−", "-"))
@@ -130,10 +128,9 @@ def _number(text: str | None) -> float:
 
 
 def split_labels(text: str) -> tuple[str, ...]:
-    """One label a line, or where there is one line alone, between semicolons; what is blank is none.
+    """Return the labels of a text: one on each line, or separated by semicolons if there is only one line.
 
-    Lines and blanks are what the file's reader takes them to be. A label that holds a semicolon is between quotes, in
-    which a quote is doubled.
+    Blank labels are dropped. A label that contains a semicolon is quoted, and a quote inside is doubled.
 
     >>> split_labels('A; east;B'), split_labels('"A; east";B')
     (('A', 'east', 'B'), ('A; east', 'B'))
@@ -148,16 +145,16 @@ def _label(match: re.Match[str]) -> str:
 
 
 def labels_text(labels: Sequence[str]) -> str:
-    """As they are kept: a line each, as they stand in the file, so that one read off it is known again.
+    """Return labels as they are stored, one on each line and spelled as in the file.
 
-    One alone has the end of its line too where it would be read as several, or as one in quotes.
+    A single label that would be parsed as several, or as a quoted one, ends with a newline.
     """
     is_ambiguous = len(labels) == 1 and joined_labels(labels) != labels[0]
     return "\n".join(labels) + "\n" * is_ambiguous
 
 
 def joined_labels(labels: Sequence[str]) -> str:
-    """The same in one line."""
+    """Return labels in one line, separated by semicolons."""
 
     def quoted(label: str) -> str:
         return '"' + label.replace('"', '""') + '"' if ";" in label or label.startswith('"') else label
@@ -166,17 +163,17 @@ def joined_labels(labels: Sequence[str]) -> str:
 
 
 def cell_key(file: SessionFile, place: int, name: str) -> str:
-    """Where what stands in a cell is kept."""
+    """Return the session key of a cell."""
     return f"{file.prefix}{place}-{name}"
 
 
 def cell(file: SessionFile, place: int, name: str) -> Any:
-    """What stands in a cell."""
+    """Return the value of a cell."""
     return SessionKey[Any](cell_key(file, place, name), DEFAULTS[name]).value
 
 
 def column_inputs(file: SessionFile) -> list[ColumnInput]:
-    """What stands in the grid, column by column."""
+    """Return the grid's inputs, by column."""
     return [
         ColumnInput(name=column, **{_field(name): cell(file, place, name) for name in DEFAULTS})
         for place, column in enumerate(file.table.columns)
@@ -186,7 +183,7 @@ def column_inputs(file: SessionFile) -> list[ColumnInput]:
 def declared_table(
     rows: list[ColumnInput], *, person: str = "", person_rows: int = 1
 ) -> tuple[DeclaredTable, dict[str, str]]:
-    """The columns that are declared in full, and what is wrong with others by name."""
+    """Return the fully declared columns, and the errors of others by name."""
     columns, errors = [], {}
     for row in rows:
         if not row.use or row.missing_inputs:
@@ -199,7 +196,7 @@ def declared_table(
 
 
 def frame_of(rows: list[ColumnInput]) -> pd.DataFrame:
-    """The grid as it is shown; its columns have the same types whatever they hold, or the browser would start anew."""
+    """Return the grid as a DataFrame with fixed types: with changing ones the browser would reset it."""
     import pandas as pd
 
     cells: dict[str, Any] = {NAME: pd.array([row.name for row in rows], dtype="string")}
@@ -213,19 +210,19 @@ def frame_of(rows: list[ColumnInput]) -> pd.DataFrame:
 
 
 def _field(name: str) -> str:
-    """What Typed calls a cell: from and to are words of Python's own, or nearly."""
+    """Return the attribute of ColumnInput for a cell."""
     return {"from": "low", "to": "high"}.get(name, name)
 
 
 def _joined(text: str | None) -> str | None:
-    """Labels in one line, where that says the same."""
+    """Return labels in one line if they parse to the same labels."""
     labels = split_labels(text or "")
     line = joined_labels(labels)
     return (line or None) if split_labels(line) == labels else text
 
 
 def show_grid(rows: list[ColumnInput], *, key: str) -> None:
-    """The grid of data whose columns are fixed, to be read."""
+    """Draw a read-only grid of fixed columns."""
     _offer_no_file(key)
     st.data_editor(
         frame_of(rows), key=key, hide_index=True, disabled=True, column_config=_columns(broken=_lines(rows) > 1),
@@ -240,7 +237,7 @@ NO_FILE = (
     '<style>.st-key-{key} [data-testid="stElementToolbarButton"]:has([aria-label^="Download" i])'
     " {{ display: none; }}</style>"
 )
-"""Names and labels stand in the grid as they are: a spreadsheet could run them."""
+"""Hides the download: names and labels are not escaped, and a spreadsheet could execute them."""
 
 
 def _offer_no_file(key: str) -> None:
@@ -248,13 +245,12 @@ def _offer_no_file(key: str) -> None:
 
 
 def edit_grid(file: SessionFile) -> None:
-    """The grid of a file, to be typed in; what is typed is kept.
+    """Draw the editable grid of a file and store its edits.
 
-    The browser is sent the same rows again while its own edits stand over them: other rows would close the cell that is
-    being typed in.
+    The same rows are sent to the browser on each run, with its edits on top: other rows would close the open editor.
     """
     key = grid_key(file)
-    if not key.is_set:  # new here, or again after another page: its edits are gone, what was typed is not
+    if not key.is_set:  # the widget is new, or its edits were dropped after another page
         forget_remembered(f"grid|{key}")
     rows = remembered(f"grid|{key}", lambda: column_inputs(file))
     row_height = _row_height(rows)
@@ -272,12 +268,12 @@ def edit_grid(file: SessionFile) -> None:
             if names[title] == "kind":
                 set_controls({cell_key(file, int(place), KIND_CHOSEN): True})
             by_hand = names[title] in KIND_FIELDS and not still_filled(cell_key(file, int(place), names[title]))
-            if names[title] == "kind" or by_hand:  # whoever types a bound or labels says what kind it is
+            if names[title] == "kind" or by_hand:  # a user who types a bound or labels has chosen the kind
                 typed_in(cell_key(file, int(place), "kind"))
 
 
 def _normalize(name: str, value: Any) -> Any:
-    """A cell in the one spelling in which it is kept: what was filled in is known again when it was typed over."""
+    """Return a cell in its canonical spelling, so that a retyped value equals the one that was filled in."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return DEFAULTS[name] if name in ("kind", "outside", "use") else None
     if name == "labels":
@@ -292,33 +288,33 @@ def _normalize(name: str, value: Any) -> Any:
 
 
 def grid_key(file: SessionFile) -> SessionKey[dict[str, Any]]:
-    """The widget's key: another one where cells were filled in or taken back, so that old edits do not return."""
+    """Return the widget's key, which changes when cells are filled in or cleared: old edits must not return."""
     return SessionKey(f"{file.prefix}grid-{_grid_version(file).value}-{int(FILLED.is_set)}", {})
 
 
 def reset_grid(file: SessionFile) -> None:
-    """Let the grid show what cells hold now, whatever was typed before."""
+    """Reset the widget to the stored cells."""
     _grid_version(file).value += 1
 
 
 def _grid_version(file: SessionFile) -> SessionKey[int]:
-    """How often the grid was started anew."""
+    """Return the counter of the grid's resets."""
     return SessionKey(f"{file.prefix}turn", 0)
 
 
 def _lines(rows: list[ColumnInput]) -> int:
-    """Lines of the longest name."""
+    """Return the number of lines of the longest name."""
     return max((len(textwrap.wrap(row.name, LETTERS)) for row in rows), default=1)
 
 
 def _row_height(rows: list[ColumnInput]) -> int | None:
-    """Pixels of a row in which the longest name is whole; None for the usual ones."""
+    """Return a row's height in pixels for the longest name; None for the default."""
     further = _lines(rows) - 1
     return ROW + LINE * further if further else None
 
 
 def _columns(*, broken: bool) -> dict[str, Any]:
-    """How each column of the grid is typed, and its help; whether names are broken."""
+    """Return the configuration of the grid's columns; ``broken`` if names have several lines."""
     config = st.column_config
     bound_help = (
         "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: type what is known from elsewhere."
@@ -341,7 +337,7 @@ def _columns(*, broken: bool) -> dict[str, Any]:
 
 
 def fixed_column(column: str, domain: Number | Labels) -> ColumnInput:
-    """A declared column as it stands in the grid."""
+    """Return the grid's inputs for a declared column."""
     number = domain if is_number(domain) else None
     dates = is_dates(domain)
     kind = f"date: {domain.step}" if is_dates(domain) else NUMBER if number else CATEGORY

@@ -1,4 +1,4 @@
-"""One's own file, step by step: whose rows, the file, the declared domain, what is then known of it."""
+"""The steps for a user's own file: whose rows it has, the upload, the declared domain, and its summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages.shell.session import upload
 
 
 def own_file() -> None:
-    """The steps that can be taken now."""
+    """Draw the steps that are possible now."""
     if is_public_demo():
         st.info(NO_FILES)
         return
@@ -25,7 +25,7 @@ def own_file() -> None:
 
 
 def engine_table() -> None:
-    """The same steps for a table that an engine keeps."""
+    """Draw the same steps for a table in a database."""
     file = session_file()
     if file is not None and is_engine_table(file):
         file_card(file)
@@ -35,9 +35,9 @@ def engine_table() -> None:
 
 
 def declare_and_show(file: SessionFile) -> None:
-    """The steps after the rows are there."""
+    """Draw the steps after the upload."""
     st.header("What can a record be?")
-    st.markdown("Privacy needs bounds that hang on nobody's row, so you declare them.")
+    st.markdown("Declare the bounds: they must not depend on any single row.")
     declare(file)
     source = upload()
     if source is None:

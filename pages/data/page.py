@@ -1,4 +1,4 @@
-"""Data: choose a real sample, generate rows, or bring a file and say what its records can be."""
+"""The Data page: choose a bundled sample, generate rows, or upload a file and declare its columns."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ try:
 except (DataError, ParameterError) as problem:
     st.error(str(problem))
 st.popover("Is the number of rows public?", type="tertiary").markdown(
-    "Where neighbours differ in what one row says, n is public: no row is ever dropped. Where rows or persons are "
-    "added or removed, n is private, and a round number is named instead."
+    "If neighbouring data sets differ in one replaced row, n is public and no row is dropped. If rows or persons are "
+    "added or removed, n is private. You then name a round number instead."
 )

@@ -1,4 +1,4 @@
-"""Generated data: shapes on a line and in the plane to choose by their pictures, a number of rows and a grid."""
+"""Generated data: one- and two-dimensional shapes, with a number of rows and a grid."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from pages.shell.state import set_controls
 
 
 def shape_gallery() -> None:
-    """Pictures of the shapes, then the controls, then the data they make."""
+    """Draw pictures of the shapes, the controls, and the generated data."""
     st.markdown(
-        "Rows of nobody, drawn from a seed: the same link makes the same rows. Previews on them cost no privacy."
+        "Synthetic rows, sampled with a seed: the same link gives the same rows. Previews of them cost no privacy."
     )
     titles = {key: generator.title for key, generator in GENERATORS.items()}
     gallery, controls = st.container(horizontal=True), st.container()

@@ -1,4 +1,4 @@
-"""Filling in the grid from the data: for public rows, or for a steward who is told what it costs."""
+"""Suggest domains from the data: for public rows, or for a steward, who is warned that it reveals values."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from pages.shell.state import SessionKey
 from pages.shell.status import may_show
 
 MAX_FILLED = 1000
-"""Labels filled in from the data; where there are more, the page says how many rows are left out."""
+"""Maximum number of labels read from the data; the page shows how many rows have others."""
 MAX_SENTENCES = 8
 ONE_EACH = 1024
-"""Whole numbers up to so many get a cell each."""
+"""Maximum range of whole numbers that get a cell each."""
 DATE_WORDS = re.compile(
     r"(?i)(^|[^a-z])(date|day|datum|tag|jour|fecha|dia|data|dob|birthday|when)s?([^a-z]|$)|[a-z](Date|Day)$"
 )
-"""Names of columns in which Excel's serial numbers are taken for dates."""
+"""Names of columns in which Excel's serial numbers are read as dates."""
 SERIALS = (20_000, 60_000)
-"""Excel's days of 1954 to 2064."""
+"""Excel's serial numbers of 1954 to 2064."""
 MAX_DAYS = 1000
-"""Between the first and the last date that are filled in day by day; months otherwise."""
+"""Maximum number of days for which the unit is a day; above, it is a month."""
 SLACK = 1e-6
-"""Between the bounds of a column that holds one number, as a share of it: far more than the finest grid needs."""
+"""Width of the bounds of a constant column, relative to its value: far more than the finest grid needs."""
 
 
 def offer_to_fill_in(file: SessionFile) -> None:
-    """Offer to take from the data what nobody has typed."""
+    """Offer to fill in missing bounds and labels from the data."""
     if file.private and not is_steward():
         return
     notes = SessionKey[Sequence[str]](f"{file.prefix}said", ())
@@ -61,7 +61,7 @@ def offer_to_fill_in(file: SessionFile) -> None:
             notes.value = _fill(file)
         reset_grid(file)
         st.rerun()
-    if notes.value and may_show(file):  # the gate is asked only where there is something to show: it counts as access
+    if notes.value and may_show(file):  # may_show records access, so it is called only if there is something to show
         for sentence in notes.value:
             st.caption(sentence)
     if file.private and still_filled(file.prefix) and may_show(file):
@@ -72,7 +72,7 @@ def offer_to_fill_in(file: SessionFile) -> None:
 
 
 def _fill(file: SessionFile) -> list[str]:
-    """Read what columns lack into their cells; sentences about what was guessed, cut short or not to be had."""
+    """Fill the missing cells from the data; return remarks on guesses, omissions and failures."""
     notes = list[str]()
     for place, row in enumerate(column_inputs(file)):
         if not row.use or not row.missing_inputs:
@@ -81,7 +81,7 @@ def _fill(file: SessionFile) -> list[str]:
         suggestion = suggest_domain(file.table, row.name, kind=row.kind if kind_chosen else None)
         if sentence := remark(file.table, row.name, suggestion, kind=row.kind if kind_chosen else None):
             notes.append(f"{as_code(row.name)}: {sentence}")
-        if kind_chosen:  # somebody said what kind it is: that was not read
+        if kind_chosen:  # the user chose the kind: it was not read from the data
             suggestion = {name: value for name, value in suggestion.items() if name != "kind"}
         fill_in(
             {cell_key(file, place, name): value for name, value in suggestion.items()},
@@ -92,7 +92,7 @@ def _fill(file: SessionFile) -> list[str]:
 
 
 def remark(table: Table, column: str, suggestion: dict[str, Input], *, kind: str | None) -> str:
-    """What to say of a column that was filled in, or could not be; empty where nothing was guessed."""
+    """Return a remark on a column that was filled in or could not be; empty if nothing was guessed."""
     present = int(table.present(column).sum())
     if not suggestion:
         if not present:
@@ -118,9 +118,9 @@ def _are_dates_without_order(labels: tuple[str, ...]) -> bool:
 
 
 def suggest_domain(table: Table, column: str, *, kind: str | None = None) -> dict[str, Input]:
-    """What the column's values suggest, by the cell of the grid; nothing where there is no value.
+    """Return the cells of the grid that a column's values suggest; empty if it has no value.
 
-    ``kind`` is what somebody said is in it; None where nobody did.
+    ``kind`` is the user's choice; None without one.
     """
     if kind == NUMBER or (kind is None and table.looks_numeric(column)):
         dates = kind is None and _written_as_numbers(table, column)
@@ -143,14 +143,14 @@ def suggest_domain(table: Table, column: str, *, kind: str | None = None) -> dic
 
 
 def _bounds(table: Table, column: str) -> dict[str, Input]:
-    """Smallest and largest number, a little apart where they are one."""
+    """Return the smallest and the largest number, slightly widened if they are equal."""
     numbers = table.numbers(column)
     finite = numbers[np.isfinite(numbers)]
     if not len(finite):
         return {}
     low, high = float(finite.min()), float(finite.max())
     if low == high:
-        high = low + max(1.0, SLACK * abs(low))  # one alone is more than nothing to a large number
+        high = low + max(1.0, SLACK * abs(low))  # for a large number, 1.0 alone could vanish in rounding
     whole = bool((finite == np.floor(finite)).all()) and high - low < ONE_EACH
     if whole:
         # Number i of k lies in cell floor(i k / (k - 1)) = i, the largest in the last: a cell for each.
@@ -159,7 +159,7 @@ def _bounds(table: Table, column: str) -> dict[str, Input]:
 
 
 def _written_as_numbers(table: Table, column: str) -> bool:
-    """Whether whole numbers are dates: all written 20240229, or Excel's in a column named after dates."""
+    """Return True if whole numbers are dates: all like 20240229, or Excel's serial numbers in a date column."""
     numbers = table.numbers(column)
     finite = numbers[np.isfinite(numbers)]
     if not len(finite) or not np.isfinite(table.periods(column, "day")[np.isfinite(numbers)]).all():
@@ -170,13 +170,13 @@ def _written_as_numbers(table: Table, column: str) -> bool:
 
 
 def _days(table: Table, column: str) -> dict[str, Input]:
-    """First and last day of dates, or month where they are far apart."""
+    """Return the first and last day of dates, or month if they are far apart."""
     days = table.periods(column, "day")
     return _date_ends(table, column, "day" if np.nanmax(days) - np.nanmin(days) <= MAX_DAYS else "month")
 
 
 def _date_ends(table: Table, column: str, step: str) -> dict[str, Input]:
-    """First and last unit of the dates."""
+    """Return the first and last unit of the dates."""
     units = table.periods(column, step)
     first, last = int(np.nanmin(units)), int(np.nanmax(units))
     return {"kind": f"date: {step}", "from": written(first, step), "to": written(max(last, first + 1), step)}
