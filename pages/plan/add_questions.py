@@ -1,4 +1,4 @@
-"""Adding questions to a plan: one of a list, or many as pasted lines."""
+"""Adding statistics to a plan: one from a list, or many as pasted lines."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
 EPSILON = 0.25
 MAX_WAYS = 3
 PAIRS = 2
-"""Columns that are asked of together, but for tables."""
+"""Maximum number of columns of a statistic, except for tables."""
 MAX_PROBLEMS = 5
-"""Sentences about lines that say nothing."""
+"""Maximum number of error messages about pasted lines."""
 EXAMPLE = "age 20–34, sex = Female\nage >= 65"
 
 
 def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[str, tuple[str, PlannedQuestion]]:
-    """What may be asked of these columns, by key: in words, and as a question."""
+    """Return the statistics that are available for these columns, by key: the title and the question."""
     names = tuple(columns)
     options: dict[str, tuple[str, PlannedQuestion]] = {}
     template = PlannedQuestion(columns=names, queries=Cells.key, entry_key=DEFAULT_ENTRY, epsilon=EPSILON)
@@ -41,31 +41,31 @@ def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[s
             options[kind.key] = kind.title, replace(template, queries=kind.key, entry_key=key)
         if is_number(domain):
             values = replace(template, queries=Thresholds.key)
-            options["mean"] = "Mean: of the rows that have a value", replace(values, entry_key=QUANTITIES["mean"][0])
+            options["mean"] = "Mean: of the rows with a value", replace(values, entry_key=QUANTITIES["mean"][0])
             median = replace(values, entry_key="exponential_median", values={"quantile": 0.5})
-            options["quantile"] = "Quantile: a value that so many rows lie below", median
+            options["quantile"] = "Quantile: a value with a given share of the rows below it", median
         elif is_labels(domain) and plan_table.neighbours is Neighbours.REPLACE_ONE:
             options["commonest"] = "Commonest label", replace(template, entry_key="subsample_commonest")
     if len(names) > 1:
         tables = replace(template, queries=Marginals.key, ways=PAIRS, entry_key="residual-planner")
         options["tables"] = "Tables: how many in each cell of every table of k columns?", tables
         options["rows"] = (
-            "Rows of nobody: a whole table of these columns",
+            "Synthetic rows: a whole table of these columns",
             replace(tables, entry_key=WHOLE, epsilon=1.0),
         )
     return options
 
 
 def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
-    """The form of a new question."""
+    """Draw the form that adds a statistic."""
     names = [column.name for column in plan_table.table.used]
-    with st.popover("Add a question", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
+    with st.popover("Add a statistic", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{plan_table.key}")
         options = available_questions(plan_table, columns) if columns else {}
         if not options:
             return
         option_key = st.selectbox(
-            "Question", list(options), format_func=lambda key: options[key][0], key=f"plan_asked_{plan_table.key}"
+            "Statistic", list(options), format_func=lambda key: options[key][0], key=f"plan_asked_{plan_table.key}"
         )
         new = options[option_key][1]
         if option_key == "tables":
@@ -79,13 +79,13 @@ def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) ->
 
 
 def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
-    """The form of pasted lines: all of them are read, or what is wrong with each is said."""
-    with st.popover("Paste questions", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
+    """Draw the form for pasted lines: either all are added, or their errors are shown."""
+    with st.popover("Paste statistics", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
         text = st.text_area(
-            "A question a line, or a CSV whose first line names columns",
+            "One statistic on each line, or a CSV whose first line names columns",
             key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE,
-            help="A range of whole numbers has both its ends; of other numbers the upper end is not in it. Lines about "
-            "the same columns are one question.",
+            help="A range of whole numbers includes both ends; of other numbers it excludes the upper end. Lines about "
+            "the same columns are one statistic.",
         )  # fmt: skip
         if not st.button("Add these lines", key="plan_lines_add", type="primary"):
             return
@@ -93,9 +93,9 @@ def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion])
         for problem in parsed.problems[:MAX_PROBLEMS]:
             st.error(problem)
         if len(parsed.problems) > MAX_PROBLEMS:
-            st.error(f"Nor can {len(parsed.problems) - MAX_PROBLEMS:,} more be read.")
+            st.error(f"{len(parsed.problems) - MAX_PROBLEMS:,} more lines cannot be read.")
         if not (parsed.lines or parsed.problems):
-            st.error("There is no question in these lines.")
+            st.error("These lines contain no statistic.")
         elif not parsed.problems:
             template = PlannedQuestion(
                 columns=tuple(next(iter(parsed.lines))), queries=Marginals.key, ways=1, epsilon=EPSILON,
@@ -108,10 +108,10 @@ def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion])
 def append_questions(
     plan_table: PlanTable, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]
 ) -> bool:
-    """Put questions at the end of the plan and show it; or say why one has no place in it."""
+    """Append statistics to the plan and rerun, or show why one is refused; return True if they were appended."""
     problems = [problem for each in new if (problem := refusal_reason(plan_table, each))]
     if len(questions) + len(new) > MAX_QUESTIONS:
-        problems.append(f"A plan has at most {MAX_QUESTIONS} questions.")
+        problems.append(f"A plan has at most {MAX_QUESTIONS} statistics.")
     for problem in problems[:1]:
         st.error(problem)
     if not problems:

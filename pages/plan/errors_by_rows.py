@@ -1,4 +1,4 @@
-"""Error against the number of rows, for every mechanism that answers a question."""
+"""Error against the number of rows, for every mechanism that can release a statistic."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def errors_by_rows(
     target: float | None,
     every: bool = True,
 ) -> Picture:
-    """A curve for each mechanism in its own colour; of the chosen one also a 90% band and what is promised.
+    """Return a curve for each mechanism; the chosen one also has a 90% band and its guaranteed error.
 
     Args:
-        sweep: errors, whose axis is n.
+        sweep: errors along an axis of n.
         titles: name of each entry.
-        pure: of each entry of the sweep, whether its guarantee is epsilon alone.
-        chosen: key of the question's mechanism.
+        pure: for each entry of the sweep, whether its guarantee is pure ε.
+        chosen: key of the statistic's mechanism.
         epsilon: of every mechanism.
-        target: the error that is wanted, a rule where given.
-        every: draw all mechanisms, not only the chosen one and those that none beats everywhere.
+        target: the target error, drawn as a rule if given.
+        every: draw all mechanisms, instead of the chosen one and those with the smallest error somewhere.
     """
     drawn = sweep.keys if every else (*sweep.frontier(pure), chosen)
     names = dict(zip(sweep.keys, printable_labels(titles[key] for key in sweep.keys), strict=True))
@@ -59,7 +59,7 @@ def errors_by_rows(
             if finite.any():
                 marks.append(
                     Curve(
-                        role="theory", name="promised", legend=False, x=sweep.epsilons[finite],
+                        role="theory", name="guaranteed", legend=False, x=sweep.epsilons[finite],
                         y=np.maximum(promise[finite], lowest), dash="longdash",
                     )
                 )  # fmt: skip
@@ -75,14 +75,14 @@ def errors_by_rows(
             sweep,
             names,
             epsilon=epsilon,
-            promises=any(mark.name == "promised" for mark in marks if isinstance(mark, Curve)),
+            promises=any(mark.name == "guaranteed" for mark in marks if isinstance(mark, Curve)),
         ),
         table={
             "mechanism": [names[key] for key in sweep.keys for _ in sweep.epsilons],
             "n": sweep.epsilons.tolist() * len(sweep.keys),
             "worst error": short_numbers(sweep.worst[:, :, 1].ravel()),
             "typical error": short_numbers(sweep.typical[:, :, 1].ravel()),
-            "promised": short_numbers(sweep.promised.ravel()),
+            "guaranteed": short_numbers(sweep.promised.ravel()),
         },
         height=400,
         about=",".join(sweep.keys),
@@ -90,7 +90,7 @@ def errors_by_rows(
 
 
 def _sentence(sweep: Sweep, names: dict[str, str], *, epsilon: float, promises: bool) -> str:
-    """Who errs least at the planned n."""
+    """Return the mechanism with the smallest error at the planned n, in a sentence."""
     column = int(np.argmin(np.abs(np.log(sweep.epsilons / sweep.n))))
     worst = sweep.worst[:, column, 1]
     if not np.isfinite(worst).any():
@@ -99,5 +99,5 @@ def _sentence(sweep: Sweep, names: dict[str, str], *, epsilon: float, promises: 
     return (
         f"At ε = {exactly(epsilon)}, near n = {sweep.epsilons[column]:,.0f}, {names[sweep.keys[best]]} has the "
         f"smallest worst error: {percent(float(worst[best]))} in the median."
-        + (" Orange: what the chosen one promises." if promises else "")
+        + (" Orange: the guaranteed error of the chosen one." if promises else "")
     )

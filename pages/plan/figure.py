@@ -1,4 +1,4 @@
-"""What every question of a plan will be wrong by: predicted, promised, wanted, impossible."""
+"""The worst error of every statistic of a plan: expected, guaranteed, its target, and the lower bound."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
 from pages.charts.words import percent, printable_labels, rows
 
 ABOVE, LINE, TWO_LINES = 86, 34, 46
-"""Pixels of the picture besides its lines, of each line, and of each where a name takes two."""
+"""Pixels of the picture besides its lines, of a line, and of a line whose label has two."""
 TOP = 2.0
-"""From 1 on a promise says nothing."""
+"""Upper end of the axis: a bound above 1 gives no guarantee."""
 SMALL = 100
-"""Rows of a count that is small."""
+"""Rows of a small count, for relative errors."""
 LABEL_LETTERS = 20
-"""Letters beside the picture that leave it half of a phone."""
-IF_N = "promised if n is right"
-"""The tick of a promise whose n nothing checks: a certificate of the release gives no such number."""
+"""Letters in a line of a label, which leave half of a phone to the picture."""
+IF_N = "guaranteed if n is correct"
+"""Name of a bound that holds only if n is the number of rows; a certificate contains no such bound."""
 WALL_HEIGHT = 0.62
-"""Of a line: its bar of what is impossible."""
+"""Height of the impossible region, as a share of a line."""
 
 
 def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Sequence[str]) -> Picture:
-    """A line for each question: a hollow dot where the worst error is expected, a tick where it is promised to stay.
+    """Return a line for each statistic: a hollow dot at the expected worst error, a tick at the guaranteed one.
 
     Args:
-        plan: the questions.
-        predictions: one for each.
-        titles: of the questions.
+        plan: the plan.
+        predictions: one for each statistic.
+        titles: of the statistics.
     """
     names = printable_labels(f"{place}. {title}" for place, title in enumerate(titles, 1))
     labels = tuple("\n".join(textwrap.wrap(name, LABEL_LETTERS, max_lines=2, placeholder="…")) for name in names)
@@ -57,7 +57,7 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         middle = np.array([float(place) for place, _ in walls])
         marks.append(
             Bars(
-                role="impossible", name="impossible to promise", start=middle - WALL_HEIGHT / 2,
+                role="impossible", name="impossible (lower bound)", start=middle - WALL_HEIGHT / 2,
                 end=middle + WALL_HEIGHT / 2,
                 base=np.full(len(walls), bottom), value=np.array([error for _, error in walls]), across=True,
             )
@@ -66,7 +66,7 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         ("ink", "target", "diamond-open", [question.target for question in plan.questions]),
         (
             "theory",
-            "promised",
+            "guaranteed",
             "line-ns-open",
             [None if prediction.if_n else prediction.promised for prediction in predictions],
         ),
@@ -76,7 +76,7 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
             "line-ne-open",
             [prediction.promised if prediction.if_n else None for prediction in predictions],
         ),
-        ("released", "predicted", "circle", [prediction.worst for prediction in predictions]),
+        ("released", "expected", "circle", [prediction.worst for prediction in predictions]),
     ):
         points = [(place, each) for place, each in enumerate(errors) if each is not None and 0 < each <= TOP]
         if points:
@@ -97,7 +97,7 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
                 )
             )
     return Picture(
-        title="Worst error of every question of the plan",
+        title="Worst error of every statistic of the plan",
         x=Axis(
             title="worst error, share of n (log)",
             log=True,
@@ -105,7 +105,7 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
             high=TOP,
             form=".3~p",
             rows=plan.n,
-            ticks=tuple(10.0**power for power in range(-9, 1)),  # those between touch on a phone
+            ticks=tuple(10.0**power for power in range(-9, 1)),  # labels in between would overlap on a phone
         ),
         y=Axis(labels=labels, letters=LABEL_LETTERS),
         marks=marks,
@@ -117,39 +117,39 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
 
 
 def _amount(plan: Plan, place: int, error: float) -> str:
-    """An error in words: a share of n and rows, or for a mean a share of the declared range."""
+    """Return an error in words: a share of n and rows, or for a mean a share of the declared range."""
     mean = plan.questions[place].quantity == "mean"
     return f"{percent(error)} {'of its range' if mean else f'({rows(error, plan.n)})'}"
 
 
 def _relative(plan: Plan, place: int, prediction: Prediction) -> str:
-    """What the mean error is of a small count; nothing of a value."""
+    """Return the mean error relative to a small count; empty for means and quantiles."""
     if plan.questions[place].quantity:
         return ""
     return f"\nmean error {percent(prediction.typical * plan.n / SMALL)} of a count of {SMALL} rows"
 
 
 def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> str:
-    """What is to be expected, and which targets are missed."""
+    """Return the expected errors and the missed targets as sentences."""
     errors = "; ".join(
-        f"{name}: {'not worked out yet' if math.isnan(each.promised) else percent(each.worst)}"
+        f"{name}: {'not computed yet' if math.isnan(each.promised) else percent(each.worst)}"
         f"{' of its range' * (question.quantity == 'mean')}"
         for name, question, each in zip(names, plan.questions, predictions, strict=True)
     )
     missed_places = missed_targets(plan, predictions)
-    text = f"Worst errors to be expected (at most half of all releases err by more): {errors}."
+    text = f"Expected worst errors (at most half of all releases exceed them): {errors}."
     if any(each.if_n for each in predictions):
         depends_on_n = ", ".join(name for name, each in zip(names, predictions, strict=True) if each.if_n)
-        text += f" Promised only if n is the number of rows, which nothing checks: {depends_on_n}."
+        text += f" Guaranteed only if n is the number of rows, which is not checked: {depends_on_n}."
     if missed_places:
-        text += f" Not promised to keep the target: {', '.join(names[place] for place in missed_places)}."
+        text += f" No theorem guarantees the target of: {', '.join(names[place] for place in missed_places)}."
     if not all(each.on_all_data for each in predictions):
-        text += " Where the mechanism's error depends on the rows, this is a forecast on made-up ones."
+        text += " If a mechanism's error depends on the rows, its expected error is computed on mock data."
     return text
 
 
 def missed_targets(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
-    """Places of the questions whose theorem does not promise the target."""
+    """Return the indices of the statistics whose theorem does not guarantee the target."""
     pairs = enumerate(zip(plan.questions, predictions, strict=True))
     return [
         place
@@ -159,21 +159,21 @@ def missed_targets(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
 
 
 def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> dict[str, list[Any]]:
-    """All of it."""
+    """Return the table of all predictions."""
     return {
-        "question": list(names),
+        "statistic": list(names),
         "mechanism": [question.entry.title for question in plan.questions],
         "ε": [question.epsilon for question in plan.questions],
         "target": [question.target for question in plan.questions],
-        "worst error, predicted": [each.worst for each in predictions],
+        "worst error, expected": [each.worst for each in predictions],
         "root mean square of the worst error": [each.mean_square for each in predictions],
-        "mean error, predicted": [each.typical for each in predictions],
+        "mean error, expected": [each.typical for each in predictions],
         f"mean error, relative to a count of {SMALL} rows": [
             None if planned.quantity else each.typical * plan.n / SMALL
             for planned, each in zip(plan.questions, predictions, strict=True)
         ],
-        "worst error, promised": [each.promised if each.promised < math.inf else None for each in predictions],
-        "promised only if n is right": [each.if_n for each in predictions],
+        "worst error, guaranteed": [each.promised if each.promised < math.inf else None for each in predictions],
+        "guaranteed only if n is correct": [each.if_n for each in predictions],
         "impossible below": [each.impossible for each in predictions],
         "holds on all data": [each.on_all_data for each in predictions],
     }

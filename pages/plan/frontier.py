@@ -1,4 +1,4 @@
-"""The frontier of a plan's question: each mechanism's errors at each privacy loss or n, on made-up rows."""
+"""Errors of every mechanism for one statistic of a plan, against ε or n, on mock data."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from pages.shell.session import remembered
 
 SEED = 1
 AXES = ("ε", "n")
-BADGE = f"made-up rows · error: simulated, preview sampler, seed {SEED}"
+BADGE = f"mock data · error: simulated, preview sampler, seed {SEED}"
 
 
 def frontier(plan_table: PlanTable, plan: Plan) -> None:
-    """Every mechanism that can be released for one question, drawn only while it is open."""
+    """Draw the errors of every mechanism that can release one statistic, only while the expander is open."""
     expander = st.expander("Every mechanism, at every ε or n", key="plan_frontier", on_change="rerun")
     if not expander.open:
         return
     with expander:
         position = st.selectbox(
-            "Question", range(len(plan.questions)), key="plan_compared",
+            "Statistic", range(len(plan.questions)), key="plan_compared",
             format_func=lambda place: f"{place + 1}. {question_title(plan.table, plan.questions[place])}",
         )  # fmt: skip
         question, entries = plan.questions[position], plan.proved(plan.questions[position])
         by_rows = st.segmented_control("Against", AXES, default=AXES[0], key="plan_axis", required=True) == AXES[1]
         frontier_only = st.toggle(
-            "Only those that none beats", key="plan_only",
-            help="Draws this question's mechanism and, of those of ε alone, the ones with the least error somewhere.",
+            "Only the best mechanisms", key="plan_only",
+            help="Draws this statistic's mechanism, and the pure ε mechanisms with the smallest error somewhere.",
         )  # fmt: skip
         sweep = _compute_errors(plan, question, by_rows=by_rows)
         titles = {key: entry.title for key, entry in entries.items()}
@@ -71,15 +71,15 @@ def frontier(plan_table: PlanTable, plan: Plan) -> None:
             caption="Click a point to put its mechanism and ε into the plan.",
         )  # fmt: skip
         if link := play_link(plan_table, question):
-            st.page_link("play/page.py", label="Open this question in Play", query_params=link)
+            st.page_link("play/page.py", label="Open this query in Play", query_params=link)
         if sweep.left_out:
             slow = ", ".join(entries[key].title for key in sweep.left_out)
-            st.caption(f"Left out, for taking more than a second at each place: {slow}.")
+            st.caption(f"Left out because they take more than a second at each point: {slow}.")
 
 
 def _compute_errors(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
-    """The frontier; what was worked out of it before it was stopped is kept for the session."""
-    # Of plan and question only what the errors depend on: they are kept while losses and other questions change.
+    """Return the sweep; the results of a cancelled sweep are kept for the session."""
+    # Only what the errors depend on: they are reused while other ε and other statistics change.
     compared_question = replace(question, target=None, pinned=False, epsilon=question.epsilon if by_rows else 1.0)
     key = f"{by_rows}|{replace(plan, questions=(compared_question,)).text.decode()}"
     cells: Cells = remembered(f"cells|{key}", dict)
@@ -93,13 +93,13 @@ def _compute_errors(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> 
 
 
 def _delta_words(plan: Plan, question: PlannedQuestion, key: str) -> str:
-    """What a mechanism's guarantee has besides epsilon."""
+    """Return the δ of a mechanism's guarantee in words; empty for 0."""
     delta = entry_of(key).make(**question.values_for(key)).guarantee(plan.problem(question)).delta
     return f"δ = {rounded_up(delta)}" if delta else ""
 
 
 def play_link(plan_table: PlanTable, question: PlannedQuestion) -> dict[str, str]:
-    """What the address of Play says to show a question of one column of a bundled table; empty where it cannot."""
+    """Return Play's link parameters for a statistic of one bundled column; empty for any other."""
     if question.releases != "data" or len(question.columns) > 1 or plan_table.key not in {each.key for each in SAMPLES}:
         return {}
     return {
@@ -111,7 +111,7 @@ def play_link(plan_table: PlanTable, question: PlannedQuestion) -> dict[str, str
 
 
 def with_clicked_point(plan: Plan, position: int, point: Mapping[str, Any]) -> Plan:
-    """The plan with a question's mechanism and privacy loss as they were clicked."""
+    """Return the plan with the mechanism and the ε of a clicked point."""
     question = plan.questions[position]
     key = str(point["key"])
     new = replace(question, entry_key=key, epsilon=float(point["epsilon"]), values=question.values_for(key))
@@ -119,5 +119,5 @@ def with_clicked_point(plan: Plan, position: int, point: Mapping[str, Any]) -> P
 
 
 def _store_clicked_point(plan_table: PlanTable, plan: Plan, position: int, point: Mapping[str, Any]) -> None:
-    """Put what was clicked into the plan."""
+    """Store the mechanism and the ε of a clicked point in the plan."""
     store_questions(plan_table, with_clicked_point(plan, position, point).questions, reset_controls=True)

@@ -1,4 +1,4 @@
-"""What changed in the plan since its table's last release, for whoever may know of the ledger."""
+"""Changes of the plan since its table's last release, for users who may read the ledger."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pages.shell.session import remembered
 
 
 def changes_since_release(plan_table: PlanTable, plan: Plan) -> None:
-    """One line, with every difference behind its question mark; nothing where nothing of these rows was released."""
+    """Draw one line with the differences in its help; nothing if these rows have no release."""
     try:
         last_release = _last_release(plan_table)
         changes_since = changes(last_release, plan.request()) if last_release else ()
-    except (DataError, LedgerError):  # the page Release says it
+    except (DataError, LedgerError):  # the Release page shows the error
         return
     if last_release is None:
         return
@@ -37,7 +37,7 @@ def changes_since_release(plan_table: PlanTable, plan: Plan) -> None:
 
 
 def _last_release(plan_table: PlanTable) -> Stored | None:
-    """The last release of these rows, whichever page drew it; private ones are looked at on Release alone."""
+    """Return the last release of these rows, from any page; only Release compares private rows with the ledger."""
     file, store = session_file(), ledger()
     bundled = plan_table.key in {each.key for each in SAMPLES}
     if not admitted() or store is None or not (bundled or (plan_table.key == OWN_FILE and file)):

@@ -1,4 +1,4 @@
-"""Plan: from a table to what may be published, without looking at a row."""
+"""The Plan page: choose statistics of a table and their budget, without access to its rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table that a plan is about: a bundled one, one's own as declared, or that of a plan that was opened."""
+"""The table of a plan: a bundled one, the user's own as declared, or that of an opened plan."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ from pages.shell.state import SessionKey
 
 OPENED, FIRST = "plan-file", "adult"
 LAST_OFFERED_FILE = SessionKey[int | None]("plan_offered", None)
-"""The last file whose table was put in front."""
+"""Number of the last file whose table was selected automatically."""
 TABLE = SessionKey("table", "")
-"""The control that picks the table."""
+"""The control that selects the table."""
 PLAN_OPENED = SessionKey[Plan | None]("plan_opened", None)
 FILE_ID = SessionKey("plan_file_id", "")
 """The plan that was opened from a file, and Streamlit's name for that file."""
 NOTE = SessionKey("plan_told", "")
-"""What the next run says above the plan."""
+"""Message that the next run shows above the plan."""
 QUESTIONS = SessionKey[dict[str, tuple[PlannedQuestion, ...]]]("plan_questions", {})
-"""Questions of every table that was planned for in this session."""
+"""Questions of all plans of this session, by table."""
 VERSION = SessionKey("plan_version", 0)
-"""Counts changes of the plan that no control of it made."""
+"""Counter of changes that did not come from the plan's controls."""
 NEXT_TABLE = SessionKey("plan_wanted", "")
-"""The table that the next run puts in front."""
-NEEDS_A_PERSON = "Your table is planned for once the Data page knows the column that says whose row it is."
+"""The table that the next run selects."""
+NEEDS_A_PERSON = "To plan for your table, first choose on Data the column that says whose row it is."
 MAX_BYTES = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanTable:
-    """What is planned for, all of it public.
+    """A table with the settings of its plan, all public.
 
     Attributes:
-        key: of the table among those that can be picked.
-        title: what people call it.
+        key: of the table in the selection.
+        title: its name on the page.
         table: its columns.
-        n: rows, or a number that was named for them.
+        n: number of rows, or the public number instead of it.
         neighbours: the relation.
-        beta: failure chance of promises and targets.
-        file_format: settings with which the table's file is read.
+        beta: failure probability of guaranteed errors and targets.
+        file_format: settings for reading the table's file.
     """
 
     key: str
@@ -70,19 +70,19 @@ class PlanTable:
 
 
 def pick_table() -> PlanTable:
-    """The controls of the table, the relation and the failure chance."""
+    """Draw the controls of the table, the relation and β, and return the table."""
     file, plan_from_file = session_file(), opened_plan()
     own_table, filled_count = declared_columns(file) if file else (None, 0)
     titles = {each.key: each.title for each in SAMPLES}
     if file and own_table and own_table.used:
         titles = {OWN_FILE: "Your table", **titles}
-        if LAST_OFFERED_FILE.value != file.turn:  # a file that is new here is what somebody came to plan for
+        if LAST_OFFERED_FILE.value != file.turn:  # a new file is probably the table to plan for
             LAST_OFFERED_FILE.value, TABLE.value = file.turn, OWN_FILE
     if plan_from_file is not None:
         titles = {OPENED: "The opened plan's table", **titles}
     key = choice(
         "Table", titles, key="table", default=FIRST,
-        help_text="Only what is declared of it is used: columns, bounds, labels and a public number of rows.",
+        help_text="The plan uses only its declaration: columns, bounds, labels and a public number of rows.",
     )  # fmt: skip
     if key == OPENED and plan_from_file is not None:
         return PlanTable(
@@ -93,13 +93,13 @@ def pick_table() -> PlanTable:
         st.caption(NEEDS_A_PERSON)
     own_in_use = own_table if key == OWN_FILE else None
     relation = neighbours(own_in_use.person_rows if own_in_use and own_in_use.person else 0)
-    beta = stops("Failure chance β", (0.001, 0.01, 0.05, 0.1, 0.2), 0.05, key="beta")
+    beta = stops("Failure probability β", (0.001, 0.01, 0.05, 0.1, 0.2), 0.05, key="beta")
     if file and own_in_use:
         table = own_in_use
         n = declared_rows(Source(origin=file.origin, reading=own_in_use.reading(own_in_use.used[0].name)), relation)
         if filled_count:
             st.caption(
-                f"Left out: {filled_count} whose bounds or labels were read off your rows. Declare them on Data."
+                f"Left out: {filled_count} whose bounds or labels were read from your rows. Declare them on Data."
             )
     else:
         columns = (DeclaredColumn(name=each.name, on=each.on) for each in sample(key).columns)
@@ -112,8 +112,8 @@ def pick_table() -> PlanTable:
         n = int(
             st.number_input(
                 "Public n", 1, 10**9, n, key=f"plan_n_{key}",
-                help="Here the number of rows is private, or was not declared public on Data: shares are of a round "
-                "number you name.",
+                help="The number of rows is private, or you did not declare it public on Data. Name a round number "
+                "instead; errors are shares of it.",
             )
         )  # fmt: skip
     title = "your table" if own_in_use else titles[key]
@@ -122,7 +122,7 @@ def pick_table() -> PlanTable:
 
 
 def use_table(plan_table: PlanTable) -> None:
-    """Have the planned table be the data in use: its first column stands for it. An opened plan's is what is in use."""
+    """Set the planned table, by its first column, as the data in use; an opened plan keeps the data in use."""
     first_column = plan_table.table.used[0].name
     file = session_file()
     if plan_table.key == OWN_FILE and file is not None and upload() is None:
@@ -135,19 +135,19 @@ def use_table(plan_table: PlanTable) -> None:
 
 
 def to_release(plan_table: PlanTable, plan: Plan) -> None:
-    """Go to Release with this plan of the planned table."""
+    """Open Release with this plan."""
     keep_plan(plan_table.key, plan)
     use_table(plan_table)
     st.switch_page("release/page.py")
 
 
 def opened_plan() -> Plan | None:
-    """The plan that was opened from a file, if any."""
+    """Return the plan that was opened from a file, if any."""
     return PLAN_OPENED.value
 
 
 def open_plan_file() -> None:
-    """The control that opens a plan's file; what is no plan gets its sentence."""
+    """Draw the uploader of a plan's file, and show the error of an invalid one."""
     file = st.file_uploader("Open a plan", type="json", key="plan_file", max_upload_size=1, disabled=is_public_demo())
     if file is None or FILE_ID.value == file.file_id:
         return
@@ -159,7 +159,7 @@ def open_plan_file() -> None:
     try:
         plan = Plan.read(text)
     except ParameterError as problem:
-        st.error(escaped(str(problem)))  # it quotes the file, and is shown as Markdown
+        st.error(escaped(str(problem)))  # the message quotes the file and is shown as Markdown
         return
     PLAN_OPENED.value = plan
     NOTE.value = " ".join(_replaced_mechanisms(text, plan))
@@ -170,21 +170,21 @@ def open_plan_file() -> None:
 
 
 def _replaced_mechanisms(text: bytes, plan: Plan) -> Iterator[str]:
-    """Sentences about mechanisms of a plan's file in whose place the plan has another: see ``Plan``."""
+    """Return sentences on the mechanisms of a plan's file that the plan replaced: see ``Plan``."""
     named_keys = (str(each["mechanism"]["key"]) for each in parsed(text, what="plan")["questions"])
     for place, (key, question) in enumerate(zip(named_keys, plan.questions, strict=True), 1):
         if key != question.entry_key:
             yield (
-                f"Question {place}: “{entry(key).title}” would give a wrong number here, so that "
-                f"“{question.entry.title}” is in its place."
+                f"Statistic {place}: “{entry(key).title}” would give a wrong number here. The plan uses "
+                f"“{question.entry.title}” instead."
             )
 
 
 def session_questions() -> dict[str, tuple[PlannedQuestion, ...]]:
-    """Questions of every table that was planned for in this session."""
+    """Return the questions of all plans of this session, by table."""
     return QUESTIONS.value
 
 
 def controls_version() -> int:
-    """Counts changes of the plan that no control of it made."""
+    """Return the counter of changes that did not come from the plan's controls."""
     return VERSION.value

@@ -1,4 +1,4 @@
-"""What a release of a plan's question may look like, on made-up rows."""
+"""Preview of a release of one statistic of a plan, on mock data."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from pages.shell.session import remembered
 
 SEED = 1
 MAX_ROWS = 500
-BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
+BADGE = f"mock data · released: simulated, preview sampler, seed {SEED}"
 
 
 def preview(plan: Plan) -> None:
-    """One question's made-up rows and releases of them, drawn only while it is open."""
+    """Draw mock data and their simulated releases for one statistic, only while the expander is open."""
     expander = st.expander("What a release may look like", key="plan_preview", on_change="rerun")
     if not expander.open:
         return
     with expander:
         chosen = st.selectbox(
-            "Question", range(len(plan.questions)), key="plan_previewed",
+            "Statistic", range(len(plan.questions)), key="plan_previewed",
             format_func=lambda at: f"{at + 1}. {question_title(plan.table, plan.questions[at])}",
         )  # fmt: skip
         question = plan.questions[chosen]
@@ -35,7 +35,7 @@ def preview(plan: Plan) -> None:
         if not isinstance(rehearsal, Rehearsed):
             table = escape_frame(rehearsal.drop(columns="trial", errors="ignore").head(MAX_ROWS))
             st.dataframe(table, height=240, hide_index=True)
-            st.caption(f"{BADGE}. Nothing of your data is in the table.")
+            st.caption(f"{BADGE}. The table contains nothing of your data.")
             return
         domain = plan.problem(question).domain
         options = {"limit": MAX_FRAMES} if is_map(domain) else {}
@@ -47,5 +47,5 @@ def preview(plan: Plan) -> None:
             picture = histogram(domain=domain, n=plan.n, truth=truth, frames=frames)
         draw(picture, key="plan_preview_chart", badge=BADGE, download=True)
         audit_query = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
-        st.page_link("learn/page.py", label="Audit this mechanism", query_params=audit_query)
-        st.caption("“True” are made-up rows with your declared columns: nothing of your data is in the picture.")
+        st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
+        st.caption("“True” is mock data with your declared columns: the picture contains nothing of your data.")

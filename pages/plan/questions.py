@@ -1,4 +1,4 @@
-"""The questions of a plan: those it opens on, and a row of controls for each."""
+"""The statistics of a plan: the initial ones, and a row of controls for each."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pages.shell.state import SessionKey
 
 MAX_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))
-"""Privacy loss and target of the first number and of the first category, when the page opens."""
-OF_A_MEAN = "The target of a mean is a share of its declared range, such as 1%."
+"""Initial ε and target of the first number and of the first category."""
+OF_A_MEAN = "The target of a mean is a share of its declared range, for example 1%."
 DEFAULT_ENTRY = "identity"
 MAX_NAMED = 3
-"""Columns of tables that are named in a title."""
+"""Maximum number of columns that a title names."""
 
 
 def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
-    """The questions as they were left, without those that the table no longer fits; else two to begin with."""
+    """Return the stored questions that still fit the table; otherwise the initial ones."""
     stored = session_questions().get(plan_table.key, ())
     fitting = [each for each in stored if not refusal_reason(plan_table, each)]
     if not fitting or len(fitting) < len(stored):
@@ -47,7 +47,7 @@ def store_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion],
 
 
 def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
-    """Ranges of the first number and counts of the first category."""
+    """Return a question about ranges of the first number and one about counts of the first category."""
     opening_columns = (
         (next((each for each in table.used if is_number(each.on)), None), "intervals"),
         (next((each for each in table.used if is_labels(each.on)), None), "cells"),
@@ -60,12 +60,12 @@ def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
 
 
 def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
-    """A question in words: what of which columns; a plan's file may call them whatever a label would obey."""
+    """Return a statistic in words: "mean of income"; column names from a plan's file are cleaned."""
     quantity, columns = "", " × ".join(map(clean_name, question.columns))
     if question.asks:
         quantity = f"{len(question.asks)} line{'s' * (len(question.asks) > 1)}"
     elif question.ways:
-        quantity = "Rows of nobody" if question.entry_key == WHOLE else f"Tables of {question.ways}"
+        quantity = "Synthetic rows" if question.entry_key == WHOLE else f"Tables of {question.ways}"
         columns = columns if len(question.columns) <= MAX_NAMED else f"{len(question.columns)} columns"
     elif question.quantity:
         quantity = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
@@ -80,7 +80,7 @@ def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
 
 
 def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:
-    """Why a question has no place in a plan, in a sentence; empty if it has."""
+    """Return why a plan refuses a question; empty if it accepts it."""
     try:
         Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
     except ParameterError as problem:
@@ -89,14 +89,14 @@ def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:
 
 
 def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
-    """Bounds, missing values and rows of a value; empty where tables or counts are asked."""
+    """Return a sentence on bounds and missing values of a mean or quantile; empty for tables and counts."""
     plan = Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
     (planned_question,) = plan.questions
     return coverage(plan.mechanism(planned_question), plan.problem(planned_question))
 
 
 def edit_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
-    """A row of controls for each question, and the questions as they are now set."""
+    """Draw a row of controls for each question, and return the edited questions."""
     edited = []
     for place, question in enumerate(questions):
         with st.container(horizontal=True, vertical_alignment="bottom", key=f"plan_row_{place}"):
@@ -115,12 +115,12 @@ def edit_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) 
 def _question_row(
     plan_table: PlanTable, question: PlannedQuestion, place: int, *, is_only: bool
 ) -> PlannedQuestion | None:
-    """One question's controls; None where it was taken out."""
+    """Draw one question's controls and return it; None if it was removed."""
     plan = Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
     entries = plan.proved(question)
-    key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of question {place + 1}"
+    key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of statistic {place + 1}"
     keys = list(entries)
-    epsilon_now = SessionKey(f"plan_epsilon_{key_suffix}", question.epsilon).value  # the control below, as it is now
+    epsilon_now = SessionKey(f"plan_epsilon_{key_suffix}", question.epsilon).value  # current value of the control below
     is_mean = question.quantity == "mean"
     advised = advice.usual(plan.problem(question), epsilon=epsilon_now) if question.releases == "data" else ""
     chosen = st.selectbox(
@@ -128,27 +128,29 @@ def _question_row(
         keys,
         index=keys.index(question.entry_key) if question.entry_key in keys else 0,
         format_func=lambda key: mark_suggested(entry_of(key).title) if key == advised else entry_of(key).title,
-        help="Suggested: what public numbers alone, n, cells and ε, would take." if advised else None,
+        help="Suggested by public numbers only: n, cells and ε." if advised else None,
         key=f"plan_mechanism_{key_suffix}",
         width="stretch",
     )
     epsilon = st.number_input(
         "ε", 0.001, MAX_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{key_suffix}", width=90,
-        help=f"Privacy loss {of_question}.",
+        help=f"Privacy budget {of_question}.",
     )  # fmt: skip
     target_text = st.text_input(
         "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=f"plan_target_{key_suffix}",
         placeholder="1%", max_chars=20, width=90,
-        help=f"The worst error that is wanted {of_question}: "
+        help=f"The target for the worst error {of_question}: "
         f"{'1% of the declared range' if is_mean else '1% or 50 rows'}.",
     )  # fmt: skip
     target = (
         read_target(target_text, n=plan_table.n) if target_text and not (is_mean and "row" in target_text) else None
     )
     if target_text and target is None:
-        st.error(OF_A_MEAN if is_mean else "A target is a share such as 1%, or a number of rows such as 50 rows.")
+        st.error(OF_A_MEAN if is_mean else "A target is a share (1%) or a number of rows (50 rows).")
         target = question.target
-    pinned = st.checkbox("Keep ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="Nothing below changes it.")
+    pinned = st.checkbox(
+        "Keep ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="The buttons below do not change this ε."
+    )
     if st.button("Remove", key=f"plan_remove_{key_suffix}", disabled=is_only):
         return None
     return replace(

@@ -1,4 +1,4 @@
-"""The Plan page: questions, what they cost together, how wrong their answers will be, and the file of it."""
+"""The Plan page: statistics, their total cost, their expected errors, and the plan's file."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from pages.shell.session import keep_plan, remembered
 from pages.shell.state import SessionKey
 from pages.shell.theorem import all_digits
 
-BADGE = "theory and made-up rows: nothing of your data"
+BADGE = "theory and mock data: nothing of your data"
 SOLVE_REQUEST = SessionKey("plan_wish", ("", "", 0.0))
-"""What a button asked for, of which plan and which total; and its place on the page."""
+"""Goal, plan and total of a pressed button; also the key of its job."""
 MIN_TOTAL, MAX_TOTAL = 0.01, 100.0
 COSTS = SessionKey("plan_costs", 0.0)
-"""The loss of the plan that the typed total is for."""
+"""The plan's cost when the total was typed."""
 TOTAL = SessionKey("plan_total", 0.0)
 """The control of the total."""
-FORECAST = " Of rows of nobody nothing is promised before they are made: their dot is a forecast."
+FORECAST = " No error of synthetic rows is guaranteed before their release; their dot is an expected error."
 ONE_SUM = 1 - 1e-6
-"""A plan that costs less than this share of what its questions cost alone is charged as one vector."""
+"""A plan below this share of the sum of its ε is charged as one Gaussian vector."""
 SNIPPET = """from pathlib import Path
 
 from dplab.measure import finish
@@ -56,13 +56,13 @@ print(plan.cost.sentence())
 for question, errors in zip(plan.questions, finish(predict(plan))):
     print(question.columns, question.queries, errors.worst, errors.promised, "if n is right" * errors.if_n)
 
-cheapest = finish(for_targets(plan)).plan    # the least ε for the targets
-balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that all targets are met or missed alike
+cheapest = finish(for_targets(plan)).plan    # the smallest ε that meets the targets
+balanced = finish(for_total(plan, 1.0))      # ε = 1, divided so that all targets are met, or missed by one factor
 """
 
 
 def show_plan() -> None:
-    """Read the controls, do what a button asked for, then show what the plan costs and gives."""
+    """Draw the controls, run a pressed button's job, then show the plan's cost and errors."""
     head = st.container()
     if next_table := NEXT_TABLE.pop():
         TABLE.value = next_table
@@ -85,7 +85,7 @@ def show_plan() -> None:
         f"planned|{plan.text.decode()}",
         lambda: predict(plan, known=known_predictions),
         so_far=lambda: predicted_so_far(plan, known=dict(known_predictions)),
-        label="Predicting every question's error.",
+        label="Predicting the error of every statistic.",
         place="predicted",
     )
     count_words = f"{len(questions)} question{'s' * (len(questions) > 1)}"
@@ -99,12 +99,14 @@ def show_plan() -> None:
         )
     sum_of_epsilons = sum(plan.guarantee(question).epsilon for question in questions)
     if plan.cost.epsilon < sum_of_epsilons * ONE_SUM:
-        st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {sum_of_epsilons:.3g}.")
+        st.caption(
+            f"All noise is Gaussian, so the plan is charged as one vector instead of the sum ε = {sum_of_epsilons:.3g}."
+        )
     changes_since_release(plan_table, plan)
     if missed:
         places = ", ".join(str(place + 1) for place in missed)
         st.caption(
-            f"No theorem promises the target of question{'s' * (len(missed) > 1)} {places}."
+            f"No theorem guarantees the target of statistic{'s' * (len(missed) > 1)} {places}."
             + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in missed) else "")
         )
     picture = planned_errors(plan, predictions, titles=[question_title(plan.table, each) for each in questions])
@@ -113,20 +115,21 @@ def show_plan() -> None:
     preview(plan)
     show_synthetic_table(plan_table, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
-    with action_row:  # last: the file of a run that is broken off would be gone before the browser asks for it
+    with action_row:  # drawn last: an interrupted run would delete the file before the browser requests it
         st.download_button(
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
-            help="What is asked, by which mechanism, at which loss; no row of any data.",
+            help="The statistics with their mechanisms and ε. The file contains no rows.",
         )  # fmt: skip
         help_text = (
-            "One draw of all questions, charged to the ledger: a private preview until the data owner publishes it."
+            "One release of all statistics, charged to the ledger. It is a private preview until the data owner "
+            "publishes it."
         )
         if st.button("Release it", key="plan_release", help=help_text):
             to_release(plan_table, plan)
 
 
 def _chip(plan_table: PlanTable) -> None:
-    """Which table is planned for, in the bar on top; an opened plan's is not here."""
+    """Show the planned table in the top bar; an opened plan's table is not available here."""
     file = session_file() if plan_table.key == OWN_FILE else None
     if plan_table.key == OPENED:
         return
@@ -135,21 +138,21 @@ def _chip(plan_table: PlanTable) -> None:
 
 
 def _solve_buttons(plan: Plan) -> DeltaGenerator:
-    """The two ways to have ε worked out; gives the place beside them of the ways on: the page is one screen."""
+    """Draw the two buttons that compute ε; return the container beside them for further buttons."""
     costs = min(max(float(f"{plan.cost.epsilon:.4g}"), MIN_TOTAL), MAX_TOTAL)
     if not TOTAL.is_set or COSTS.value != costs:
         COSTS.value = TOTAL.value = costs
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            "Least ε for the targets", key="plan_targets", type="primary", on_click=_request_solve, args=("targets",),
-            disabled=not any(each.target and not each.pinned for each in plan.questions),
-            help=f"For each target: the mechanism that keeps it on all data for the least ε, up to {HIGHEST:g}. "
-            "Mechanisms with δ are tried only for tables and values that have a δ already.",
+            "Smallest ε that meets the targets", key="plan_targets", type="primary", on_click=_request_solve,
+            args=("targets",), disabled=not any(each.target and not each.pinned for each in plan.questions),
+            help=f"For each target: the mechanism that meets it on all data with the smallest ε, up to {HIGHEST:g}. "
+            "Mechanisms with δ are tried only for tables and values that already have a δ.",
         )  # fmt: skip
         st.number_input("Total ε", MIN_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(
-            "Share this total", key="plan_share", on_click=_request_solve, args=("total",),
-            help="Shares it so that all targets are met, or missed by the same factor.",
+            "Divide this total", key="plan_share", on_click=_request_solve, args=("total",),
+            help="Divides it so that all targets are met, or missed by the same factor.",
         )  # fmt: skip
         return st.container(horizontal=True, width="content")
 
@@ -159,13 +162,13 @@ def _request_solve(goal: str) -> None:
 
 
 def _answer_request(plan_table: PlanTable, plan: Plan) -> None:
-    """Do what a button asked for, without holding up the page; a plan that is changed meanwhile takes it back."""
+    """Run a pressed button's job in the background; a change of the plan cancels it."""
     note = NOTE.pop()
     if note:
         st.info(note)
     goal, plan_text, total = SOLVE_REQUEST.value
     text = plan.text.decode()
-    if goal and not plan_text:  # pressed just now
+    if goal and not plan_text:  # a new request
         plan_text, total = text, TOTAL.value if TOTAL.is_set else plan.cost.epsilon
         SOLVE_REQUEST.value = goal, plan_text, total
         stop(SOLVE_REQUEST)
@@ -190,8 +193,8 @@ def _answer_request(plan_table: PlanTable, plan: Plan) -> None:
 
 
 def _solve(plan: Plan, goal: str, total: float) -> Solved | Plan | None:
-    """What comes of a wish; None while it is under way. What is worked out is kept for the next wish."""
-    text, label = plan.text.decode(), "Working it out."
+    """Return the solution of a request; None while it runs. Intermediate results are kept for the next one."""
+    text, label = plan.text.decode(), "Computing ε."
     if goal == "targets":
         ranked_mechanisms: Ranked = remembered("ranked", dict)
         solver: Callable[[], Generator[float, None, Solved | Plan | None]] = partial(
@@ -204,16 +207,18 @@ def _solve(plan: Plan, goal: str, total: float) -> Solved | Plan | None:
 
 
 def _solution_sentence(solved: Solved) -> str:
-    """What was found, in a sentence or two."""
+    """Return a solution in one or two sentences."""
     target_count = sum(each.target is not None and not each.pinned for each in solved.plan.questions)
     met_count = target_count - len(solved.unmet)
-    text = f"{met_count} target{'s' * (met_count != 1)} met at the least ε."
+    text = f"{met_count} target{'s' * (met_count != 1)} met with the smallest ε."
     if solved.confidence < 1:
-        text += f" Where no theorem promises it, simulated releases do, at confidence {100 * solved.confidence:.0f}%."
+        text += (
+            f" Targets without a theorem are met in simulated releases, with confidence {100 * solved.confidence:.0f}%."
+        )
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
-        text += f" No mechanism that was tried surely keeps that of question {places}, up to ε = {HIGHEST:g}: "
-        text += "it stays as it was."
+        text += f" No tried mechanism is certain to meet the target of statistic {places} up to ε = {HIGHEST:g}: "
+        text += "it is unchanged."
         if any(solved.plan.questions[place].entry_key == WHOLE for place in solved.unmet):
             text += FORECAST
     return text

@@ -1,4 +1,4 @@
-"""Below the pictures: error against ε for every mechanism, or the ε that each needs for a target error."""
+"""The comparison below the pictures: error against ε for every mechanism."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ from pages.shell.session import first_pictures_seen, in_link
 from pages.shell.state import set_controls
 
 MAX_CELLS = 1 << 21
-"""Trials x cells of every mechanism at every privacy loss of the trade-off."""
+"""Maximum trials x cells of every mechanism at every ε of the trade-off."""
 ABOVE_NAMES, NAME = 40, 19
-"""Pixels of the trade-off above the names beside it, and of each name."""
+"""Pixels of the trade-off above its legend, and of each legend entry."""
 EPSILONS = tuple(float(f"{10 ** (power / 12):.3g}") for power in range(-24, 13))
-"""Where the edge of the impossible is worked out: twelve places in every factor of ten, 0.01 to 10."""
+"""Values of ε at which the lower bound is computed: twelve per factor of ten, from 0.01 to 10."""
 
 
 def problem_key(recipe: Recipe, problem: Problem) -> str:
-    """What tells one public problem about the same data from another, for the keys of remembered things."""
+    """Return a cache key for a public problem about the same data."""
     return f"{recipe.question}|{recipe.neighbours}|{problem.n}"
 
 
 def private_parameters(recipe: Recipe) -> str:
-    """Parameters that prepare() may depend on: all but the privacy loss."""
+    """Return the parameters that prepare() may depend on, all except ε, as text."""
     return ",".join(f"{name}={value!r}" for name, value in recipe.values if name != "epsilon")
 
 
 def shared_values(recipe: Recipe) -> dict[str, float]:
-    """Parameters that every mechanism with a control of that name is given."""
+    """Return the parameters that are passed to every mechanism with a control of that name."""
     return {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}
 
 
 def mechanism_key(entry: Entry, values: Mapping[str, Value]) -> str:
-    """What a mechanism makes of some values, but for the privacy loss."""
+    """Return a cache key for a mechanism at some values, except ε."""
     own_values = {name: value for name, value in values.items() if name in entry.controls() and name != "epsilon"}
     return repr(entry.make(**own_values))
 
 
 def split_by_guarantee(problem: Problem) -> tuple[list[Entry], list[Entry]]:
-    """Mechanisms that serve the question: those that say something of privacy for these neighbours, and the others."""
+    """Return the mechanisms that serve a query: those with a guarantee for these neighbours, and the others."""
     candidates = serving(problem.queries)
     with_guarantee = [entry for entry in candidates if _is_proved(entry, problem)]
     return with_guarantee, [entry for entry in candidates if entry not in with_guarantee]
@@ -70,7 +70,7 @@ def _is_proved(entry: Entry, problem: Problem) -> bool:
 
 
 def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badge: str) -> dict[str, Picture]:
-    """Error against ε for this mechanism and every other that serves the question; the picture by its key."""
+    """Draw error against ε for this mechanism and all others that serve the query; return the picture by key."""
     problem = recipe.problem(dataset)
     data_key = f"{recipe.source.key}|{problem_key(recipe, problem)}"
     entries, unproved = part(recipe, f"proved|{data_key}", lambda: split_by_guarantee(problem))
@@ -85,7 +85,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             sweep, dataset=dataset, problem=problem, shared=shared, own=own_values, trials=trials, beta=recipe.beta,
             seed=recipe.seed,
         )  # fmt: skip
-        # A mechanism's errors are its own: whoever chooses another finds those of all others, and they are kept apart.
+        # Errors are cached by mechanism, so that choosing another one reuses those of all others.
         parts = {
             f"{key}|{entry.key}|{mechanism_key(entry, own_values.get(entry.key, shared))}": functools.partial(
                 sweep_one, [entry]
@@ -101,7 +101,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     row_below = st.container(horizontal=True, vertical_alignment="center")
     show_all = row_below.toggle(
         "All mechanisms", key=in_link("every"), bind="query-params",
-        help="Else only the chosen one and those with the least error at some ε are drawn.",
+        help="Otherwise the picture has only the chosen mechanism and those with the smallest error at some ε.",
     )  # fmt: skip
 
     def build_picture() -> tuple[Picture, EncodedCharts]:
@@ -136,26 +136,26 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
 
 
 def _show_left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None:
-    """Which mechanisms the picture lacks, and why."""
+    """Show which mechanisms are not in the picture, and why."""
     reasons = []
     if curve.left_out:
         slow = ", ".join(entry.title for entry in entries if entry.key in curve.left_out)
-        reasons.append(f"takes more than a second at each ε: {slow}")
+        reasons.append(f"more than a second at each ε: {slow}")
     if unproved:
-        reasons.append(f"not proved for these neighbours: {', '.join(entry.title for entry in unproved)}")
+        reasons.append(f"no proof for these neighbouring data sets: {', '.join(entry.title for entry in unproved)}")
     if reasons:
         st.caption(f"Left out: {'; '.join(reasons)}.")
 
 
 def choose_point(point: Mapping[str, Any]) -> None:
-    """Set the controls to a mechanism and an ε that were clicked, and to the error it was made to aim at."""
+    """Set the controls to the mechanism, ε and α of a clicked point."""
     set_controls({"mechanism": point["key"], "epsilon": float(point["epsilon"])})
     if "alpha" in point:
         set_controls({"alpha": float(point["alpha"])})
 
 
 def besides_epsilon(entry: Entry, problem: Problem, values: Mapping[str, Value]) -> str:
-    """What a mechanism's guarantee has besides epsilon, in words; nothing for pure differential privacy."""
+    """Return the rest of a mechanism's guarantee besides ε, in words; empty for pure differential privacy."""
     mechanism = entry.make(**{name: value for name, value in values.items() if name in entry.controls()})
     guarantee = mechanism.guarantee(problem)
     if not guarantee.releasable:

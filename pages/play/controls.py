@@ -1,4 +1,4 @@
-"""The rail: data, question, mechanism and its parameters, and the bar of ε, made into a recipe."""
+"""The controls of data, query, mechanism and its parameters, and of ε, read into a recipe."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pages.shell.state import set_controls
 
 
 def read_recipe() -> Recipe | None:
-    """Everything that is asked but ε, from the link and the controls. None: not yet enough."""
+    """Draw all controls except ε and return their recipe; None if an input is missing."""
     source = pick_source(pairs=True, persons=True)
     domain = source.domain
     classes = {kind.key: kind for kind in classes_for(domain)}
@@ -35,7 +35,7 @@ def read_recipe() -> Recipe | None:
     if LinearQueries.fits(domain):
         questions[LinearQueries.key] = LinearQueries.title
     queries = choice(
-        "Question", {key: title.partition(":")[0] for key, title in questions.items()}, key="queries",
+        "Query", {key: title.partition(":")[0] for key, title in questions.items()}, key="queries",
         default=OPENING.queries, help_text="\n\n".join(questions.values()),
     )  # fmt: skip
     weights = ask_weights(domain) if queries == LinearQueries.key else None
@@ -64,7 +64,7 @@ def read_recipe() -> Recipe | None:
 
 
 def _parameters(entry: Entry, query_class: Queries) -> dict[str, Value]:
-    """The controls that a mechanism declares; ε is asked above the pictures."""
+    """Draw a mechanism's controls and return their values; ε has its control above the pictures."""
     values: dict[str, Value] = {}
     for name, parameter in entry.controls().items():
         if name == "epsilon":
@@ -77,7 +77,7 @@ def _parameters(entry: Entry, query_class: Queries) -> dict[str, Value]:
 
 
 def at_epsilon(recipe: Recipe, bar: DeltaGenerator) -> Recipe:
-    """The recipe at the ε that is asked in a bar."""
+    """Draw the control of ε in a container, and return the recipe at its value."""
     values = dict(recipe.values)
     if "epsilon" in values:
         with bar:
@@ -86,7 +86,7 @@ def at_epsilon(recipe: Recipe, bar: DeltaGenerator) -> Recipe:
 
 
 def _epsilon(parameter: Parameter, *, default: float) -> float:
-    """ε: a number that stands in the link, and the slider that pictures follow."""
+    """Draw ε as a number, which the link holds, and as a slider that updates the pictures."""
     check_link("epsilon", parameter=parameter, default=default)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         slider = st.container(width="stretch")
@@ -109,7 +109,7 @@ def _epsilon(parameter: Parameter, *, default: float) -> float:
         with slider:
             live_slider(
                 key="epsilon_slider",
-                label="Privacy loss ε",
+                label="Privacy budget ε",
                 symbol="ε",
                 value=value,
                 stops=log_stops(parameter),
@@ -120,7 +120,7 @@ def _epsilon(parameter: Parameter, *, default: float) -> float:
 
 
 def _more_settings(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
-    """What few change: the relation, the public n, how many releases are previewed, their failure chance and seed."""
+    """Draw the advanced settings: relation, public n, number of previewed releases, β and seed."""
     with st.popover("More settings", width="stretch"):
         relation = neighbours(source.person_rows)
         nominal = None
@@ -129,32 +129,34 @@ def _more_settings(source: Source) -> tuple[Neighbours, int | None, int, float, 
             nominal = registered
             st.caption(f"n = {nominal:,}, as registered.")
         elif relation is Neighbours.ADD_REMOVE_ONE:
-            # Of other data the figure is another; a source's key may hold the digest of a file, and no link does.
+            # Each data set has its own n. The key contains no source key, which may hold a file's digest.
             data_key = DATA.value
             ask_n = partial(
-                st.number_input, "Public n", 1, 10**9, source.public_rows, help="Here the number of rows is itself "
-                "private, so shares are of a number you name: a round figure that was public before.",
+                st.number_input, "Public n", 1, 10**9, source.public_rows,
+                help="The number of rows is private here. Name a round number that is already public: errors are "
+                "shares of it.",
             )  # fmt: skip
-            if data_key == OWN_FILE:  # the next file's is another, and this one's is forgotten with it
+            if data_key == OWN_FILE:  # not in the link: it is dropped with the file
                 nominal = int(ask_n(key="nominal-my-file"))
             else:
                 nominal = int(ask_n(key=in_link(f"public-n-{data_key}-{source.public_rows}"), bind="query-params"))
         trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MAX_TRIALS), OPENING.trials, key="trials")
-        beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
+        beta = stops("Failure probability β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
         seed_value = seed()
     return relation, nominal, int(trials), beta, seed_value
 
 
 def _show_fewer_points(mechanism: Mechanism, queries: Queries) -> None:
-    """Say so where a net that is listed makes do with fewer points than its slider asks for."""
+    """Show that a net mechanism uses fewer points than its slider requests."""
     if not isinstance(mechanism, NetMechanism | LinearNet):
         return
-    problem = Problem(domain=queries.domain, queries=queries, n=1)  # n has no part in it
+    problem = Problem(domain=queries.domain, queries=queries, n=1)  # independent of n
     used, requested = mechanism.size(problem), mechanism.asked(problem)
     if used < requested:
         reason = (
-            f"every database is listed, and there are too many of {used + 1} points on {queries.domain.size:,} cells"
+            f"it enumerates every database, and there are too many with {used + 1} points on {queries.domain.size:,} "
+            "cells"
         )
         if isinstance(mechanism, NetOfResolution):
-            reason = "an exact draw among databases of more takes long, and these resolve α"
+            reason = "exact sampling among larger databases is slow, and these resolve α"
         st.caption(f"Uses {used:,} of {requested:,} points: {reason}.")

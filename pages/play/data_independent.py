@@ -1,4 +1,4 @@
-"""Ranges and cells of a private table that nobody may see: promises that follow the slider, and the way to its twin."""
+"""Play for private rows without access to true values: guaranteed errors, and the link to mock data."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, known
 from pages.shell.session import remembered
 
 MAX_NAMED = 3
-"""Mechanisms that the sentence on a target error names."""
-NO_GUARANTEE = "No mechanism promises it up to ε = {:g}."
+"""Maximum number of mechanisms in the sentence on a target error."""
+NO_GUARANTEE = f"No mechanism guarantees it up to ε = {:g}."
 
 
 def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, settings: DeltaGenerator) -> None:
-    """Everything that needs only public facts.
+    """Draw the results that depend on public facts only.
 
     Args:
-        recipe: of the page; of its source the declaration alone is used.
-        head: where the headline stands.
-        settings: where a target error is asked.
+        recipe: of the page; only the declaration of its source is used.
+        head: container of the headline.
+        settings: container of the target error.
     """
     n = ask_rows(recipe.source, recipe.neighbours, named=recipe.nominal)
     problem = recipe.asked(n)
@@ -63,7 +63,7 @@ def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, settings: 
         references=recipe.entry.references,
         target=target,
     )
-    theory = known(offer)  # first: a promise may take seconds, here they are seen, and the rest finds them worked out
+    theory = known(offer)  # computed first, with its progress shown: it may take seconds, and the rest reuses it
     with head:
         live_line(headline(offer, offer.epsilon), key="headline")
     if target is not None:
@@ -76,7 +76,7 @@ def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, settings: 
 
 
 def _needed_sentence(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, float]) -> str:
-    """Which mechanisms promise a target error, at which ε, and where nobody does."""
+    """Return the mechanisms that guarantee a target error, with their ε and the lower bound, as a sentence."""
     entries, _ = split_by_guarantee(offer.problem)
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
     guarantees, smallest_epsilon = remembered(
@@ -94,19 +94,19 @@ def _needed_sentence(offer: Offer, recipe: Recipe, *, target: float, shared: dic
         for key, epsilon in guarantees[:MAX_NAMED]
     ]
     text = (
-        f"ε that a promise of {percent(target)} needs: {', '.join(mechanism_texts)}."
+        f"ε that guarantees {percent(target)}: {', '.join(mechanism_texts)}."
         if mechanism_texts
         else NO_GUARANTEE.format(HIGHEST)
     )
     return (
         text
-        + (f" Below ε = {exactly(smallest_epsilon)} nobody can promise it." if smallest_epsilon else "")
+        + (f" Below ε = {exactly(smallest_epsilon)} it is impossible." if smallest_epsilon else "")
         + " :orange-badge[theory]"
     )
 
 
 def _encode_slider(recipe: Recipe, offer: Offer, theory: Outlook) -> Any:
-    """The picture and the headline at each stop of the slider."""
+    """Return the encoded pictures and headlines at each stop of the slider."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
     texts = [headline(offer, stop) for stop in stops]
     pictures = [picture_at(offer, theory, stop, tabled=False) for stop in stops]

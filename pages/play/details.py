@@ -1,4 +1,4 @@
-"""What opens on demand: the theorem, the numbers of every picture, and the code that makes them again."""
+"""Popovers with the theorem, the numbers of every picture, and the code that reproduces them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from pages.shell.present import presenting
 from pages.shell.theorem import observed, theorem_card
 
 TOUR = (
-    f"**Two histograms.** The grey one is the truth; at first, {OPENING.source.public_rows:,} made-up people. The blue "
-    "line may be published: randomness hides what any one of them said.",
-    "**One slider.** ε is what privacy is paid in. Move it left: everybody is better hidden, and the blue line strays "
-    "from the grey.",
-    "**How wrong, and how sure.** The dots are releases, each by its worst answer. The promise is where all but a "
-    "share β of them end, where there is a theorem; hatched is what nobody can promise.",
+    f"**Two histograms.** The grey bars are the true data, at first {OPENING.source.public_rows:,} synthetic people. "
+    "The blue line may be published: noise hides each person's value.",
+    "**One slider.** ε is the privacy budget. Move it left: each person is better protected, and the blue line has "
+    "more error.",
+    "**How wrong, and how sure.** Each dot is the worst error of some releases. With a theorem, all but a share β stay "
+    "below the guaranteed error. The hatched region is impossible.",
 )
 
 
 def detail_popovers(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
-    """The doors to all of it, side by side; what is behind a closed one is not sent."""
+    """Draw the popovers side by side; the content of a closed one is not sent."""
     if presenting():
         return _why(recipe, report)
     why_popover, numbers_popover, code_popover = (
@@ -48,14 +48,14 @@ def detail_popovers(recipe: Recipe, state: State, report: ErrorReport, pictures:
 
 
 def _why(recipe: Recipe, report: ErrorReport) -> None:
-    """The mechanism, the theorem with the error that was aimed at, what is impossible, and a tour for newcomers."""
+    """Draw the mechanism's description, its theorem, the lower bound, and a tour for new users."""
     st.markdown(recipe.entry.story)
     bound, observations = report.bound, []
     if len(report.answered):
         private = recipe.source.provenance.is_private
         observations = [observed(report.failures, len(report.answered), bound, private=private)]
     target_error = dict(recipe.values).get("alpha")
-    goal = "To say anything" if target_error is None else f"To promise α = {float(target_error):g}"
+    goal = "For any guarantee" if target_error is None else f"To guarantee α = {float(target_error):g}"
     theorem_card(
         bound,
         report.guarantee,
@@ -68,13 +68,13 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
     )
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:
-        st.markdown(f"Hatched: impossible to promise. {lower.statement}")
+        st.markdown(f"Hatched: impossible (lower bound). {lower.statement}")
     for step in TOUR:
         st.markdown(step)
 
 
 def _numbers(pictures: Mapping[str, Picture]) -> None:
-    """Each picture in one sentence, and its table."""
+    """Draw each picture's sentence and its table."""
     for key, picture in pictures.items():
         st.markdown(picture.sentence)
         show_numbers(
@@ -83,6 +83,6 @@ def _numbers(pictures: Mapping[str, Picture]) -> None:
 
 
 def _code(recipe: Recipe, state: State) -> None:
-    """The snippet, copyable, and a synthetic table where one may leave the page."""
+    """Draw the code, and the download of a synthetic table if it is allowed."""
     st.code(recipe.code(), language="python")
     synthetic_table(recipe, state)

@@ -1,6 +1,6 @@
-"""Parts of the page that run alone: a move of ε draws its pictures anew, and leaves the rest of the page as it is.
+"""Parts of the page that rerun on their own: a change of ε updates its pictures, not the rest of the page.
 
-Only of generated and bundled data: a part that runs alone does so without the router, which sees to private ones.
+Only for generated and bundled data: a fragment reruns without the router, which protects private data.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pages.shell.state import SessionKey
 
 Arguments = ParamSpec("Arguments")
 RERUN_PAGE = SessionKey("play_whole", False)
-"""A control of a part has changed what stands outside of it."""
+"""True if a control of a fragment changed something outside of it."""
 
 
 def rerun_whole_page(callback: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """A callback that changes controls outside of the part it is in: then the whole page runs."""
+    """Wrap a callback that changes controls outside of its fragment: the whole page reruns after it."""
 
     def wrapped(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         callback(*args, **kwargs)
@@ -33,9 +33,9 @@ def rerun_whole_page(callback: Callable[Arguments, None]) -> Callable[Arguments,
 
 
 def run_as_fragment(recipe: Recipe, draw_part: Callable[[], None]) -> None:
-    """Draw a part of the page, which a control inside runs again without the rest."""
-    RERUN_PAGE.pop()  # the whole page runs already
-    if presenting() or not is_everybodys(recipe):  # on the stage its parts stand apart
+    """Draw a part of the page as a fragment that its own controls rerun."""
+    RERUN_PAGE.pop()  # the whole page is running
+    if presenting() or not is_everybodys(recipe):  # in a presentation the parts are in different containers
         draw_part()
         return
 

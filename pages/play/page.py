@@ -1,4 +1,4 @@
-"""Ranges and cells: one data set, one question, one mechanism; what privacy costs here. The app opens on it."""
+"""The Play page, with which the app opens: one data set, one query and one mechanism, and their error."""
 
 from __future__ import annotations
 

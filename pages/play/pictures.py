@@ -1,4 +1,4 @@
-"""The pictures at one ε, with their captions: made alike at rest and for every stop of the slider."""
+"""The pictures at one ε with their captions, for the page and for every stop of the slider."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages.play.figures.band import error_band
 from pages.play.query import Query, edges
 
 HEIGHT, LEGEND, NARROW, LOWER_HEIGHT, ANSWER = 235, 30, 52, 234, 22
-"""Pixels: of the upper row, of a legend below it, of one beside two maps, and of the lower row: all on one screen."""
+"""Pixels of the upper row, of its legend, of a legend beside two maps, of the lower row, and of an answer."""
 TITLES = {
     "data_chart": "true and released data",
     "true_map": "true map",
@@ -31,17 +31,17 @@ TITLES = {
     "band_chart": "error of every query",
     "worst_chart": "worst error",
 }
-"""What the numbers of each picture are called."""
+"""Title of each picture's table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """How the data are shown, whatever the mechanism.
+    """Display settings, independent of the mechanism.
 
     Attributes:
         clean: whether releases are post-processed.
-        log: whether counts are on equal factors.
-        query: what is asked about, if anything.
+        log: whether the axis of counts is logarithmic.
+        query: the selected query, if any.
     """
 
     clean: bool
@@ -51,9 +51,9 @@ class View:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EpsilonView:
-    """What the page shows at one ε: its headline, and pictures and captions by the key of their chart.
+    """Headline of the page at one ε, with pictures and captions by chart key.
 
-    ``drawn`` holds the pictures as they are sent, once somebody has seen them.
+    ``drawn`` caches the encoded pictures.
     """
 
     headline: str
@@ -64,7 +64,7 @@ class EpsilonView:
 
 
 def build_epsilon_view(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> EpsilonView:
-    """Everything at the ε of a report."""
+    """Return the headline, pictures and captions at the ε of a report."""
     domain, n = dataset.domain, report.problem.n
     options = {"limit": MAX_FRAMES} if is_map(domain) else {}
     frames = playable_releases(report.frames, n=n, clean=view.clean, **options)
@@ -84,7 +84,7 @@ def build_epsilon_view(dataset: Dataset, report: ErrorReport, view: View, *, bet
 
 
 def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:
-    """True bars, released lines, and the range that is asked about."""
+    """Return the histogram with releases and the range of the query."""
     domain = dataset.domain
     picture = histogram(
         domain=domain, n=n, truth=dataset.histogram, frames=frames, brush=is_number(domain), log=view.log
@@ -100,7 +100,7 @@ def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
 
 
 def _stable_axis(picture: Picture) -> Axis:
-    """The axis of counts with round ends, which neighbouring stops of the slider share."""
+    """Return the axis of counts with round ends, which neighbouring stops of the slider share."""
     every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
     low, high = axis_range(picture.y, every, across=False)
     high = round_up(high)
@@ -108,7 +108,7 @@ def _stable_axis(picture: Picture) -> Axis:
 
 
 def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:
-    """Both maps in one scale of shades, and the rectangle that is asked about."""
+    """Return both maps with one colour scale, and the rectangle of the query."""
     domain, truth = dataset.domain, dataset.histogram
     assert is_map(domain)
     rectangle = None
@@ -126,22 +126,22 @@ def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
 
 
 def _answer_pixels(view: View) -> int:
-    """Pixels that maps leave to the answer below them, where something is asked."""
+    """Return the pixels of the answer below the maps; 0 without a query."""
     return ANSWER * (view.query is not None)
 
 
 def headline(report: ErrorReport) -> str:
-    """The page in one sentence: half of all releases err by more on their worst query."""
+    """Return the headline: the median over releases of the worst query's error."""
     start = f"At ε = {exactly(report.guarantee.epsilon)}"
     if not len(report.answered):
         return f"{start}, every release refuses to answer"
     typical = float(np.median(report.answered))
     error_words = f"{percent(typical)}: {rows(typical, report.problem.n)}"
-    return f"{start}, the worst {report.problem.queries.one} errs by about {error_words}"
+    return f"{start}, the expected error of the worst {report.problem.queries.one} is {error_words}"
 
 
 def _band_caption(report: ErrorReport) -> str:
-    """How far the hardest query goes."""
+    """Return the caption on the error of the hardest query."""
     if not len(report.answered):
         return ""
     reach = percent_up(float(np.abs(report.band[[0, -1]]).max()))
@@ -149,7 +149,7 @@ def _band_caption(report: ErrorReport) -> str:
 
 
 def _worst_caption(report: ErrorReport) -> str:
-    """How often the promise was broken."""
+    """Return the caption on how many releases exceed the guaranteed error."""
     if not len(report.answered) or not report.bound.guaranteed:
         return "A dot: 2 in 100 releases."
     exceeded = f"{report.failures:,} of {len(report.answered):,}"

@@ -1,4 +1,4 @@
-"""One query, typed or drawn: its true answer, the released ones, and its error. It stands in the link."""
+"""One query, typed or drawn, with its true answer, the released ones and its error; the link holds it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from pages.shell.state import SessionKey, set_controls
 
 TRIALS = 200
 SIDES = (("x", ("ask-from", "ask-to")), ("y", ("ask-low", "ask-high")))
-"""Names in the link of both ends along either axis."""
+"""Link parameters of both ends along each axis."""
 DATES = {"x": "ask-dates", "y": "ask-dates-up"}
-"""The same of a range of dates, which is one text."""
+"""Link parameters of a range of dates, which is one text."""
 LABELS = {"x": "ask-label", "y": "ask-label-up"}
-"""The same of a label, which is a number: a link holds no label."""
+"""Link parameters of a label, as its number: a link contains no label."""
 NO_CELL = "none"
 MAX_CELLS = 2000
-"""Labels that are offered: more are asked for in the trade-off's and the other pictures' tables."""
+"""Maximum number of labels in the select box."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """One query of a class, and the cells at its ends along each axis, both included."""
+    """One query of a class, with its first and last cell along each axis."""
 
     queries: Intervals | Rectangles | Cells
     index: int
@@ -45,7 +45,7 @@ class Query:
 
     @property
     def words(self) -> str:
-        """The query in words; a category's name is what somebody typed."""
+        """The query in words; labels are user input and shown as code."""
         description = self.queries.describe(self.index)
         domain = self.queries.domain
         labels = is_map(domain) and any(is_labels(side) for side in domain.columns)
@@ -53,14 +53,14 @@ class Query:
 
 
 QUERY_DATA = SessionKey("asked_of", "")
-"""The data that the query is about."""
+"""Key of the data set of the current query."""
 
 
 def read_query(domain: Domain) -> Query | None:
-    """The controls of a query, and what they ask; None where nothing is asked."""
+    """Draw the controls of a query and return it; None without one."""
     data_key = extent(domain)
     if QUERY_DATA.setdefault(data_key) != data_key:
-        # What was asked of other data means nothing here.
+        # A query about other data is meaningless here.
         empty: dict[str, str | None] = {
             **dict.fromkeys((*SIDES[0][1], *SIDES[1][1])),
             **dict.fromkeys(DATES.values(), ""),
@@ -84,13 +84,13 @@ def read_query(domain: Domain) -> Query | None:
 
 
 def _cell(domain: Domain) -> Query | None:
-    """A label, by its number."""
-    ends = _label(domain, "Ask about one", key="ask-cell")
+    """Draw the control of a label and return its query; None without one."""
+    ends = _label(domain, "Query one label", key="ask-cell")
     return Query(queries=Cells(domain=domain), index=ends[0], cells=(ends,)) if ends else None
 
 
 def _label(domain: Domain, label: str, *, key: str) -> tuple[int, int] | None:
-    """The cell of a chosen label, as both ends of a range; None where none is chosen."""
+    """Draw a select box of labels and return the cell as both ends of a range; None without one."""
     names = printable_labels(domain.describe(cell) for cell in range(min(domain.ordered, MAX_CELLS)))
     titles = {NO_CELL: "—"} | {str(cell): name for cell, name in enumerate(names)}
     chosen = choice(label, titles, key=key, default=NO_CELL)
@@ -98,39 +98,39 @@ def _label(domain: Domain, label: str, *, key: str) -> tuple[int, int] | None:
 
 
 def _ends(line: Number | Labels, axis: str, *, name: str) -> tuple[int, int] | None:
-    """First and last cell of the range typed along a line, both included; None where an end is missing."""
+    """Draw the controls of a range and return its first and last cell; None if an end is missing."""
     if is_dates(line):
         return _dates(line, DATES[axis], name=name)
     if is_labels(line):
-        return _label(line, f"Ask: {name}", key=LABELS[axis])
+        return _label(line, f"Query: {name}", key=LABELS[axis])
     keys = dict(SIDES)[axis]
     low, high = exactly(line.low), exactly(line.high)
     range_words = f"{unit_of(line, 'values')} {low} to {high}"
     typed = [
         place.number_input(
             label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=end,
-            help=None if name and label != "to" else f"Ends of the range that is asked about, {range_words}.",
+            help=None if name and label != "to" else f"Ends of the query's range, {range_words}.",
         )
         for place, label, key, end in zip(
-            st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (low, high), strict=True
+            st.columns(2), (f"{name} from" if name else "Query from", "to"), keys, (low, high), strict=True
         )
     ]  # fmt: skip
     typed_ends = sorted(end for end in typed if end is not None)
-    # A range's upper end is not in it, unless it is a single value.
+    # A range excludes its upper end, unless it is a single value.
     if len(typed_ends) == len(typed) and (
         typed_ends[1] < line.low or typed_ends[0] > line.high or typed_ends[0] < typed_ends[1] == line.low
     ):
-        st.error(f"No value lies there: they go from {low} to {high}.")
+        st.error(f"The range has no values: they go from {low} to {high}.")
         return None
     return cells_between(line, *typed)
 
 
 def _dates(line: Dates, key: str, *, name: str) -> tuple[int, int] | None:
-    """The same of dates, typed as one range; None, and a sentence, where it is none."""
+    """Draw the control of a range of dates and return its first and last cell; None if it is invalid."""
     typed = st.text_input(
-        f"Ask: {name}, from – to" if name else "Ask: from – to", key=in_link(key), bind="query-params",
+        f"Query: {name}, from – to" if name else "Query: from – to", key=in_link(key), bind="query-params",
         placeholder=f"{line.first} – {line.last}",
-        help="Two dates, both included: days as 2024-03-01, or units as the data count them.",
+        help="Two dates, both included: days such as 2024-03-01, or units of the data.",
     )  # fmt: skip
     if not typed:
         return None
@@ -142,11 +142,11 @@ def _dates(line: Dates, key: str, *, name: str) -> tuple[int, int] | None:
 
 
 def cells_between(line: Number | Labels, start: float | None, stop: float | None) -> tuple[int, int] | None:
-    """Cells from start to stop, both included; a cell that begins where the range ends is not in it."""
+    """Return the first and last cell from start to stop; a cell that begins at stop is excluded."""
     if start is None or stop is None:
         return None
     inside = np.clip(np.array([min(start, stop), max(start, stop)], dtype=np.float64), line.low, line.high)
-    # A label reaches from its number to the next.
+    # A label covers its number up to the next.
     cells = np.minimum(np.floor(inside), line.ordered - 1) if is_labels(line) else line.encode(inside)
     first, last = (int(cell) for cell in cells)
     start, end = line.edges[last : last + 2]
@@ -156,13 +156,13 @@ def cells_between(line: Number | Labels, start: float | None, stop: float | None
 
 
 def edges(line: Number | Labels, cells: tuple[int, int]) -> tuple[float, float]:
-    """Where a run of cells starts and ends, in the data's unit."""
+    """Return the edges of a run of cells, in the data's unit."""
     first, last = cells
     return float(f"{line.edges[first]:.9g}"), float(f"{line.edges[last + 1]:.9g}")
 
 
 def brush_callback(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
-    """What is to happen to a range or rectangle that was drawn: it is typed."""
+    """Return the callback that copies a drawn range or rectangle into the controls."""
     lines = [domain] if is_number(domain) else [*domain.columns] if is_map(domain) else []
 
     def type_it(brush: Mapping[str, Sequence[float]]) -> None:
@@ -184,10 +184,10 @@ def brush_callback(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], 
 
 
 def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, frames: Floats, *, n: int) -> None:
-    """The true answer, those of the releases that can be shown, and how far releases stray.
+    """Show the true answer, the answers of the releases in the picture, and quantiles of the error.
 
     Args:
-        query: what is asked.
+        query: the query, if any.
         recipe: of the page.
         dataset: the true data.
         state: the mechanism's.
@@ -196,11 +196,11 @@ def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: St
     """
     if query is None:
         st.caption(
-            "Draw on the true map, or type both ranges, to ask."
+            "Draw a rectangle on the true map, or type both ranges, to see a query."
             if is_map(dataset.domain)
-            else "Draw on the bars, or type a range, to ask about it."
+            else "Draw a range on the bars, or type one, to see a query."
             if is_number(dataset.domain)
-            else "Choose a bar to ask about it."
+            else "Choose a bar to see a query."
         )
         return
     index = np.array([query.index])
@@ -227,7 +227,7 @@ def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: St
 
 
 def _released_answers(query: Query, frames: Floats) -> str:
-    """What the releases in the picture answer: which one is shown, only the browser knows."""
+    """Return the range of the released answers in words; only the browser knows which release is shown."""
     answering = frames[~np.isnan(frames).any(axis=1)]
     if not len(answering):
         return ""

@@ -1,4 +1,4 @@
-"""What the page looks like at each stop of the ε slider, so that its pictures follow the finger."""
+"""The page's pictures at each stop of the ε slider, so that the browser can update them at once."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from pages.shell.state import SessionKey
 from pages.shell.status import badge
 
 KEY, BROWSER_READY = "live_states", SessionKey("live_wanted", False)
-"""Of the component; and that its browser has asked for them: a page without one needs none."""
+"""Key of the component, and whether the browser has requested the states."""
 MAX_CELLS = 1 << 20
-"""Releases x cells at one stop: where the page draws more, the stops have fewer of the same releases."""
+"""Maximum releases x cells at one stop; if the page has more, the stops use the first of its releases."""
 MIN_RELEASES = 100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SliderStops:
-    """What the page shows at every stop of ε.
+    """The inputs of the pictures at every stop of ε.
 
     Attributes:
-        recipe: at any ε.
+        recipe: of the page, at any ε.
         dataset: the rows.
-        state: the mechanism's.
-        view: how they are shown.
-        key: what tells them from those of another problem or mechanism.
+        state: the mechanism's prepared state.
+        view: display settings.
+        key: cache key of the problem and the mechanism.
     """
 
     recipe: Recipe
@@ -50,34 +50,34 @@ class SliderStops:
 
     @property
     def every(self) -> str:
-        """The key, with all that the reports at the stops depend on."""
+        """Cache key of everything that the reports at the stops depend on."""
         return f"{self.key}|{self.recipe.trials}|{self.recipe.seed}|{self.recipe.beta}"
 
     @property
     def badge(self) -> str:
-        """What is drawn into each picture."""
+        """Badge of each picture."""
         return badge(self.recipe.source, "released: ", seed=self.recipe.seed, sampler=Preview.name)
 
     def report(self, recipe: Recipe) -> ErrorReport | None:
-        """That of the stop at which a recipe is, where it is there already and has as many releases."""
+        """Return the cached report at a recipe's ε, if it has as many releases; None otherwise."""
         stored: list[ErrorReport] = already(recipe, self.every) or []
         stops = log_stops(recipe.entry.controls()["epsilon"]) if stored else []
         epsilon = dict(recipe.values)["epsilon"] if stored else None
         if epsilon not in stops or stored[0].trials != recipe.trials:
             return None
-        st.empty()  # in the place of the progress, so that nothing below moves
+        st.empty()  # takes the place of the progress bar, so that nothing below moves
         return stored[stops.index(float(epsilon))]
 
 
 def send_states(stops: SliderStops) -> None:
-    """Send what the pictures look like at each stop: of public data as soon as the browser has drawn the page."""
+    """Send the pictures at each stop; for public data once the browser has drawn the page."""
 
     def send() -> None:
         if is_everybodys(stops.recipe) and not BROWSER_READY.value:
             live_states(None, key=KEY, on_request=partial(BROWSER_READY.set, True))
             return
         recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
-        dark = is_dark()  # of whoever asks, not of whoever does the last block
+        dark = is_dark()  # the theme of the requesting session, not of the session that computes the last block
         reports = kept(recipe, stops.every, lambda: stop_reports(recipe, stops.dataset, stops.state), label="")
         live_states(
             kept(
@@ -93,12 +93,12 @@ def send_states(stops: SliderStops) -> None:
 
 
 def releases_per_stop(recipe: Recipe, cells: int) -> int:
-    """How many releases a stop has."""
+    """Return the number of releases at a stop."""
     return min(recipe.trials, max(MIN_RELEASES, MAX_CELLS // cells))
 
 
 def stop_reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, list[ErrorReport]]:
-    """A report for each stop, with the page's seed; yields the fraction done. None at all where that takes too long."""
+    """Return a report for each stop, with the page's seed; empty if it takes too long. Yields the fraction done."""
     stops = log_stops(recipe.entry.controls()["epsilon"])
     trials = releases_per_stop(recipe, dataset.domain.size)
     prepare_seconds, seconds_per_release = recipe.mechanism().preview_seconds(state.problem)
@@ -116,7 +116,7 @@ def stop_reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[fl
 def encode_stops(
     reports: Sequence[ErrorReport], dataset: Dataset, view: View, *, beta: float, badge: str, dark: bool
 ) -> Generator[float, None, Any]:
-    """Every stop's pictures; yields the fraction done. None where there are none, or they are too large to be sent."""
+    """Return the encoded pictures of every stop; None without reports or if too large. Yields the fraction done."""
     views = []
     for place, report in enumerate(reports):
         views.append(build_epsilon_view(dataset, report, view, beta=beta))

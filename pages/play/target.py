@@ -1,4 +1,4 @@
-"""A target error, typed: every mechanism ranked by the ε it needs."""
+"""A target error, and the ranking of mechanisms by the ε they need for it."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from pages.shell.state import set_controls
 
 
 def ask_target(n: int) -> float | None:
-    """The control, and the error as a fraction of n; None without one."""
+    """Draw the control of the target error and return it as a fraction of n; None without one."""
     typed = st.text_input(
         "Target error", key=in_link("target"), bind="query-params", placeholder="1% or 50 rows", max_chars=20,
-        help="The worst error that all but a share β of releases should keep to. Every mechanism is then ranked by the "
-        "ε it needs, instead of the trade-off.",
+        help="The worst error that all but a share β of releases should stay below. Mechanisms are then ranked by the "
+        "ε they need.",
     )  # fmt: skip
     if not typed:
         return None
     target = read_target(typed, n=n)
     if target is None:
-        st.error("A target error is a share of the rows, such as 1% or 0.01, or a number of rows, such as 50 rows.")
+        st.error("A target error is a share (1% or 0.01) or a number of rows (50 rows).")
     return target
 
 
 def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[str, Mapping[str, Any]]) -> float:
-    """δ of the weakest guarantee among them: what its wall forbids, all are forbidden."""
+    """Return the largest δ of the mechanisms: the lower bound at this δ applies to all of them."""
     deltas = (
         made(entry, target=0.5, values=values[entry.key], epsilon=1.0).guarantee(problem).delta for entry in entries
     )
@@ -59,7 +59,7 @@ def _clear_target() -> None:
 
 
 def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:
-    """The ranking; the picture by its key."""
+    """Draw the ranking, and return the picture by key."""
     problem = recipe.problem(dataset)
     entries, _ = split_by_guarantee(problem)
     shared = shared_values(recipe)
@@ -72,7 +72,7 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         recipe,
         f"{key}|{shared!r}|{private_parameters(recipe)}",
         lambda: needs(entries, dataset, problem, target=target, beta=recipe.beta, values=values, seed=recipe.seed),
-        label="Searching every mechanism's ε.",
+        label="Searching the smallest ε of every mechanism.",
     )
     cancel_place.empty()
     delta = weakest_delta(entries, problem, values)
@@ -99,10 +99,12 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
 
 
 def ranking_caption(ranked: Sequence[Need], *, advised: str) -> str:
-    """The caption of a ranking: the least ε, what a click does, and who has no line of the picture."""
+    """Return the caption of a ranking: the smallest ε, the effect of a click, and the number of hidden mechanisms."""
     reaching = sum(math.isfinite(need.least) for need in ranked)
-    caption = f"Least: ε = {exactly(ranked[0].least)}, rounded up. " if reaching else ""
-    caption += "Click a dot to go to its mechanism and ε. Suggested stands first: public numbers chose it."
+    caption = f"Smallest: ε = {exactly(ranked[0].least)}, rounded up. " if reaching else ""
+    caption += (
+        "Click a dot to select its mechanism and ε. The suggested one is first; only public numbers determine it."
+    )
     not_reaching = [need for need in ranked if math.isinf(need.least)]
     line_count = reaching + sum(need.key == advised for need in not_reaching)
     if hidden_reaching := max(0, line_count - MAX_LINES):

@@ -1,4 +1,4 @@
-"""Ranges and cells on one screen: the rail, the bar of ε, four pictures, and what opens on demand."""
+"""The Play page on one screen: controls, ε, four pictures, and popovers with details."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from pages.shell.status import may_show
 from pages.shell.status import rail as place_of_rail
 
 MAX_SECONDS = 10.0
-"""Time for the previewed releases."""
+"""Maximum time for the previewed releases."""
 DEMOS = {"attack-me": "Attack me", "low-bits": "Last bits"}
-"""Lessons that need no word before them: two attacks, one click from here."""
+"""Two lessons on attacks that are linked from this page."""
 STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8")
 
 
 def show_play() -> None:
-    """Read the controls, then show what they do."""
+    """Draw the controls and their results."""
     controls_place = place_of_rail()
     st.html(f"<style>{STYLE}</style>")
     with controls_place:
@@ -68,7 +68,7 @@ def show_play() -> None:
 
 
 def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
-    """Above the pictures: the place of the headline, and ε."""
+    """Draw ε above the pictures; return the container of the headline and the recipe at this ε."""
     with on_stage("slider"):
         bar = st.container(key="epsilon_bar")
     head = bar.container()
@@ -78,20 +78,20 @@ def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
 
 
 def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGenerator) -> None:
-    """The part of the page that a move of ε changes."""
+    """Draw the part of the page that depends on ε."""
     head, recipe = _bar(stops.recipe)
     source, dataset = recipe.source, stops.dataset
     report = stops.report(recipe) or kept(
         recipe,
         f"report|{source.key}|{recipe!r}",
         lambda: _measure_releases(recipe, dataset, stops.state),
-        label="Drawing releases.",
+        label="Sampling releases.",
         given_up=lambda report: report.trials < recipe.trials,
     )
     if report.trials < recipe.trials:
         st.caption(
-            f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
-            f"{MAX_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
+            f"These are the first {report.trials:,} of {recipe.trials:,} releases: sampling stopped after about "
+            f"{MAX_SECONDS:.0f} seconds."
         )
     epsilon_view = part(
         recipe,
@@ -106,19 +106,19 @@ def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGene
 
 
 def _view(dataset: Dataset) -> View:
-    """The query that is asked about, and how the data are shown."""
+    """Draw the controls of the query and of the display, and return their values."""
     query = read_query(dataset.domain)
     clean = st.toggle(
         "Clean up", key=in_link("clean"), bind="query-params",
-        help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released, so "
-        "it is free: post-processing.",
+        help="Rounds the release to whole, non-negative counts that add up to n. This is post-processing, which costs "
+        "no privacy.",
     )  # fmt: skip
     log = not is_map(dataset.domain) and log_scale(dataset, key="log")
     return View(clean=clean, log=log, query=query)
 
 
 def _measure_releases(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
-    """The releases asked for, or as many of them as there is time for."""
+    """Return the report of the previewed releases, or of the first ones within the time limit."""
     return measure(
         recipe.mechanism(), dataset, state, Preview(recipe.seed), trials=recipe.trials, beta=recipe.beta,
         seconds=MAX_SECONDS,
@@ -134,7 +134,7 @@ def _pictures(
     *,
     links_place: DeltaGenerator,
 ) -> None:
-    """The data and the errors above, then the query's answer and what opens on demand, then promise and trade-off."""
+    """Draw data and errors, the query's answer and the popovers, and below the guaranteed error and the comparison."""
     dataset, view, badge = stops.dataset, stops.view, stops.badge
     download = not dataset.provenance.is_private
     upper = [key for key in epsilon_view.pictures if key != "worst_chart"]
@@ -157,9 +157,9 @@ def _pictures(
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
-    with links_place.container(horizontal=True):  # the row above has no room for more
+    with links_place.container(horizontal=True):  # the row above has no more room
         audit_query = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
-        st.page_link("learn/page.py", label="Audit this", query_params=audit_query)
+        st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
         st.page_link("release/page.py", label="Release it")
     left, right = st.columns([3, 5])
     with left:

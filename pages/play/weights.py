@@ -1,4 +1,4 @@
-"""Which weighted sums to ask: a class made by chance, or the reader's own matrix, which stays in the session."""
+"""The class of weighted sums: a random one, or the user's own matrix, which stays in the session."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ COUNT = Parameter(label="number of queries", low=2, high=200, integer=True)
 
 
 def ask_weights(domain: Domain) -> LinearQueries | None:
-    """The class asked for on this domain; None after a sentence about what is missing or wrong."""
+    """Draw the controls of the class and return it; None with a message if its matrix is missing or invalid."""
     options = {key: name.capitalize() for key, (name, _) in GENERATED.items()} | {OWN: "My own matrix"}
     kind = choice(
         "Weights", options, key="weights", default="bumps",
-        help_text="Every cell gets a weight from 0 to 1, and a query adds up the weights of its rows.",
+        help_text="Every cell has a weight from 0 to 1, and a query adds up the weights of its rows.",
     )  # fmt: skip
     if kind == OWN:
         return _own(domain)
@@ -39,7 +39,7 @@ def ask_weights(domain: Domain) -> LinearQueries | None:
 
 
 def draw_weights(queries: LinearQueries, *, download: bool) -> None:
-    """A picture of what is asked; its axis is the domain, which may have been read from private rows."""
+    """Draw the weights; the axis is the domain, whose bounds may have been read from private rows."""
     st.header("Weights of the queries")
     picture = remembered(
         f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_picture(queries)
@@ -49,13 +49,13 @@ def draw_weights(queries: LinearQueries, *, download: bool) -> None:
 
 
 def _own(domain: Domain) -> LinearQueries | None:
-    """A matrix from a small text file."""
+    """Draw the uploader of a matrix and return its class; None without a valid one."""
     size = f"one column for each of {domain.ordered:,} cells"
     file = st.file_uploader(
         f"Matrix of weights from 0 to 1: a line for each query, {size}",
         type=["csv", "txt"],
         key="weights_file",
-        help="Numbers between commas, without names. Weights are questions, not data: they are not private.",
+        help="Numbers separated by commas, without names. Weights are queries, not data: they are not private.",
         max_upload_size=MAX_BYTES >> 20,
         disabled=is_public_demo(),
     )

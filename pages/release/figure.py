@@ -1,4 +1,4 @@
-"""A picture of released counts; made of the released file alone."""
+"""A picture of released counts, from the released file only."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pages.charts.words import printable_labels
 
 MAX_BARS = 2048
 MISSING = "missing"
-"""What the bar of values that are missing or do not fit is called."""
+"""Name of the bar of missing and unfit values."""
 BESIDES = {"refused", "rows"}
-"""Columns that do not say what a cell stands for; nor does the cell's number."""
+"""Columns that do not name a cell."""
 
 
 def released_counts(frame: pd.DataFrame) -> Picture | None:
-    """A bar for each cell of one column, the last for what is missing; None where the file holds something else."""
+    """Return a bar for each cell of one column, the last for missing values; None for files of another kind."""
     other_columns = BESIDES | ({"cell"} if list(frame.get("cell", ())) == list(range(len(frame))) else set())
     names = [str(name) for name in frame.columns if name not in other_columns]
     if "rows" not in frame or len(names) != 1 or not 1 < len(frame) <= MAX_BARS:
@@ -31,7 +31,7 @@ def released_counts(frame: pd.DataFrame) -> Picture | None:
         middle = fitting[name].to_numpy(dtype=float)
         half = np.diff(middle).min() / 2 if len(middle) > 1 else 0.5
         axis = Axis(title=column)
-        if len(missing_rows):  # beyond the others, which are in the data's unit
+        if len(missing_rows):  # at the right of the others, which are in the data's unit
             span = middle[-1] - middle[0] + 2 * half
             missing_start = middle[-1] + half + span * np.arange(1, len(missing_rows) + 1) / 12
             start, end = np.append(middle - half, missing_start), np.append(middle + half, missing_start + span / 16)

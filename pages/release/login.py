@@ -1,4 +1,4 @@
-"""Where persons log in: the way in and out, and what everybody who is logged in sees, which is what is published."""
+"""Logging in and out, and the published releases that every logged-in user sees."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pages.shell.ledger.held import Account, account_in, ledger
 from pages.shell.ledger.odometer import spent_sentence
 from pages.shell.private.chip import escaped
 
-LOG_IN = "The ledger opens for its stewards. Whoever is logged in sees what they published."
+LOG_IN = "Log in to see published releases. Only data owners and analysts see the ledger."
 NO_AUTHLIB = "Logging in needs Authlib and HTTPX on the server: `pip install -c constraints.txt authlib httpx`."
 NOTHING = "Nothing is published yet."
 
 
 def login_page() -> None:
-    """A button to log in; then everything that was published."""
+    """Draw the log-in button, or after it all published releases."""
     if not person():
         st.info(LOG_IN)
         has_packages = all(importlib.util.find_spec(name) for name in ("authlib", "httpx"))
@@ -33,27 +33,27 @@ def login_page() -> None:
 
 
 def show_published(store: Ledger | None) -> None:
-    """Everything that was published, and to analysts what is spent."""
+    """Draw all published releases, and for analysts the budget spent."""
     accounts = [account_in(store, each) for each in store.dataset_ids()] if store else []
     if store is None or not sum(_show_published_of(store, each, analyst=role() is not None) for each in accounts):
         st.info(NOTHING)
 
 
 def account_bar() -> None:
-    """Who this is, and the way out."""
+    """Draw the user's name and role, and the log-out button."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{escaped(person())}, {role() or 'viewer'}")
         st.button("Log out", on_click=_log_out, key="release_logout", type="tertiary")
 
 
 def _log_out() -> None:
-    """A callback: rows that this person opened to analysts are closed, in other tabs too."""
+    """Callback: log out, and stop sharing this user's rows, in other tabs too."""
     withdraw_everywhere()
     st.logout()
 
 
 def _show_published_of(store: Ledger, account: Account, *, analyst: bool) -> int:
-    """What is published of a data set; returns how many releases that is."""
+    """Draw the published releases of a data set, and return their number."""
     releases = [each for each in store.stored(account.dataset_id) if each.published] if not account.wrong else []
     if not (releases or analyst):
         return 0

@@ -1,4 +1,4 @@
-"""Release: charged once, drawn once, stored, certified."""
+"""The Release page: a release is charged, sampled, stored and certified."""
 
 from __future__ import annotations
 

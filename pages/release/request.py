@@ -1,4 +1,4 @@
-"""What is to be released: what Play or Plan shows, of the data in use, under the relation and n of the registration."""
+"""The request to release: what Play, Plan or another page shows, with the relation and n of the registration."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from pages.shell.session import SHOWN_LAST, OnPage, on_page, planned, shown
 from pages.shell.state import SessionKey
 
 AGAIN = SessionKey[tuple[str, int] | None]("release_again", None)
-"""A request that is to be drawn once more, with the number of the draw."""
+"""Digest of a request whose further draw was requested, with the number of that draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DrawState:
-    """A request, and what the ledger knows of it.
+    """A request with its outcome in the ledger.
 
     Attributes:
         request: with the number of its draw.
-        outcome: of this draw; None while there is none.
+        outcome: of this draw; None without one.
     """
 
     request: Request
@@ -45,12 +45,12 @@ class DrawState:
 
     @property
     def next(self) -> Request:
-        """The same once more."""
+        """The next draw of the same request."""
         return replace(self.request, draw=self.request.draw + 1)
 
 
 def page_query() -> OnPage | None:
-    """What Tables, One number or Conversation shows, if that is what is to be released; None for what Play shows."""
+    """Return the query of Tables, One number or Conversation if the user selects it; None for Play and Plan."""
     page = on_page()
     if page is None:
         return None
@@ -63,12 +63,12 @@ def page_query() -> OnPage | None:
 
 
 def request_of(source: Source, registration: Registration, page: OnPage | None = None) -> Request:
-    """The request, with its ε as a control: of a page, or the plan of these data, or what Play shows.
+    """Return the request of another page, of the plan, or of Play; ε has a control.
 
     Args:
         source: the rows.
-        registration: what is fixed for them.
-        page: what another page shows of them.
+        registration: of these rows.
+        page: query of another page.
     """
     if page is not None:
         return _request(source, registration, page.queries, page.entry, dict(page.values))
@@ -80,7 +80,7 @@ def request_of(source: Source, registration: Registration, page: OnPage | None =
             "What", [plan_option, "What Play shows"], int(last_shown == "play"), key=f"release_what-{last_shown}"
         )
         if chosen == plan_option:
-            # A row's unit, relation and n are those of the registration, whatever is planned for.
+            # Unit, relation and n are those of the registration, not of the plan.
             plan_request = replace(plan, n=registration.public_n, neighbours=registration.neighbours).request()
             filled_columns = columns_from_rows(source)
             parts = [
@@ -94,10 +94,10 @@ def request_of(source: Source, registration: Registration, page: OnPage | None =
 def _request(
     source: Source, registration: Registration, queries: Queries, entry: Entry, values: dict[str, Any]
 ) -> Request:
-    """One question; its relation, n and unit are those of the registration."""
+    """Return a request of one question, with relation, n and unit of the registration."""
     if "epsilon" in entry.controls():
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
-    # Persons are capped by the registration, whatever is declared now.
+    # The registration's cap of rows per person applies.
     reading = source.reading.reading if isinstance(source.reading, Capped) else source.reading
     question = AskedQuestion(
         reading=reading,
@@ -117,21 +117,21 @@ def _request(
 
 
 def columns_from_rows(source: Source) -> set[str]:
-    """Columns of a file whose bounds, labels or kind were read off its rows, whatever the file is called."""
+    """Return the columns of a file whose bounds, labels or kind were read from its rows."""
     file = session_file()
     return filled_columns(file) if file and isinstance(source.origin, Uploaded) else set()
 
 
 def cap_mismatch(source: Source, registration: Registration) -> str:
-    """Why rows declared so are not those that are registered; empty if they are, or if single rows are declared."""
+    """Return an error if the declared person column or cap differs from the registered one; empty otherwise."""
     reading, registered = source.reading, (registration.person_column, registration.rows_a_person)
     if not isinstance(reading, Capped) or (reading.person, reading.rows) == registered:
         return ""
-    return "Who is protected is declared on Data otherwise than these rows are registered: declare it as registered."
+    return "The unit of privacy on Data differs from the registered one. Declare it as registered."
 
 
 def _plan_of(source: Source) -> Plan | None:
-    """What Plan shows, where that is about the table in use: an opened plan is about any that has its columns."""
+    """Return the plan if it is about the table in use; an opened plan fits any table with its columns."""
     table, plan = planned() or ("", None)
     origin = source.origin
     if plan is None or isinstance(origin, Generated):
@@ -143,11 +143,11 @@ def _plan_of(source: Source) -> Plan | None:
         return None
     if table == key or plan.file_format == USUAL:
         return replace(plan, file_format=format_of(origin))
-    return plan  # of a file that is read as the opened plan says, or not released
+    return plan  # the file has to be read with the opened plan's format
 
 
 def _play_query(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
-    """Question, mechanism and parameters that Play shows for data read so; else those that it would open with."""
+    """Return Play's query, mechanism and parameters for these data; otherwise its initial ones."""
     recipe = shown()
     if recipe is not None and recipe.source.reading == source.reading:
         return recipe.asked(1).queries, recipe.entry, dict(recipe.values)
@@ -159,13 +159,13 @@ def _play_query(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
 
 
 def current_draw(ledger: Ledger, dataset_id: str, first_request: Request, interrupted: set[str]) -> DrawState:
-    """The draw of a request that is in question: the last that was made, or the next if somebody wants another.
+    """Return the current draw of a request: the last one with an outcome, or a requested next one.
 
     Args:
         ledger: that holds the data set.
         dataset_id: of the data.
-        first_request: the request, at its first draw.
-        interrupted: digests of requests whose draw died and is not booked yet.
+        first_request: the request with draw number 1.
+        interrupted: digests of requests with an interrupted draw that has no outcome yet.
     """
     wanted_draw = AGAIN.value
     state = DrawState(request=first_request, outcome=None)
@@ -183,5 +183,5 @@ def current_draw(ledger: Ledger, dataset_id: str, first_request: Request, interr
 
 
 def request_another(first_request: Request, draw: int) -> None:
-    """A callback: the next draw of a request is wanted."""
+    """Callback: request the next draw."""
     AGAIN.value = (first_request.digest, draw)

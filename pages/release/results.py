@@ -1,4 +1,4 @@
-"""What came out: stored, published, downloaded; and every entry of the ledger."""
+"""Results: stored, published and downloaded; and the other releases of the ledger."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from pages.release.register import PROBLEM
 from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import PATIENT
 
-REFUSED = "The mechanism refused (⊥). That is its answer: stored and certified like any other."
+REFUSED = "The mechanism refused to answer (⊥). This result is stored and certified like any other."
 MAX_ROWS = 500
-NOT_YET = "Its steward publishes it: then it stands here, and may be downloaded."
+NOT_YET = "You can see and download it here once the data owner publishes it."
 
 
 def stored_sentence(stored: Stored) -> str:
-    """Entry 3, charged ε 0.5. Not published."""
+    """Return a sentence such as "Entry 3, charged ε 0.5. Not published."."""
     return f"Entry {stored.entry}, charged {charge_of(stored)}. {'Published' if stored.published else 'Not published'}."
 
 
 def charge_of(stored: Stored) -> Price:
-    """What it cost."""
+    """Return the charge of a release."""
     return Price.read(dict(stored.chain[-1]["amount"]))
 
 
 def day_of(stored: Stored) -> str:
-    """22 November 2026."""
+    """Return a release's date, such as "22 November 2026"."""
     day = datetime.date.fromisoformat(str(stored.body["at"]))
     return f"{day.day} {day:%B %Y}"
 
 
 def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") -> None:
-    """The released numbers, the button that publishes them, and the zip once they are; once in each place of a page."""
+    """Draw the released numbers, with the button that publishes them or the download; ``place`` makes keys unique."""
     if not (stored.published or admitted()):
         st.caption(NOT_YET)
         return
-    key_suffix = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have one number
+    key_suffix = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have the same number
     with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
             st.download_button(
@@ -57,11 +57,11 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
                 "Publish, free", type="primary", key=f"release_publish-{key_suffix}",
                 on_click=publish, args=(ledger, dataset_id, stored.entry),
             )  # fmt: skip
-            st.caption("It may then be given to others. There is no way back.")
-            # Until then no table of it offers itself as a file.
+            st.caption("Others may then have it. You cannot undo this.")
+            # Before it is published, its tables have no download button.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
     for name in _choose_file(stored, key_suffix):
-        # A label may be NA: an empty cell alone is the missing one.
+        # A label may be "NA": only an empty cell is missing.
         frame = pd.read_csv(io.BytesIO(stored.files[name]), keep_default_na=False, na_values=[""])
         if "refused" in frame and frame["refused"].any():
             st.info(REFUSED)
@@ -76,7 +76,7 @@ def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str =
 
 
 def _choose_file(stored: Stored, key_suffix: str) -> list[str]:
-    """The file that is shown: the only one, or the one that is chosen."""
+    """Return the file to show: the only one, or the selected one."""
     names = list(stored.files)
     if len(names) > 1:
         names = [str(st.selectbox("Released file", names, key=f"release_file-{key_suffix}"))]
@@ -84,16 +84,16 @@ def _choose_file(stored: Stored, key_suffix: str) -> list[str]:
 
 
 def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
-    """A callback."""
+    """Callback: publish a release."""
     try:
-        with ledger.turn(dataset_id, patience=PATIENT):  # whoever draws has it, and may for long
+        with ledger.turn(dataset_id, patience=PATIENT):  # a running draw holds the turn, possibly for long
             ledger.publish(dataset_id, entry, actor())
     except LedgerError as problem:
         PROBLEM.value = str(problem)
 
 
 def other_releases(ledger: Ledger, dataset_id: str, shown: int) -> None:
-    """Every other release of these data, folded."""
+    """Draw all other releases of these data in an expander."""
     others = [each for each in ledger.stored(dataset_id) if each.entry != shown]
     if not others:
         return

@@ -1,7 +1,7 @@
-"""Rows that a steward opens to analysts: analysts release from them, and bring none of their own.
+"""Rows that a steward shares with analysts, who release from them instead of uploading a file.
 
-Whoever may have files compared with the ledger's learns of any guess, free, whether it is the registered rows.
-The rows stay the steward's session's: when that ends, or its file is forgotten, they are gone from here too.
+An analyst who could upload files would learn, at no cost, whether a guessed file equals the registered rows.
+The rows belong to the steward's session: when it ends, or its file is forgotten, they are no longer shared.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from pages.shell.session import wait_for
 from pages.shell.state import SessionKey
 
 SHARED = SessionKey["dict[str, SharedRows]"]("release_lent", {})
-"""In the steward's session, which alone keeps them alive: what it lent, by data set."""
+"""Rows that this session shares, by data set; only this reference keeps them alive."""
 TOO_MANY = (
-    "With this public n, files of at most {most:,} rows are opened to analysts: of more, what fits the memory would "
-    "tell them how many there are."
+    "With this public n, you can share files of at most {most:,} rows with analysts. For larger ones, the memory in "
+    "use would reveal the number of rows."
 )
-SHARING_HELP = "They see none of them. It lasts as long as this session, and its file, is open."
+SHARING_HELP = "Analysts see none of the rows. Sharing ends with this session, or when you forget the file."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SharedRows:
-    """Registered rows, the session they are of, and the address of who opened them."""
+    """Registered rows, with their session and the address of the steward who shares them."""
 
     table: Table
     session_id: str
@@ -44,20 +44,20 @@ _shared: WeakValueDictionary[str, SharedRows] = WeakValueDictionary()
 
 
 def shared_rows(dataset_id: str) -> Table | None:
-    """The rows of a data set, where its steward has opened them, still has them, and is still a steward."""
+    """Return the shared rows of a data set, if its steward still has them and is still a steward."""
     shared = _shared.get(dataset_id)
     is_shared = shared is not None and not shared.table.closed and role_of(shared.by) is Role.STEWARD
     return shared.table if shared is not None and is_shared else None
 
 
 def sharing_button(registration: Registration, table: Table) -> None:
-    """The steward's button: open these rows to analysts, or no longer."""
+    """Draw the steward's button that starts or stops sharing these rows."""
     dataset_id, max_rows = registration.dataset_id, most_rows(registration)
     if table.row_count > max_rows and not table.kept_as:
         st.caption(TOO_MANY.format(most=max_rows))
         return
     if shared_rows(dataset_id) is table:
-        st.button("Close these rows to analysts", key="release_unlend", on_click=withdraw, type="tertiary")
+        st.button("Stop sharing these rows with analysts", key="release_unlend", on_click=withdraw, type="tertiary")
         return
     st.button(
         "Let analysts release from these rows", key="release_lend", on_click=_share, args=(dataset_id, table),
@@ -76,14 +76,14 @@ def _share(dataset_id: str, table: Table) -> None:
 
 
 def withdraw() -> None:
-    """A callback: whatever this session opened is closed to analysts."""
+    """Callback: stop sharing all rows of this session."""
     for dataset_id, shared in SHARED.pop().items():
         if _shared.get(dataset_id) is shared:
             del _shared[dataset_id]
 
 
 def withdraw_everywhere() -> None:
-    """Whatever this person opened is closed to analysts, in whichever tab it was opened."""
+    """Stop sharing all rows of this user, in every tab."""
     withdraw()
     for dataset_id, shared in list(_shared.items()):
         if shared.by == person():
@@ -91,7 +91,7 @@ def withdraw_everywhere() -> None:
 
 
 def keep_rows_until(draw: Future[Any], table: Table) -> None:
-    """The session whose rows these are keeps them as long as they are drawn from, and so does the one that asked."""
+    """Keep the rows in their session, and in this one, until a draw from them is done."""
     wait_for(draw)
     for shared in list(_shared.values()):
         if shared.table is table:

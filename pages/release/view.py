@@ -1,4 +1,4 @@
-"""The Release page: one state at a time, read from the ledger. The page draws nothing and keeps nothing."""
+"""The Release page: one state at a time, read from the ledger. The page itself samples and stores nothing."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ from pages.shell.private.twin import untwinned
 from pages.shell.session import OnPage
 from pages.shell.status import say_neighbours
 
-PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
-NONE_OPEN = "No rows are open to analysts now. A steward opens them on this page; what you asked for stays."
+PUBLIC = "These rows are public: a release of them is a demonstration."
+NONE_OPEN = "No rows are shared with analysts now. A data owner shares them on this page. Your request is kept."
 MAX_LINES = 6
-"""Questions that are listed."""
+"""Maximum number of statistics that are listed."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def show_release() -> None:
-    """Find the state that the ledger is in, and show it."""
+    """Draw the state that the ledger is in."""
     st.title("Release")
     problem = PROBLEM.pop()
     if problem:
         st.error(problem)
     if role() is None:
-        st.markdown("**Charged once, drawn once by the secure sampler, stored, and certified.**")
+        st.markdown("**Each release is charged, sampled by the secure sampler, stored and certified.**")
         if has_login():
             login_page()
         else:
@@ -71,7 +71,7 @@ def show_release() -> None:
         return
     if store is None:
         start_a_ledger()
-        st.caption(f"Its place: `{_ledger_place()}`")
+        st.caption(f"Its folder: `{_ledger_place()}`")
         return
     with st.sidebar:
         page = page_query()
@@ -101,7 +101,7 @@ def _stopped() -> None:
 
 
 def _analysts(store: Ledger, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
-    """An analyst releases from rows that a steward opened, or from public ones; nobody compares a file of theirs."""
+    """Draw the page for an analyst, who releases from shared or public rows and cannot upload a file."""
     shared = {each: rows for each in store.dataset_ids() if (rows := shared_rows(each)) is not None}
     public_account = None if isinstance(source.origin, Uploaded) else compared(source)
     if halted(source):
@@ -121,7 +121,7 @@ def _analysts(store: Ledger, source: Source, drawing: Drawing | None, page: OnPa
 
 
 def _registered(store: Ledger, account: Account, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
-    """States 3 to 8."""
+    """Draw states 3 to 8 of a registered data set."""
     if account.wrong:
         st.error(account.wrong)
         return
@@ -137,7 +137,7 @@ def _registered(store: Ledger, account: Account, source: Source, drawing: Drawin
     st.caption(" ".join(filter(None, sentences)))
     registration = account.registration
     say_neighbours(registration.neighbours, registration.rows_a_person if registration.person_column else 0)
-    with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
+    with st.sidebar:  # in every state: Streamlit drops the value of a control that is not drawn
         first_request = request_of(source, account.registration, page)
     if drawing:
         waiting(drawing.future)
@@ -157,7 +157,7 @@ def _registered(store: Ledger, account: Account, source: Source, drawing: Drawin
     if future := under_way(dataset_id, state.request):
         waiting(future)
         return
-    if is_busy and state.outcome is None and state.request.digest in interrupted:  # it ended while this page was made
+    if is_busy and state.outcome is None and state.request.digest in interrupted:  # the draw ended during this run
         waiting_for_another(store, dataset_id)
         return
     if state.outcome is None:
@@ -169,7 +169,7 @@ def _registered(store: Ledger, account: Account, source: Source, drawing: Drawin
 
 
 def _choose_draw(store: Ledger, account: Account, source: Source, first_request: Request, request: Request) -> None:
-    """States 3 to 5: nothing is charged before the last button."""
+    """Draw states 3 to 5, up to the only button that charges."""
     table = rows_of(source)
     sentence = (
         cap_mismatch(source, account.registration)
@@ -183,7 +183,7 @@ def _choose_draw(store: Ledger, account: Account, source: Source, first_request:
         st.button("Charge and draw", disabled=True, key="release_charge_off")
         return
     offer_unfit_count(source, [part.reading for part in request.parts], key="release_fit")
-    if message := last_message(request):  # nothing was drawn: the ledger was busy, or cannot be written
+    if message := last_message(request):  # there was no draw: the ledger was busy or not writable
         st.warning(message)
     rehearsal = show_rehearsal(first_request)
     if rehearsal is None:
@@ -198,37 +198,37 @@ def _choose_draw(store: Ledger, account: Account, source: Source, first_request:
 
 
 def _show_outcome(store: Ledger, account: Account, state: DrawState, first_request: Request) -> None:
-    """States 7 and 8."""
+    """Draw states 7 and 8: the outcome, and the button of a further draw."""
     outcome, price = state.outcome, cost(state.request, account.registration)
     if isinstance(outcome, Stored):
         if last_message(state.request):
             st.success(stored_sentence(outcome))
         else:
-            st.success(f"Drawn on {day_of(outcome)} as entry {outcome.entry}; seeing it again is free.")
+            st.success(f"Released on {day_of(outcome)} as entry {outcome.entry}. Seeing it again is free.")
         show_result(store, account.dataset_id, outcome)
     elif isinstance(outcome, Failed) and state.request.digest not in {
         one.request_digest for one in account.spent.begun
     }:
-        st.error(outcome.sentence)  # of a draw that died and is not booked yet, it is said above
+        st.error(outcome.sentence)  # an interrupted draw without an outcome has its message above
     st.button(
         f"Draw another, {price}", key="release_again_button", on_click=request_another,
-        args=(first_request, state.request.draw + 1), help="Another draw of the same is another charge.",
+        args=(first_request, state.request.draw + 1), help="A further release of the same is charged again.",
     )  # fmt: skip
 
 
 def budget_sentence(budget: Price) -> str:
-    """What the whole ledger promises of these data."""
+    """Return the total budget of a data set as a sentence."""
     amounts = budget.private.document
     amount = (
         f"({amounts['epsilon']}, {_power(amounts['delta'])})-private"
         if budget.delta
         else f"{amounts['epsilon']}-private"
     )
-    return f"Everything that this ledger holds of them is together {amount}."
+    return f"All releases of these data together are {amount}."
 
 
 def _power(text: str) -> str:
-    """0.000001 as 10⁻⁶, where it is a power of ten."""
+    """Return a power of ten such as 0.000001 as 10⁻⁶, and any other number unchanged."""
     zeros = text.removeprefix("0.")
     if zeros.strip("0") == "1" and zeros.endswith("1"):
         return f"10{str(-len(zeros)).translate(SUPERSCRIPTS)}"
@@ -236,14 +236,14 @@ def _power(text: str) -> str:
 
 
 def _registration_sentence(account: Account) -> str:
-    """What the ledger calls the rows, and for how many they count."""
+    """Return the registered name, the public n, and the declared machine failures as a sentence."""
     registration, failures = account.registration, account.spent.machine_failures
-    failure_words = f" {failures} draw{'s' * (failures > 1)} died of the machine, says the steward." if failures else ""
+    failure_words = f" The data owner declared {failures} machine failure{'s' * (failures > 1)}." if failures else ""
     return f"Registered as “{escaped(registration.name)}”, n = {registration.public_n:,}.{failure_words}"
 
 
 def _request_words(request: Request) -> str:
-    """What is released, a line for each question."""
+    """Return the request in words, with a line for each statistic."""
     draw_words = f", draw {request.draw}" if request.draw > 1 else ""
     lines = [
         f"**{part.entry.title}** for {part.queries.title.partition(':')[0].lower()} of {escaped(part.reading.title)}"

@@ -1,4 +1,4 @@
-"""Errors of every query over the releases: a band along a line or by size, or a bar for each label."""
+"""The error of every query over the releases: a band along the data or by size, or a bar for each label."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pages.play.figures.interval_map import interval_map
 
 TITLE = "Error of every query"
 MAX_POINTS = 128
-"""Queries of a band: more would not be seen."""
+"""Maximum number of queries in a band."""
 AROUND, LINE = 145, 16
-"""Pixels: of both axes and two lines of a badge, as on a phone; that a label needs at least."""
+"""Pixels of both axes with a badge of two lines, and minimum pixels of a label."""
 THIN, THICK = 3.0, 9.0
-"""Widths of a label's bars that hold 90 and 50 in 100 releases."""
+"""Widths of a label's bars for 90% and 50% of the releases."""
 
 
 def error_band(report: ErrorReport) -> Picture:
-    """Error of each query over the trials: a 90% and a 50% band, or a map over both ends of an interval."""
+    """Return the error of each query as a 90% and a 50% band, or as a map over the ends of intervals."""
     if not len(report.answered):
         return empty_picture(title=TITLE, sentence="Every previewed release refused to answer.")
     domain, queries = report.problem.domain, report.problem.queries
@@ -37,12 +37,12 @@ def error_band(report: ErrorReport) -> Picture:
     if isinstance(queries, Rectangles):
         return _by_size(report, queries)
     descriptions = [queries.describe(int(index)) for index in report.indices]
-    # A category's name is what somebody typed: a sentence does without.
+    # Labels are user input and not part of a sentence.
     named = descriptions if not _is_typed(domain) else None
     if is_number(domain) and not isinstance(queries, LinearQueries):
         places = np.linspace(0, len(report.indices) - 1, min(len(report.indices), MAX_POINTS))
         places_shown = np.unique(places.round()).astype(np.int64)
-        # A threshold is at its cell's upper end, a cell at its middle.
+        # A threshold is at the upper end of its cell, a cell at its middle.
         offset = 0.5 if queries.key == "cells" else 1.0
         positions = numbers(domain.low + (report.indices[places_shown] + offset) * domain.width)
         axis = axis_along(domain, queries.one)
@@ -56,16 +56,16 @@ def error_band(report: ErrorReport) -> Picture:
 
 
 def _is_typed(domain: Domain) -> bool:
-    """Whether cells are named by labels, which somebody typed."""
+    """Return True if cells are named by labels, which are user input."""
     return any(map(is_labels, domain.columns)) if is_map(domain) else is_labels(domain)
 
 
 def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
-    """Rectangles over their rank by number of cells."""
+    """Return the errors of rectangles, in the order of their number of cells."""
     left, right, low, high = queries.ends(report.indices)
     cells = (right - left + 1) * (high - low + 1)
     order = np.argsort(cells, kind="stable")
-    # As queries.describe, each edge described once.
+    # The same as queries.describe, but each edge is described only once.
     sides = queries.domain.columns
     across, up = ([line.ends(cell, cell) for cell in range(line.ordered)] for line in sides)
     descriptions = [
@@ -81,7 +81,7 @@ def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
 
 
 def _along(positions: Floats, band: Floats, descriptions: Sequence[str], *, n: int) -> list[Mark]:
-    """Both bands and the median over places (K,); quantiles (5, K)."""
+    """Return both bands and the median at positions (K,), from quantiles (5, K)."""
     return [
         Band(role="released", name="90% band", x=positions, low=band[0], high=band[-1]),
         Band(role="released", name="50% band", x=positions, low=band[1], high=band[-2], opacity=0.38),
@@ -92,7 +92,7 @@ def _along(positions: Floats, band: Floats, descriptions: Sequence[str], *, n: i
 def _by_label(
     report: ErrorReport, names: list[str], band: Floats, descriptions: list[str], named: list[str] | None
 ) -> Picture:
-    """A thin and a thick bar for each label, and its median."""
+    """Return a thin and a thick bar for each label, with its median."""
     positions = np.arange(len(names), dtype=np.float64)
     gap = np.full(len(names), np.nan)
 
@@ -133,7 +133,7 @@ def _picture(
     order: Any = slice(None),
     extra_columns: dict[str, list[Any]] | None = None,
 ) -> Picture:
-    """The picture of a band (5, Q), its hardest query and its table.
+    """Return the picture of a band (5, Q), with its hardest query and its table.
 
     Args:
         report: measured errors.
@@ -173,7 +173,7 @@ def _picture(
 
 
 def _hover(band: Floats, descriptions: Sequence[str], *, n: int) -> list[str]:
-    """What pointing at a query says."""
+    """Return the hover texts of queries."""
     within = np.abs(band[[0, -1]]).max(axis=0)
     return [
         f"{name}: error {percent(median)} in the median, 90 in 100 within {percent(bound)} ({rows(bound, n)})"

@@ -1,4 +1,4 @@
-"""The ε that each mechanism needs for a target error: promised and simulated, and where nobody can promise it."""
+"""The ε that each mechanism needs for a target error: by theorem, in simulations, and by the lower bound."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dplab.solve import HIGHEST, LOWEST, Need
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region
 from pages.charts.words import percent, printable_labels
 
-TITLE = "Privacy loss that a target error needs"
+TITLE = "Smallest ε for a target error"
 TICKS = (0.001, 0.01, 0.1, 1.0, 10.0)
 ABOVE, LINE, MAX_LINES = 76, 16, 12
-"""Pixels of the picture besides its lines, and of each line; and lines, so that the page is one screen."""
-WHERE = {"promised": " for all data", "simulated": " on these data"}
+"""Pixels of the picture besides its lines, pixels of a line, and maximum number of lines."""
+WHERE = {"guaranteed": " for all data", "simulated": " on these data"}
 
 
 def needed_epsilon(
@@ -28,17 +28,17 @@ def needed_epsilon(
     aims: set[str],
     advised: str = "",
 ) -> Picture:
-    """A line for the suggested mechanism, then for each that reaches the target, the least ε first.
+    """Return a line for the suggested mechanism, then for each that reaches the target, by increasing ε.
 
-    A click on a dot goes to its mechanism and ε. Mechanisms without a line are in the table.
+    A click on a dot selects its mechanism and ε. The table also has the mechanisms without a line.
 
     Args:
-        needs: what each needs, ranked.
+        needs: the ε of each mechanism, in increasing order.
         titles: name of each entry.
         target: the allowed error, a fraction of n.
-        beta: failure chance.
-        impossible: the ε below which nobody can promise the target for all data; 0: none.
-        aims: entries that are told the allowed error; a click tells it.
+        beta: failure probability.
+        impossible: ε below which the target is impossible for all data; 0: none.
+        aims: entries with the allowed error as a parameter, which a click sets as well.
         advised: key of the suggested entry.
     """
     all_names = printable_labels(titles[need.key] for need in needs)
@@ -53,10 +53,10 @@ def needed_epsilon(
     needs, names = [need for need, _ in ranked], [name for _, name in ranked]
     marks: list[Mark] = []
     if impossible:
-        label = "impossible to promise"
+        label = "impossible"
         marks.append(Region(role="impossible", x=(LOWEST, min(impossible, HIGHEST)), label=label, corner="bottom left"))
     for role, name, shape, epsilons in (
-        ("theory", "promised", "line-ns-open", [need.promised for need in needs]),
+        ("theory", "guaranteed", "line-ns-open", [need.promised for need in needs]),
         (
             "released",
             "simulated",
@@ -99,33 +99,33 @@ def needed_epsilon(
 
 
 def _pick(need: Need, epsilon: float, *, target: float, aims: set[str]) -> dict[str, Any]:
-    """Where a click goes."""
+    """Return the value that a click sends."""
     return {"key": need.key, "epsilon": epsilon} | ({"alpha": target} if need.key in aims else {})
 
 
 def _sentence(needs: Sequence[Need], names: list[str], *, target: float, beta: float, impossible: float) -> str:
-    """Who needs least, who cannot, and where nobody can."""
+    """Return the sentence on the smallest ε, the mechanisms without one, and the lower bound."""
     reaching = [(need, name) for need, name in zip(needs, names, strict=True) if math.isfinite(need.least)]
     target_words = f"a worst error of {percent(target)}, except in {percent(beta)} of releases"
     if not reaching:
-        return f"No mechanism is shown to reach {target_words}, up to ε = {HIGHEST:g}."
+        return f"No mechanism reaches {target_words}, up to ε = {HIGHEST:g}, as far as shown here."
     first, name = reaching[0]
-    provenance = "simulated on these data, which says nothing certain of others" if first.simulated else "promised"
-    text = f"For {target_words}, {name} needs least: ε = {exactly(first.least)}, rounded up ({provenance})."
+    provenance = "simulated on these data only" if first.simulated else "guaranteed"
+    text = f"For {target_words}, {name} needs the smallest ε: {exactly(first.least)}, rounded up ({provenance})."
     not_reaching = [name for need, name in zip(needs, names, strict=True) if math.isinf(need.least)]
     if not_reaching:
-        text += f" Not shown up to ε = {HIGHEST:g} to reach it: {', '.join(not_reaching)}."
+        text += f" Not shown to reach it up to ε = {HIGHEST:g}: {', '.join(not_reaching)}."
     if impossible:
-        text += f" Hatched: below ε = {exactly(impossible)} nobody can promise it for all data."
+        text += f" Hatched: below ε = {exactly(impossible)} it is impossible for all data."
     return text
 
 
 def _table(needs: Sequence[Need], names: list[str]) -> dict[str, list[Any]]:
-    """All of it, and the releases that confirmed it."""
+    """Return the table of all mechanisms, with the releases that confirmed them."""
     return {
         "mechanism": names,
         "ε simulated": [need.simulated.epsilon if need.simulated else None for need in needs],
-        "ε promised": [need.promised for need in needs],
+        "ε guaranteed": [need.promised for need in needs],
         "failures": [need.simulated.failures if need.simulated else None for need in needs],
         "of confirming releases": [need.simulated.releases if need.simulated else None for need in needs],
         "too slow to simulate": [need.slow for need in needs],

@@ -1,4 +1,4 @@
-"""What a class of weighted sums asks: a line for each query where they are few, else a row of shades."""
+"""The weights of a class of weighted sums: a line for each of a few queries, otherwise a row of shades."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pages.charts.roles import DASHES
 from pages.charts.words import printable_labels, short_numbers, significant
 
 MAX_LINES = 8
-"""Queries that have a line each."""
+"""Maximum number of queries that are drawn as lines."""
 MAX_ROWS, MAX_COLUMNS = 50, 64
-"""Queries and cells of a map; more cells are drawn in blocks, more queries are spread."""
+"""Maximum numbers of queries and cells of a map; more cells are drawn in blocks, of more queries some."""
 LINES_HEIGHT, ROWS_HEIGHT = 220, 300
 
 
 def weights_picture(queries: LinearQueries) -> Picture:
-    """The weight of every cell in every query of a public class; lines for a few queries of numbers, else a map."""
+    """Return the weight of every cell in every query, as lines for a few queries of numbers, otherwise as a map."""
     domain, shown = queries.domain, queries.batch(MAX_ROWS)
     starts = np.arange(0, domain.ordered, -(-domain.ordered // MAX_COLUMNS))
     mean_weights = _means(queries.units[shown] / UNITS, starts)
@@ -73,14 +73,14 @@ def weights_picture(queries: LinearQueries) -> Picture:
 
 
 def _means(weights: Floats, starts: Integers) -> Floats:
-    """Mean weight over each block of cells, (queries, blocks)."""
+    """Return the mean weight over each block of cells, (queries, blocks)."""
     sizes = np.diff(np.append(starts, weights.shape[1]))
     means: Floats = np.add.reduceat(weights, starts, axis=1) / sizes
     return means
 
 
 def _across(domain: Domain, starts: Integers) -> tuple[Axis, Floats, list[str]]:
-    """The axis of cells in the data's unit or by their labels, edges of the blocks, and what they are called."""
+    """Return the axis of cells, the edges of the blocks, and their names."""
     if is_number(domain):
         names = block_names(domain, MAX_COLUMNS)
         return axis_along(domain), blocks_of(domain, MAX_COLUMNS)[1], names
@@ -93,7 +93,7 @@ def _across(domain: Domain, starts: Integers) -> tuple[Axis, Floats, list[str]]:
 
 
 def _sentence(queries: LinearQueries, rows: int, columns: int) -> str:
-    """How many queries there are, how much they weigh, and what of them is drawn."""
+    """Return the number of queries, their weights, and how many are drawn, as a sentence."""
     cells, totals = queries.domain.ordered, queries.units.sum(axis=1) / UNITS
     light, heavy = (significant(float(end) / cells) for end in (totals.min(), totals.max()))
     text = f"{queries.count:,} weighted sums of {cells:,} cells. A query's mean weight is "
