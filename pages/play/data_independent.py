@@ -25,7 +25,7 @@ from pages.shell.session import remembered
 
 MAX_NAMED = 3
 """Maximum number of mechanisms in the sentence on a target error."""
-NO_GUARANTEE = f"No mechanism guarantees it up to ε = {:g}."
+NO_GUARANTEE = "No mechanism guarantees it up to ε = {:g}."
 
 
 def data_independent_summary(recipe: Recipe, *, head: DeltaGenerator, settings: DeltaGenerator) -> None:
