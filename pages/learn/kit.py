@@ -1,6 +1,6 @@
-"""What the lessons share: one screen of guess, picture and theorem; bound controls; predict-then-reveal.
+"""Shared parts of the lessons: the screen of guess, picture and theorem, controls, and predict-then-reveal.
 
-A lesson's function runs in the left column, where its controls stand; what it shows goes to its place on the screen.
+A lesson's function runs in the left column, which has its controls; its results go to the other columns.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ from pages.shell.state import SessionKey, set_controls
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 WIDTHS = (30, 56, 34)
-"""Of the guess with its controls, the picture and the theorem."""
+"""Relative widths of the columns: guess and controls, picture, theorem."""
 LessonSetting = float | str | bool
 SETTINGS_BEFORE = SessionKey[dict[str, LessonSetting]]("lesson_before", {})
-"""The controls that were broken last, as they stood."""
+"""Settings before the last "Break it"."""
 BROKEN_SETTINGS = SessionKey[dict[str, LessonSetting]]("lesson_broken", {})
-"""What they were set to, and the guess, which was about something else."""
+"""Settings of the last "Break it", and the guess before it."""
 GUESSES = SessionKey[dict[str, tuple[LessonSetting | None, str]]]("lesson_asked", {})
-"""By lesson: the guess, and the question that it was about."""
+"""Guess and its question, by lesson."""
 CONTROLS_HEIGHT = 26
-"""Pixels that a lesson leaves to a presented chart."""
+"""Pixels of a presentation that a lesson's layout leaves to its chart."""
 SYSTEMS = "Systems to play with"
-"""Where lessons hang on the wall that are about one system."""
+"""Group of the lessons on one system."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """A lesson, or another page that the wall leads to.
+    """A lesson, or another page in the overview.
 
     Attributes:
-        key: in links, and of its drawing on the wall.
-        question: its title, and the words of its card.
-        group: the part of the wall where it hangs; the parts stand in the order of their first lessons.
-        place: a lesson with a smaller one hangs before it.
-        minutes: it takes in a lecture.
-        needs: what to have seen or heard before, in words.
-        class_questions: three questions for a class, which the lesson answers.
-        point: least and most of each number that it tells in bold as it opens, in order; what it is there to show.
-        show: draws it; None: it is a page of its own.
-        page: its file, below pages.
-        link: what its address says.
-        workbench: the file of a page with every setting of the lesson's system, for the reader's own rows too.
+        key: link value, and name of its drawing.
+        question: its title.
+        group: its group in the overview; groups are in the order of their first lessons.
+        place: sort key.
+        minutes: duration in a lecture.
+        needs: prerequisites, in words.
+        class_questions: three questions that the lesson answers.
+        point: minimum and maximum of each bold number of its initial result, in order.
+        show: draws it; None for another page.
+        page: file in pages.
+        link: its link parameters.
+        workbench: file of a page with all settings of the lesson's system, which also accepts the user's rows.
     """
 
     key: str
@@ -76,15 +76,16 @@ class Lesson:
 
     @property
     def address(self) -> dict[str, str]:
-        """What a link to it says after the page's address."""
+        """Link parameters of the lesson."""
         return {"lesson": self.key} if self.show is not None else dict(self.link)
 
 
 @dataclass(kw_only=True)
 class Screen:
-    """Where a lesson's parts go, and which it is; what the reader has done.
+    """Containers of a lesson's parts, with its key and the state of the guess.
 
-    They have asked to see it; guessed; and the guess was about an old question. And whether the picture has a title.
+    ``shown``: the result is revealed. ``guessed``: the user moved the control. ``guess_is_old``: the guess was about
+    another question. ``titled``: the picture has a title.
     """
 
     intro: DeltaGenerator
@@ -107,7 +108,7 @@ _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
 
 @contextmanager
 def screen() -> Iterator[None]:
-    """Guess, picture and theorem side by side; controls go to the left."""
+    """Draw the three columns; the context is the container of the controls."""
     spare(CONTROLS_HEIGHT)
     intro = st.container()
     with st.container(key="lesson"):
@@ -136,30 +137,30 @@ def screen() -> Iterator[None]:
 
 
 def intro(text: str) -> None:
-    """What the lesson is about, in a sentence or two."""
+    """Draw the lesson's introduction."""
     _screen.get().intro.markdown(text)
 
 
 def below() -> DeltaGenerator:
-    """The place under the three columns, for what opens on demand."""
+    """Return the container below the three columns."""
     return _screen.get().below
 
 
 def more() -> DeltaGenerator:
-    """Where the controls stand that few readers move."""
+    """Return the container of the advanced settings."""
     return st.popover("More settings", type="tertiary")
 
 
 def draws_seed() -> int:
-    """The seed of every draw on this page."""
+    """Draw the control of the lesson's seed and return it."""
     return seed(
         "limits-seed",
-        help_text="Draws here are seeded, so that a link reopens the same picture. They are not private releases.",
+        help_text="Samples here have a seed, so that a link gives the same picture. They are not private releases.",
     )
 
 
 def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:
-    """The lesson's own privacy loss."""
+    """Draw the lesson's ε and return it."""
     parameter = entry("identity").controls()["epsilon"]
     low = 0.01
     parameter = dataclasses.replace(parameter, low=low, high=high if high is not None else 10.0)
@@ -167,14 +168,14 @@ def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:
 
 
 def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
-    """Which data sets are neighbours, bound to the link."""
+    """Draw the neighbouring relation and return it; the link holds it."""
     titles = {str(each): each.words for each in Neighbours}
     key = f"{lesson}-neighbours"
-    return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
+    return Neighbours(choice("Neighbouring data sets", titles, key=key, default=str(default), help_text=help_text))
 
 
 def _phrase_guess(text: str) -> str:
-    """Who left the slider where it stood has guessed nothing; who moved on since has guessed about something else."""
+    """Return the text for an untouched slider, which is no guess, or for a guess at other settings."""
     if _guess_is_old():
         text = text.replace("you guessed", "before, you guessed").replace("You guessed", "Before, you guessed")
     if _screen.get().guessed:
@@ -183,17 +184,17 @@ def _phrase_guess(text: str) -> str:
 
 
 def has_current_guess() -> bool:
-    """Whether there is a guess, and it was about the question that is asked now."""
+    """Return True if there is a guess about the current question."""
     return _screen.get().guessed and not _guess_is_old()
 
 
 def _guess_is_old() -> bool:
-    """Whether the guess was about something else."""
+    """Return True if the guess was about another question or other settings."""
     return _screen.get().guess_is_old or _is_broken()
 
 
 def _is_broken() -> bool:
-    """Whether the reader has broken it and not guessed since."""
+    """Return True after "Break it", until the next guess."""
     settings = BROKEN_SETTINGS.value
     return f"{_screen.get().lesson}-guess" in settings and all(
         SessionKey[LessonSetting | None](key, None).value == value for key, value in settings.items()
@@ -201,26 +202,26 @@ def _is_broken() -> bool:
 
 
 def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
-    """Ask, and note whether the reader wants to see, and has moved the control."""
+    """Draw the question and the toggle that reveals the result, and update the screen's state."""
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
     _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
     guesses = GUESSES.setdefault({})
     if (
         not shown or lesson not in guesses or guesses[lesson][0] != guess
-    ):  # whoever is shown it first has not guessed again
+    ):  # the guess belongs to the question at which it was made
         guesses[lesson] = guess, question
     _screen.get().guess_is_old = guesses[lesson][1] != question
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
 def revealed() -> bool:
-    """Whether the reader has asked to see what happens."""
+    """Return True if the result is revealed."""
     return _screen.get().shown
 
 
 def guess_number(lesson: str, question: str, *, label: str, low: int, high: int, default: int, unit: str = "") -> int:
-    """Ask for a number before anything is shown; the guess."""
+    """Draw the question with a slider and return the guess."""
     with _screen.get().guess.container(border=True):
         place = st.container()
         key = f"{lesson}-guess"
@@ -231,7 +232,7 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
 
 
 def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[float], default: float) -> float:
-    """The same on a scale of stops."""
+    """Draw the question with a slider over given options and return the guess."""
     with _screen.get().guess.container(border=True):
         place = st.container()
         guess = stops(label, options, default, key=f"{lesson}-guess")
@@ -240,7 +241,7 @@ def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[floa
 
 
 def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str:
-    """The same with answers to choose from, none of them chosen at first: ""; the link holds their words."""
+    """Draw the question with radio buttons and return the answer's key, "" before a choice."""
     with _screen.get().guess.container(border=True):
         place = st.container()
         key = f"{lesson}-guess"
@@ -258,7 +259,7 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
 
 
 def pictures(lesson: str, *titles: str) -> str:
-    """Which of a lesson's pictures is looked at; before the reader has asked to see it is the first."""
+    """Draw the selection of a lesson's pictures and return it; the first before the result is revealed."""
     key = f"{lesson}-picture"
     if not revealed():
         return titles[0]
@@ -277,9 +278,9 @@ def pictures(lesson: str, *titles: str) -> str:
 
 
 def picture(lesson_chart: Picture, *, key: str, badge: str) -> None:
-    """The chart with its sentence, and numbers on demand; and files, because all data of lessons are made up or public.
+    """Draw a chart with its numbers; downloads are allowed because lessons have only public data.
 
-    What happens is not in it before the reader has asked to see.
+    Measured marks are hidden until the result is revealed.
     """
     lesson_chart = dataclasses.replace(
         lesson_chart,
@@ -298,7 +299,7 @@ def picture(lesson_chart: Picture, *, key: str, badge: str) -> None:
 
 
 def _relabel_guess(mark: Mark) -> Mark:
-    """The same of the words at a line, once the reader has seen what happens."""
+    """Return a guess's rule with the label for an untouched or an old guess."""
     if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (_is_untouched(mark) or _guess_is_old()):
         words = "the guess before" if _guess_is_old() else "the guess"
         return dataclasses.replace(mark, label=mark.label.replace("your guess", words))
@@ -306,26 +307,26 @@ def _relabel_guess(mark: Mark) -> Mark:
 
 
 def _is_untouched(mark: Mark) -> bool:
-    """Whether it is where the slider of the guess was left, which is out of sight on the stage."""
+    """Return True for the rule of an untouched guess, which a presentation does not show."""
     return mark.role == "guess" and not _screen.get().guessed
 
 
 def show_result(text: str) -> None:
-    """What happens, in a sentence with its number; nothing before the reader has asked to see."""
+    """Draw the result, once it is revealed."""
     if revealed():
         _screen.get().result.markdown(_phrase_guess(text))
 
 
 def show_warning(text: str) -> None:
-    """The same where a claim of privacy is refuted."""
+    """Draw a refuted privacy claim as a warning, once the result is revealed."""
     if revealed():
         _screen.get().result.warning(text)
 
 
 def theorem(formula: str, *details: str, reference: str, meaning: str = "") -> None:
-    """The theorem typeset and what it says; more of it, and who proved it, once the reader has asked to see.
+    """Draw the theorem's formula and meaning; details and reference follow once the result is revealed.
 
-    While presenting, the formula alone.
+    A presentation has only the formula.
     """
     if presenting():
         with on_stage("theorem"):
@@ -345,12 +346,12 @@ def theorem(formula: str, *details: str, reference: str, meaning: str = "") -> N
 
 
 def break_it(text: str, label: str, settings: Mapping[str, LessonSetting]) -> None:
-    """What to try next, once the reader has seen what happens: a button that does it, and one back.
+    """Draw the button that applies further settings, and one that restores the former ones.
 
     Args:
-        text: what the reader should watch.
-        label: of the button.
-        settings: of controls, by their keys in the link; numbers of scales of stops as they are shown.
+        text: what to observe.
+        label: label of the button.
+        settings: values of controls, by link parameter.
     """
     if not revealed():
         return
@@ -365,7 +366,7 @@ def break_it(text: str, label: str, settings: Mapping[str, LessonSetting]) -> No
 
 
 def _break(settings: Mapping[str, LessonSetting], guess: str) -> None:
-    """Do it, and remember what was there, and the guess, by its control's key."""
+    """Apply settings, and store the former ones and the guess."""
     controls = [SessionKey[Any](key, None) for key in (*settings, guess)]
     BROKEN_SETTINGS.value = {**settings, guess: controls[-1].value}
     SETTINGS_BEFORE.value = {key: key.value for key in controls[:-1] if key.is_set}
@@ -373,10 +374,10 @@ def _break(settings: Mapping[str, LessonSetting], guess: str) -> None:
 
 
 def apply_settings(settings: Mapping[str, LessonSetting]) -> None:
-    """Set controls, before they are drawn."""
+    """Set controls before they are drawn."""
     set_controls(settings)
 
 
 def stop(value: float) -> str:
-    """A stop of a scale as its control holds it."""
+    """Return an option of a slider as its control's value."""
     return exactly(value)

@@ -1,4 +1,4 @@
-"""The card of the wall that is no lesson: the tables of printed numbers."""
+"""Cards of the overview that are not lessons: the tables of the papers' numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wall: a card for each lesson with a small drawing and a question; and the list of them all for teachers."""
+"""The overview of lessons: a card for each with a drawing and a question, and the list for teachers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pages.learn.kit import Lesson
 
 HERE = Path(__file__).resolve().parent
 DRAWINGS = {path.stem: path for path in HERE.glob("*/*.svg")}
-"""In the folders of the lessons, each named by its lesson's key."""
+"""Drawings of the lessons, by key."""
 STYLE = (HERE / "learn.css").read_text(encoding="utf-8")
 ACROSS = 5
-"""Cards side by side where there is room."""
+"""Maximum number of cards side by side."""
 ADDRESSES = {"learn/page.py": "learn"}
-"""Of pages that cards lead to, for links that are no button."""
+"""Addresses of the pages of cards, for plain links."""
 
 
 def drawing(key: str) -> str:
-    """A lesson's drawing as an address of its own."""
+    """Return a lesson's drawing as a data URL."""
     contents = DRAWINGS[key].read_bytes()
     return f"data:image/svg+xml;base64,{base64.b64encode(contents).decode('ascii')}"
 
 
 def by_group(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
-    """Lessons by the part of the wall where they hang, in order."""
+    """Return the lessons by group, in order."""
     groups: dict[str, list[Lesson]] = {}
     for each in lessons:
         groups.setdefault(each.group, []).append(each)
@@ -36,13 +36,13 @@ def by_group(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
 
 
 def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
-    """Lessons by their places, those of a group together."""
+    """Return the lessons in order, those of a group together."""
     groups = by_group(sorted(lessons, key=lambda each: each.place))
     return tuple(each for group in groups.values() for each in group)
 
 
 def show_overview(lessons: Iterable[Lesson]) -> None:
-    """All cards, group by group."""
+    """Draw all cards by group."""
     with st.container(key="wall"):
         for group, each in by_group(lessons).items():
             st.header(group, anchor=False)
@@ -53,7 +53,7 @@ def show_overview(lessons: Iterable[Lesson]) -> None:
 
 
 def lesson_card(lesson: Lesson) -> None:
-    """A drawing and a question; all of it is the link."""
+    """Draw a lesson's card, which is a link."""
     with st.container(border=True, key=f"card_{lesson.key}", gap=None):
         st.html(f'<img class="dpscope-card" alt="" src="{drawing(lesson.key)}">')
         st.page_link(lesson.page, label=lesson.question, query_params=lesson.address)
@@ -62,9 +62,9 @@ def lesson_card(lesson: Lesson) -> None:
 
 
 def teachers_list(lessons: Iterable[Lesson]) -> None:
-    """A line for each lesson: its link, minutes, what comes before, three questions to ask."""
+    """Draw the list for teachers: link, minutes, prerequisites and three questions of each lesson."""
     st.markdown(
-        "Each link opens a lesson where its point is plain to see; **Present**, on top of it, is for the projector. "
+        "Each link opens a lesson at settings that show its result; **Present**, on top of it, is for the projector. "
         "Let the class guess before you press *Show what happens*."
     )
     lines = ["| lesson | minutes | before it | ask |", "|---|---|---|---|"]

@@ -1,4 +1,4 @@
-"""Attack me: the reader's bits as the attacker estimates them, and the share found against ε."""
+"""Pictures of the attack: the estimates of the user's bits, and the share found against ε."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pages.charts.words import percent, significant
 from pages.learn.pictures import as_crosses, epsilon_rule, guess_rule, impossible_side, lesson_picture, runs
 
 WORDS = 3.6
-"""People for whom there would be room beside the last one: the words of the line at one half stand there."""
+"""Width in people at the right of the last one, for the label of the line at one half."""
 
 
 def bits(*, truth: Booleans, attack: AnswersFound) -> Picture:
-    """Each person's estimate before rounding; a circle where the rounded bit is right, a cross where it is wrong."""
+    """Return each person's estimate before rounding: a circle if the rounded bit is right, a cross if it is wrong."""
     estimates, right = attack.guess.estimates[0], attack.guess.bits[0] == truth
     people = np.arange(1, len(truth) + 1)
-    ticks = tuple(range(2, len(truth) + 1, 2))  # on a phone all would touch each other
+    ticks = tuple(range(2, len(truth) + 1, 2))  # all of them would overlap on a phone
 
     def dots(picture: Booleans, *, role: str, name: str) -> Dots:
         hover = [
@@ -46,7 +46,7 @@ def bits(*, truth: Booleans, attack: AnswersFound) -> Picture:
 
 
 def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Picture:
-    """Shares of answers found (K, R) against the privacy loss of all counts together, and what nobody can beat."""
+    """Return shares of answers found (K, R) against the total ε of all counts, with the upper bound of any attack."""
     losses = np.array(LOSSES)
     grid = np.geomspace(losses[0], losses[-1], 80)
     best, mean_shares = best_possible(grid), shares.mean(axis=1)

@@ -1,4 +1,4 @@
-"""The audit: the loss that runs have shown against the claim, and the outcomes on both data sets with the cut."""
+"""Pictures of the audit: the ε shown by runs against the claim, and the outcomes on both data sets."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pages.learn.pictures import lesson_picture
 
 
 def loss(audit: Audit | None, *, epsilon: float, at_random: bool = False) -> Picture:
-    """The loss that each look has shown, at least; above the claim nothing can be shown while the claim is true.
+    """Return the lower bound on ε of each look; a true claim keeps all of them below it.
 
     Args:
-        audit: None before anything was run.
+        audit: None before the first run.
         epsilon: claimed.
-        at_random: the claim is of rows drawn at random alone, and these were not: nothing refutes it.
+        at_random: whether the claim is only about randomly sampled rows, which these runs cannot refute.
     """
     batches = () if audit is None else audit.looks
     shown_epsilons = [batch.epsilon for batch in batches]
-    top = max(1.8 * epsilon, 1.3 * max(shown_epsilons, default=0.0))  # the words in the corner have room above the dots
+    top = max(1.8 * epsilon, 1.3 * max(shown_epsilons, default=0.0))  # room for the label above the dots
     runs = np.cumsum([batch.runs for batch in batches])
     impossible, claimed = "impossible if the claim is true", "claimed"
     if at_random:
@@ -54,7 +54,7 @@ def loss(audit: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
 
 
 def scores(audit: Audit | None) -> Picture:
-    """Shares of the last look's counted runs by their score on both data sets; what lies beyond the cut is counted."""
+    """Return the scores of the last look's runs on both data sets, with the cut that defines the event."""
     last = None if audit is None else audit.looks[-1]
     edges = np.linspace(-1, 1, 3) if last is None else last.edges
     shares = np.zeros((2, len(edges) - 1)) if last is None else last.shares
@@ -78,7 +78,7 @@ def scores(audit: Audit | None) -> Picture:
 
 
 def _counted(upward: bool, hits: tuple[int, int], counted: int, more: float, fewer: float) -> str:
-    """The counts beyond the cut, and what they show of the chances."""
+    """Return the counts beyond the cut, and the bounds on their probabilities, as a sentence."""
     first, second, side = ("A", "B", "right") if upward else ("B", "A", "left")
     return (
         f"Of {counted:,} counted runs on each data set, {hits[0]:,} on {first} and {hits[1]:,} on {second} lie at or "

@@ -1,4 +1,4 @@
-"""A class of questions as a matrix with its shattered set, and the errors its dimension forbids and allows."""
+"""Pictures of a class of queries: its matrix with a shattered set, and its lower and upper error bounds."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pages.charts.words import percent, significant
 from pages.learn.pictures import curves, impossible_side, lesson_picture
 
 MAX_QUESTIONS, MAX_POINTS = 32, 32
-"""That are drawn."""
+"""Maximum numbers of queries and points that are drawn."""
 NAMED_POINTS = 16
-"""Names of points that fit side by side on a phone."""
+"""Number of point names that fit side by side on a phone."""
 TALLEST = 450
-"""Pixels of a matrix: the lesson is one screen."""
+"""Maximum pixels of the matrix, so that the lesson fits one screen."""
 FLOOR, TOP = 0.001, 10.0
-"""Ends of the axis of errors: beyond ten times n nothing is to be seen."""
+"""Ends of the axis of errors."""
 
 
 def matrix(*, weights: Floats, shattering: Shattering) -> Picture:
-    """Questions as rows, points as columns; what each subset's question does on the shattered points is marked.
+    """Return the matrix of queries and points, with marks for each subset's query on the shattered points.
 
     Args:
         weights: the class, (questions, points).
@@ -87,7 +87,7 @@ def matrix(*, weights: Floats, shattering: Shattering) -> Picture:
 
 
 def _marks(positions: Integers, name: str, hover_texts: list[str], width: int, *, takes: bool) -> Dots:
-    """Shattered points that are taken (filled) or left (hollow)."""
+    """Return marks for shattered points that are included (filled) or excluded (hollow)."""
     shown = positions[positions[:, 2] == takes]
     texts = [
         f"{hover_texts[row * width + column]}: {'taken' if takes else 'left'}" for column, row, _ in shown.tolist()
@@ -98,7 +98,7 @@ def _marks(positions: Integers, name: str, hover_texts: list[str], width: int, *
 
 
 def _shattered(shattering: Shattering) -> str:
-    """Which points are shattered, and how the picture shows it."""
+    """Return the shattered points, and how the picture marks them, as a sentence."""
     names = [str(point + 1) for point in shattering.points]
     if not names:
         return "No two questions are 2γ or more apart on a point: nothing is shattered."
@@ -111,14 +111,14 @@ def _shattered(shattering: Shattering) -> str:
 
 
 def _choose_places(number: int, first: list[int], limit: int) -> list[int]:
-    """As many places of ``number`` as are drawn: the first ones named, then others."""
+    """Return at most ``limit`` indices below ``number``: the given ones first, then others."""
     chosen = list(dict.fromkeys(first))[:limit]
     others = [place for place in range(number) if place not in set(chosen)][: limit - len(chosen)]
     return chosen + others
 
 
 def worst_errors(bounds: Worth, *, dimension: int) -> Picture:
-    """Worst error against the rows: below the wall nobody can promise it, above the curves the net mechanism does.
+    """Return the worst error against the number of rows: the lower bound, and the net mechanism's guaranteed error.
 
     Args:
         bounds: both, along a grid of rows.
@@ -129,13 +129,13 @@ def worst_errors(bounds: Worth, *, dimension: int) -> Picture:
     lower_sentence = (
         "Too few points of like levels are shattered to hide a half of them, so no error is forbidden here."
         if forbidden is None
-        else f"With one row for each hidden point, n = {rows[0]:,}, nobody can promise less than "
-        f"{percent(float(forbidden[0]))} of n."
+        else f"With one row for each hidden point, n = {rows[0]:,}, less than {percent(float(forbidden[0]))} of n is "
+        "impossible."
     )
     promise_sentence = (
-        f"The net mechanism promises 10% from about n = {accurate_rows[0]:,}."
+        f"The net mechanism guarantees 10% from about n = {accurate_rows[0]:,}."
         if len(accurate_rows)
-        else f"Up to n = {MAX_ROWS:,} the net mechanism promises no 10%."
+        else f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%."
     )
     known = {} if bounds.by_dimension is None else {f"knowing its dimension alone, {dimension}": bounds.by_dimension}
     return lesson_picture(
@@ -145,10 +145,10 @@ def worst_errors(bounds: Worth, *, dimension: int) -> Picture:
             title="worst error, share of n", log=True, low=FLOOR, high=TOP, form="~p", ticks=(0.001, 0.01, 0.1, 1, 10)
         ),
         marks=[
-            Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right"),
+            Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right"),
             *([] if forbidden is None else [impossible_side(rows, forbidden, end=FLOOR, corner="bottom left")]),
             Curve(role="theory", name=f"net mechanism, {bounds.questions:,} questions", x=rows, y=bounds.promised),
             *curves(rows, known),
         ],
-        sentence=f"{lower_sentence} {promise_sentence} Between the two nothing is settled here.",
+        sentence=f"{lower_sentence} {promise_sentence} Between the two, neither is shown here.",
     )

@@ -1,4 +1,4 @@
-"""Lesson: how rich a class of questions is, read off its matrix; and what that costs and buys."""
+"""Lesson: the dimension of a class of queries, and the errors that follow from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pages.shell.session import with_progress
 OWN = "own"
 CLASSES = {each.key: each for each in NAMED}
 LARGEST = 8
-"""Size of a named class: beyond, the picture would show only a corner of it."""
+"""Maximum size of a named class: the picture could not show more."""
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 EXAMPLE = """0.9, 0.2, 0.5, 0.1
 0.1, 0.8, 0.4, 0.3
@@ -36,14 +36,14 @@ EXAMPLE = """0.9, 0.2, 0.5, 0.1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class QuestionClass:
-    """A class to look at.
+    """A class of queries with its matrix.
 
     Attributes:
         title: of the class.
         weights: its matrix, (questions, points).
-        known: its dimension by a closed form, None for somebody's own.
-        key: tells it from others in this session.
-        badge: whose it is.
+        known: its dimension by a closed form; None for a user's matrix.
+        key: cache key.
+        badge: provenance.
     """
 
     title: str
@@ -59,7 +59,7 @@ VIEWS = ("The class, and what it shatters", "What it costs and buys")
 
 
 def lesson() -> None:
-    """Controls, the question, the matrix with its shattered set, what it is worth."""
+    """Draw the lesson: the matrix with its shattered set, and the error bounds."""
     kit.intro(
         "Points are **shattered** if, for every subset of them, some question takes exactly that subset. The most "
         "points that a class shatters is its **dimension**: how much it can ask, and give away."
@@ -97,7 +97,7 @@ def lesson() -> None:
     shattering = with_progress(
         f"limits-dimension|{query_class.key}|{scale}",
         lambda: _search(query_class.weights, scale),
-        label="Looking at every set.",
+        label="Checking every set.",
     )
     kit.show_result(f"**{shattering.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
     if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
@@ -136,7 +136,7 @@ def lesson() -> None:
 
 
 def _named_class(key: str) -> QuestionClass:
-    """A class by name, at a size."""
+    """Draw the size of a named class and return the class."""
     example_class = CLASSES[key]
     max_size = min(LARGEST, example_class.largest)
     with on_stage("slider"):
@@ -151,7 +151,7 @@ def _named_class(key: str) -> QuestionClass:
 
 
 def _own_class() -> QuestionClass | None:
-    """A class that is written here or brought as a file; a sentence where it is none. It is in no link."""
+    """Draw the inputs of the user's matrix and return its class; None with a message if it is invalid."""
     text = st.text_area(
         "A line for each question, a number from 0 to 1 for each point",
         EXAMPLE,
@@ -170,7 +170,7 @@ def _own_class() -> QuestionClass | None:
     except DataError as problem:
         st.error(str(problem))
         return None
-    st.caption("A class of questions is not about anybody: nothing here costs privacy. It stays in this session.")
+    st.caption("A class of queries contains no personal data: nothing here costs privacy. It stays in this session.")
     return QuestionClass(
         title="you wrote",
         weights=weights,
@@ -181,13 +181,13 @@ def _own_class() -> QuestionClass | None:
 
 
 def _search(weights: Floats, scale: float | None) -> Generator[float, None, Shattering]:
-    """The dimension; there is nothing to say in between."""
+    """Return the dimension; there is no progress in between."""
     yield 0.0
     return vc_dimension(weights) if scale is None else fat_shattering_dimension(weights, scale=scale)
 
 
 def _dimension_sentence(query_class: QuestionClass, shattering: Shattering, scale: float | None) -> str:
-    """The dimension, its levels, and the numbers of questions it goes with."""
+    """Return the dimension, its levels, and the number of queries as sentences."""
     questions, points = worth.different(query_class.weights), query_class.weights.shape[1]
     text = ""
     if query_class.known is not None:

@@ -1,4 +1,4 @@
-"""Fat-shattering: weights of one run, the share found against the scale, unavoidable errors against ε."""
+"""Pictures of fat-shattering: the weights of one run, the share found by scale, and unavoidable errors by ε."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from pages.learn.pictures import (
 )
 
 SHOWN = 32
-"""Points of one run that are drawn."""
+"""Maximum number of points that are drawn of one run."""
 FLOOR = 0.01
-"""Errors in rows of 0 are drawn here or lower: a logarithmic axis has no zero."""
+"""Position of errors of 0 rows on the logarithmic axis."""
 
 
 def weights(attack: AttackedHalf, *, scale: float) -> Picture:
-    """What the secret half's own query weighs each point, from its level; wrong guesses are crossed."""
+    """Return the weight of each point in the secret half's query; wrong guesses are crossed."""
     points = len(attack.truth)
     weight = fat_shattering.weights(half=attack.truth, levels=attack.levels, scale=scale)
     place = np.arange(min(points, SHOWN))
@@ -73,7 +73,7 @@ def weights(attack: AttackedHalf, *, scale: float) -> Picture:
 
 
 def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Picture:
-    """Share found against the scale, (S, R): the same releases, seen through weaker and weaker queries."""
+    """Return the share found (S, R) against the scale of the queries, for the same releases."""
     first, last = (percent(float(mean)) for mean in shares.mean(axis=1)[[0, -1]])
     return lesson_picture(
         title="The share found, at every scale",
@@ -85,24 +85,24 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
             Rule(role="ink", x=scale, label=f"γ = {exactly(scale)}"),
         ],
         sentence=f"The attack finds {first} of the secret half at γ = {scales[0]:g} and {last} at γ = {scales[-1]:g}: "
-        f"weak weights hide nobody. Bars hold 90% of {shares.shape[1]} runs.",
+        f"small weights protect no one's secret. Bars hold 90% of {shares.shape[1]} runs.",
     )
 
 
 def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, measured: Floats) -> Picture:
-    """Errors in rows that cannot be avoided, by three proofs, beside the error that 95% of identity releases keep.
+    """Return unavoidable errors in rows by three proofs, with the error of 95% of identity releases.
 
     Args:
         forbidden: the three constants along an axis of ε.
         points: d.
-        epsilon: where the reader stands.
+        epsilon: the current ε.
         measured: worst weighted errors in rows at each of EPSILONS, (E, R).
     """
     paper, corrected, proved = map(significant, forbidden.at(epsilon))
     median, quantile_95 = np.quantile(measured, (0.5, 1 - BETA), axis=1)
     floor = axis_floor(median, FLOOR)
     return lesson_picture(
-        title="The error nobody can avoid",
+        title="The unavoidable error",
         x=epsilon_axis(epsilon),
         y=Axis(title="worst error, rows", log=True, low=floor),
         marks=[

@@ -1,4 +1,4 @@
-"""Lesson: the same wall for questions that weigh people instead of counting them."""
+"""Lesson: the lower bound for queries that weigh people instead of counting them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VIEWS = ("How much is found", "One question", "Which errors are forbidden")
 
 
 def lesson() -> None:
-    """Controls, the question, one run, the share by scale, the three constants."""
+    """Draw the lesson: one run, the share found by scale, and the three constants."""
     kit.intro(
         "A question gives each person a **weight**. Every half of the people has a question that adds γ to their "
         "usual weights and takes γ from those of all others. Is a small γ safe?"
@@ -108,7 +108,7 @@ def lesson() -> None:
 
 LESSON = kit.Lesson(
     key="fat",
-    question="Are weak questions safe?",
+    question="Are queries with small weights safe?",
     group="Attacks",
     place=240,
     minutes=6,

@@ -1,4 +1,4 @@
-"""The histogram's risk: what nobody can beat, what mechanisms have, against ε."""
+"""Picture of the histogram's total error against ε: the lower bound and the mechanisms."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pages.learn.pictures import curves, epsilon_axis, epsilon_rule, guess_rule,
 
 
 def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured: Floats) -> Picture:
-    """Expected total error against ε, on logarithmic axes; below the wall is nobody.
+    """Return the expected total error against ε, on logarithmic axes, with the lower bound.
 
     Args:
         exact: the risks on a grid of ε with ``epsilon`` in it.
         occupied: cells that hold rows at all.
-        epsilon: where the reader stands.
-        guess: by which factor the reader thinks the identity histogram can be beaten there.
+        epsilon: the current ε.
+        guess: the user's factor by which the identity histogram can be beaten.
         measured: total errors of identity releases there, fractions of n, (T,).
     """
     index = int(np.argmin(np.abs(exact.epsilons - epsilon)))
@@ -47,7 +47,7 @@ def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured
         Curve(
             role="theory", name="paper, whole rows", x=exact.epsilons, y=np.where(exact.whole > 0, exact.whole, np.nan)
         ),
-        # Where no release errs, a logarithmic axis has no place for it: the sentence says so.
+        # A mean of 0 has no position on a logarithmic axis; only the sentence has it.
         *([_dot(epsilon, mean, half, floor)] if mean else []),
         epsilon_rule(epsilon),
         guess_rule(y=error / guess),
@@ -56,20 +56,20 @@ def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured
     ratio = f"{rounded_up(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
     exceeds = "" if exact.printed[index] <= error else " The printed form exceeds a mechanism that exists."
     return lesson_picture(
-        title="Total error, and what nobody can beat",
+        title="Total error, and the lower bound",
         x=epsilon_axis(epsilon),
-        # Room above the highest curve for the words at ε.
+        # Room above the highest curve for the label at ε.
         y=Axis(title="expected total error, of n", log=True, low=floor, high=4 * max(2.0, float(exact.laplace.max()))),
         marks=marks,
         sentence=f"At ε = {exactly(epsilon)} the identity histogram's total error is {significant(error)} of n "
-        f"({significant(mean)} in {len(measured):,} releases); on its worst data nobody is below {rounded_down(best)}, "
-        f"so it is beaten there by {ratio} at the most (you guessed {guess:g}). With only {full} and the weaker random "
-        f"promise, where its condition holds, it is {significant(float(exact.spared[index]))}.{exceeds}",
+        f"({significant(mean)} in {len(measured):,} releases); on its worst data no private method is below "
+        f"{rounded_down(best)}, so the factor is at most {ratio} (you guessed {guess:g}). With only {full} and the "
+        f"weaker random promise, where its condition holds, it is {significant(float(exact.spared[index]))}.{exceeds}",
     )
 
 
 def _dot(epsilon: float, mean: float, half: float, floor: float) -> Dots:
-    """The measured error with its 95% interval."""
+    """Return the measured error with its 95% interval."""
     return Dots(
         role="mechanism:identity",
         name="noise in every bar, measured",

@@ -1,4 +1,4 @@
-"""Lesson: noise in every bar is about the best there is."""
+"""Lesson: noise in every bar is nearly optimal."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ RELEASES = 200
 
 
 def lesson() -> None:
-    """Controls, the question, the risks against ε."""
+    """Draw the lesson: the total errors against ε."""
     kit.intro(
-        "A histogram is released with noise in every bar. The **total error** is what all bars are off by together, as "
-        "a share of n. Is there a cleverer way?"
+        "A histogram is released with noise in every bar. The **total error** is the sum of the errors of all bars, as "
+        "a share of n. Is there a better method?"
     )
     loss = kit.epsilon("histogram", default=0.5)
     cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
@@ -35,8 +35,8 @@ def lesson() -> None:
         seed = kit.draws_seed()
     guess = kit.guess_stop(
         "histogram",
-        f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the cleverest private method, on "
-        "its worst data, beat plain noise in every bar?",
+        f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the best private method, on its "
+        "worst data, beat plain noise in every bar?",
         label="Your guess, a factor",
         options=(1, 2, 5, 10, 20, 50, 100, 1000),
         default=100,
@@ -64,8 +64,8 @@ def lesson() -> None:
     at = int(np.argmin(np.abs(exact.epsilons - loss)))
     error, best = float(exact.identity[at]), float(exact.nobody[at])
     kit.show_result(
-        f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below "
-        f"{rounded_down(best)}: a factor of **{rounded_up(error / best)}** at most; you guessed {guess:g}. "
+        f"Plain noise has a total error of {significant(error)} of n. On its worst data, no private method is below "
+        f"{rounded_down(best)}: a factor of at most **{rounded_up(error / best)}**; you guessed {guess:g}. "
         f"{kit.THEORY} On easier data, with {occupied:,} full bar{'s' * (occupied > 1)}: "
         f"{significant(float(projected.mean()))} by projecting to the nearest histogram. {kit.SIMULATED}"
     )
@@ -82,13 +82,13 @@ def lesson() -> None:
 
 
 def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projected: Floats) -> str:
-    """What does better on data with few full bars, though nothing does on all data, and at which price.
+    """Return which methods are better on data with few full bars, and their disadvantages.
 
     Args:
         cells: k.
         occupied: bars that hold rows.
         rows: n.
-        epsilon: privacy loss.
+        epsilon: privacy budget.
         projected: total errors of projected releases of such data, fractions of n, (T,).
     """
     plain, spared = (minimax.geometric_risk(cells=size, rows=rows, epsilon=epsilon) for size in (cells, occupied))
@@ -118,7 +118,7 @@ LESSON = kit.Lesson(
     minutes=6,
     needs="the Laplace mechanism; expected error",
     class_questions=(
-        "By which factor can anybody beat noise in every bar, on the worst data?",
+        "By which factor can a private method beat noise in every bar, on the worst data?",
         "What helps when most bars are empty, and at which price?",
         "Where does the error of k/(εn) come from?",
     ),

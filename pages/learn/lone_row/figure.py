@@ -1,4 +1,4 @@
-"""How often a release shows the cell of somebody alone as taken, and the reader's guess."""
+"""Picture of the share of releases that show the cell of a lone row as occupied, with the user's guess."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.learn.sparse.cells import alone
 
 
 def lone_row_shares(shares: Floats, *, guess: float) -> Picture:
-    """Shares of releases (2, 2), private then random privacy, the pet there then elsewhere; and the guess."""
+    """Return shares of releases (2 promises, 2 places of the pet), with the guess."""
     picture = alone(shares)
     promises = Axis(labels=("full promise", "weaker promise"))
     return replace(picture, y=promises, marks=[*picture.marks, guess_rule(x=guess)], height=320)

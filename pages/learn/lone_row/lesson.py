@@ -1,4 +1,4 @@
-"""Lesson: who pays when a promise for most data sets fails; a row that is alone in its cell."""
+"""Lesson: a guarantee for most data sets fails for a row that is alone in its cell."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ GAMMAS = (0.001, 0.01, 0.1, 0.5)
 
 
 def lesson() -> None:
-    """Controls, the question, and how often a release shows the lone row's cell as taken."""
+    """Draw the lesson: the share of releases that show the lone row's cell as occupied."""
     dataset, place = remembered(f"dataset|{PETS.key}", PETS.dataset), lone_place()
     cells = len(dataset.histogram)
     kit.intro(
         f"Of Seattle's {dataset.n:,} licensed pets **one alone** is in zip code {place}. A histogram of zip codes is "
-        "released; its promise may fail for a share γ of the data sets, and with rows enough for γ empty cells get "
-        "no noise."
+        "released. Its guarantee may fail for a share γ of the data sets. With enough rows for γ, empty cells get no "
+        "noise."
     )
     loss = kit.epsilon("sparse-data", default=0.1)
-    gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="sparse-data-gamma")
+    gamma = stops("Share of data sets without guarantee γ", GAMMAS, 0.1, key="sparse-data-gamma")
     with kit.more():
         drawn = kit.draws_seed()
     guess = kit.guess_number(
         "sparse-data",
-        f"Now move that pet to another zip code. Of 100 releases at ε = {exactly(loss)}, how many show somebody in "
-        f"{place} all the same?",
+        f"Now move that pet to another zip code. Of 100 releases at ε = {exactly(loss)}, how many still show a pet in "
+        f"{place}?",
         label="Your guess, of 100",
         low=0,
         high=100,
@@ -49,18 +49,17 @@ def lesson() -> None:
     names, unique = pet_names()
     kit.theorem(
         r"\Pr\Bigl[\forall B:\,e^{-\varepsilon}\le\tfrac{Q(B|X)}{Q(B|X')}\le e^{\varepsilon}\Bigr]\ge1-\gamma",
-        "The paper warns of it: whoever **knows all rows but one**, and finds that one alone in its cell, learns it "
-        "for certain. The promise only says that data drawn at random are rarely such.",
-        f"Real data often are. Of the {names:,} names of these pets {unique:,} belong to one pet alone. With "
-        f"{cells} cells and γ = {exactly(gamma)} empty ones may stay empty from "
+        "The paper warns of this: an attacker who **knows all rows but one** learns the last one for certain if it is "
+        "alone in its cell. The guarantee only says that such data sets are rare when sampled at random.",
+        f"Real data often have such rows. Of the {names:,} names of these pets, {unique:,} belong to one pet only. "
+        f"With {cells} cells and γ = {exactly(gamma)}, empty cells may stay empty from "
         f"{rows_needed(cells=cells, gamma=gamma, condition='paper'):,} rows on. {kit.THEORY}",
         reference="Hall, Rinaldo and Wasserman (2013), Definition 1, equation 5 and Section 7.",
-        meaning="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. Pr is over draws of the "
-        "data: nothing is promised of a share γ, such as data where somebody is alone.",
+        meaning="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. Pr is over the sampled "
+        "data: nothing is guaranteed for a share γ, such as data with a lone row.",
     )
     kit.break_it(
-        "With hardly any data sets left without promise, every cell gets noise, and the row is hidden as far as ε "
-        "hides it.",
+        "With a tiny γ, every cell gets noise, and ε protects the lone row.",
         "γ = 0.1%",
         {"sparse-data-gamma": kit.stop(0.001)},
     )
@@ -68,15 +67,15 @@ def lesson() -> None:
 
 LESSON = kit.Lesson(
     key="sparse-data",
-    question="Who pays when the promise fails?",
+    question="Who loses when the guarantee fails?",
     group="Limits",
     place=350,
     minutes=3,
-    needs="What if a promise may fail for few data sets?",
+    needs="What if a guarantee may fail for a few data sets?",
     class_questions=(
-        "Whoever is alone in a cell: what does a release say of them?",
+        "What does a release reveal of a person who is alone in a cell?",
         "Why may the second release not be chosen after the first was seen?",
-        "Would you take this promise for your own row?",
+        "Would you accept this guarantee for your own row?",
     ),
     point=((38, 48), (0, 0)),
     show=lesson,

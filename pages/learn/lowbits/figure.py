@@ -1,4 +1,4 @@
-"""The low-bits attack: how often it guesses right, against naive noise and against the secure sampler."""
+"""Picture of the low-bits attack: its success against naive noise and against the secure sampler."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pages.charts.words import percent
 from pages.learn.pictures import guess_rule, lesson_picture
 
 ROOM = 0.8
-"""A bar that ends beyond has its verdict at its other end."""
+"""Share above which a bar's verdict is at its lower end."""
 
 
 def _verdict_text(word: str, verdict: Verdict, place: int) -> Words:
-    """A verdict beyond the end of its bar that has room: above the bar stand the words of the guess."""
+    """Return a verdict at the end of its bar that has room; the guess's label is above the bar."""
     low, high = verdict.interval
     if high > ROOM:
         return Words(role="ink", text=word, x=low, y=place, align="right", shift=(-8, 0), bold=True)
@@ -23,7 +23,7 @@ def _verdict_text(word: str, verdict: Verdict, place: int) -> Words:
 
 
 def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -> Picture:
-    """Success with exact intervals, wrong once in a million times; beyond what ε allows nothing private can be."""
+    """Return the success rates with exact intervals (error one in a million), and the limit that ε allows."""
     samplers = {"textbook noise": naive, "secure sampler": secure}
     both = list(samplers.values())
     words = ["broken" if each.broken else "not caught" for each in both]

@@ -1,4 +1,4 @@
-"""Lesson: the lowest bits of a noisy number give the true count away."""
+"""Lesson: the lowest bits of a noisy number reveal the true count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.shell.session import with_progress
 
 
 def lesson() -> None:
-    """Controls, the question, the two verdicts, some releases taken apart."""
+    """Draw the lesson: the two verdicts, and some releases in detail."""
     kit.intro(
         "A count is released with textbook noise, `scale * log(uniform)`: private on paper. In a computer the noise is "
         "one of finitely many numbers, and **adding it to another count rounds it differently**."
@@ -72,8 +72,8 @@ def lesson() -> None:
 
 
 def _show_releases(result: low_bits.Attacked) -> None:
-    """Some textbook releases, and which counts can have led to them."""
-    place = st.expander("Textbook releases, taken apart", key="lowbits_open", on_change="rerun")
+    """Draw some textbook releases, and the counts that could have produced them."""
+    place = st.expander("Textbook releases in detail", key="lowbits_open", on_change="rerun")
     if not place.open:
         return
     low, number = result.low, len(result.outputs)
@@ -95,7 +95,7 @@ def _show_releases(result: low_bits.Attacked) -> None:
 
 LESSON = kit.Lesson(
     key="low-bits",
-    question="Do the last bits of a noisy number tell on you?",
+    question="Do the last bits of a noisy number reveal your row?",
     group="Attacks",
     place=250,
     minutes=5,

@@ -1,4 +1,4 @@
-"""Lesson: no private median on a long line with δ = 0, and what δ changes."""
+"""Lesson: no private median on a fine grid with δ = 0, and the effect of δ > 0."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ BITS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 144, 200, 300, 500, 800, 100
 WALKS = {
     "exponential": "Exponential mechanism",
     "permute-and-flip": "Permute-and-flip",
-    "refusing": "The one that reaches the wall",
-    "stable": "Stable median (with slack δ)",
+    "refusing": "Refuses unless sure",
+    "stable": "Stable median (with δ)",
     "search": "Released histogram + binary search (measured)",
     "interval-search": "Interval release + binary search (measured)",
 }
@@ -28,13 +28,13 @@ WALKS = {
 
 SEARCHES = {"search": "identity", "interval-search": "intervals-anchored"}
 ROOM = math.log(0.999)
-"""A chance above it is as good as allowed."""
+"""Logarithm of a probability that is practically 1."""
 VIEWS = ("Who finds the median?", "The walk", "Its steps")
 """Its pictures."""
 
 
 def lesson() -> None:
-    """Controls, the question, success against bits, and the walk of one mechanism."""
+    """Draw the lesson: the probability of the right median by grid size, and the walk of one mechanism."""
     kit.intro(
         "A table has n rows, and **all of them hold the same value**: that is the median. Surely a private method can "
         "say so?"
@@ -43,7 +43,7 @@ def lesson() -> None:
     bits = stops("Bits of the grid", BITS, 200, key="median-bits", help_text="2^bits possible values.")
     with kit.more():
         n = whole("Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="Odd, so that there is one middle row.")
-        delta = stops("Slack δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
+        delta = stops("δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
         seed = kit.draws_seed()
     guess = kit.guess_stop(
         "median",
@@ -66,7 +66,7 @@ def lesson() -> None:
         + (
             f"values, short of the limit, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
             if float(chances.most[0]) > ROOM
-            else f"values, with δ = 0, nobody is right about every value with a chance above **{best_chance}**; "
+            else f"values, with δ = 0, no private method is right about every value with probability above **{best_chance}**; "
             f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
         )
     )
@@ -92,7 +92,7 @@ def lesson() -> None:
 
 
 def typeset(chance: str) -> str:
-    """A power of ten as a formula.
+    """Return a power of ten as a LaTeX formula.
 
     >>> typeset("1.8·10^−17")
     '1.8·$10^{-17}$'
@@ -101,7 +101,7 @@ def typeset(chance: str) -> str:
 
 
 def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, drawn: int) -> None:
-    """Who is right, against bits."""
+    """Draw the probability of the right median by grid size."""
     grid = np.unique(np.append(np.geomspace(1, 10_000, 160), bits))
     kit.picture(
         figure.success(
@@ -124,8 +124,8 @@ def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, dr
 
 
 def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps: bool) -> None:
-    """The hybrid walk of the chosen mechanism: chance at every data set, or factor at every step."""
-    chosen = choice("Who walks", WALKS, key="median-walk")
+    """Draw the walk of the selected mechanism: probability at each data set, or factor at each step."""
+    chosen = choice("Mechanism", WALKS, key="median-walk")
     if chosen in SEARCHES:
         key = SEARCHES[chosen]
         walk_measured = remembered(
@@ -159,7 +159,7 @@ LESSON = kit.Lesson(
     class_questions=(
         "All rows are equal. Why is it hard to say their value privately?",
         "By how much may the chance of an answer change when one row changes, and after n rows?",
-        "What does the stable median give up to pass the wall?",
+        "What does the stable median give up to pass the limit?",
     ),
     point=((1, 10), (10, 10), (11, 100), (99.9, 99.9)),  # 10 to a power below −10, for any with δ = 0
     show=lesson,

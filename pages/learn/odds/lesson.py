@@ -1,4 +1,4 @@
-"""Lesson: what an ε means to someone who already suspects you."""
+"""Lesson: the meaning of ε for an attacker who already suspects you."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ VIEWS = ("Belief, before and after", "Guessing right")
 
 
 def lesson() -> None:
-    """Controls, the question, belief before and after, chance of guessing right."""
+    """Draw the lesson: belief before and after a release, and the probability of a right guess."""
     kit.intro(
-        "Someone knows **everyone else** in the data, and suspects you of one thing, say of having answered yes. They "
-        "look at what is released. How much surer can they be?"
+        "An attacker knows **everyone else** in the data and suspects that you answered yes. They see the release. How "
+        "much surer can they be?"
     )
     loss = kit.epsilon("odds", default=1.0)
     percents = whole("How sure they are before, percent", 1, 99, 10, key="odds-prior")
-    delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
+    delta = stops("δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
     prior = percents / 100
     guess = kit.guess_number(
         "odds",
@@ -55,7 +55,7 @@ def lesson() -> None:
         "factor is "
         r"$e^{2\varepsilon}$.",
     )
-    kit.break_it("A large ε is a promise of little.", "ε = 5", {"odds-epsilon": 5.0})
+    kit.break_it("A large ε guarantees little.", "ε = 5", {"odds-epsilon": 5.0})
 
 
 LESSON = kit.Lesson(

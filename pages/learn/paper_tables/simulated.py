@@ -1,4 +1,4 @@
-"""What the papers print, run where it is finite, beside what is here: one picture for each system."""
+"""Pictures of the papers' algorithms, run where they are finite, with the corrected ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = "rows n"
 
 
 def _within(values: Floats) -> Floats:
-    """No error below the axis is lost, and none above 1,000% says more than that."""
+    """Return errors clamped to the axis."""
     shown: Floats = np.clip(values, 1.05 * FLOOR, 9.5)
     return shown
 
@@ -26,7 +26,7 @@ def _curve(run: Simulated, key: str, name: str, role: str, dash: str = "") -> Cu
 
 
 def sanitizer(run: Simulated, *, alpha: float) -> Picture:
-    """The sanitizer with the printed norm and with the largest coefficient, beside two that have the ε they claim."""
+    """Return the error of the sanitizer with two norms, and of two that have the ε they claim."""
     printed, largest = (significant(run.has[key]) for key in ("printed", "largest"))
     return lesson_picture(
         title="The sanitizer at two norms T",
@@ -47,7 +47,7 @@ def sanitizer(run: Simulated, *, alpha: float) -> Picture:
 
 
 def intervals(run: Simulated, *, alpha: float) -> Picture:
-    """Algorithm 2 around the rows of its theorem, and what is promised there."""
+    """Return the error of Algorithm 2 around the rows of its theorem, with the guaranteed error."""
     at = int(np.argmin(np.abs(run.at - run.marked["rows printed"])))
     return lesson_picture(
         title="Theorem 4.3 at its own n",
@@ -67,7 +67,7 @@ def intervals(run: Simulated, *, alpha: float) -> Picture:
 
 
 def halfspaces(run: Simulated, *, alpha: float) -> Picture:
-    """ReleaseHalfspaces where it can be run: its noise, what is left without it, and ours."""
+    """Return the errors of ReleaseHalfspaces with and without its noise, and ours."""
     printed, without_noise, ours = (run.errors[key] for key in ("printed", "kept", "ours"))
     series = (
         ("printed", printed, OTHERS[0], "square", "as printed, with its noise"),
@@ -103,6 +103,6 @@ def halfspaces(run: Simulated, *, alpha: float) -> Picture:
 
 
 def _first(run: Simulated, key: str, alpha: float) -> str:
-    """The rows from which the error stays within alpha, rounded as the grid is."""
+    """Return the rows from which the error is at most alpha, rounded to the grid."""
     within = np.flatnonzero(run.errors[key] <= alpha)
     return f"{significant(float(run.at[within[0]]))}" if len(within) else "more than any table's"

@@ -1,4 +1,4 @@
-"""What the papers print: for each system a table of printed and corrected numbers, at the reader's settings."""
+"""The papers' tables: printed and corrected numbers of each system at the user's settings."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from pages.shell.session import remembered
 BETA = 0.05
 ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
 SEED = 1
-"""Of what is simulated."""
+"""Seed of the simulations."""
 HEAD = "| number | printed | holds | why |\n|---|---:|---:|---|"
 SURVEY = "| method and its rows, by order | rows | time | right on | synthetic rows |\n|---|---:|---:|---|---|"
 TOO_LONG = 7
-"""Numbers of more digits are written as a power of ten."""
+"""Digits from which a number is written as a power of ten."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SystemTable:
-    """A system at the reader's settings.
+    """A system's table at the user's settings.
 
     Attributes:
         table: its numbers.
-        run: what is printed, run where it is finite, and its picture; none where there is nothing to run.
+        run: runs the printed algorithm and returns its picture; None if it cannot be run.
     """
 
     table: PrintedTable
@@ -118,7 +118,7 @@ def _weights(loss: float) -> SystemTable:
 def _stability(loss: float) -> SystemTable:
     parts = whole("Subsamples take one row of", 8, 256, 64, step=8, key="printed-parts")
     n = _rows()
-    delta = stops("Slack δ", (1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="printed-delta")
+    delta = stops("δ", (1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="printed-delta")
     return SystemTable(table=stability_table(n=n, rows=max(1, n // parts), epsilon=min(loss, 1.0), delta=delta))
 
 
@@ -138,11 +138,11 @@ SYSTEMS: dict[str, tuple[str, Callable[[float], SystemTable], str]] = {
     "stability": ("Stable answers", _stability, "robust/page.py"),
     "random": ("Random privacy", _random, "learn/page.py"),
 }
-"""Of each system: its title, its table with its controls, and the page that runs it."""
+"""Title, table function and page of each system."""
 
 
 def show_paper_tables() -> None:
-    """The system, its settings, the table, and the way to the page with these settings."""
+    """Draw the system's controls, its table, and the link to its page with these settings."""
     left, right = st.columns([1, 3])
     with left:
         chosen = choice("System", {key: title for key, (title, _, _) in SYSTEMS.items()}, key="printed-system")
@@ -154,7 +154,7 @@ def show_paper_tables() -> None:
         st.markdown(f"**{table.title}**: as the paper prints it, and what holds. {THEORY}")
         with st.container(key="printed_table"):
             st.markdown("\n".join([HEAD, *map(table_row, table.lines)]))
-            # Within what scrolls, so that the keyboard gets there.
+            # Inside the scrolling container, so that the keyboard reaches it.
             st.page_link(page, label="Use these settings", query_params=table.link)
         st.caption(f"{table.reference}. β = {BETA:g}.")
         if table.survey:
@@ -172,7 +172,7 @@ def show_paper_tables() -> None:
 
 
 def table_row(each: PrintedLine) -> str:
-    """A number as a row of the table."""
+    """Return a number as a row of the table."""
     words = [text.replace("|", "\\|") for text in (each.what, each.why)]
     numbers = (
         number_of(each.printed, power=each.power, instead=each.printed_words),
@@ -182,14 +182,14 @@ def table_row(each: PrintedLine) -> str:
 
 
 def survey_row(each: MethodLine) -> str:
-    """A method of a survey as a row of its table."""
+    """Return a method of a survey as a row of its table."""
     sizes = " | ".join(power_words(value) for value in (each.rows, each.time))
     order = f": ${each.order}$" if each.order else ""
     return f"| {each.what}{order} | {sizes} | {each.right} | {'yes' if each.synthetic else 'no'} |"
 
 
 def number_of(value: float | None, *, power: bool, instead: str) -> str:
-    """A number, one that is too large as a power of ten; where there is none, the words ``instead``."""
+    """Return a number, a large one as a power of ten; ``instead`` if there is none."""
     if value is None:
         return instead
     if power:
@@ -198,5 +198,5 @@ def number_of(value: float | None, *, power: bool, instead: str) -> str:
 
 
 def power_words(power: float) -> str:
-    """What this is the decimal logarithm of."""
+    """Return a number from its decimal logarithm."""
     return f"{10**power:,.0f}" if power < TOO_LONG else f"$10^{{{power:,.1f}}}$"

@@ -1,4 +1,4 @@
-"""How far a polynomial of each degree is from the step, the polynomial itself, and what it gains, against rows."""
+"""Pictures of polynomials: the distance from the step by degree, the polynomial, and the error against rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MECHANISM, DIRECT = "mechanism:marginals-polynomial-gaussian", "mechanism:margin
 
 
 def biases(*, degrees: Degrees, bias: float, guess: int) -> Picture:
-    """The largest distance from the step against the degree: of the best polynomial, and of the paper's.
+    """Return the largest distance from the step by degree, of the best polynomial and of the paper's.
 
     Args:
         degrees: both.
@@ -54,7 +54,7 @@ def biases(*, degrees: Degrees, bias: float, guess: int) -> Picture:
 
 
 def step(*, polynomial: Polynomial) -> Picture:
-    """The step from no to yes and the polynomial that stands in for it."""
+    """Return the step from no to yes and the polynomial that approximates it."""
     width, places = polynomial.width, np.linspace(0, polynomial.width, PLACES)
     counts = np.arange(width + 1)
     return lesson_picture(
@@ -74,7 +74,7 @@ def step(*, polynomial: Polynomial) -> Picture:
 
 
 def against_rows(*, errors: PredictedErrors, width: int, attributes: int) -> Picture:
-    """The predicted worst error over all questions, against n: by polynomials, and by noise in every answer."""
+    """Return the predicted worst error against n: of polynomials, and of noise in every answer."""
     gains = errors.gains()
     where = (
         f"from {gains[0]:,} to {gains[-1]:,} rows polynomials have the least error"

@@ -1,4 +1,4 @@
-"""Lesson: a question about many attributes needs counts of few, because a polynomial of low degree is near a step."""
+"""Lesson: counts of few attributes answer queries about many, by a polynomial of low degree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = np.unique(np.round(np.geomspace(1e3, 1e10, 57)).astype(np.int64))
 
 
 def lesson() -> None:
-    """Controls, the question, and one of three pictures."""
+    """Draw the lesson with one of three pictures."""
     kit.intro(
         "How many rows have **any** of these k attributes? There are astronomically many such questions. But a row's "
         "answer depends only on *how many* of the k it has."
@@ -32,7 +32,7 @@ def lesson() -> None:
     with kit.more(), backstage():
         attributes = whole("Attributes of the data d", MAX_WIDTH, MAX_ATTRIBUTES, 64, key="polynomials-attributes")
         loss = kit.epsilon("polynomials", default=1.0)
-        delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
+        delta = stops("δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
     guess = kit.guess_number(
         "polynomials",
         f"Each row counts as a number within {percent(bias)} of its yes (1) or no (0): a polynomial in how many of the "
@@ -86,7 +86,7 @@ def lesson() -> None:
 
 
 def _rows(errors: Floats, allowed: float) -> str:
-    """From how many rows the worst answer is within what is allowed."""
+    """Return the number of rows from which the worst error is allowed, as a sentence."""
     enough = ROWS[errors <= allowed]
     return (
         f"answers are that near from about {significant(float(enough[0]))} rows on"

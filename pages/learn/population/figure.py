@@ -1,4 +1,4 @@
-"""Distributional privacy: how clearly two samples of one population are told apart by a private count."""
+"""Pictures of distributional privacy: how well a private count distinguishes two samples of one population."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pages.charts.words import percent, significant
 from pages.learn.pictures import guess_rule, lesson_picture
 
 LONG = 20.0
-"""Losses from here on need equal factors: else nothing could be seen at loss 1."""
+"""Largest loss from which the axis is logarithmic, so that a loss of 1 stays visible."""
 
 
 def separation(*, folded: Separation, net: Floats, n: int, limit: float | None, guess: float) -> Picture:
-    """Chance that two samples are told apart with at least so much loss; one row alone never costs more than ε.
+    """Return the probability that two samples are distinguished with at least a given loss.
 
     Args:
-        folded: the exact law.
+        folded: the exact distribution.
         net: losses of the net mechanism between pairs of samples, at least, (P,).
         n: rows of each sample.
-        limit: what the chance at loss 1 tends to, where that is known.
-        guess: what the reader expects at loss 1.
+        limit: limit of the probability at loss 1 for large n, if it is known.
+        guess: the user's guess at loss 1.
     """
     losses = {"folded count": folded.chances(), "net mechanism, at least": reaching(net)}
     roles = dict(zip(losses, ("theory", "mechanism:net"), strict=True))
@@ -65,7 +65,7 @@ def separation(*, folded: Separation, net: Floats, n: int, limit: float | None, 
 
 
 def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: float) -> Picture:
-    """The largest ε with which a net mechanism may hide which sample it saw, against n, beside 1/√n.
+    """Return the largest ε at which a net mechanism hides its sample, against n, with 1/√n.
 
     Args:
         rows: n of the samples, (K,).
@@ -96,7 +96,7 @@ def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: floa
 
 
 def _steps(name: str, *, role: str, x: Axis, losses: Floats, chances: Floats) -> Curve:
-    """Chance to reach a loss, (K,) each: it holds up to the next loss that occurs, and falls just after it."""
+    """Return the probability of reaching a loss, (K,) each, as a step curve."""
     is_visible = losses > 0 if x.log else losses >= 0
     losses, chances = losses[is_visible], chances[is_visible]
     hover_texts = [

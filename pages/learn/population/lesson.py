@@ -1,4 +1,4 @@
-"""Lesson: a mechanism that protects every person and betrays the population."""
+"""Lesson: a mechanism that protects every row but reveals which sample it saw."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pages.shell.controls import stops
 from pages.shell.session import remembered
 
 FAR = 4
-"""How many lengths of the ruler a count must wander before its folded place says next to nothing of it."""
+"""Ratio of the count's spread to the ruler's length from which folded counts are nearly independent."""
 NET_POINTS, PAIRS = 8, 60
-"""Of the net mechanism, and how many pairs of samples it is asked to tell apart."""
+"""Points of the net mechanism, and number of pairs of samples."""
 VIEWS = ("Two samples", "Which ε a net mechanism needs")
 """Its pictures."""
 ROWS = (10, 100, 1000, 10_000)
@@ -24,13 +24,13 @@ BETA = 0.05
 
 
 def lesson() -> None:
-    """Controls, the question, the chance that two samples are told apart."""
+    """Draw the lesson: the probability that two samples are distinguished."""
     kit.intro(
         "Two polls ask different people of the **same** population. Surely their private answers look alike? Fold the "
         "number of yeses like a ruler: 0, 1, … up to m − 1, then back to 0. One person moves it by 1 at most."
     )
     losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
-    loss = stops("Privacy loss ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
+    loss = stops("Privacy budget ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
     n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
     guess = kit.guess_number(
         "population",
@@ -84,14 +84,14 @@ def lesson() -> None:
 
 
 def _pairs(n: int) -> net_samples.NetPairs:
-    """Pairs of samples of so many rows."""
+    """Return pairs of samples with n rows."""
     return remembered(
         f"limits-net-samples|{n}", lambda: net_samples.draw_pairs(rows=n, points=NET_POINTS, pairs=PAIRS, seed=1)
     )
 
 
 def _show_separation(folded: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
-    """How clearly two samples are told apart."""
+    """Draw the probability that two samples are distinguished."""
     try:
         limit = distributional.limit_far(loss)
     except ParameterError:
@@ -104,7 +104,7 @@ def _show_separation(folded: distributional.Separation, net: Floats, *, n: int, 
 
 
 def distributional_words(folded: distributional.Separation, net: Floats, *, n: int) -> str:
-    """What distributional privacy is, what follows from it, and which mechanism does not have it at its ε.
+    """Return the definition of distributional privacy, its consequences, and a mechanism without it.
 
     Args:
         folded: the folded count.
@@ -134,7 +134,7 @@ def distributional_words(folded: distributional.Separation, net: Floats, *, n: i
 
 
 def without_replacement(n: int) -> str:
-    """Why the definition draws without replacement: the database D* that a mechanism may give away."""
+    """Return why the definition samples without replacement."""
     return (
         "**Why without replacement?** Let a mechanism say whether its sample is one database D*: that is not "
         f"differentially private. With replacement (n fair coins) D* is so rare that two are told apart in {_rare(n)} "
@@ -145,7 +145,7 @@ def without_replacement(n: int) -> str:
 
 
 def _rare(n: int) -> str:
-    """The share of pairs told apart by a database drawn with replacement, which may be too small for a float."""
+    """Return the share of distinguished pairs with replacement, which may be too small for a float."""
     return f"about $2^{{{1 - n}}}$" if n > 20 else percent(distributional.giveaway(n=n, replacement=True))
 
 

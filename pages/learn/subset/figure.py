@@ -1,4 +1,4 @@
-"""Subset sums: the bits of one attack, the share found against noise, and against the number of questions."""
+"""Pictures of subset sums: the bits of one attack, and the share found by noise and by number of queries."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pages.charts.words import percent, significant
 from pages.learn.pictures import OTHERS, as_crosses, guess_rule, lesson_picture, runs
 
 QUESTION_TICKS = (50, 100, 200, 500, 1000, 2000)
-"""Numbers of questions that are named."""
+"""Ticks of the axis of questions."""
 SHOWN = 60
-"""People of one attack that are drawn."""
+"""Maximum number of people that are drawn of one attack."""
 SHARE = Axis(title="share of bits found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1))
 
 
 def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Picture:
-    """Each person's estimate before rounding, by what they really are, shapes (n,); beyond 1/2 it is wrong."""
+    """Return each person's estimate before rounding (n,), with the wrong ones crossed."""
     people, right = len(truth), (estimates > 0.5) == truth
     drawn = np.arange(min(people, SHOWN))
 
@@ -53,15 +53,15 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
 
 
 def by_noise(*, shares: SharesFound, people: int, error: int, forced: float, blind: float, guess: float) -> Picture:
-    """Share of bits found against the largest noise over √n.
+    """Return the share of bits found against the largest noise over √n.
 
     Args:
         shares: shares found, with ``error`` among the noises.
         people: n.
-        error: the curator's noise where the reader stands, in rows.
-        forced: error in rows that every private curator makes on one of the groups.
+        error: the curator's current noise, in rows.
+        forced: unavoidable error in rows of every private curator.
         blind: share found by always guessing the commoner bit.
-        guess: what the reader expects.
+        guess: the user's guess.
     """
     root = math.sqrt(people)
     x = shares.errors / root
@@ -85,7 +85,7 @@ def by_noise(*, shares: SharesFound, people: int, error: int, forced: float, bli
 
 
 def by_questions(*, shares: SharesFound, people: int, error: int, question_count: int) -> Picture:
-    """Share of bits found against how many groups were asked about."""
+    """Return the share of bits found against the number of queries."""
     grid, mean_shares = shares.questions, shares.by_questions.mean(axis=1)
     return lesson_picture(
         title="Fewer questions",

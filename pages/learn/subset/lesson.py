@@ -1,4 +1,4 @@
-"""Lesson: nobody's secret is published, only noisy group counts; and still the secrets come out."""
+"""Lesson: noisy counts of groups reveal the secrets of single people."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VIEWS = ("More noise", "Fewer questions", "One attack")
 
 
 def lesson() -> None:
-    """Controls, the question, one attack, the share against noise and against questions."""
+    """Draw the lesson: one attack, and the share found by noise and by number of queries."""
     kit.intro(
         "Everyone has one secret bit, which is never published: only **how many in a random group have a 1**, with "
         "some noise. An attacker looks for the bits that fit all these answers best."
@@ -126,7 +126,7 @@ def lesson() -> None:
 
 
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
-    """The bits (n,) and the words for 0 and 1; rows of a real sample that hold neither are left out."""
+    """Return the bits (n,) and the words for 0 and 1; rows with neither are left out."""
     if secret == "generated":
         return Preview(seed).draw(PublicCoins(2, columns=people), 1)[0] == 1, ("0", "1")
     source = bundled(*secret.split("."))

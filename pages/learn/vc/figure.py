@@ -1,4 +1,4 @@
-"""Reconstruction of a secret half: one attack point by point, many runs against ε, and the two worlds of a swap."""
+"""Pictures of the reconstruction: one attack, many runs against ε, and the two worlds of a swap."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from pages.learn.pictures import (
 )
 
 SHOWN = 48
-"""Points of one run that are drawn."""
+"""Maximum number of points that are drawn of one run."""
 BELOW_BLIND = 0.4
-"""Where shares start: there is room for the words under the line of a blind guess."""
+"""Lower end of the axis, with room for the label under the line of a blind guess."""
 FLOOR = 0.01
-"""Errors of 0 are drawn here or lower: a logarithmic axis has no zero."""
+"""Position of errors of 0 on the logarithmic axis."""
 
 
 def one_run(attack: Attack) -> Picture:
-    """The released rows of every point, which of them are in the secret half, and what the attacker says."""
+    """Return the released rows of every point, with the secret half and the attacker's guesses."""
     title = "One release, one attack"
     if attack.refused:
         return empty_picture(title=title, sentence="The mechanism refused: there is nothing to reconstruct from.")
@@ -84,7 +84,7 @@ def one_run(attack: Attack) -> Picture:
 
 
 def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
-    """How often the point is found in both worlds, exact intervals, and what ε would allow."""
+    """Return the shares of releases that name the point in both worlds, with exact intervals and ε's limit."""
     names = ("in the data", "swapped out")
     shares = np.array([swap.inside, swap.outside])
     low, high = np.array([swap.inside_interval, swap.outside_interval]).T
@@ -123,27 +123,27 @@ def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
 
 
 def _roles(keys: Sequence[str]) -> list[str]:
-    """Of mechanisms: their own where the catalogue has them, and for the rest the first of the others."""
+    """Return the roles of mechanisms: their own if they are in the catalogue, otherwise one of OTHERS."""
     known, others = {entry.key for entry in catalogue()}, iter(OTHERS)
     return [f"mechanism:{key}" if key in known else next(others) for key in keys]
 
 
 def _spread_out(place: int) -> Floats:
-    """The same ε for every mechanism, dodged a little so that dots do not hide each other."""
+    """Return the measured ε, slightly shifted for each mechanism so that dots do not overlap."""
     return np.array(EPSILONS) * 1.05 ** (place % 5 - 2)
 
 
 def recovered_shares(
     *, recovery: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, guess: float
 ) -> Picture:
-    """Mean share found against ε, dots with the middle 90% of the runs; above the curve no private method can be.
+    """Return the mean share found against ε, with the middle 90% of the runs and the upper bound.
 
     Args:
         recovery: attacks; the first mechanism is the reader's.
         titles: of mechanisms, by key.
         walls: what privacy forbids, along an axis of ε.
-        epsilon: where the reader stands.
-        guess: what the reader expects there, a share.
+        epsilon: the current ε.
+        guess: the user's guess, a share.
     """
     near = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
     marks = [
@@ -170,13 +170,13 @@ def recovered_shares(
 
 
 def accuracy(*, recovery: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, n: int) -> Picture:
-    """The error that 95% of the releases stay within, against ε; below the curve nobody can be at β = 5%.
+    """Return the error of 95% of the releases against ε, with the lower bound at β = 5%.
 
     Args:
         recovery: attacks; the first mechanism is the reader's.
         titles: of mechanisms, by key.
         walls: what privacy forbids, along an axis of ε.
-        epsilon: where the reader stands.
+        epsilon: the current ε.
         n: rows.
     """
     median, quantile_95 = recovery.within(0.5), recovery.within(1 - BETA)

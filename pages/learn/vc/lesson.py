@@ -1,4 +1,4 @@
-"""Lesson: answers that are accurate for every subset give the data away."""
+"""Lesson: answers that are accurate for every subset reveal the data."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from pages.shell.session import in_link, remembered, with_progress
 
 POINTS = (8, 16, 32, 64, 128, 256, 1024, 10_000)
 ALL_COMPARED = 256
-"""Points up to which every mechanism that fits can be attacked at once."""
+"""Maximum number of points at which all mechanisms can be attacked at once."""
 
 
 USUAL = {"identity": "Noise in every count", NOISE_FREE: "No noise at all (not private)"}
-"""Names of the releases that the lesson opens with."""
+"""Names of the initial releases."""
 VIEWS = ("How much is found", "One attack", "How accurate it was", "Two worlds")
 """Its pictures."""
 
 
 def lesson() -> None:
-    """Controls, the question, one run, many runs, the two worlds."""
+    """Draw the lesson: one run, many runs, and the two worlds."""
     kit.intro(
         "A secret half of d people is in a table. Counts are released that answer *every* question “how many of this "
         "group are in it?” well. An attacker guesses the half of the people that has most rows in the release."
@@ -115,14 +115,14 @@ def lesson() -> None:
 
 
 def near(loss: float) -> int:
-    """Which of the measured values of ε is nearest."""
+    """Return the index of the nearest measured ε."""
     return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / loss))))
 
 
 def _worlds(
     entry: Entry | None, *, points: int, repeats: int, loss: float, neighbours: Neighbours, drawn: int, badge: str
 ) -> None:
-    """The swap behind the proof, for one person."""
+    """Draw the swap of one person, on which the proof is based."""
     trials = 1000 if points <= 1024 else 100
     swap = remembered(
         f"limits-worlds|{entry.key if entry else NOISE_FREE}|{points}|{repeats}|{loss}|{neighbours}|{drawn}",
