@@ -20,8 +20,8 @@ BEFORE = (2, 3, 5, 8, 13)
 
 EPSILON = "One person changes the probability of any output by a factor of at most e^ε."
 ODDS = (
-    fr"An attacker who knows all others, with prior odds of 1, has odds of at most $e^{\varepsilon}$ for each single "
-    fr"answer."
+    r"An attacker who knows all others, with prior odds of 1, has odds of at most $e^{\varepsilon}$ for each single "
+    "answer."
 )
 NOTHING = 0.9995
 """A bound above it is written as 100%."""

@@ -66,7 +66,8 @@ def lesson() -> None:
         + (
             f"values, short of the limit, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
             if float(chances.most[0]) > ROOM
-            else f"values, with δ = 0, no private method is right about every value with probability above **{best_chance}**; "
+            else f"values, with δ = 0, no private method is right about every value with "
+            f"probability above **{best_chance}**; "
             f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
         )
     )
