@@ -171,7 +171,7 @@ def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
     """Draw the neighbouring relation and return it; the link holds it."""
     titles = {str(each): each.words for each in Neighbours}
     key = f"{lesson}-neighbours"
-    return Neighbours(choice("Neighbouring data sets", titles, key=key, default=str(default), help_text=help_text))
+    return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
 
 
 def _phrase_guess(text: str) -> str:

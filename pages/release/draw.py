@@ -74,7 +74,7 @@ def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, 
         f"Charge {price} and release once. Budget left afterwards: {left}. This cannot be undone.", help=PREVIEW
     )
     st.button(
-        f"Charge {price} and draw", key="release_charge", type="primary", on_click=charge,
+        f"Charge {price} and release", key="release_charge", type="primary", on_click=charge,
         args=(ledger, dataset_id, request, table, actor(), shared_rows(dataset_id) is table),
     )  # fmt: skip
 

@@ -126,7 +126,7 @@ def _relation(source: Source, person: str, key_suffix: str) -> Neighbours:
     default = Neighbours.ADD_REMOVE_ONE if count_is_private else relation()
     return Neighbours(
         st.radio(
-            "Neighbouring data sets", [str(each) for each in Neighbours], list(Neighbours).index(default),
+            "Neighbours", [str(each) for each in Neighbours], list(Neighbours).index(default),
             key=f"release_relation-{key_suffix}", format_func=lambda each: Neighbours(each).words, horizontal=True,
         )
     )  # fmt: skip

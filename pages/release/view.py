@@ -180,7 +180,7 @@ def _choose_draw(store: Ledger, account: Account, source: Source, first_request:
     )
     if sentence:
         st.warning(sentence)
-        st.button("Charge and draw", disabled=True, key="release_charge_off")
+        st.button("Charge and release", disabled=True, key="release_charge_off")
         return
     offer_unfit_count(source, [part.reading for part in request.parts], key="release_fit")
     if message := last_message(request):  # there was no draw: the ledger was busy or not writable
@@ -211,7 +211,7 @@ def _show_outcome(store: Ledger, account: Account, state: DrawState, first_reque
     }:
         st.error(outcome.sentence)  # an interrupted draw without an outcome has its message above
     st.button(
-        f"Draw another, {price}", key="release_again_button", on_click=request_another,
+        f"Release again, {price}", key="release_again_button", on_click=request_another,
         args=(first_request, state.request.draw + 1), help="A further release of the same is charged again.",
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     before, cost = asked(page), page.get_by_role("heading", level=2).inner_text()
     sentence = chart(page, "plan_chart").locator(SENTENCE)
     expect(sentence).to_contain_text("Not promised to keep the target: 1. Intervals of flipper_length_mm, 2. Cells")
-    page.get_by_role("button", name="Least ε for the targets").click()
+    page.get_by_role("button", name="Smallest ε that meets the targets").click()
     expect(page.get_by_text("2 targets met at the least ε")).to_be_visible(timeout=1000 * PATIENCE)
     settled(page)
     solved, total = asked(page), page.get_by_role("heading", level=2).inner_text()
@@ -69,7 +69,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     rules = plot.evaluate("plot => plot._fullLayout.annotations.map(each => each.text)")
     assert f"ε = {float(epsilon):.3g}" in rules
     # The same question in Play.
-    page.get_by_role("link", name="Open this question in Play").click()
+    page.get_by_role("link", name="Open this query in Play").click()
     settled(page)
     expect(page.get_by_role("spinbutton", name="Exact ε")).to_have_value(epsilon)
     expect(page.get_by_role("combobox", name="Mechanism")).to_have_value(mechanism.removesuffix(" (suggested)"))

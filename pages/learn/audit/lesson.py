@@ -25,7 +25,7 @@ LINE_UP = tuple((5 * place + 8) % len(SUSPECTS) for place in range(len(SUSPECTS)
 """Index of the program with each number."""
 AT_LEAST, MAX_SECONDS = 4, 10.0
 """Minimum number of looks at a program, and maximum seconds of an audit."""
-ANSWERS = {"right": "Its claim is true", "broken": "It is broken"}
+ANSWERS = {"right": "It keeps its promise", "broken": "It is broken"}
 
 
 def lesson() -> None:

@@ -85,7 +85,7 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
             Rule(role="ink", x=scale, label=f"γ = {exactly(scale)}"),
         ],
         sentence=f"The attack finds {first} of the secret half at γ = {scales[0]:g} and {last} at γ = {scales[-1]:g}: "
-        f"small weights protect no one's secret. Bars hold 90% of {shares.shape[1]} runs.",
+        f"small weights do not protect the half. Bars hold 90% of {shares.shape[1]} runs.",
     )
 
 

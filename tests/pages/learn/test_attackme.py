@@ -53,7 +53,7 @@ def test_the_sentence_has_the_means_at_1_and_1000_and_the_best_of_fair_coins(see
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_attack_needs_the_groups_and_nothing_else(seed: int) -> None:
-    asked = "How many of the 16 answers can somebody who knows who is in which group, and nothing else, work out?"
+    asked = "An attacker knows only who is in which group. How many of the 16 answers can the attacker compute?"
     assert asked in texts(opened(lesson="attack-me"))
     found = attack(secret(seed), epsilon=None, seed=seed)
     guess = least_squares(found.groups, found.answers[None, :])

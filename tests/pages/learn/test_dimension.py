@@ -149,7 +149,7 @@ def test_where_no_row_count_of_the_axis_is_enough_it_is_said(least: float, promi
     assert both.rows[-1] <= MAX_ROWS < 1.5 * both.rows[-1]  # the axis ends where the sentence says
     both = dataclasses.replace(both, promised=np.maximum(both.promised, least))
     sentence = figure.worst_errors(both, dimension=2).sentence
-    assert (f"Up to n = {MAX_ROWS:,} the net mechanism promises no 10%." in sentence) is not promised
+    assert (f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%." in sentence) is not promised
     assert ("The net mechanism promises 10% from about n = " in sentence) is promised
 
 

@@ -121,7 +121,7 @@ def test_losses_of_samples_are_rounded_to_the_side_where_they_hold(epsilon: str)
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
 def test_what_no_attack_finds_of_private_counts_is_the_chance_of_randomised_response(epsilon: str) -> None:
     words = texts(lesson("attack-me", **{"attack-me-epsilon": epsilon}))
-    said = rf"nobody finds more than ([\d.]+)% of the answers on average at ε = {epsilon}"
+    said = rf"no attacker finds more than ([\d.]+)% of the answers on average at ε = {epsilon}"
     (most,) = {float(each) / 100 for each in re.findall(said, words)}
     exact = 1 / (1 + math.exp(-float(epsilon)))
     assert exact <= most <= 1.01 * exact

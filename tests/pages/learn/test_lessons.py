@@ -88,7 +88,7 @@ def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
     badge = drawn(usual)["odds_belief_chart"]["layout"]["title"]["text"].replace("<br>", " ")
     assert "attacker knows all other rows, or rows are independent" in badge
     slack = lesson("odds", **{"odds-delta": "0.01"})
-    assert "That is for δ = 0: with a chance of up to δ = 0.01 a release may tell everything" in told(slack)
+    assert "This is for δ = 0: with probability up to δ = 0.01 a release may tell everything" in told(slack)
     assert "a release at ε = 1 and δ = 0?" in texts(slack)
     # Degree 5 is enough for the distance; with noise, degree 6 is near with fewer rows.
     assert "in the best degree (d = 64, ε = 1, δ = 1e-6), answers are that near from about 23,700,000 rows" in told(
@@ -122,7 +122,7 @@ def test_the_variants_of_the_line_up_are_those_of_the_paper_that_is_cited() -> N
 
 def test_no_page_of_learn_can_reach_a_ledger_or_the_secure_sampler() -> None:
     """Nothing that is shown there costs privacy, and no draw is a private release; low-bits compares samplers."""
-    assert "Everything here is made up or public: nothing on this page costs privacy." in texts(opened(LEARN))
+    assert "All data here are synthetic or public: this page costs no privacy." in texts(opened(LEARN))
     assert lesson("subset").number_input(key="limits-seed").help.endswith(" They are not private releases.")
     imported = dict[str, set[str]]()
     for top in ("pages/learn", "dplab/limits", "dplab/audit", "dplab/printed"):

@@ -69,17 +69,17 @@ def test_errors_are_predicted_while_the_page_goes_on(monkeypatch: pytest.MonkeyP
     assert held.reached.wait(60)
     sound(app.run())
     sentence = drawn(app)["plan_chart"]["sentence"]
-    assert sentence.count("not worked out yet") == 1 and sentence.count("%") == 1, "one of two questions is known"
+    assert sentence.count("not computed yet") == 1 and sentence.count("%") == 1, "one of two questions is known"
     assert "2 questions" in app.header[0].value
     held.free.set()
     wait([under_way(app, "predicted").future], timeout=60)
-    assert "not worked out yet" not in drawn(sound(app.run()))["plan_chart"]["sentence"]
+    assert "not computed yet" not in drawn(sound(app.run()))["plan_chart"]["sentence"]
     assert under_way(app, "predicted") is None
 
 
 @pytest.mark.parametrize(
     ("button", "work", "told"),
-    [("Share this total", "for_total", ""), ("Least ε for the targets", "for_targets", "2 targets met")],
+    [("Divide this total", "for_total", ""), ("Smallest ε that meets the targets", "for_targets", "2 targets met")],
 )
 def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     button: str, work: str, told: str, monkeypatch: pytest.MonkeyPatch

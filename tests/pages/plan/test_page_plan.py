@@ -67,13 +67,13 @@ def test_the_cost_follows_the_losses() -> None:
 
 @pytest.mark.full
 def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -> None:
-    app = press(opened(PAGE), "Least ε for the targets")
+    app = press(opened(PAGE), "Smallest ε that meets the targets")
     first, second = questions(app)
     assert first.epsilon < 0.5 and second.epsilon < 0.25
     assert "2 targets met" in app.info[0].value
     # What stands beside it does not say the opposite: a simulation is no theorem.
     assert "simulated releases do, at confidence 95%" in app.info[0].value
-    assert "No theorem promises the target of question 1." in [each.value for each in app.caption]
+    assert "No theorem guarantees the target of statistic 1." in [each.value for each in app.caption]
     shown = [each.value for each in app.number_input if each.label == "ε"]
     assert shown == [first.epsilon, second.epsilon], "the controls show what was worked out"
 
@@ -83,7 +83,7 @@ def test_a_total_is_shared_and_a_pinned_loss_stays() -> None:
     app.checkbox[0].check()
     sound(app.run())
     app.number_input(key="plan_total").set_value(2.0)
-    press(app, "Share this total")
+    press(app, "Divide this total")
     first, second = questions(app)
     assert first.epsilon == 0.5 and second.epsilon == pytest.approx(1.5)
     assert [each.value for each in app.number_input if each.label == "ε"] == [0.5, 1.5]
@@ -94,7 +94,7 @@ def test_a_total_that_is_too_small_gets_one_sentence() -> None:
     app.checkbox[0].check()
     sound(app.run())
     app.number_input(key="plan_total").set_value(0.4)
-    press(app, "Share this total")
+    press(app, "Divide this total")
     assert "Pinned questions leave" in app.error[0].value
 
 
@@ -124,8 +124,8 @@ def test_a_mean_of_an_opened_plan_that_would_be_wrong_is_exchanged_and_that_is_s
     app.file_uploader[0].set_value(("plan.json", file.read_bytes(), "application/json"))
     sound(app.run())
     assert [each.entry_key for each in questions(app, "plan-file")] == ["counted-mean", "exponential_median"]
-    said = "Question 1: “Clipped mean” would give a wrong number here, so that “Mean with its number of rows” is"
-    assert [each.value for each in app.info] == [f"{said} in its place."]
+    said = "Statistic 1: “Clipped mean” would give a wrong number here. The plan uses “Mean with its number of rows”"
+    assert [each.value for each in app.info] == [f"{said} instead."]
 
 
 def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None:
@@ -133,7 +133,7 @@ def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None
     app.selectbox(key="plan_asked_adult").set_value("mean")
     app = press(sound(app.run()), "Add")
     *_, target = (each for each in app.text_input if each.label == "Target")
-    assert target.help == "The worst error that is wanted of question 3: 1% of the declared range."
+    assert target.help == "The target for the worst error of statistic 3: 1% of the declared range."
     target.set_value("50 rows")
     assert OF_A_MEAN in [each.value for each in sound(app.run()).error] and questions(app)[2].target is None
     *_, target = (each for each in app.text_input if each.label == "Target")
@@ -141,7 +141,7 @@ def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None
     assert not sound(app.run()).error and questions(app)[2].target == 0.02
     first, _, third = drawn(app)["plan_chart"]["sentence"].split(";")
     assert "of its range" in third and "of its range" not in first
-    assert "(at most half of all releases err by more)" in first
+    assert "(at most half of all releases exceed them)" in first
 
 
 def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     app.session_state["plan_preview"] = True
     sound(app.run())
     chart = drawn(app)["plan_preview_chart"]
-    assert chart["layout"]["title"]["text"].startswith("made-up rows")
+    assert chart["layout"]["title"]["text"].startswith("mock data")
 
 
 def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +225,7 @@ def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) 
     assert "plan_frontier_chart" not in drawn(app)
     app.session_state["plan_frontier"] = True
     chart = drawn(sound(app.run()))["plan_frontier_chart"]
-    assert chart["layout"]["title"]["text"].startswith("made-up rows")
+    assert chart["layout"]["title"]["text"].startswith("mock data")
     names = {str(trace.get("name", "")) for trace in chart["data"]}
     for key in ("windows", "identity", "root"):
         assert any(name.startswith(entry(key).title) for name in names), (key, names)
@@ -312,8 +312,8 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     picture = planned_errors(plan, told, titles=["ranges", "cells"])
     dots = {mark.name: mark for mark in picture.find(Dots)}
     for name, role, errors in (
-        ("predicted", "released", [each.worst for each in told]),
-        ("promised", "theory", [each.promised for each in told]),
+        ("expected", "released", [each.worst for each in told]),
+        ("guaranteed", "theory", [each.promised for each in told]),
         ("target", "ink", [0.01, 0.5]),
     ):
         mark = dots[name]
@@ -324,13 +324,13 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
     assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
     assert numbers(wall.value).tolist() == [each.impossible for each in told]
-    assert missed_targets(plan, told) == [0] and "Not promised to keep the target: 1. ranges" in picture.sentence
+    assert missed_targets(plan, told) == [0] and "No theorem guarantees the target of: 1. ranges" in picture.sentence
     frame: pd.DataFrame = picture.frame()
     small = [each.typical * 3 for each in told]  # of 300 rows, relative to 100
     assert frame["mean error, relative to a count of 100 rows"].tolist() == pytest.approx(small)
-    hover = dots["predicted"].hover or ()
+    hover = dots["expected"].hover or ()
     assert all(f"{percent(each)} of a count of 100 rows" in text for each, text in zip(small, hover, strict=True))
-    assert frame["worst error, promised"].tolist() == pytest.approx([each.promised for each in told])
+    assert frame["worst error, guaranteed"].tolist() == pytest.approx([each.promised for each in told])
 
 
 def test_a_long_name_beside_its_line_leaves_a_phone_room_for_the_line() -> None:
@@ -358,7 +358,7 @@ def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeyp
     app = sound(opened(PAGE))
     app.multiselect[0].set_value(["hours_per_week"])
     app = press(sound(app.run()), "Add")
-    assert "A plan has at most 2 questions." in [each.value for each in app.error]
+    assert "A plan has at most 2 statistics." in [each.value for each in app.error]
     assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
     app = sound(opened(PAGE))
     app.file_uploader[0].set_value(("plan.json", b" " * (MAX_BYTES + 1), "application/json"))
@@ -378,7 +378,7 @@ def test_what_the_chosen_mechanism_promises_is_drawn_wherever_it_is_said_to_be(k
     )  # fmt: skip
     titles = {each: entry(each).title for each in found.keys}
     shown = errors_by_rows(sweep=found, titles=titles, pure=[True, True], chosen=key, epsilon=1.0, target=None)
-    assert ("Orange: what the chosen one promises." in shown.sentence) is (key == "identity")
+    assert ("Orange: the guaranteed error of the chosen one." in shown.sentence) is (key == "identity")
     least = found.keys[int(np.argmin(errors[:, 1, 1]))]  # at n = 1,000, the last place
     assert f"near n = 1,000, {titles[least]} has the smallest worst error: " in shown.sentence
     curves = shown.find(Curve, role="theory")

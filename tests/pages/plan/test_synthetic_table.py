@@ -42,7 +42,7 @@ def test_a_whole_table_is_made_on_demand_of_made_up_rows() -> None:
     assert "plan_whole_pairs_chart" not in drawn(app)
     app.session_state["plan_whole"] = True
     chart = drawn(sound(app.run()))["plan_whole_pairs_chart"]
-    assert chart["layout"]["title"]["text"].startswith("made-up rows")
+    assert chart["layout"]["title"]["text"].startswith("mock data")
     assert "344 rows of 6 columns cost ε = 1, δ = 1e-9" in texts(app)
     shown = app.dataframe[-1].value
     assert list(shown) == [column.name for column in TABLE.used] and len(shown) == 5
@@ -60,7 +60,7 @@ def test_the_promise_stands_beside_what_was_observed() -> None:
     np.testing.assert_array_equal(dots["released"].y, found.worst[order])
     np.testing.assert_array_equal(dots["theory"].y, found.within[order])
     assert picture.y.rows == found.n == 2_000
-    assert "promised" in picture.sentence
+    assert "guarantees" in picture.sentence
     assert picture.table["pair"][0] == " × ".join(found.names[order[0]])
 
 
@@ -69,18 +69,18 @@ def test_pairs_that_are_not_measured_are_not_promised() -> None:
     assert found.ways == 1 and math.isinf(found.within.min())
     picture = pair_errors(found)
     assert [mark.role for mark in picture.marks] == ["released"]
-    assert "nothing is promised" in picture.sentence
+    assert "no error of a pair is guaranteed" in picture.sentence
     assert found.guarantee == Guarantee(epsilon=0.1, delta=1e-6, neighbours=Neighbours.REPLACE_ONE)
 
 
 def test_what_a_release_is_made_of_is_said_as_it_is_measured() -> None:
     app = opened(PAGE, table="penguins")
     app.session_state["plan_whole"] = True
-    single = "A release is made of noisy counts of your single columns: it does not show which values go together."
+    single = "A release uses noisy counts of your single columns. It does not show which values occur together."
     assert single in texts(sound(app.run())) and "rows made as if independent" in texts(app)
     few, many = rehearsal(0.1), rehearsal(10.0)
     assert (few.ways, many.ways) == (1, 2) and _release_sentence(few) == single
-    assert _release_sentence(many) == "A release is made of noisy counts of your own columns' pairs."
+    assert _release_sentence(many) == "A release uses noisy counts of the pairs of your columns."
 
 
 def test_persons_cost_what_their_rows_cost() -> None:
@@ -130,5 +130,5 @@ def test_single_columns_are_measured_most_exactly_where_pairs_are_measured() -> 
         for pair in combinations(range(len(sizes)), 2)
     ]
     assert max(alone) < min(both)
-    said = "All pairs of columns are measured, single columns most exactly."
+    said = "All pairs of columns are measured; single columns get the least noise."
     assert _measured_sentence(rehearsal(10.0)) == said and _measured_sentence(rehearsal(0.1)) != said

@@ -44,21 +44,19 @@ def test_the_suggested_stands_first_and_who_cannot_has_no_line() -> None:
         check(picture)
         assert picture.y.labels is not None and picture.y.labels[: len(first)] == first
         assert len(picture.y.labels) in (len(first), MAX_LINES) and picture.height <= 270, "one screen"
-        assert len(picture.table["mechanism"]) == len(needs) and "First needs least: ε = 0.5" in picture.sentence
+        assert len(picture.table["mechanism"]) == len(needs) and "First needs the smallest ε: 0.5" in picture.sentence
 
 
 def test_the_sentence_names_the_least_those_who_cannot_and_the_wall() -> None:
     said = needed_epsilon(NEEDS, titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
-    assert "worst error of 1%, except in 5% of releases, First needs least: ε = 0.5, rounded up" in said
+    assert "worst error of 1%, except in 5% of releases, First needs the smallest ε: 0.5, rounded up" in said
     assert "to reach it: Third." in said and "below ε = 0.1 nobody can promise it" in said
     nobody = needed_epsilon(NEEDS[2:], titles=TITLES, target=0.01, beta=0.05, impossible=0, aims=set())
     check(nobody)
-    assert (
-        "First needs least: ε = 0.5, rounded up (simulated on these data, which says nothing certain of others)" in said
-    )
+    assert "First needs the smallest ε: 0.5, rounded up (simulated on these data only)" in said
     promised = needed_epsilon(NEEDS[1:], titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
-    assert "Second needs least: ε = 0.9, rounded up (promised)" in promised and "simulated" not in promised
-    assert nobody.sentence.startswith("No mechanism is shown to reach") and not nobody.find(Region)
+    assert "Second needs the smallest ε: 0.9, rounded up (guaranteed)" in promised and "simulated" not in promised
+    assert nobody.sentence.startswith("No mechanism reaches") and not nobody.find(Region)
 
 
 def test_the_caption_counts_all_without_a_line() -> None:

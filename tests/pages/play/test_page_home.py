@@ -227,15 +227,15 @@ def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_lin
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ({"ask-from": "5", "ask-to": "9"}, "No value lies there: they go from 0 to 1."),
-        ({"ask-from": "-5", "ask-to": "0"}, "No value lies there: they go from 0 to 1."),
+        ({"ask-from": "5", "ask-to": "9"}, "The range has no values: they go from 0 to 1."),
+        ({"ask-from": "-5", "ask-to": "0"}, "The range has no values: they go from 0 to 1."),
         (
             {"data": "pets.license_issue_date", "ask-dates": "1990-01 – 1991-12"},
             "No date lies there: they go from 2015-01 to 2019-12.",
         ),
         (
             {"data": "cities.population", "ask-from": "2000000", "ask-to": "1e7"},
-            "No value lies there: they go from 0 to 1000000.",
+            "The range has no values: they go from 0 to 1000000.",
         ),
         ({"data": "adult.age*relationship", "ask-from": "-9", "ask-to": "-5", "ask-label-up": "1"}, "No value lies"),
     ],
@@ -364,7 +364,7 @@ def test_half_and_95_of_100_releases_err_by_no_more_than_is_told_of_a_query() ->
     """Drawn again with the page's seed; with one row less it would not be true."""
     told = answered(started(**{"ask-from": "0.25", "ask-to": "0.5"}))
     said = re.search(
-        r"half of 200 releases err by at most ([\d,]+) rows \(([\d.]+)%\), 95% by at most ([\d,]+)\.", told
+        r"the error of half of 200 releases is at most ([\d,]+) rows \(([\d.]+)%\), of 95% at most ([\d,]+)\.", told
     )
     assert said is not None
     half, share, most = (float(each.replace(",", "")) for each in said.groups())

@@ -120,12 +120,12 @@ def test_a_net_of_the_papers_size_says_what_is_drawn_of_it() -> None:
     link = {"queries": "intervals", "mechanism": "net-alpha", "bits": "10", "n": "1000", "trials": "100"}
     app = opened(**link, **{"net-alpha-sizing": "queries"})
     (told,) = (each.value for each in app.caption if each.value.startswith("Uses "))
-    assert told.endswith("of 1,318 points: an exact draw among databases of more takes long, and these resolve α.")
+    assert told.endswith("of 1,318 points: exact sampling among larger databases is slow, and these resolve α.")
 
 
 def test_a_walk_is_not_counted_among_those_that_promise() -> None:
     app = opened(bits="4", mechanism="linear-net")
-    assert "of the 3 mechanisms that promise ε and nothing weaker" in drawn(app)["tradeoff_chart"]["sentence"]
+    assert "of the 3 pure ε mechanisms" in drawn(app)["tradeoff_chart"]["sentence"]
 
 
 @pytest.mark.parametrize(

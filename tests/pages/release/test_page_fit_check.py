@@ -88,7 +88,7 @@ def test_an_opened_plan_of_a_file_that_is_read_otherwise_is_not_released(no_ledg
     plan = Plan(table=table, n=ROWS, questions=(question,), file_format=Format(separator=";", decimal="."))
     app.session_state["plan_shown"] = ("plan-file", plan)
     assert OTHER_FORMAT.format(setting="decimal sign") in [each.value for each in sound(app.run()).warning]
-    assert next(each for each in app.button if each.label == "Charge and draw").disabled
+    assert next(each for each in app.button if each.label == "Charge and release").disabled
 
 
 def test_the_owner_has_the_cells_counted_and_that_is_noted_first(no_ledger: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
     app = seen("ask/page.py", data="penguins.body_mass_g")
     app = press(press(app, "Start a ledger"), "Register")
     assert "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance." in said(app)
-    assert next(each for each in app.button if each.label == "Charge and draw").disabled
+    assert next(each for each in app.button if each.label == "Charge and release").disabled
     assert not any(each.label.startswith("Rehearse") for each in app.button)
     app = seen("ask/page.py", data="penguins.body_mass_g", ask_analyst="sweeping")
     assert "Entry 1, charged ε 1" in said(press(press(app, "Rehearse, free"), "Charge ε"))
@@ -118,7 +118,7 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     fixed = the(no_ledger)[0].registration(the(no_ledger)[1])
     assert (fixed.person_column, fixed.rows_a_person, fixed.public_n) == ("who", 3, 10_000)
     app.number_input(key="epsilon").set_value(0.5)
-    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 1.5 and draw")
+    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 1.5 and release")
     shown = said(app).replace(str(no_ledger), "")  # a folder of temporary files may have any number
     assert "Entry 1, charged ε 1.5" in shown and not has_number(shown, 140)
     stored = last(no_ledger)

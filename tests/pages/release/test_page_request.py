@@ -33,7 +33,7 @@ def test_persons_declared_otherwise_than_registered_are_refused() -> None:
     same = replace(single, person_column="who", rows_a_person=3)
     assert cap_mismatch(persons, same) == cap_mismatch(rows, same) == cap_mismatch(rows, single) == ""
     for other in (single, replace(same, rows_a_person=2), replace(same, person_column="whose")):
-        assert "declare it as registered" in cap_mismatch(persons, other)
+        assert "Declare it as registered" in cap_mismatch(persons, other)
 
 
 def test_a_private_file_s_name_is_not_offered_as_the_certificate_s() -> None:

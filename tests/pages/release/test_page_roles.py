@@ -90,8 +90,8 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     press(app, "Publish, free")
     seen = came(who)
     assert "Entry 1, charged ε 1. Published." in said(seen) and "steward" not in said(seen)
-    assert ("Draw another, ε 1" in labels(seen)) == analyst
-    assert set(labels(seen)) <= {"Log out", "Draw another, ε 1", "Present", "Copy link"}
+    assert ("Release again, ε 1" in labels(seen)) == analyst
+    assert set(labels(seen)) <= {"Log out", "Release again, ε 1", "Present", "Copy link"}
     # A release of other data has the same number.
     app.selectbox(key="data").set_value("pets.species")
     app = sound(app.run())
@@ -179,7 +179,7 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
         assert "files of at most 1 rows" in said(steward)
     steward = press(sound(steward.run()), "Let analysts release from these rows")
     app = press(came(GRACE, file=made_up()), "Rehearse, free")
-    assert "Charge ε 1 and draw once." in said(app) and "incomes.csv" not in said(app)
+    assert "Charge ε 1 and release once." in said(app) and "incomes.csv" not in said(app)
     with monkeypatch.context() as patch:
         patch.setattr(releases, "BYTES_TO_READ", 2 << 30)
         assert TOO_WIDE in said(sound(app.run()))
@@ -192,11 +192,11 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     assert stored.body["by"] == GRACE and b"1" in stored.files["counts.csv"]
     press(sound(steward.run()), "Publish, free")
     app = sound(app.run())
-    assert len(app.get("download_button")) == 1 and "Draw another, ε 1" in labels(app)
+    assert len(app.get("download_button")) == 1 and "Release again, ε 1" in labels(app)
     # Over the budget nothing is drawn, whoever asks.
-    app = press(press(app, "Draw another, ε 1"), "Charge ε")
+    app = press(press(app, "Release again, ε 1"), "Charge ε")
     assert "Spent ε 2 of 2" in said(app)
-    app = press(app, "Draw another, ε 1")
+    app = press(app, "Release again, ε 1")
     assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app) and not check(ledger, dataset_id)
 
 
@@ -235,7 +235,7 @@ def test_a_button_charges_for_whom_it_was_shown_to_and_while_the_rows_are_open(n
     assert ANOTHER in said(app)
     ledger, dataset_id = the(no_ledger)
     app = sound(in_as(app, GRACE).run())
-    press(steward, "Close these rows to analysts")
+    press(steward, "Stop sharing these rows with analysts")
     app = clicked(app, "Charge ε")
     assert CLOSED in said(app) and NONE_OPEN in said(app)
     assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
@@ -284,5 +284,6 @@ def test_a_file_of_more_rows_than_a_public_number_allows_is_not_opened(monkeypat
         table.row_count = rows
         shared_rows.sharing_button(registration, table)
     assert len(buttons) == 1 and captions[-1].startswith(
-        "With this public n, files of at most 120,000 rows are opened to analysts: of more, what fits the memory would "
+        "With this public n, you can share files of at most 120,000 rows with analysts. For larger ones, the memory in "
+        "use would "
     )

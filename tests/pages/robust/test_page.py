@@ -180,7 +180,7 @@ def test_the_data_in_use_stay_in_use_and_two_columns_are_too_many() -> None:
     sound(app.switch_page("robust/page.py").run())
     assert app.selectbox(key="data").value == "earnings.earnings"
     assert [each.value for each in app.warning] == [
-        "Two columns were in use, and this page is about one. Showing “earnings · Hourly earnings 2004” instead."
+        "Two columns were in use, but this page needs one. Showing “earnings · Hourly earnings 2004” instead."
     ]
     sound(app.number_input(key="epsilon").set_value(2.0).run())
     assert not app.warning

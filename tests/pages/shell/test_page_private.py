@@ -236,7 +236,7 @@ def test_a_target_says_which_epsilon_promises_it() -> None:
     app = opened("play/page.py")
     assert "ε that a promise" not in texts(app)
     sound(app.text_input(key="target").set_value("2%").run())
-    (said,) = (each.value for each in app.markdown if each.value.startswith("ε that a promise of 2% needs: "))
+    (said,) = (each.value for each in app.markdown if each.value.startswith("ε that guarantees 2% needs: "))
     named = re.findall(r"(?:: |, )([^*]+?) \*\*ε = ([0-9.]+)\*\*", said)
     assert len(named) == 3 and [float(epsilon) for _, epsilon in named] == sorted(float(each) for _, each in named)
     title, epsilon = named[0]

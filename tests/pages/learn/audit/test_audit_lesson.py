@@ -116,7 +116,7 @@ def test_a_mechanism_of_the_catalogue_stands(key: str) -> None:
     told = texts(app)
     assert "Not refuted in 14,000 runs. That is no proof." in told
     assert set(drawn(app)) == {"audit_scores_chart"} and not app.error and not app.warning
-    assert ("Exactly, on all neighbours of two rows: it needs ε = 1." in told) is (key == "identity")
+    assert ("Exact result for two rows and all neighbouring data sets: it needs ε = 1." in told) is (key == "identity")
 
 
 def test_a_link_audits_what_it_names() -> None:
@@ -174,7 +174,7 @@ def test_plan_audits_the_mechanism_of_a_question() -> None:
     app = page("plan/page.py")
     app.session_state["plan_preview"] = True
     app.run()
-    link = audited(app, "Audit this mechanism")
+    link = audited(app, "Test this privacy claim")
     assert link["lesson"] == "audit" and float(link["epsilon"]) > 0
     shown = opened(**{name.replace("-", "_"): value for name, value in link.items()})
     assert f"ε = {link['epsilon']}" in texts(shown) and not shown.warning
@@ -198,13 +198,13 @@ def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_a
     assert "Fourteen programs claim ε = 1, and not all keep it." in words and "Does it keep ε = 1?" in words
     assert len(SUSPECTS) == 14 and EPSILON == 1 and {bool(each.fault) for each in SUSPECTS} == {True, False}
     own = texts(opened(lesson="audit", audit_shown="true", audit_runs="10000", audit_of="identity"))
-    assert "Fourteen programs, and not all keep their promise." in own
+    assert "Fourteen programs, and not all of them keep ε = 1." in own
     assert (
         "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
         "cut, and half is counted" in words
     )
     assert all(look.counted * 2 == look.runs for look in found("honest-counts").looks)
-    assert "Looks from 1,000 runs up to the largest chosen share the 0.1%." in words and LOOKS[0] == 1000
+    assert "All looks together are wrong in at most 0.1% of audits." in words and LOOKS[0] == 1000
     assert "one of them is wrong in one audit of a thousand at most." in words
     assert "Each dot is a look at runs of its own, which together are wrong with chance 0.1% at most." in words
     failures = [found("honest-counts", looks=LOOKS[:many]).failure for many in (2, 3)]
