@@ -69,7 +69,7 @@ def test_the_headline_is_the_median_worst_error_of_the_releases_and_the_trade_of
     worst = np.median(report(app).worst)
     assert report(app).trials == OPENING.trials
     found = re.fullmatch(
-        r"At ε = 1, the worst interval errs by about ([\d.]+%): ([\d,]+) of 10,000 rows", headline(app)
+        r"At ε = 1, the expected error of the worst interval is ([\d.]+%): ([\d,]+) of 10,000 rows", headline(app)
     )
     assert found and int(found[2].replace(",", "")) == round(float(worst) * 10_000)
     told = [text for trace in drawn(app)["tradeoff_chart"]["data"] for text in trace.get("hovertext", ())]

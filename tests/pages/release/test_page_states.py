@@ -146,8 +146,8 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
         app
     )
     assert (
-        "Until the data owner publishes it, the release is a private preview. It is charged at once; seeing it again is free."
-        in said(app)
+        "Until the data owner publishes it, the release is a private preview. It is charged at once; seeing it again "
+        "is free." in said(app)
     )
     assert not ledger.outcomes(dataset_id)
     app = press(app, "Charge ε 1 and release")
