@@ -88,7 +88,7 @@ def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
     badge = drawn(usual)["odds_belief_chart"]["layout"]["title"]["text"].replace("<br>", " ")
     assert "attacker knows all other rows, or rows are independent" in badge
     slack = lesson("odds", **{"odds-delta": "0.01"})
-    assert "This is for δ = 0: with probability up to δ = 0.01 a release may tell everything" in told(slack)
+    assert "This is for δ = 0: with probability up to δ = 0.01, a release may reveal everything" in told(slack)
     assert "a release at ε = 1 and δ = 0?" in texts(slack)
     # Degree 5 is enough for the distance; with noise, degree 6 is near with fewer rows.
     assert "in the best degree (d = 64, ε = 1, δ = 1e-6), answers are that near from about 23,700,000 rows" in told(
@@ -201,10 +201,10 @@ def test_who_moves_epsilon_makes_the_counts_private() -> None:
     app = lesson("attack-me")
     # Odds are limited where counts are private, and there alone.
     assert "With exact counts" in told(app) and "32 exact counts of" in texts(app)
-    assert "still faces odds of" not in texts(app)
+    assert "has odds of at most" not in texts(app)
     app.select_slider(key="attack-me-epsilon").set_value("0.1")
     assert "With noise at ε = 0.1" in told(sound(app.run()))
-    assert "32 private counts of" in texts(app) and "still faces odds of" in texts(app)
+    assert "32 private counts of" in texts(app) and "has odds of at most" in texts(app)
     app.selectbox(key="attack-me-counts").set_value("exact")
     assert "With exact counts" in told(sound(app.run()))
 

@@ -320,7 +320,7 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
         assert mark.role == role
         assert numbers(mark.x).tolist() == errors and numbers(mark.y).tolist() == [0.0, 1.0]
     [wall] = picture.find(Bars)
-    assert (wall.role, wall.name) == ("impossible", "impossible to promise")
+    assert (wall.role, wall.name) == ("impossible", "impossible (lower bound)")
     [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
     assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
     assert numbers(wall.value).tolist() == [each.impossible for each in told]

@@ -47,7 +47,7 @@ def test_a_whole_table_is_made_on_demand_of_made_up_rows() -> None:
     shown = app.dataframe[-1].value
     assert list(shown) == [column.name for column in TABLE.used] and len(shown) == 5
     app.multiselect(key="plan_whole_of_penguins").set_value(["sex"])
-    assert "two columns or more" in sound(app.run()).info[-1].value
+    assert "at least two columns" in sound(app.run()).info[-1].value
 
 
 def test_the_promise_stands_beside_what_was_observed() -> None:
@@ -77,7 +77,7 @@ def test_what_a_release_is_made_of_is_said_as_it_is_measured() -> None:
     app = opened(PAGE, table="penguins")
     app.session_state["plan_whole"] = True
     single = "A release uses noisy counts of your single columns. It does not show which values occur together."
-    assert single in texts(sound(app.run())) and "rows made as if independent" in texts(app)
+    assert single in texts(sound(app.run())) and "treated as independent" in texts(app)
     few, many = rehearsal(0.1), rehearsal(10.0)
     assert (few.ways, many.ways) == (1, 2) and _release_sentence(few) == single
     assert _release_sentence(many) == "A release uses noisy counts of the pairs of your columns."

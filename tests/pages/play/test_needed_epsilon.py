@@ -50,7 +50,7 @@ def test_the_suggested_stands_first_and_who_cannot_has_no_line() -> None:
 def test_the_sentence_names_the_least_those_who_cannot_and_the_wall() -> None:
     said = needed_epsilon(NEEDS, titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
     assert "worst error of 1%, except in 5% of releases, First needs the smallest ε: 0.5, rounded up" in said
-    assert "to reach it: Third." in said and "below ε = 0.1 nobody can promise it" in said
+    assert "Not shown to reach it up to ε = 20: Third." in said and "below ε = 0.1 it is impossible" in said
     nobody = needed_epsilon(NEEDS[2:], titles=TITLES, target=0.01, beta=0.05, impossible=0, aims=set())
     check(nobody)
     assert "First needs the smallest ε: 0.5, rounded up (simulated on these data only)" in said

@@ -139,7 +139,7 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     assert "You cannot change the unit of privacy and the neighbouring relation later." in said(app)
     app = press(app, "Register")
     ledger, dataset_id = the(no_ledger)
-    assert "Spent ε 0 of 2, left 2" in said(app) and "together (2, 10⁻⁶)-private" in said(app)
+    assert "Spent ε 0 of 2, left 2" in said(app) and "together are (2, 10⁻⁶)-private" in said(app)
     app = press(app, "Rehearse, free")
     assert "On made-up rows: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
     assert "Charge ε 1 and release once. Budget left afterwards: ε 1 and δ 0.000001. This cannot be undone." in said(
@@ -238,7 +238,7 @@ def test_what_died_is_told_and_its_steward_may_say_that_the_machine_failed(
         app = sound(app.run())
         assert TAKEN in said(app) and "did not finish" not in said(app)
     app = press(sound(app.run()), "The machine failed: do not charge")
-    assert "Spent ε 0 of 2" in said(app) and "1 draw ." in said(app)
+    assert "Spent ε 0 of 2" in said(app) and "The data owner declared 1 machine failure." in said(app)
     app = press(app, "Charge ε 1 and release")
     assert "Entry 2, charged ε 1. Not published." in said(app) and not check(ledger, dataset_id)
 
@@ -379,7 +379,7 @@ def test_a_budget_in_rho_is_shown_as_what_it_is(monkeypatch: pytest.MonkeyPatch,
     budget = ledger.account(dataset_id).budget
     assert budget == BUDGET
     assert f"Spent ρ 0 of {budget.amount}, left {budget.amount}" in said(app)
-    assert f"together ({budget.private.amount}, 10⁻⁶)-private" in said(app)
+    assert f"together are ({budget.private.amount}, 10⁻⁶)-private" in said(app)
     assert f"Needs ρ 0.5; ρ {budget.amount} is left" in said(app)
 
 

@@ -200,11 +200,11 @@ def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_a
     own = texts(opened(lesson="audit", audit_shown="true", audit_runs="10000", audit_of="identity"))
     assert "Fourteen programs, and not all of them keep ε = 1." in own
     assert (
-        "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
+        "A quarter of the runs orders the outcomes by their likelihood ratio, a quarter picks the "
         "cut, and half is counted" in words
     )
     assert all(look.counted * 2 == look.runs for look in found("honest-counts").looks)
-    assert "All looks together are wrong in at most 0.1% of audits." in words and LOOKS[0] == 1000
+    assert "All looks together are wrong in at most 0.1% of audits." in words
     assert "one of them is wrong in one audit of a thousand at most." in words
     assert "Each dot is a look at runs of its own, which together are wrong with chance 0.1% at most." in words
     failures = [found("honest-counts", looks=LOOKS[:many]).failure for many in (2, 3)]
