@@ -82,5 +82,6 @@ def _counted(upward: bool, hits: tuple[int, int], counted: int, more: float, few
     first, second, side = ("A", "B", "right") if upward else ("B", "A", "left")
     return (
         f"Of {counted:,} counted runs on each data set, {hits[0]:,} on {first} and {hits[1]:,} on {second} lie at or "
-        f"to the {side} of the cut: a chance of at least {percent_down(more)} against at most {percent_up(fewer)}."
+        f"to the {side} of the cut. The probabilities are at least {percent_down(more)} and at most "
+        f"{percent_up(fewer)}."
     )

@@ -151,8 +151,8 @@ def _theorem() -> None:
         "data, another event or more runs may refute it.",
         reference="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants "
         "are those of Lyu, Su and Li (2017).",
-        meaning="An event has chance p on one data set and q on the other; exact intervals bound both (the "
-        "lines under p and over q); one of them is wrong in one audit of a thousand at most.",
+        meaning="An event has probability p on one data set and q on the other. Exact intervals bound both (the lines "
+        "under p and over q); one of them is wrong in one audit of a thousand at most.",
     )
 
 

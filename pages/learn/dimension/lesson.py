@@ -129,7 +129,7 @@ def lesson() -> None:
         *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
         reference="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
-        meaning="d points have as many subsets as that, and C a question for each; on all points U, yes-or-no "
+        meaning="d shattered points have 2^d subsets, and C has a question for each. On all points U, yes-or-no "
         "questions of small dimension d differ in few ways.",
     )
     kit.break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})

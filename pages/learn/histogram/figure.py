@@ -62,7 +62,7 @@ def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured
         y=Axis(title="expected total error, of n", log=True, low=floor, high=4 * max(2.0, float(exact.laplace.max()))),
         marks=marks,
         sentence=f"At ε = {exactly(epsilon)} the identity histogram's total error is {significant(error)} of n "
-        f"({significant(mean)} in {len(measured):,} releases); on its worst data no private method is below "
+        f"({significant(mean)} in {len(measured):,} releases). On its worst data no private method is below "
         f"{rounded_down(best)}, so the factor is at most {ratio} (you guessed {guess:g}). With only {full} and the "
         f"weaker random promise, where its condition holds, it is {significant(float(exact.spared[index]))}.{exceeds}",
     )

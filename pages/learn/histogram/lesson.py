@@ -75,7 +75,7 @@ def lesson() -> None:
         f"{bound.statement} {bound.note} {kit.THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
         reference=f"{bound.reference}; their equation 5 for the random-DP histogram.",
-        meaning="k bars, n rows, ε up to about 1, k up to about εn; for some constant c, whatever the ε-private "
+        meaning="k bars, n rows, ε up to about 1, k up to about εn. It holds for a constant c and every ε-private "
         "method M, on its worst data D.",
     )
     kit.break_it("Projecting helps most where few bars are full.", "One full bar", {"histogram-held": kit.stop(1)})
@@ -95,18 +95,18 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
     gamma = min(1.0, lone_row_chance(cells=cells, n=rows))
     return (
         f"**On easier data**, where only {occupied:,} of {cells:,} bars hold rows, three things help. Noisy bars may "
-        "be moved (projected) to the nearest histogram of n rows, under the full promise: total error "
+        "be projected to the nearest histogram of n rows, under the full guarantee. The total error is then "
         f"{significant(float(projected.mean()))} instead of {significant(plain)}, on average over {len(projected)} "
-        f"releases of rows spread evenly over these bars. {kit.SIMULATED}\n\n**Or the promise is weaker**: *random* "
-        "differential privacy is a promise for data drawn at random, not for all data, and may leave empty bars alone: "
+        f"releases of rows spread evenly over these bars. {kit.SIMULATED}\n\n**Or the guarantee is weaker**: *random* "
+        "differential privacy holds for randomly sampled data, not for all data, and may leave empty bars alone: "
         f"{significant(spared)}, before any projection. For {cells:,} bars and {rows:,} rows "
         + (
             f"it may fail for a share γ = {significant(gamma)} of the data sets. {kit.THEORY}"
             if gamma < 1
-            else f"no such promise is proved: there are too few rows. {kit.THEORY}"
+            else f"no such guarantee is proved: there are too few rows. {kit.THEORY}"
         )
         + "\n\n**Or δ is above 0**: noise in full bars alone, shown above a threshold, has about that error where full "
-        "bars hold many rows, under a promise for *all* data (Bun, Nissim and Stemmer 2016). It is not run here."
+        "bars hold many rows, under a guarantee for *all* data (Bun, Nissim and Stemmer 2016). It is not run here."
     )
 
 

@@ -139,8 +139,8 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
             badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
         )
         kit.show_result(
-            "Corollary 5.2: a search in an accurate release of intervals always ends at v, so on lines too long for n "
-            f"and ε no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {kit.SIMULATED}"
+            "Corollary 5.2: a search in an accurate release of intervals always ends at v. So on grids too fine for n "
+            f"and ε, no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {kit.SIMULATED}"
         )
         return
     walk = medians.exact_walk(chosen, bits=bits, n=n, epsilon=epsilon, delta=delta)

@@ -51,9 +51,9 @@ def separation(*, folded: Separation, net: Floats, n: int, limit: float | None, 
             Rule(role="quiet", x=1.0, label="loss 1"),
             guess_rule(y=guess, label="your guess, at loss 1"),
         ],
-        sentence=f"Two samples of {n:,} rows from the same population are told apart with a loss of 1 or more in "
-        f"{percent(folded.far)} of all pairs (you guessed {percent(guess)}){tends}; one row alone costs "
-        f"{rounded_up(folded.epsilon)} at most. The net mechanism tells half of {len(net)} pairs apart with at least "
+        sentence=f"Two samples of {n:,} rows from the same population are distinguished with a loss of 1 or more in "
+        f"{percent(folded.far)} of all pairs (you guessed {percent(guess)}){tends}. A single row has a loss of at most "
+        f"{rounded_up(folded.epsilon)}. The net mechanism tells half of {len(net)} pairs apart with at least "
         f"{significant(float(np.median(net)))}.",
     )
     table: dict[str, list[str] | list[float]] = {

@@ -115,8 +115,8 @@ def lesson() -> None:
         f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {kit.SIMULATED} Least "
         "squares magnifies noise most where there are as many questions as people.",
         reference=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
-        meaning="Least squares on m answers, none off by more than E; s is the smallest singular value of the matrix "
-        f"of 0 and 1 that says who is in which group.{nothing}",
+        meaning="Least squares on m answers with errors up to E. s is the smallest singular value of the 0-1 matrix of "
+        f"people and groups.{nothing}",
     )
     kit.break_it(
         f"Noise well beyond √n hides many bits from {questions:,} questions; more questions take more noise.",

@@ -163,9 +163,9 @@ def recovered_shares(
             epsilon_rule(epsilon),
         ],
         sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[recovery.keys[0]]} find "
-        f"{percent(float(recovery.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a "
-        f"private method lets no attack find more than {percent_up(walls.at(epsilon)[0])} on average at "
-        f"ε = {exactly(epsilon)}. Bars hold 90% of {recovery.shares.shape[2]} runs.",
+        f"{percent(float(recovery.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}). A "
+        f"private method lets no attack find more than {percent_up(walls.at(epsilon)[0])} on average at ε = "
+        f"{exactly(epsilon)}. Bars hold 90% of {recovery.shares.shape[2]} runs.",
     )
 
 

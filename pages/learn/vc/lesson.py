@@ -104,8 +104,8 @@ def lesson() -> None:
         "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
         f"{repeats} row{'s' if repeats > 1 else ''} changed value.",
         reference=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
-        meaning="Answers within α of the truth, a share of the rows, give a half T′ that differs (△) from the secret "
-        "half T in at most 2dα people.",
+        meaning="Answers with errors up to α, a share of the rows, give a half T′. It differs (△) from the secret half "
+        "T in at most 2dα people.",
     )
     kit.break_it(
         "A larger ε, or ten rows of each person, for which ε counts ten times, and noise hides little.",

@@ -50,8 +50,8 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
             Outline(role="ink", x=worst_tile[0], y=worst_tile[1]),
         ],
         sentence=f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}, "
-        f"outlined) has an error of at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}), and "
-        f"half of those shown by at most {percent_up(float(np.median(size)))}; short intervals are at the diagonal.",
+        f"outlined) has an error of at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}). Half "
+        f"of those shown by at most {percent_up(float(np.median(size)))}. Short intervals are at the diagonal.",
         table={
             "from": short_numbers(start, step=domain.width),
             "to": short_numbers(end, step=domain.width),

@@ -98,8 +98,10 @@ def test_what_nobody_can_do_is_rounded_to_the_side_where_it_holds(epsilon: float
     words = texts(lesson("histogram", **{"histogram-epsilon": str(epsilon)}))
     error = minimax.geometric_risk(cells=64, rows=1000, epsilon=epsilon)
     best = minimax.best_pairs(cells=64, rows=1000, epsilon=epsilon).risk
-    assert all_just_below(numbers_after("nobody is below ", words), best)
-    assert all_just_above(numbers_after("a factor of ", words) + numbers_after("beaten there by ", words), error / best)
+    assert all_just_below(numbers_after("no private method is below ", words), best)
+    assert all_just_above(
+        numbers_after("a factor of at most ", words) + numbers_after("the factor is at most ", words), error / best
+    )
     words = texts(lesson("subset", **{"subset-epsilon": str(epsilon)}))
     masks = subset_sum.random_groups(Preview(2), people=200, groups=1000)
     forced = 200 * subset_sum.error_bound(masks, epsilon=epsilon, beta=0.05).value

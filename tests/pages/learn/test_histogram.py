@@ -45,7 +45,7 @@ def test_no_exact_risk_of_a_private_histogram_is_below_the_wall(cells: int, rows
         for at, risk in zip(numbers(curve.x).tolist(), numbers(curve.y).tolist(), strict=True):
             assert risk >= edge.get(at, 0) * (1 - 1e-9)
     assert (
-        f"nobody is below {rounded_down(minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk)}, "
+        f"no private method is below {rounded_down(minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk)}, "
         in shown.sentence
     )
 

@@ -268,7 +268,7 @@ def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_pu
 def test_what_helps_a_histogram_is_told_with_its_price() -> None:
     told = texts(opened(lesson="histogram", histogram_shown="true"))
     assert "What does help is a weaker promise" not in told
-    words = r"projected.* total error ([\d.]+) instead of ([\d.]+), .* bars alone: ([\d.]+), before"
+    words = r"projected.* total error is then ([\d.]+) instead of ([\d.]+), .* bars alone: ([\d.]+), before"
     found = re.search(words, told, re.DOTALL)
     assert found
     projected, plain, spared = map(float, found.groups())
@@ -278,7 +278,7 @@ def test_what_helps_a_histogram_is_told_with_its_price() -> None:
     assert spared < projected < plain / 2
     assert f"γ = {significant(lone_row_chance(cells=64, n=1000))} of the data sets" in told
     few = texts(opened(lesson="histogram", histogram_shown="true", histogram_rows="50", histogram_cells="1024"))
-    assert "no such promise is proved" in few
+    assert "no such guarantee is proved" in few
 
 
 @pytest.mark.parametrize("relation", list(Neighbours))

@@ -214,7 +214,7 @@ def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_a
 def test_bounds_of_a_look_are_rounded_to_the_side_where_they_hold() -> None:
     seen = found("wrong-sensitivity")
     look = seen.looks[-1]
-    said = re.search(r"a chance of at least ([\d.]+)% against at most ([\d.]+)%\.", figure.scores(seen).sentence)
+    said = re.search(r"The probabilities are at least ([\d.]+)% and at most ([\d.]+)%\.", figure.scores(seen).sentence)
     assert said is not None
     least, most = (float(each) / 100 for each in said.groups())
     assert 0.99 * look.more <= least <= look.more and look.fewer <= most <= 1.01 * look.fewer
