@@ -41,7 +41,7 @@ NOT_SENT = "The link was made with an uploaded file, which no link can share. Ch
 TWO_COLUMNS = "Two columns of your file are in use, but this page needs one. Choose it on the Data page."
 FILE_GONE = "Your file is no longer in use."
 ONE_COLUMN = "Two columns were in use, but this page needs one."
-BY_PERSON = "Your file protects persons, but this page protects rows. Change this on the Data page."
+BY_PERSON = "This page protects rows, but your file protects persons. Change this on the Data page."
 
 
 def pair_titles(sample_key: str) -> dict[str, str]:
@@ -117,7 +117,7 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
         if own_source is not None and is_usable
         else "",
         default=default,
-        help_text="Generated and bundled data are public: previews of them cost no privacy. Upload your own on the "
+        help_text="Generated and bundled data are public: previews on them cost nothing. Upload your own on the "
         "Data page.",
         missing_reason=NOT_SENT if own_source is None else BY_PERSON if has_one_column else TWO_COLUMNS,
     )

@@ -119,7 +119,7 @@ def test_beyond_all_rows_a_promise_is_vacuous_and_the_sentence_says_both_sides()
     assert vacuous.y == (1.0, picture.y.high)
     assert both.forbidden is not None and f"less than {percent(float(both.forbidden[0]))} of n" in picture.sentence
     enough = int(both.rows[both.promised <= 0.1][0])
-    assert f"promises 10% from about n = {enough:,}." in picture.sentence
+    assert f"guarantees 10% from about n = {enough:,}." in picture.sentence
     assert both.rows[-1] <= MAX_ROWS and both.by_dimension is None  # every question on two points is asked already
 
 
@@ -150,7 +150,7 @@ def test_where_no_row_count_of_the_axis_is_enough_it_is_said(least: float, promi
     both = dataclasses.replace(both, promised=np.maximum(both.promised, least))
     sentence = figure.worst_errors(both, dimension=2).sentence
     assert (f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%." in sentence) is not promised
-    assert ("The net mechanism promises 10% from about n = " in sentence) is promised
+    assert ("The net mechanism guarantees 10% from about n = " in sentence) is promised
 
 
 def test_the_badge_says_the_settings_of_the_curves() -> None:
@@ -163,6 +163,6 @@ def test_the_badge_says_the_settings_of_the_curves() -> None:
     usual = INTERVALS.example(int(size)).astype(np.float64)
     for epsilon, same in ((2.0, True), (1.0, False)):
         both = worth(usual, vc_dimension(usual), epsilon=epsilon)
-        (said,) = re.findall(r"promises 10% from about n = [\d,]+", chart["sentence"])
+        (said,) = re.findall(r"guarantees 10% from about n = [\d,]+", chart["sentence"])
         enough = both.rows[both.promised <= 0.1][0]
-        assert (said == f"promises 10% from about n = {enough:,}") is same
+        assert (said == f"guarantees 10% from about n = {enough:,}") is same

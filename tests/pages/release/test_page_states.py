@@ -153,14 +153,14 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     app = press(app, "Charge ε 1 and release")
     assert "Entry 1, charged ε 1. Not published." in said(app) and "Spent ε 1 of 2, left 1" in said(app)
     assert not app.get("download_button"), "what nobody published is served to nobody"
-    assert "as entry 1; seeing it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
+    assert "as entry 1. Seeing it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
     app = press(app, "Publish, free")
     assert "Entry 1, charged ε 1. Published." in said(app) and len(app.get("download_button")) == 1
     (stored,) = ledger.stored(dataset_id)
     assert stored.published
     # Another session sees it again, free; another draw has its price, and is another entry.
     app = came()
-    assert " as entry 1; seeing it again is free." in said(app) and "Drawn on " in said(app)
+    assert " as entry 1. Seeing it again is free." in said(app) and "Released on " in said(app)
     app = press(press(app, "Release again, ε 1"), "Rehearse, free")
     app = press(app, "Charge ε 1 and release")
     assert "Entry 2, charged ε 1. Not published." in said(app) and len(ledger.outcomes(dataset_id)) == 2

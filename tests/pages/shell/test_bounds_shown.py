@@ -257,7 +257,7 @@ def test_a_plan_marks_what_it_promises_only_if_n_is_right(neighbours: Neighbours
         assert each.promised == bound.value < 1 and each.if_n is not bound.applies
     picture = planned_errors(plan, predictions, titles=["counts", "projected"])
     ticks = {mark.name: list(np.asarray(mark.y)) for mark in picture.find(Dots, role="theory")}
-    assert ticks == ({"promised": [0.0], TICK: [1.0]} if named else {"promised": [0.0, 1.0]})
+    assert ticks == ({"guaranteed": [0.0], TICK: [1.0]} if named else {"guaranteed": [0.0, 1.0]})
     only = " Guaranteed only if n is the number of rows, which is not checked: 2. projected."
     assert (only in picture.sentence) is named
     entry = dpcore.entry("projected_histogram")

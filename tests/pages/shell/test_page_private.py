@@ -234,9 +234,9 @@ def test_a_target_says_how_many_rows_it_needs() -> None:
 
 def test_a_target_says_which_epsilon_promises_it() -> None:
     app = opened("play/page.py")
-    assert "ε that a promise" not in texts(app)
+    assert "ε that guarantees" not in texts(app)
     sound(app.text_input(key="target").set_value("2%").run())
-    (said,) = (each.value for each in app.markdown if each.value.startswith("ε that guarantees 2% needs: "))
+    (said,) = (each.value for each in app.markdown if each.value.startswith("ε that guarantees 2%: "))
     named = re.findall(r"(?:: |, )([^*]+?) \*\*ε = ([0-9.]+)\*\*", said)
     assert len(named) == 3 and [float(epsilon) for _, epsilon in named] == sorted(float(each) for _, each in named)
     title, epsilon = named[0]
@@ -244,7 +244,7 @@ def test_a_target_says_which_epsilon_promises_it() -> None:
     app.selectbox(key="mechanism").set_value(key).run()
     sound(app.number_input(key="epsilon").set_value(float(epsilon)).run())
     assert 1.9 < float(app.metric[0].value.rstrip("%")) <= 2
-    wall = re.search(r"Below ε = ([0-9.]+) nobody can promise it", said)
+    wall = re.search(r"Below ε = ([0-9.]+) it is impossible", said)
     assert wall and float(wall[1]) < float(epsilon)
 
 

@@ -92,7 +92,7 @@ def test_every_control_bound_to_the_link_is_registered_as_one() -> None:
 def test_private_data_stand_behind_one_gate() -> None:
     asking = {str(path.relative_to(PAGES)) for path in PAGES.rglob("*.py") if ASKS & names(path)}
     # The switch itself, the gate, and the offer to read a domain, which shows nothing yet.
-    assert asking == {"shell/session.py", "shell/status.py", "data/fill.py"}
+    assert asking == {"shell/session.py", "shell/status.py", "data/suggestions.py"}
 
 
 def test_a_link_carries_controls_and_nothing_else() -> None:

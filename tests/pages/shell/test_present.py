@@ -114,7 +114,7 @@ def badges(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return encode_states(*what, badge=badge, **more)
 
     monkeypatch.setattr(component, "_encode_chart", sent)
-    monkeypatch.setattr("pages.play.slider_states.encoded", states)
+    monkeypatch.setattr("pages.play.slider_states.encode_states", states)
     return found
 
 
@@ -186,7 +186,7 @@ def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
     }
     assert asking == {
         "play/view.py", "robust/view.py", "robust/controls.py", "marginals/view.py",
-        "learn/sparse/view.py", "learn/directions/view.py", "marginals/lists.py", "data/summary.py", "data/fill.py",
+        "learn/sparse/view.py", "learn/directions/view.py", "marginals/lists.py", "data/summary.py", "data/suggestions.py",
         "shell/status.py",
     }  # fmt: skip
 
