@@ -23,8 +23,8 @@ TOUR = (
     "The blue line may be published: noise hides each person's value.",
     "**One slider.** ε is the privacy budget. Move it left: each person is better protected, and the blue line has "
     "more error.",
-    "**How wrong, and how sure.** Each dot is the worst error of some releases. With a theorem, all but a share β stay "
-    "below the guaranteed error. The hatched region is impossible.",
+    "**How wrong, and how sure.** Each dot stands for 2 in 100 releases, at the error of their worst query. With a "
+    "theorem, all but a share β stay below the guaranteed error. The hatched region is impossible.",
 )
 
 

@@ -150,5 +150,5 @@ def worst_errors(bounds: Worth, *, dimension: int) -> Picture:
             Curve(role="theory", name=f"net mechanism, {bounds.questions:,} questions", x=rows, y=bounds.promised),
             *curves(rows, known),
         ],
-        sentence=f"{lower_sentence} {promise_sentence} Between the two, neither is shown here.",
+        sentence=f"{lower_sentence} {promise_sentence} Between the two, nothing is proved here.",
     )

@@ -186,7 +186,8 @@ def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
     }
     assert asking == {
         "play/view.py", "robust/view.py", "robust/controls.py", "marginals/view.py",
-        "learn/sparse/view.py", "learn/directions/view.py", "marginals/lists.py", "data/summary.py", "data/suggestions.py",
+        "learn/sparse/view.py", "learn/directions/view.py", "marginals/lists.py", "data/summary.py",
+        "data/suggestions.py",
         "shell/status.py",
     }  # fmt: skip
 
