@@ -135,6 +135,6 @@ def test_each_release_has_its_own_caption() -> None:
 )
 def test_half_of_the_rows_lie_in_the_fewest_fullest_cells(counts: list[int], fullest: int) -> None:
     domain = Product.map(Number(bits=1), Number(bits=1))
-    said = true_map(domain=domain, truth=np.array(counts, dtype=np.int64)).sentence
-    assert (f"half of those inside lie in the {fullest} fullest" in said) == bool(fullest)
-    assert ("half of" in said) == bool(fullest)
+    sentence = true_map(domain=domain, truth=np.array(counts, dtype=np.int64)).sentence
+    assert (f"half of those inside lie in the {fullest} fullest" in sentence) == bool(fullest)
+    assert ("half of" in sentence) == bool(fullest)

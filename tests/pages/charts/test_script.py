@@ -21,9 +21,9 @@ PART = gzip.decompress(CARTESIAN_FILE.read_bytes())
 
 def version_in(code: bytes) -> str:
     """What a bundle says of itself on top."""
-    found = re.search(r"plotly\.js .*?v([0-9.]+)", code[:200].decode())
-    assert found
-    return found[1]
+    match = re.search(r"plotly\.js .*?v([0-9.]+)", code[:200].decode())
+    assert match
+    return match[1]
 
 
 def test_the_part_that_is_carried_is_of_the_version_that_is_installed() -> None:

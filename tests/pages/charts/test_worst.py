@@ -31,14 +31,14 @@ def with_worst(report: ErrorReport, **changes: Any) -> Picture:
 
 
 def test_the_sentence_says_the_report_s_numbers(report: ErrorReport) -> None:
-    said = with_worst(report).sentence
+    sentence = with_worst(report).sentence
     level, beyond = typical_failure(report.answered)
     assert 100 * (report.answered > level).mean() == beyond and 15 <= beyond <= 16
-    assert f"about {beyond:.0f} in 100 releases err by more than {100 * level:.3g}%" in said
-    assert said.startswith(report.guarantee.sentence())
+    assert f"about {beyond:.0f} in 100 releases err by more than {100 * level:.3g}%" in sentence
+    assert sentence.startswith(report.guarantee.sentence())
     low, high = report.failure_interval
-    assert f"{report.failures:,} of {len(report.answered):,} ({percent(low)} to {percent(high)}" in said
-    assert percent_up(report.bound.value) in said and percent(LOWER.value) in said
+    assert f"{report.failures:,} of {len(report.answered):,} ({percent(low)} to {percent(high)}" in sentence
+    assert percent_up(report.bound.value) in sentence and percent(LOWER.value) in sentence
 
 
 def test_fifty_dots_are_what_was_seen_and_say_how_many_are_beyond(report: ErrorReport) -> None:

@@ -59,10 +59,10 @@ def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: 
     assert isinstance(source.origin, Uploaded)
     assert isinstance(source.origin.table, Snapshot)
     assert source.dataset().n == ROWS
-    told = everything(app)
+    page_text = everything(app)
     for hidden in (SECRET, f"{ROWS:,}", str(folder), "Fill in from the data"):
-        assert hidden not in told
-    assert "Loaded; nothing of it is shown." in told
+        assert hidden not in page_text
+    assert "Loaded; nothing of it is shown." in page_text
     app.session_state[f"{held.prefix}0-bins"] = 20
     sound(app.run())
     assert "Use this column" in [button.label for button in app.button]  # other cells are counted anew

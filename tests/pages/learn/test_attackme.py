@@ -70,9 +70,9 @@ def test_private_counts_at_epsilon_1_break_the_attack() -> None:
     app = opened(lesson="attack-me", attack_me_shown="true")
     (button,) = (each for each in app.button if each.label == "Make the counts private")
     assert "With exact counts, least squares finds **16 of 16**" in texts(app)
-    said = texts(button.click().run())
-    found = re.search(r"With noise at ε = 1, least squares finds \*\*(\d+) of 16\*\*", said)
-    assert found and int(found[1]) < 16
+    page_text = texts(button.click().run())
+    match = re.search(r"With noise at ε = 1, least squares finds \*\*(\d+) of 16\*\*", page_text)
+    assert match and int(match[1]) < 16
 
 
 def test_a_cross_is_an_answer_that_was_missed() -> None:

@@ -163,6 +163,6 @@ def test_the_badge_says_the_settings_of_the_curves() -> None:
     usual = INTERVALS.example(int(size)).astype(np.float64)
     for epsilon, same in ((2.0, True), (1.0, False)):
         both = worth(usual, vc_dimension(usual), epsilon=epsilon)
-        (said,) = re.findall(r"guarantees 10% from about n = [\d,]+", chart["sentence"])
+        (matches,) = re.findall(r"guarantees 10% from about n = [\d,]+", chart["sentence"])
         enough = both.rows[both.promised <= 0.1][0]
-        assert (said == f"guarantees 10% from about n = {enough:,}") is same
+        assert (matches == f"guarantees 10% from about n = {enough:,}") is same

@@ -66,8 +66,8 @@ def test_the_lesson_on_polynomials_draws_nothing(monkeypatch: pytest.MonkeyPatch
 
 def numbers_after(words: str, text: str) -> list[float]:
     """Each number that stands after these words (a regular expression), as a share where a percent sign follows."""
-    found = re.findall(rf"{words}(?:\*\*)?([\d,]*\.?\d+(?:e-\d+)?)(%?)", text)
-    return [float(number.replace(",", "")) / (100 if sign else 1) for number, sign in found]
+    matches = re.findall(rf"{words}(?:\*\*)?([\d,]*\.?\d+(?:e-\d+)?)(%?)", text)
+    return [float(number.replace(",", "")) / (100 if sign else 1) for number, sign in matches]
 
 
 def all_just_above(printed: list[float], exact: float) -> bool:
@@ -150,9 +150,9 @@ def test_private_answers_have_the_scale_and_lose_the_bits_that_are_told(epsilon:
 @pytest.mark.parametrize(("width", "bias"), [(12, "0.1"), (6, "0.01")])
 def test_counts_and_questions_of_polynomials_are_binomial_coefficients(width: int, bias: str) -> None:
     words = texts(lesson("polynomials", **{"polynomials-width": str(width), "polynomials-bias": bias}))
-    said = re.search(rf"Degree \*\*(\d+)\*\* of {width} is enough: ", words)
-    assert said is not None
-    degree = int(said[1])
+    match = re.search(rf"Degree \*\*(\d+)\*\* of {width} is enough: ", words)
+    assert match is not None
+    degree = int(match[1])
     counts, asked = sum(math.comb(64, level) for level in range(1, degree + 1)), math.comb(64, width)
     assert (
         f"{significant(counts)} noisy counts of at most {degree} attributes answer {significant(asked)} questions, "

@@ -41,8 +41,8 @@ def lesson(key: str, **link: str) -> AppTest:
 
 def told(app: AppTest) -> str:
     """What happens, as told beside the picture: the sentence with a badge that is no part of a theorem."""
-    found = [each.value for each in app.markdown if "-badge[" in each.value and "**" in each.value]
-    return found[0]
+    markdown_text = [each.value for each in app.markdown if "-badge[" in each.value and "**" in each.value]
+    return markdown_text[0]
 
 
 @pytest.mark.parametrize("key", LESSONS)

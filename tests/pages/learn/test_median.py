@@ -75,9 +75,9 @@ def test_the_median_says_the_chance_that_its_curve_has() -> None:
     bits, n = 144.0, 11
     picture = success(n=n, epsilon=0.1, bits=bits, guess=10)
     log = float(median.exponential(bits=np.array([bits]), n=n, epsilon=0.1)[0])
-    said = re.search(r"exponential mechanism (?:([\d.]+)·)?10\^−(\d+)", picture.sentence)
-    assert said and log < math.log(1e-19)
-    assert math.log(float(said[1] or 1)) - int(said[2]) * math.log(10) == pytest.approx(log, abs=0.06)
+    match = re.search(r"exponential mechanism (?:([\d.]+)·)?10\^−(\d+)", picture.sentence)
+    assert match and log < math.log(1e-19)
+    assert math.log(float(match[1] or 1)) - int(match[2]) * math.log(10) == pytest.approx(log, abs=0.06)
     assert "under" not in picture.sentence
 
 
@@ -130,8 +130,8 @@ def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
 @pytest.mark.parametrize(("n", "says"), [(1001, "answers"), (201, "refuses")])
 def test_the_stable_median_answers_only_where_enough_rows_must_change(n: int, says: str) -> None:
     app = opened("learn/page.py", lesson="median", **{"median-n": str(n), "median-shown": "true"})
-    told = " ".join(each.value for each in app.markdown)
-    assert f"takes {(n + 1) // 2} rows to change, the stable median mostly {says}" in told
+    markdown_text = " ".join(each.value for each in app.markdown)
+    assert f"takes {(n + 1) // 2} rows to change, the stable median mostly {says}" in markdown_text
     assert (float(median.stable(bits=[9.0], n=n, epsilon=0.1, delta=1e-6)[0]) > math.log(0.5)) is (says == "answers")
 
 

@@ -206,8 +206,8 @@ def test_gaussian_questions_are_charged_as_one_vector() -> None:
     app.session_state["plan_questions"] = {"adult": gaussian}
     app.session_state["plan_version"] = 7
     sound(app.run())
-    (told,) = [each.value for each in app.caption if "one vector" in each.value]
-    assert "ε = 0.75" in told and "ε = 0.75" not in app.header[0].value
+    (captions,) = [each.value for each in app.caption if "one vector" in each.value]
+    assert "ε = 0.75" in captions and "ε = 0.75" not in app.header[0].value
 
 
 def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
@@ -308,12 +308,12 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     first = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5, target=0.01)
     second = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.5, target=0.5)
     plan = Plan(table=table, n=300, questions=(first, second))
-    told = finish(predict(plan))
-    picture = planned_errors(plan, told, titles=["ranges", "cells"])
+    predictions = finish(predict(plan))
+    picture = planned_errors(plan, predictions, titles=["ranges", "cells"])
     dots = {mark.name: mark for mark in picture.find(Dots)}
     for name, role, errors in (
-        ("expected", "released", [each.worst for each in told]),
-        ("guaranteed", "theory", [each.promised for each in told]),
+        ("expected", "released", [each.worst for each in predictions]),
+        ("guaranteed", "theory", [each.promised for each in predictions]),
         ("target", "ink", [0.01, 0.5]),
     ):
         mark = dots[name]
@@ -323,14 +323,17 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     assert (wall.role, wall.name) == ("impossible", "impossible (lower bound)")
     [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
     assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
-    assert numbers(wall.value).tolist() == [each.impossible for each in told]
-    assert missed_targets(plan, told) == [0] and "No theorem guarantees the target of: 1. ranges" in picture.sentence
+    assert numbers(wall.value).tolist() == [each.impossible for each in predictions]
+    assert (
+        missed_targets(plan, predictions) == [0]
+        and "No theorem guarantees the target of: 1. ranges" in picture.sentence
+    )
     frame: pd.DataFrame = picture.frame()
-    small = [each.typical * 3 for each in told]  # of 300 rows, relative to 100
+    small = [each.typical * 3 for each in predictions]  # of 300 rows, relative to 100
     assert frame["mean error, relative to a count of 100 rows"].tolist() == pytest.approx(small)
     hover = dots["expected"].hover or ()
     assert all(f"{percent(each)} of a count of 100 rows" in text for each, text in zip(small, hover, strict=True))
-    assert frame["worst error, guaranteed"].tolist() == pytest.approx([each.promised for each in told])
+    assert frame["worst error, guaranteed"].tolist() == pytest.approx([each.promised for each in predictions])
 
 
 def test_a_long_name_beside_its_line_leaves_a_phone_room_for_the_line() -> None:

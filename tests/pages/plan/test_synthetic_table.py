@@ -89,14 +89,14 @@ def test_persons_cost_what_their_rows_cost() -> None:
     mechanism = WholeTable(epsilon=0.5, delta=1e-9)
     relation = Neighbours.ADD_REMOVE_ONE
     work = rehearsed_table(table, ["x", "y"], mechanism=mechanism, n=400, neighbours=relation, beta=0.05)
-    found = finish(work)
+    result = finish(work)
     domain = table.whole("x", "y").domain
     assert is_table(domain)
     queries = Marginals(domain=domain, ways=2)
     problem = Problem(domain=queries.domain, queries=queries, n=400, neighbours=relation)
-    assert found.guarantee == mechanism.person_guarantee(problem, 3)
-    assert 0.5 < found.guarantee.epsilon < 1.5, "less than three times a row's"
-    assert found.n == len(found.rows) == 400
+    assert result.guarantee == mechanism.person_guarantee(problem, 3)
+    assert 0.5 < result.guarantee.epsilon < 1.5, "less than three times a row's"
+    assert result.n == len(result.rows) == 400
 
 
 @pytest.mark.parametrize(

@@ -68,13 +68,13 @@ def test_the_headline_is_the_median_worst_error_of_the_releases_and_the_trade_of
     app = started()
     worst = np.median(report(app).worst)
     assert report(app).trials == OPENING.trials
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"At ε = 1, the expected error of the worst interval is ([\d.]+%): ([\d,]+) of 10,000 rows", headline(app)
     )
-    assert found and int(found[2].replace(",", "")) == round(float(worst) * 10_000)
+    assert match and int(match[2].replace(",", "")) == round(float(worst) * 10_000)
     told = [text for trace in drawn(app)["tradeoff_chart"]["data"] for text in trace.get("hovertext", ())]
     (again,) = (text for text in told if text.startswith("Identity histogram, worst error, median at ε = 1:"))
-    assert f": {found[1]} (" in again
+    assert f": {match[1]} (" in again
 
 
 def test_a_link_out_of_range_gets_its_sentence() -> None:
@@ -366,11 +366,11 @@ def test_a_target_is_a_share_or_a_number_of_rows(text: str, share: float | None)
 def test_half_and_95_of_100_releases_err_by_no_more_than_is_told_of_a_query() -> None:
     """Drawn again with the page's seed; with one row less it would not be true."""
     told = answered(started(**{"ask-from": "0.25", "ask-to": "0.5"}))
-    said = re.search(
+    match = re.search(
         r"the error of half of 200 releases is at most ([\d,]+) rows \(([\d.]+)%\), of 95% at most ([\d,]+)\.", told
     )
-    assert said is not None
-    half, share, most = (float(each.replace(",", "")) for each in said.groups())
+    assert match is not None
+    half, share, most = (float(each.replace(",", "")) for each in match.groups())
     dataset = OPENING.source.dataset()
     state = OPENING.mechanism().prepare(dataset, OPENING.problem(dataset))
     release = OPENING.mechanism().run(state, Preview(OPENING.seed), trials=200)

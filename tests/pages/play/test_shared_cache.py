@@ -40,8 +40,8 @@ def test_parts_are_worked_once_for_everybody_and_each_time_for_one_person(privat
     done: list[int] = []
     for _ in range(2):
         shares = list(kept.in_parts(recipe, {str(place): partial(work, done, place) for place in (1, 2)}))
-        found = finish(kept.in_parts(recipe, {"2": lambda: work(done, 2), "3": lambda: work(done, 3)}))
-        assert found == [2, 3] and (not private or shares == [0.25, 0.75])
+        result = finish(kept.in_parts(recipe, {"2": lambda: work(done, 2), "3": lambda: work(done, 3)}))
+        assert result == [2, 3] and (not private or shares == [0.25, 0.75])
         kept.part(recipe, "4", lambda: done.append(4))
     assert done == ([1, 2, 2, 3, 4] * 2 if private else [1, 2, 3, 4])
     assert bool(kept._parts.held) != private

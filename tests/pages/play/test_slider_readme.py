@@ -30,8 +30,8 @@ def test_readme_says_whose_pictures_follow_the_slider() -> None:
     for entry in serving(problem.queries):
         recipe = replace(OPENING, entry_key=entry.key, values=(("epsilon", 1.0),))
         state = recipe.mechanism().prepare(dataset, problem)
-        found = finish(stop_reports(recipe, dataset, state))
-        sent = finish(encode_stops(found, dataset, view, beta=recipe.beta, badge="true", dark=False))
+        result = finish(stop_reports(recipe, dataset, state))
+        sent = finish(encode_stops(result, dataset, view, beta=recipe.beta, badge="true", dark=False))
         follows[sent is not None].add(entry.title)
     said = SAID.search((ROOT / "README.md").read_text(encoding="utf-8"))
     assert said and follows == {True: named(said[1]), False: named(said[2])}

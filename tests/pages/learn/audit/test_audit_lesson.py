@@ -80,29 +80,31 @@ def test_a_program_is_judged_and_so_is_the_guess(number: int) -> None:
         lesson="audit", audit_shown="true", audit_number=str(number), audit_guess=ANSWERS["broken"], audit_runs="10000"
     )
     suspect = SUSPECTS[LINE_UP[number - 1]]
-    told = texts(app)
+    page_text = texts(app)
     if suspect.fault:
-        assert suspect.fault in told and "Refuted: at least" in told and "“It is broken”: so it is." in told
+        assert (
+            suspect.fault in page_text and "Refuted: at least" in page_text and "“It is broken”: so it is." in page_text
+        )
     else:
-        assert "Not refuted in 14,000 runs. That is no proof." in told and "“It is broken”: not so." in told
+        assert "Not refuted in 14,000 runs. That is no proof." in page_text and "“It is broken”: not so." in page_text
     assert not app.warning and not app.error
 
 
 def test_nothing_of_the_verdict_is_told_before() -> None:
-    told = texts(opened(lesson="audit", audit_number="2"))
-    assert "efuted" not in told.replace("may refute", "") and not any(
-        each.fault and each.fault in told for each in SUSPECTS
+    page_text = texts(opened(lesson="audit", audit_number="2"))
+    assert "efuted" not in page_text.replace("may refute", "") and not any(
+        each.fault and each.fault in page_text for each in SUSPECTS
     )
 
 
 def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of="sparse_histogram")
-    told = texts(app)
-    assert "Refuted as a promise for all data: at least" in told and "Release refuses a γ" in told
+    page_text = texts(app)
+    assert "Refuted as a promise for all data: at least" in page_text and "Release refuses a γ" in page_text
     # What it claims, of rows drawn at random, is possible with these dots.
     (chart,) = drawn(app).values()
     assert "if the claim is true" not in str(chart) and "impossible if it held for all data" in str(chart)
-    assert ", not 1 (99.9%)" in told and "claimed of random rows: ε = 1" in str(chart)
+    assert ", not 1 (99.9%)" in page_text and "claimed of random rows: ε = 1" in str(chart)
     app = opened(lesson="audit", audit_shown="true")
     app.button[0].click().run()
     assert "Sparse histogram" in texts(app) and "Refuted as a promise for all data" in texts(app)
@@ -113,10 +115,12 @@ def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
 )
 def test_a_mechanism_of_the_catalogue_stands(key: str) -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of=key, audit_runs="10000", audit_picture=VIEWS[1])
-    told = texts(app)
-    assert "Not refuted in 14,000 runs. That is no proof." in told
+    page_text = texts(app)
+    assert "Not refuted in 14,000 runs. That is no proof." in page_text
     assert set(drawn(app)) == {"audit_scores_chart"} and not app.error and not app.warning
-    assert ("Exact result for two rows and all neighbouring data sets: it needs ε = 1." in told) is (key == "identity")
+    assert ("Exact result for two rows and all neighbouring data sets: it needs ε = 1." in page_text) is (
+        key == "identity"
+    )
 
 
 def test_a_link_audits_what_it_names() -> None:
@@ -214,9 +218,9 @@ def test_the_lesson_says_how_many_programs_there_are_and_how_runs_and_failures_a
 def test_bounds_of_a_look_are_rounded_to_the_side_where_they_hold() -> None:
     seen = found("wrong-sensitivity")
     look = seen.looks[-1]
-    said = re.search(r"The probabilities are at least ([\d.]+)% and at most ([\d.]+)%\.", figure.scores(seen).sentence)
-    assert said is not None
-    least, most = (float(each) / 100 for each in said.groups())
+    match = re.search(r"The probabilities are at least ([\d.]+)% and at most ([\d.]+)%\.", figure.scores(seen).sentence)
+    assert match is not None
+    least, most = (float(each) / 100 for each in match.groups())
     assert 0.99 * look.more <= least <= look.more and look.fewer <= most <= 1.01 * look.fewer
     hover = figure.loss(seen, epsilon=1.0).one(Dots, role="released").hover
     assert hover is not None and len(hover) == len(seen.looks)

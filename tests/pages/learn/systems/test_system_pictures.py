@@ -106,8 +106,8 @@ def test_the_exact_degree_is_near_with_rows_enough_and_where_the_papers_never_is
     found = degrees(attributes=64, width=6)
     assert found.needed(0.01) == 6 and found.least[5] == 0 < 0.01 < found.printed.min()
     assert found.needed(0.01, printed=True) == 0
-    said = polynomials.biases(degrees=found, bias=0.01, guess=6).sentence
-    assert "degree 6 is enough, and the paper's polynomial never is; you guessed 6" in said
+    sentence = polynomials.biases(degrees=found, bias=0.01, guess=6).sentence
+    assert "degree 6 is enough, and the paper's polynomial never is; you guessed 6" in sentence
     rows = np.array([10**7, 10**8, 10**10])
     errors = predicted_errors(attributes=64, width=6, epsilon=1.0, delta=1e-6, rows=rows).polynomial
     # All marginals add up to the answers: what is left is noise, which falls as 1/n.
