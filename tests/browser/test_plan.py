@@ -48,12 +48,12 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     sentence = chart(page, "plan_chart").locator(SENTENCE)
     expect(sentence).to_contain_text("No theorem guarantees the target of: 1. Intervals of flipper_length_mm, 2. Cells")
     page.get_by_role("button", name="Smallest ε that meets the targets").click()
-    expect(page.get_by_text("2 targets met at the least ε")).to_be_visible(timeout=1000 * PATIENCE)
+    expect(page.get_by_text("2 targets met with the smallest ε")).to_be_visible(timeout=1000 * PATIENCE)
     settled(page)
     solved, total = asked(page), page.get_by_role("heading", level=2).inner_text()
     assert len(solved) == 2 and total != cost
     assert all(now[1] != then[1] for now, then in zip(solved, before, strict=True))
-    expect(page.get_by_text("simulated releases do, at confidence 90%")).to_be_visible()
+    expect(page.get_by_text("simulated releases, with confidence 90%")).to_be_visible()
     expect(sentence).to_contain_text("No theorem guarantees the target of: 1. Intervals")
     # A rehearsal on made-up rows.
     page.get_by_text("What a release may look like").click()

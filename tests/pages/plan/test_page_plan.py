@@ -72,7 +72,7 @@ def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -
     assert first.epsilon < 0.5 and second.epsilon < 0.25
     assert "2 targets met" in app.info[0].value
     # What stands beside it does not say the opposite: a simulation is no theorem.
-    assert "simulated releases do, at confidence 95%" in app.info[0].value
+    assert "simulated releases, with confidence 95%" in app.info[0].value
     assert "No theorem guarantees the target of statistic 1." in [each.value for each in app.caption]
     shown = [each.value for each in app.number_input if each.label == "ε"]
     assert shown == [first.epsilon, second.epsilon], "the controls show what was worked out"

@@ -328,13 +328,13 @@ def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one() -> None:
     app = started(target="5%", bits="5", n="1000")
     chart = drawn(app)["needed_chart"]
     assert "tradeoff_chart" not in drawn(app) and "5% of releases" in chart["sentence"]
-    assert "nobody can promise it" in chart["sentence"]
+    assert "it is impossible" in chart["sentence"]
     picks = [pick for trace in chart["data"] for pick in trace.get("ids", ())]
     [suggested] = [name for name in chart["layout"]["yaxis"]["ticktext"] if "suggested" in name]
     assert suggested == "Private tree, then windows (suggested)"
     assert any('"alpha": 0.05' in pick for pick in picks) and any('"key": "identity"' in pick for pick in picks)
     wrong = started(target="a lot")
-    assert "such as 1%" in wrong.error[0].value and "tradeoff_chart" in drawn(wrong)
+    assert "a share (1% or 0.01)" in wrong.error[0].value and "tradeoff_chart" in drawn(wrong)
 
 
 @pytest.mark.full

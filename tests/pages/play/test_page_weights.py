@@ -104,7 +104,7 @@ def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
 )
 def test_fewer_points_than_asked_for_are_told(link: dict[str, str], words: str) -> None:
     app = opened(n="1000", trials="100", **link)
-    captions = [each.value for each in app.caption if "points: every database is listed" in each.value]
+    captions = [each.value for each in app.caption if "points: it enumerates every database" in each.value]
     assert [each.startswith(words) for each in captions] == [True] * bool(words)
     used = {
         len(state.net.candidates.points[0])
