@@ -51,7 +51,7 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
         ],
         sentence=f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}, "
         f"outlined) has an error of at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}). Half "
-        f"of those shown by at most {percent_up(float(np.median(size)))}. Short intervals are at the diagonal.",
+        f"of those shown have at most {percent_up(float(np.median(size)))}. Short intervals are at the diagonal.",
         table={
             "from": short_numbers(start, step=domain.width),
             "to": short_numbers(end, step=domain.width),

@@ -336,7 +336,7 @@ def test_of_lists_no_lower_bound_is_known_at_any_loss_and_answers_are_moved_into
     lists = texts(opened(view="Decision lists", students="1000", rules="2"))
     tables = texts(opened(cube_rows="1000", cube_attributes="6", width="3"))
     assert "No lower bound is known here." in lists and "Hatched" not in lists
-    assert "No lower bound is known here." not in tables and "Hatched: impossible (lower bound)." in tables
+    assert "No lower bound is known here." not in tables and "Hatched: impossible to promise." in tables
     for shown in (lists, tables):
         assert "Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth." in shown
 
