@@ -38,7 +38,7 @@ VISITS = 3
 """Of each page, by a browser that keeps nothing from the last."""
 ADDRESSES = tuple(page.address for page in PAGES)
 EMPTY = """import streamlit as st
-value = st.select_slider("Privacy loss ε", [float(stop) for stop in range(40)], value=30.0)
+value = st.select_slider("Privacy budget ε", [float(stop) for stop in range(40)], value=30.0)
 st.caption(f"{value}")
 """
 # From the key, or from the slider that is let go, to the last change of what is watched, on the browser's own clock. A
@@ -134,7 +134,7 @@ def core_share() -> None:
 def moves(page: Page, address: str, *, selector: str, attribute: str, count: int) -> list[float]:
     """Milliseconds from each key, or from the slider let go, to the last change of what is watched."""
     page.goto(address)
-    slider = page.get_by_role("slider", name="Privacy loss ε")
+    slider = page.get_by_role("slider", name="Privacy budget ε")
     slider.wait_for(timeout=60_000)
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.wait_for_timeout(5000)

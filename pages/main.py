@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from pages.data.engines import withdraw_table
-from pages.data.picker import in_use
+from pages.data.picker import current_source
 from pages.shell.addresses import PAGES, page_at
 from pages.shell.browser import reload_on_reconnect
 from pages.shell.clearing import clear_private_state
@@ -57,5 +57,5 @@ with presentation_container(page.title, leave=repeat_warnings):
     run_with_link_warnings(page.run)
     if not spec.names_data:
         with suppress(ParameterError):  # their file is gone, and the page says so
-            show_data_in_use(in_use())
+            show_data_in_use(current_source())
 remember_link()

@@ -20,7 +20,7 @@ from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Limits, Table, read_table
 from dpcore.data.readings import Measure, Vectors, YesNo
 from dpcore.data.samples import load_sample
-from pages.data.upload import LEAST_MEGABYTES, session_limits
+from pages.data.upload import MIN_MEGABYTES, session_limits
 from pages.shell.work.memory import remember
 from tests import ROOT
 from tests.kit.hostile import parquet
@@ -122,7 +122,7 @@ def test_the_ceiling_is_a_setting() -> None:
     limits = session_limits("300")
     assert (limits.session_bytes, limits.memory_bytes) == (300 << 20, 100 << 20)
     assert limits.rows * BYTES_TO_READ <= 200 << 20 < (limits.rows + 1) * BYTES_TO_READ
-    for wrong in ("", "much", "-5", "1e3", str(LEAST_MEGABYTES - 1)):
+    for wrong in ("", "much", "-5", "1e3", str(MIN_MEGABYTES - 1)):
         with pytest.raises(ValueError, match="DPSCOPE_SESSION_MB must be a whole number"):
             session_limits(wrong)
 

@@ -46,7 +46,7 @@ from dprelease.requests.parts import Request
 from tests import ROOT
 from tests.cases import full_but
 from tests.kit.ledgers import request_of
-from tests.pages.largest import KEPT, numbers
+from tests.pages.largest_controls import KEPT, numbers
 from tests.pages.opening import opened, sound
 from tests.pages.test_inventory import LISTED
 
@@ -299,7 +299,7 @@ def largest(page: str, link: dict[str, str], *, seconds: int = SECONDS) -> dict[
     """What a page says of itself once all its controls are at their largest, in a process with a ceiling of memory."""
     told = [f"{name}={value}" for name, value in (LOUD | link).items()]
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.pages.largest", page, str(MEGABYTES), str(seconds), *told],
+        [sys.executable, "-m", "tests.pages.largest_controls", page, str(MEGABYTES), str(seconds), *told],
         cwd=ROOT, capture_output=True, text=True, timeout=40 * SECONDS,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )  # fmt: skip
@@ -371,7 +371,9 @@ def test_a_walk_that_is_ended_by_time_says_so() -> None:
 
 def test_the_ceiling_of_the_walk_ends_what_takes_more() -> None:
     """The control: two and a half gibibytes cannot be had in the process that opens the pages."""
-    script = f"from tests.pages.largest import limit_memory; limit_memory({MEGABYTES}); bytes({MEGABYTES} << 20)"
+    script = (
+        f"from tests.pages.largest_controls import limit_memory as limit; limit({MEGABYTES}); bytes({MEGABYTES} << 20)"
+    )
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode != 0 and "MemoryError" in ran.stderr
 

@@ -73,7 +73,7 @@ EPSILON_STOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 def epsilon_param(default: float = 1.0) -> Any:
     """Return the parameter ε of every mechanism."""
     return param(
-        default, 0.001, 20.0, label="Privacy loss", symbol="ε", log=True, stops=EPSILON_STOPS,
+        default, 0.001, 20.0, label="Privacy budget", symbol="ε", log=True, stops=EPSILON_STOPS,
         help="Small is more private, large is more accurate. Where the guarantee is differential privacy, no single "
         "row can change the chance of any outcome by more than a factor e^ε, plus δ if above 0; beside it stands "
         "where the guarantee is another or none. Roth (2010) and Hall, Rinaldo and Wasserman (2013) write α.",

@@ -33,39 +33,39 @@ from pages.charts.words import minus
 Layout = dict[str, Any]
 
 MAX_DECADES = 3
-"""Of an axis whose powers of ten have room for other numbers between them."""
+"""Powers of ten on an axis that leave room for other numbers between them."""
 FEW_DECADES = 2.1
-"""Of an axis to which Plotly gives all ten numbers of each: twice and five times a power are enough."""
-ABOUT = 5
-"""Numbers along an axis."""
+"""Powers of ten on an axis whose ticks are 1, 2 and 5 times a power: Plotly's default of all ten is too many."""
+TICK_COUNT = 5
+"""Number of ticks that an axis aims for."""
 MARGIN = 0.04
-"""Of the picture's side left free beyond the outermost marks."""
+"""Share of the picture's side that stays free beyond the outermost marks."""
 
 
 ROUND = (1, 1.5, 2, 3, 5, 7, 10)
-"""Where an axis may end that is to stay."""
-CLEAR = 0.09
-"""Share of the axis that a name keeps free of numbers on either side."""
-ACROSS = 44
-"""Letters in a line of a title below a picture: as many as a phone shows."""
+"""Leading digits at which an axis may end, so that it does not change with every small change of the data."""
+NAME_GAP = 0.09
+"""Share of the axis on either side of a name that has no numbers."""
+TITLE_LETTERS = 44
+"""Letters in a line of a title below a picture: the width of a phone."""
 MAX_ACROSS, MAX_FLAT = 24, 6
-"""Labels along a horizontal axis; so many stand upright."""
-EDGE, TICK, WORDS_BESIDE, WORDS_BELOW, LINE = 12, 5, 21, 36, 18
-"""Pixels: at a picture's edges; of a tick; that a title takes beside numbers; numbers and title below the picture; a
-line."""
-WIDE = {"%": 11.5, ",": 3.9, ".": 3.9, "−": 10.1}
-"""Pixels of what is not as wide as a figure or a letter."""
-LETTER, NARROW = 7.7, 300
-"""Pixels of others; of the picture between its axes, on a phone."""
+"""Maximum number of labels along a horizontal axis, and the number up to which they are not tilted."""
+EDGE, TICK, TITLE_SPACE, TEXT_BELOW, LINE = 12, 5, 21, 36, 18
+"""Pixels of: an edge, a tick, a title beside numbers, numbers and title below a picture, a
+line of text."""
+CHARACTER_WIDTHS = {"%": 11.5, ",": 3.9, ".": 3.9, "−": 10.1}
+"""Pixels of the characters that are wider or narrower than a digit."""
+LETTER_WIDTH, PHONE_WIDTH = 7.7, 300
+"""Pixels of any other character, and of a picture between its axes on a phone."""
 
 
-def printed(text: str) -> str:
-    """Text that shows as it is, line by line: Plotly reads markup in words, and people's labels may hold some."""
+def escape_text(text: str) -> str:
+    """Return text with its markup escaped: Plotly interprets HTML, and users' labels may contain some."""
     return html.escape(text, quote=False).replace("\n", "<br>")
 
 
-def above(value: float) -> float:
-    """The next round number from a positive one: what changes little stays on the same axis.
+def round_up(value: float) -> float:
+    """Return the next round number at or above a positive one, so that small changes keep the same axis.
 
     >>> [above(value) for value in (0.0131, 2.0, 61)]
     [0.015, 2.0, 70.0]
@@ -74,8 +74,8 @@ def above(value: float) -> float:
     return next(float(f"{each * power:.3g}") for each in ROUND if each * power >= value * (1 - 1e-9))
 
 
-def reach(axis: Axis, marks: Iterable[Mark], *, across: bool) -> tuple[float, float]:
-    """From where to where an axis goes: as declared, else as far as any mark does."""
+def axis_range(axis: Axis, marks: Iterable[Mark], *, across: bool) -> tuple[float, float]:
+    """Return the ends of an axis: the declared ones, else those of its marks with a margin."""
     if axis.labels:
         return -0.5, len(axis.labels) - 0.5
     ends = [values for mark in marks for values in _ends(mark, across=across)]
@@ -93,7 +93,7 @@ def reach(axis: Axis, marks: Iterable[Mark], *, across: bool) -> tuple[float, fl
 
 
 def _ends(mark: Mark, *, across: bool) -> list[Floats]:
-    """The values of a mark along one axis; what goes across the whole picture has none there."""
+    """Return the values of a mark along one axis; a mark across the whole picture has none there."""
     match mark:
         case Curve() | Area():
             return [numbers(mark.x if across else mark.y)]
@@ -125,9 +125,12 @@ def _ends(mark: Mark, *, across: bool) -> list[Floats]:
 
 
 def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, across: bool) -> Layout:
-    """One axis in Plotly's words."""
+    """Return one axis as Plotly's layout."""
     layout: Layout = {
-        "title": {"text": printed(textwrap.fill(axis.title, ACROSS) if across else axis.title), "standoff": 8},
+        "title": {
+            "text": escape_text(textwrap.fill(axis.title, TITLE_LETTERS) if across else axis.title),
+            "standoff": 8,
+        },
         "type": "log" if axis.log else "linear",
         "range": [math.log10(end) for end in ends] if axis.log else list(ends),
         "showgrid": axis.grid,
@@ -136,7 +139,7 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
         "automargin": True if across else "width",
         "visible": axis.shown,
         "ticks": "outside" if not axis.labels else "",
-        "nticks": ABOUT + 2,
+        "nticks": TICK_COUNT + 2,
         "tickangle": 0,
         "minexponent": 5,
     }
@@ -144,7 +147,7 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
         layout["tickformat"] = axis.form
         decades = math.log10(ends[1] / ends[0]) if axis.log else 0
         if decades > MAX_DECADES:  # Plotly would write twice and five times each power too, one over the other
-            layout["dtick"] = math.ceil(decades / (ABOUT + 2))
+            layout["dtick"] = math.ceil(decades / (TICK_COUNT + 2))
         elif 1 <= decades <= FEW_DECADES:  # and here three, four, six, … times each
             layout["dtick"] = "D2"
     elif axis.log:
@@ -152,64 +155,66 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
     if axis.labels:
         places = range(0, len(axis.labels), -(-len(axis.labels) // MAX_ACROSS) if across else 1)
         cut = ["\n".join(_cut(line, axis.letters) for line in text.split("\n")) for text in axis.labels]
-        layout |= {"tickvals": list(places), "ticktext": [printed(cut[place]) for place in places]}
+        layout |= {"tickvals": list(places), "ticktext": [escape_text(cut[place]) for place in places]}
         if not across:
             layout["range"] = layout["range"][::-1]
         elif len(places) > MAX_FLAT:
             layout["tickangle"] = -40
     elif axis.ticks or axis.named:
         along = math.log10 if axis.log else float
-        clear = CLEAR * (along(ends[1]) - along(ends[0]))
-        free = [
+        clear = NAME_GAP * (along(ends[1]) - along(ends[0]))
+        ticks_left = [
             place
-            for place in axis.ticks or (_powers(*ends) if axis.log else nice(*ends, whole=False))
+            for place in axis.ticks or (_powers(*ends) if axis.log else round_ticks(*ends, whole=False))
             if all(abs(along(place) - along(other)) >= clear for other in axis.named)
         ]
-        layout["tickvals"] = [*free, *axis.named]
+        layout["tickvals"] = [*ticks_left, *axis.named]
         if axis.named:
-            layout["ticktext"] = [*(_number(place, axis) for place in free), *map(printed, axis.named.values())]
+            layout["ticktext"] = [
+                *(_number(place, axis) for place in ticks_left),
+                *map(escape_text, axis.named.values()),
+            ]
     return layout
 
 
-def room(layout: Layout, *, across: bool) -> dict[str, float]:
-    """About the pixels that an axis needs at the sides of the picture, by the first letter of each side.
+def axis_margins(layout: Layout, *, across: bool) -> dict[str, float]:
+    """Return roughly the pixels that an axis needs at each side, keyed by the side's first letter.
 
-    The browser works out itself what it needs; where it has as much from the start, it draws the picture once, not
-    twice. Too little costs that time, too much is left white.
+    The browser computes the exact margins. With enough room from the start it draws the picture once instead of twice.
     """
     if not layout.get("visible", True):
         return {}
     tick, title = TICK * bool(layout["ticks"]), layout["title"]["text"]
-    told = _told(layout)
+    labels = _tick_labels(layout)
     if not across:
-        widest = max((_width(text) for _, text in told), default=0.0)
-        beside = EDGE + tick + widest + (WORDS_BESIDE + LINE * title.count("<br>") if title else 0)
-        return {"r" if layout.get("side") == "right" else "l": beside}
+        widest = max((_width(text) for _, text in labels), default=0.0)
+        width = EDGE + tick + widest + (TITLE_SPACE + LINE * title.count("<br>") if title else 0)
+        return {"r" if layout.get("side") == "right" else "l": width}
     if layout["tickangle"]:
         return {}
-    lines = max((text.count("<br>") for _, text in told), default=0)
+    lines = max((text.count("<br>") for _, text in labels), default=0)
     lines += title.count("<br>")
-    found: dict[str, float] = {"b": EDGE + tick + (WORDS_BELOW if title else WORDS_BELOW - LINE - 2) + LINE * lines}
+    margins: dict[str, float] = {"b": EDGE + tick + (TEXT_BELOW if title else TEXT_BELOW - LINE - 2) + LINE * lines}
     low, high = layout["range"]
     for side, end in (("l", low), ("r", high)):
-        over = [_width(text) / 2 - NARROW * abs((place - end) / (high - low)) for place, text in told]
-        found[side] = EDGE + max(over, default=0.0)
-    return found
+        over = [_width(text) / 2 - PHONE_WIDTH * abs((place - end) / (high - low)) for place, text in labels]
+        margins[side] = EDGE + max(over, default=0.0)
+    return margins
 
 
-def _told(layout: Layout) -> list[tuple[float, str]]:
-    """Where on an axis labels stand, about, and what they say."""
+def _tick_labels(layout: Layout) -> list[tuple[float, str]]:
+    """Return the approximate positions of an axis's tick labels, with their texts."""
     log, form = layout["type"] == "log", layout.get("tickformat", "")
-    places = layout.get("tickvals")
-    if not places:
+    ticks = layout.get("tickvals")
+    if not ticks:
         low, high = sorted(layout["range"])
-        places = _powers(10.0**low, 10.0**high) if log else nice(low, high, whole=False)
-    texts = layout.get("ticktext") or [_as_written(place, form) for place in places]
-    return [(math.log10(place) if log else float(place), text) for place, text in zip(places, texts, strict=True)]
+        ticks = _powers(10.0**low, 10.0**high) if log else round_ticks(low, high, whole=False)
+    labels = layout.get("ticktext") or [_format_tick(place, form) for place in ticks]
+    return [(math.log10(place) if log else float(place), text) for place, text in zip(ticks, labels, strict=True)]
 
 
-def _as_written(value: float, form: str) -> str:
-    """A number about as the browser writes it."""
+def _format_tick(value: float, form: str) -> str:
+    """Return a number roughly as the browser formats it."""
     if form.endswith(("p", "%")):
         return f"{100 * value:,.3g}%"
     if form.endswith("s") or (not form and abs(value) >= 1e5):
@@ -218,17 +223,19 @@ def _as_written(value: float, form: str) -> str:
 
 
 def _width(text: str) -> float:
-    """Pixels of the longest line of a label."""
-    return max(sum(WIDE.get(letter, LETTER) for letter in line) for line in html.unescape(text).split("<br>"))
+    """Return the pixels of the longest line of a label."""
+    return max(
+        sum(CHARACTER_WIDTHS.get(letter, LETTER_WIDTH) for letter in line) for line in html.unescape(text).split("<br>")
+    )
 
 
 def _number(place: float, axis: Axis) -> str:
-    """A number of an axis that has names too, which Plotly does not write itself."""
+    """Return a tick's number as text, for an axis that also has names: Plotly then formats nothing itself."""
     return minus(f"{100 * place:,.6g}%" if axis.form.endswith("p") else f"{place:,.6g}")
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Powers of ten from low to high; twice and five times these too, where they are few."""
+    """Return the powers of ten from low to high; 2 and 5 times these as well if there are at most three."""
     powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= 3 else (1,)
     places = [float(f"{step}e{power}") for power in powers for step in steps]
@@ -236,14 +243,14 @@ def _powers(low: float, high: float) -> list[float]:
 
 
 def _cut(line: str, letters: int) -> str:
-    """A line of a label as far as there is room."""
+    """Return a label's line, cut to a number of letters."""
     return line if len(line) <= letters else f"{line[: letters - 1]}…"
 
 
 def rows_layout(axis: Axis, ends: tuple[float, float], *, across: bool) -> Layout:
-    """A second axis beside one of shares, in whole rows; it moves with the first."""
+    """Return the layout of a second axis in whole rows beside one of shares; it moves with the first."""
     base = "x" if across else "y"
-    counts = _whole(ends, axis.rows, log=axis.log)
+    counts = _whole_ticks(ends, axis.rows, log=axis.log)
     return {
         "title": {"text": "rows", "standoff": 6},
         "type": "log" if axis.log else "linear",
@@ -259,24 +266,24 @@ def rows_layout(axis: Axis, ends: tuple[float, float], *, across: bool) -> Layou
     }
 
 
-def _whole(ends: tuple[float, float], n: int, *, log: bool) -> list[int]:
-    """Whole numbers of rows between two shares of n: powers of ten, or equal steps."""
+def _whole_ticks(ends: tuple[float, float], n: int, *, log: bool) -> list[int]:
+    """Return whole numbers of rows between two shares of n: powers of ten, or equal steps."""
     low, high = ends[0] * n, ends[1] * n
     if log:
         first, last = math.ceil(math.log10(max(low, 1))), math.floor(math.log10(max(high, 1)))
         if last - first >= 1:
-            every = max(1, math.ceil((last - first + 1) / (ABOUT + 2)))
+            every = max(1, math.ceil((last - first + 1) / (TICK_COUNT + 2)))
             return [10**power for power in range(first, last + 1, every)]
         whole = [math.ceil(low), math.floor(high)]
         return sorted({count for count in whole if low <= count <= high and count > 0})
-    return [int(place) for place in nice(low, high, whole=True)]
+    return [int(place) for place in round_ticks(low, high, whole=True)]
 
 
-def nice(low: float, high: float, *, whole: bool) -> list[float]:
-    """Round numbers from low to high: steps of 1, 2 or 5 times a power of ten."""
+def round_ticks(low: float, high: float, *, whole: bool) -> list[float]:
+    """Return round numbers from low to high, in steps of 1, 2 or 5 times a power of ten."""
     if not high > low:
         return [low]
-    rough = (high - low) / ABOUT
+    rough = (high - low) / TICK_COUNT
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(size * power for size in (1, 2, 5, 10) if size * power >= 0.8 * rough)
     step = max(step, 1.0) if whole else step

@@ -1,4 +1,4 @@
-"""Draws a picture: in place, so that zoom and brush survive; with its sentence; its numbers on demand."""
+"""Draw a picture as a custom component: it is updated in place, so that zoom and brush survive."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ import streamlit as st
 
 from dpcore.core.safe_csv import escape_frame
 from pages.charts.picture import Handle, Picture
-from pages.charts.plotly import Drawn, render
+from pages.charts.plotly import PlotlyFigure, render
 from pages.charts.script import MODULE
 from pages.shell.presentation import chart_place, extra_height, is_presenting, note_drawn, reserve_height
 from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent
-STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
-"""Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
+PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT, PRESENTED_WIDTH = 215, 244, 500
+"""Pixels of a presented chart, of it with its legend, and of a legend's line, before it is scaled to twice the size."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
-Kept = dict[tuple[str, str, bool, bool], bytes]
-"""Charts as they are sent, by key, badge, theme, and whether they may be kept as files."""
-AROUND = 85
-"""Pixels above and below what is drawn, at least: badge, numbers and title of the axis."""
+EncodedCharts = dict[tuple[str, str, bool, bool], bytes]
+"""Encoded charts by key, badge, dark theme, and whether a download is allowed."""
+MIN_MARGIN = 85
+"""Minimum pixels above and below the plot: badge, tick labels and title of the axis."""
 
-# The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
-_START = f"""
+# chart.js is served by the launcher, at an address relative to the app's; this only calls it.
+_SCRIPT = f"""
 const module = (async () => import(new URL("{MODULE}", document.baseURI)))();
 export default function (component) {{
   module.then(({{ draw }}) => draw(component));
@@ -41,13 +41,13 @@ _chart = st.components.v2.component(
     "dpscope.chart",
     html=(HERE / "chart.html").read_text(encoding="utf-8"),
     css=(HERE / "chart.css").read_text(encoding="utf-8"),
-    js=_START,
+    js=_SCRIPT,
     isolate_styles=False,
 )
 
 
 def is_dark() -> bool:
-    """Whether the reader's theme is dark."""
+    """Return True if the browser's theme is dark."""
     return st.context.theme.type == "dark"
 
 
@@ -61,7 +61,7 @@ def draw(
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
-    kept: Kept | None = None,
+    cache: EncodedCharts | None = None,
 ) -> None:
     """Draw a picture, or change the one that is there.
 
@@ -69,60 +69,68 @@ def draw(
         picture: what to draw.
         key: of the chart on the page.
         badge: provenance, drawn into the picture.
-        caption: words below it, if not the picture's own; its sentence opens beside them.
-        download: whether it may be kept as a file: never where private values are in it.
-        on_pick: called with what a clicked dot stands for, or with [x, y] of a click elsewhere, before the next run.
-        on_move: called with where the handle was let go, before the next run.
-        on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
-            any where it was taken away.
-        kept: where pictures that are drawn again are kept.
+        caption: text below it, instead of the picture's own caption.
+        download: whether it can be downloaded; never with private values in it.
+        on_pick: callback with the value of a clicked dot, or with [x, y] of a click elsewhere.
+        on_move: callback with x and y where the handle was released.
+        on_brush: callback with the ends of the selected range or rectangle, by axis; empty if it was removed.
+        cache: stores encoded charts that are drawn repeatedly.
     """
-    place: AbstractContextManager[object] = nullcontext()
+    target: AbstractContextManager[object] = nullcontext()
     if is_presenting():
-        stage = chart_place(key)
-        if stage is None:
+        container = chart_place(key)
+        if container is None:
             return
-        place = stage
+        target = container
         drawn = render(picture, badge=badge, dark=is_dark())
-        below = _legend_height(drawn)
-        kept, height = None, min(picture.height, STAGE_HEIGHT + extra_height(), STAGE_FULL + extra_height() - below)
-        upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
-        picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
-        reserve_height(height + below)
+        legend_height = _legend_height(drawn)
+        cache, height = (
+            None,
+            min(
+                picture.height,
+                PRESENTED_HEIGHT + extra_height(),
+                PRESENTED_FULL_HEIGHT + extra_height() - legend_height,
+            ),
+        )
+        wrapped_title = textwrap.fill(
+            picture.y.title, int((height - MIN_MARGIN) / LETTER)
+        )  # the title must fit beside its axis
+        picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=wrapped_title))
+        reserve_height(height + legend_height)
     else:
         note_drawn(key)
-    found = (key, badge, is_dark(), download)
-    sent = kept.get(found) if kept else None
-    if sent is None:
-        sent = _sent(picture, key=key, badge=badge, caption=caption, download=download)
-    if kept is not None:
-        kept[found] = sent
+    cache_key = (key, badge, is_dark(), download)
+    encoded = cache.get(cache_key) if cache else None
+    if encoded is None:
+        encoded = _encode_chart(picture, key=key, badge=badge, caption=caption, download=download)
+    if cache is not None:
+        cache[cache_key] = encoded
 
-    sent_back = SessionKey[Any](key, None)
+    component_state = SessionKey[Any](key, None)
 
     def picked() -> None:
-        value = sent_back.value.picked
+        value = component_state.value.picked
         if on_pick is not None and value is not None:
             on_pick(value)
 
     def moved() -> None:
-        value = sent_back.value.moved
+        value = component_state.value.moved
         if on_move is not None and value is not None:
             on_move(float(value[0]), float(value[1]))
 
     def brushed() -> None:
-        value = sent_back.value.brushed
+        value = component_state.value.brushed
         if on_brush is not None and value is not None:
             on_brush(value)
 
-    with place:
-        _chart(key=key, data=sent, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+    with target:
+        _chart(key=key, data=encoded, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
 
 
-def _sent(picture: Picture, *, key: str, badge: str, caption: str, download: bool) -> bytes:
-    """A chart as the browser reads it: bytes, which Streamlit passes on. Values it would look into, and write twice."""
+def _encode_chart(picture: Picture, *, key: str, badge: str, caption: str, download: bool) -> bytes:
+    """Return a chart as JSON bytes: Streamlit passes bytes through, but would inspect and serialize a dict again."""
     drawn = render(picture, badge=badge, dark=is_dark())
-    told = {
+    payload = {
         "key": key,
         "title": picture.title,
         "caption": caption or picture.caption,
@@ -132,18 +140,18 @@ def _sent(picture: Picture, *, key: str, badge: str, caption: str, download: boo
         "frames": drawn.frames,
         "playing": picture.playing,
         "download": download,
-        "beside": picture.beside,
-        "handle": handle_of(picture.handle, drawn),
+        "beside": picture.legend_right,
+        "handle": encode_handle(picture.handle, drawn),
     }
-    return json.dumps(told).encode()
+    return json.dumps(payload).encode()
 
 
-def _legend_height(drawn: Drawn) -> int:
-    """About what the legend of a presented chart takes: the names as far as they fit into a line."""
+def _legend_height(drawn: PlotlyFigure) -> int:
+    """Return roughly the pixels of a presented chart's legend."""
     names = [len(str(trace["name"])) for trace in drawn.data if trace.get("showlegend")]
     if not names:
         return 0
-    return LEGEND_LINE * -(-len(names) // max(1, int(STAGE_WIDTH // (LETTER * max(names) + LEGEND_MARK)))) + 8
+    return LEGEND_LINE * -(-len(names) // max(1, int(PRESENTED_WIDTH // (LETTER * max(names) + LEGEND_MARK)))) + 8
 
 
 def draw_with_table(
@@ -158,11 +166,11 @@ def draw_with_table(
 ) -> None:
     """Draw a picture, as ``key``_chart, and offer its numbers under a title, as ``key``_numbers."""
     draw(picture, key=f"{key}_chart", badge=badge, download=download, on_pick=on_pick, on_move=on_move)
-    table(picture, title=title, key=f"{key}_numbers")
+    show_numbers(picture, title=title, key=f"{key}_numbers")
 
 
-def handle_of(handle: Handle | None, drawn: Drawn) -> dict[str, Any] | None:
-    """The draggable place, and the numbers of the traces that go with it."""
+def encode_handle(handle: Handle | None, drawn: PlotlyFigure) -> dict[str, Any] | None:
+    """Return the draggable handle as JSON, with the indices of the traces that move with it."""
     if handle is None:
         return None
     return dataclasses.asdict(handle) | {
@@ -172,8 +180,8 @@ def handle_of(handle: Handle | None, drawn: Drawn) -> dict[str, Any] | None:
     }
 
 
-def table(picture: Picture, *, title: str, key: str) -> None:
-    """The picture's numbers, sent only when they are opened."""
-    place = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
-    if place.open:
-        place.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV
+def show_numbers(picture: Picture, *, title: str, key: str) -> None:
+    """Offer the picture's numbers as a table, which is sent only when it is opened."""
+    expander = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
+    if expander.open:
+        expander.dataframe(escape_frame(picture.frame()), hide_index=True)  # it offers itself as a CSV

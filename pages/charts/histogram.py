@@ -1,4 +1,4 @@
-"""How many rows lie where: the true bars, and releases over them that can be played."""
+"""The histogram of true rows, with releases over it that can be played."""
 
 from __future__ import annotations
 
@@ -13,100 +13,111 @@ from dpcore.data.columns import Labels, Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_map
 from dplab.synthetic import clean_counts
-from pages.charts.axes import nice
+from pages.charts.axes import round_ticks
 from pages.charts.picture import BEHIND, Axis, Bars, Curve, Frame, Mark, Picture
-from pages.charts.words import drawable, fullest, group_names, grouped, percent, rows, shortened, significant
+from pages.charts.words import (
+    group_cells,
+    group_names,
+    largest_cells,
+    percent,
+    printable_labels,
+    rows,
+    short_numbers,
+    significant,
+)
 
 MAX_BARS = 64
-DATES_ALONG, LONGEST = 4, 12
-"""Names along an axis of dates or labels, and letters of a label there."""
+MAX_AXIS_NAMES, MAX_NAME_LETTERS = 4, 12
+"""Maximum number of names along an axis of dates or labels, and of letters in one."""
 MAX_FRAMES = 20
 """Releases that can be played."""
-DWARFED = 20
-"""Times the usual bar that one must have before shares of it are hard to see."""
-HALF = 0.5
-"""Where an axis of equal factors starts: it has no zero, and what is below half a row is drawn there."""
-ASIDE, WIDE = 0.05, 0.08
-"""Of the axis: the gap before the bar of missing values, and that bar."""
+SKEW_RATIO = 20
+"""Ratio of the largest bar to the median bar from which a logarithmic axis is offered."""
+HALF_ROW = 0.5
+"""Lower end of a logarithmic axis, in rows: it has no zero, so that smaller values are drawn here."""
+MISSING_GAP, MISSING_WIDTH = 0.05, 0.08
+"""Shares of the axis: the gap before the bar of missing values, and the width of that bar."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Layout:
-    """Where bars stand: touching along a line, or one below the other beside their labels.
+class BarLayout:
+    """Positions of the bars: adjacent along an axis of numbers, or one below the other with labels.
 
     Attributes:
         names: of the bars (K,).
         start: ends along the axis of places (K,).
         end: likewise.
-        apart: bars at the end that do not touch the others.
+        separate: number of bars at the end that do not touch the others.
         places: the axis.
-        grouped: rows per cell (F, size) to rows per bar (F, K).
+        grouped: maps rows per cell (F, size) to rows per bar (F, K).
     """
 
     names: list[str]
     start: Floats
     end: Floats
-    apart: int
+    separate: int
     places: Axis
     grouped: Callable[[Floats], Floats]
 
     @property
     def across(self) -> bool:
-        """Whether bars lie."""
+        """Return True if the bars are horizontal."""
         return bool(self.places.labels)
 
 
-def blocks_of(line: Number | Labels, most: int) -> tuple[Integers, Floats]:
-    """A line in at most so many runs of cells: their first cells (K,) and edges (K + 1,)."""
-    first = np.arange(0, line.ordered, -(-line.ordered // most))
+def blocks_of(line: Number | Labels, max_blocks: int) -> tuple[Integers, Floats]:
+    """Return the first cells (K,) and the edges (K + 1,) of at most ``max_blocks`` runs of cells."""
+    first = np.arange(0, line.ordered, -(-line.ordered // max_blocks))
     return first, line.edges[np.append(first, line.ordered)]
 
 
-def block_names(line: Number | Labels, most: int) -> list[str]:
-    """Where each of these runs starts and ends (K,), in words."""
-    first = blocks_of(line, most)[0].tolist()
+def block_names(line: Number | Labels, max_blocks: int) -> list[str]:
+    """Return the name of each such run (K,): where it starts and ends."""
+    first = blocks_of(line, max_blocks)[0].tolist()
     last = [*(place - 1 for place in first[1:]), line.ordered - 1]
     return [line.between(a, b) for a, b in zip(first, last, strict=True)]
 
 
 def unit_of(line: Number | Labels, name: str = "value") -> str:
-    """The title of an axis of numbers."""
+    """Return the title of an axis of numbers, with its unit."""
     return f"{name} ({line.unit})" if line.unit and line.unit not in name else name
 
 
-def axis_along(line: Number | Labels, name: str = "value", *, most: int = DATES_ALONG, upright: bool = False) -> Axis:
-    """The axis of a line: in the data's unit, or with the names of some dates or labels, so many at most."""
+def axis_along(
+    line: Number | Labels, name: str = "value", *, max_names: int = MAX_AXIS_NAMES, upright: bool = False
+) -> Axis:
+    """Return a column's axis: in the data's unit, or with the names of at most ``max_names`` dates or labels."""
     axis = Axis(title=unit_of(line, name), low=line.low, high=line.high)
     if is_labels(line):
-        every = -(-line.ordered // most)
-        called = {
-            cell + 0.5: f"{text[:LONGEST]}…" if len(text) > LONGEST + 1 else text
-            for cell, text in enumerate(drawable(line.labels))
-            if cell % every == 0
+        step = -(-line.ordered // max_names)
+        names_by_place = {
+            cell + 0.5: f"{text[:MAX_NAME_LETTERS]}…" if len(text) > MAX_NAME_LETTERS + 1 else text
+            for cell, text in enumerate(printable_labels(line.labels))
+            if cell % step == 0
         }
-        return dataclasses.replace(axis, ticks=tuple(called), named=called)
+        return dataclasses.replace(axis, ticks=tuple(names_by_place), named=names_by_place)
     if not is_dates(line):
         return axis
-    cells = range(0, line.ordered, -(-line.ordered // DATES_ALONG))
+    cells = range(0, line.ordered, -(-line.ordered // MAX_AXIS_NAMES))
     named = {line.low + cell: line.describe(cell) for cell in cells}
-    if not upright:  # the year stands below: side by side, whole dates would meet on a phone
+    if not upright:  # the year is on a second line: whole dates would overlap on a phone
         named = {place: "\n".join(reversed(text.split("-", 1))) for place, text in named.items()}
-    # No numbers beside the names: each would stand where a name does.
+    # The names replace the numbers, which would be at the same places.
     return dataclasses.replace(axis, title=name, ticks=tuple(named), named=named)
 
 
-def _on_a_line(line: Number) -> Layout:
-    """Bars that touch, over the data's unit; one for missing values at the right, off the axis."""
+def _numeric_layout(line: Number) -> BarLayout:
+    """Return adjacent bars in the data's unit, with a separate one for missing values at the right."""
     (first, edges), names = blocks_of(line, MAX_BARS), block_names(line, MAX_BARS)
     axis = axis_along(line)
     start, end = edges[:-1], edges[1:]
     if line.missing:
         span = line.high - line.low
-        left, right = line.high + ASIDE * span, line.high + (ASIDE + WIDE) * span
+        left, right = line.high + MISSING_GAP * span, line.high + (MISSING_GAP + MISSING_WIDTH) * span
         names = [*names, line.describe(line.ordered)]
         start, end = np.append(start, left), np.append(end, right)
         # A phone has no room for a number beside the name.
-        ticks = tuple(nice(line.low, line.high - WIDE * span, whole=False))
+        ticks = tuple(round_ticks(line.low, line.high - MISSING_WIDTH * span, whole=False))
         named = {**axis.named, (left + right) / 2: "missing"}
         axis = dataclasses.replace(axis, high=right, ticks=axis.ticks or ticks, named=named)
 
@@ -114,33 +125,33 @@ def _on_a_line(line: Number) -> Layout:
         bars = np.add.reduceat(counts[:, : line.ordered], first, axis=1)
         return np.concatenate([bars, counts[:, line.ordered :]], axis=1)
 
-    return Layout(names=names, start=start, end=end, apart=int(line.missing), places=axis, grouped=per_bar)
+    return BarLayout(names=names, start=start, end=end, separate=int(line.missing), places=axis, grouped=per_bar)
 
 
-def _beside_labels(domain: Domain, truth: Floats) -> Layout:
-    """The fullest labels first, the others together, then what is missing or fits nowhere."""
-    kept = fullest(truth[: domain.ordered])
-    names = group_names(domain, kept)
-    at = np.arange(len(names), dtype=np.float64)
-    return Layout(
+def _label_layout(domain: Domain, truth: Floats) -> BarLayout:
+    """Return a bar for each of the largest labels, one for all others, and one for missing values."""
+    cells = largest_cells(truth[: domain.ordered])
+    names = group_names(domain, cells)
+    places = np.arange(len(names), dtype=np.float64)
+    return BarLayout(
         names=names,
-        start=at - 0.4,
-        end=at + 0.4,
-        apart=len(names),
+        start=places - 0.4,
+        end=places + 0.4,
+        separate=len(names),
         places=Axis(labels=tuple(names)),
-        grouped=lambda counts: grouped(counts, domain, kept),
+        grouped=lambda counts: group_cells(counts, domain, cells),
     )
 
 
 def is_skewed(domain: Domain, truth: Integers) -> bool:
-    """Whether one bar dwarfs the rest, so that equal factors show more than equal steps."""
+    """Return True if one bar is so much larger than the median that a logarithmic axis shows more."""
     bars = _layout(domain, truth).grouped(truth[None, :].astype(np.float64))[0]
-    held = bars[bars > 0]
-    return bool(len(held) and held.max() > DWARFED * np.median(held))
+    filled = bars[bars > 0]
+    return bool(len(filled) and filled.max() > SKEW_RATIO * np.median(filled))
 
 
-def _layout(domain: Domain, truth: Integers) -> Layout:
-    return _on_a_line(domain) if is_number(domain) else _beside_labels(domain, truth.astype(np.float64))
+def _layout(domain: Domain, truth: Integers) -> BarLayout:
+    return _numeric_layout(domain) if is_number(domain) else _label_layout(domain, truth.astype(np.float64))
 
 
 def histogram(
@@ -152,15 +163,15 @@ def histogram(
     brush: bool = False,
     log: bool = False,
 ) -> Picture:
-    """True rows in bars, and one release as a line over them; others can be stepped through or played.
+    """Return true rows as bars with one release as a line over them; further releases are frames.
 
     Args:
         domain: what the cells are.
-        n: rows, of which shares are.
+        n: number of rows that shares refer to.
         truth: true rows per cell (size,); not private.
-        frames: released rows per cell (F, size), as shown_releases gives them; None where nothing is released.
-        brush: whether a range can be drawn on it.
-        log: equal factors instead of equal steps.
+        frames: released rows per cell (F, size), see playable_releases; None if nothing is released.
+        brush: whether a range can be selected.
+        log: whether the axis of counts is logarithmic.
     """
     layout = _layout(domain, truth)
     true = layout.grouped(truth[None, :].astype(np.float64))[0]
@@ -168,7 +179,7 @@ def histogram(
         title=f"rows{'' if layout.across else ' in a bar'}{' (log)' if log else ''}",
         form=",",
         log=log,
-        low=HALF if log else None,
+        low=HALF_ROW if log else None,
         of=n,
     )
     marks: list[Mark] = [
@@ -187,55 +198,60 @@ def histogram(
         )
     ]
     table: dict[str, list[object]] = {"rows where": [*layout.names], "true rows": true.astype(int).tolist()}
-    played: list[Frame] = []
-    sentence = _said_of(n, layout, true, domain=domain)
+    frames_drawn: list[Frame] = []
+    sentence = _counts_sentence(n, layout, true, domain=domain)
     if frames is not None:
         released = layout.grouped(frames)
-        bars = f"{_counted(n)} in {len(true)} {'bar' if len(true) == 1 else 'bars'}"
-        played, sentence = releases(
-            released, true, about=bars, where="bar", name="released", mark=lambda row: _line(layout, row, log=log)
+        bars = f"{_row_words(n)} in {len(true)} {'bar' if len(true) == 1 else 'bars'}"
+        frames_drawn, sentence = release_frames(
+            released,
+            true,
+            about=bars,
+            where="bar",
+            name="released",
+            mark=lambda row: _release_curve(layout, row, log=log),
         )
-        marks += played[0].marks.values()
+        marks += frames_drawn[0].marks.values()
         refused = np.isnan(released).any(axis=1)
         if not refused.all():
-            table[f"release {int(np.argmin(refused)) + 1}"] = [*shortened(released[~refused][0])]
+            table[f"release {int(np.argmin(refused)) + 1}"] = [*short_numbers(released[~refused][0])]
     return Picture(
-        title="True and released data" if played else "Rows in each bar",
+        title="True and released data" if frames_drawn else "Rows in each bar",
         x=counts if layout.across else layout.places,
         y=layout.places if layout.across else counts,
         marks=marks,
         sentence=sentence,
         table=table,
         height=80 + 20 * len(true) if layout.across else 300,
-        frames=played,
+        frames=frames_drawn,
         brush="x" if brush else "",
         about=f"{extent(domain)}|{log}",
     )
 
 
 def extent(domain: Domain) -> str:
-    """What tells one domain from another, for zoom and brush: its bounds and its number of cells, all public."""
+    """Return a key of a domain for zoom and brush: its bounds and its number of cells, which are public."""
     lines = [domain] if is_number(domain) else [*domain.columns] if is_map(domain) else []
     return "|".join([str(domain.size), *(f"{line.low} {line.high}" for line in lines)])
 
 
-def _line(layout: Layout, row: Floats, *, log: bool) -> Curve:
-    """One release: a step over each bar, and from bar to bar where they touch."""
-    # No comparison keeps what was refused, which is no number.
-    height = np.where(row < HALF, HALF, row) if log else row
-    touching = len(row) - layout.apart
-    along = [*layout.start[:touching], *layout.end[touching - 1 : touching]]
-    up = [*height[:touching], *height[touching - 1 : touching]]
+def _release_curve(layout: BarLayout, counts: Floats, *, log: bool) -> Curve:
+    """Return one release as a step curve over the bars."""
+    # A refused release is NaN, for which the comparison is False: it stays NaN.
+    height = np.where(counts < HALF_ROW, HALF_ROW, counts) if log else counts
+    touching = len(counts) - layout.separate
+    positions = [*layout.start[:touching], *layout.end[touching - 1 : touching]]
+    heights = [*height[:touching], *height[touching - 1 : touching]]
     for start, end, value in zip(layout.start[touching:], layout.end[touching:], height[touching:], strict=True):
-        along += [np.nan, start, end]
-        up += [np.nan, value, value]
-    x, y = (up, along) if layout.across else (along, up)
+        positions += [np.nan, start, end]
+        heights += [np.nan, value, value]
+    x, y = (heights, positions) if layout.across else (positions, heights)
     return Curve(role="released", name="released", x=x, y=y, step=not layout.across)
 
 
-def shown_releases(frames: Floats, *, n: int, clean: bool, most: int = MAX_FRAMES) -> Floats:
-    """The releases that can be played, post-processed to whole counts that add up to n where asked: (F, size)."""
-    shown = frames[:most].astype(np.float64)
+def playable_releases(frames: Floats, *, n: int, clean: bool, limit: int = MAX_FRAMES) -> Floats:
+    """Return the releases that can be played (F, size); ``clean`` rounds them to whole counts with sum n."""
+    shown = frames[:limit].astype(np.float64)
     refused = ~np.isfinite(shown).all(axis=1)
     shown[refused] = np.nan
     if clean and not refused.all():
@@ -243,7 +259,7 @@ def shown_releases(frames: Floats, *, n: int, clean: bool, most: int = MAX_FRAME
     return shown
 
 
-def releases(
+def release_frames(
     released: Floats,
     true: Floats,
     *,
@@ -253,53 +269,55 @@ def releases(
     mark: Callable[[Floats], Mark],
     also: Callable[[int], str] = lambda _: "",
 ) -> tuple[list[Frame], str]:
-    """A frame for each release (F, K) of rows per bar, its caption said beside it, and the sentence of all.
+    """Return a frame for each release (F, K), with its caption, and the sentence about all of them.
 
     Args:
-        released: rows per bar; NaN where refused.
+        released: rows per bar; NaN if refused.
         true: true rows per bar (K,).
         about: rows and bars, in words.
-        where: what a bar is called.
+        where: the noun for a bar.
         name: of the mark.
         mark: draws one release.
-        also: more to say of the release of a number.
+        also: returns further words about the release with this index.
     """
     refused: Booleans = np.asarray(np.isnan(released).any(axis=1))
-    off = np.abs(released - true).max(axis=1)
-    everything = "No release to show: every previewed run refused to answer."
+    errors = np.abs(released - true).max(axis=1)
+    summary = "No release to show: every previewed run refused to answer."
     if not refused.all():
-        everything = f"{about}: in its worst {where}, {_off_by(off[~refused])}"
-        everything += f"; {refused.sum()} of {len(refused)} shown refused to answer." if refused.any() else "."
+        summary = f"{about}: in its worst {where}, {_error_words(errors[~refused])}"
+        summary += f"; {refused.sum()} of {len(refused)} shown refused to answer." if refused.any() else "."
     frames = []
     for place, row in enumerate(released):
         label = f"release {place + 1} of {len(released)}"
-        far = significant(float(off[place]))
-        said = "refused to answer" if refused[place] else f"at most {_counted(far)} off{also(place)}"
-        # What holds of one release alone is said with it; the rest holds of all.
-        sentence = everything if refused.all() else f"{label.capitalize()}: {said}. {everything}"
+        error = significant(float(errors[place]))
+        outcome = "refused to answer" if refused[place] else f"at most {_row_words(error)} off{also(place)}"
+        # The first sentence is about this release, the second about all of them.
+        sentence = summary if refused.all() else f"{label.capitalize()}: {outcome}. {summary}"
         frames.append(Frame(label=label, sentence=sentence, marks={name: mark(row)}))
-    return frames, everything
+    return frames, summary
 
 
-def _off_by(off: Floats) -> str:
-    """By how many rows the releases that can be shown are off."""
-    low, high = significant(float(off.min())), significant(float(off.max()))
-    if len(off) == 1:
-        return f"the release shown is off by {_counted(high)}"
-    return f"each of the {len(off)} releases is off by {_counted(high if low == high else f'{low} to {high}')}"
+def _error_words(errors: Floats) -> str:
+    """Return the range of the releases' errors, in words."""
+    low, high = significant(float(errors.min())), significant(float(errors.max()))
+    if len(errors) == 1:
+        return f"the release shown is off by {_row_words(high)}"
+    return f"each of the {len(errors)} releases is off by {_row_words(high if low == high else f'{low} to {high}')}"
 
 
-def _counted(count: int | str) -> str:
-    """A number in print, and its noun."""
+def _row_words(count: int | str) -> str:
+    """Return a number with the noun "row" or "rows"."""
     text = f"{count:,}" if isinstance(count, int) else count
     return f"{text} {'row' if text == '1' else 'rows'}"
 
 
-def _said_of(n: int, layout: Layout, true: Floats, *, domain: Domain) -> str:
-    """Where most rows are, and how many bars have none."""
-    held, missing = (true[:-1], int(true[-1])) if domain.missing else (true, 0)
-    most, empty = int(held.argmax()), int((held == 0).sum())
-    bars = "1 bar" if len(held) == 1 else f"{len(held)} bars"
-    text = f"{_counted(n)} in {bars}: the fullest, {layout.names[most]}, has {held[most]:,.0f}"
-    rest = "1 row is missing or fits nowhere" if missing == 1 else f"{missing:,} rows are missing or fit nowhere"
-    return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {rest}."
+def _counts_sentence(n: int, layout: BarLayout, true: Floats, *, domain: Domain) -> str:
+    """Return the fullest bar and the number of empty ones, in words."""
+    counts, missing = (true[:-1], int(true[-1])) if domain.missing else (true, 0)
+    fullest, empty = int(counts.argmax()), int((counts == 0).sum())
+    bars = "1 bar" if len(counts) == 1 else f"{len(counts)} bars"
+    text = f"{_row_words(n)} in {bars}: the fullest, {layout.names[fullest]}, has {counts[fullest]:,.0f}"
+    missing_words = (
+        "1 row is missing or fits nowhere" if missing == 1 else f"{missing:,} rows are missing or fit nowhere"
+    )
+    return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {missing_words}."

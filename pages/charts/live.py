@@ -1,4 +1,4 @@
-"""A slider that pictures follow under the finger, from states of them that were sent for each of its stops."""
+"""A slider that updates pictures in the browser, from states that were sent for each of its stops."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import Any
 import streamlit as st
 
 from pages.charts.picture import Picture
-from pages.charts.plotly import MOVING, render
+from pages.charts.plotly import FRAME_KEYS, render
 from pages.charts.script import LIVE
 from pages.shell.state import SessionKey
 
-POINTED_AT = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
-"""What pointing and clicking need: nobody does either while a slider moves."""
-DRAWN, LAID_OUT = {*MOVING, "zmax"}, {"shapes", "annotations", "xaxis", "yaxis", "xaxis2", "yaxis2"}
-"""What differs between the traces and between the layouts of stops."""
+HOVER_KEYS = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
+"""Trace keys for hovering and clicking, which are not needed while a slider moves."""
+TRACE_KEYS, LAYOUT_KEYS = {*FRAME_KEYS, "zmax"}, {"shapes", "annotations", "xaxis", "yaxis", "xaxis2", "yaxis2"}
+"""Keys of traces and of layouts that may differ between stops."""
 MAX_BYTES = 300_000
-"""Of the states of all stops as they are sent; larger ones are not."""
+"""Maximum size of the encoded states of all stops; larger ones are not sent."""
 
 
-def _starting(what: str) -> str:
-    """JavaScript that hands a component to our module, which the launcher serves."""
+def _module_script(function: str) -> str:
+    """Return JavaScript that calls a function of live.js, which the launcher serves."""
     return f"""
 const module = (async () => import(new URL("{LIVE}", document.baseURI)))();
 export default function (component) {{
-  module.then((live) => live.{what}(component));
+  module.then((live) => live.{function}(component));
   return () => module.then((live) => live.forget(component.parentElement));
 }}
 """
@@ -53,18 +53,18 @@ _slider = st.components.v2.component(
     html="<div class='dpscope-slide'><span class='dpscope-less'></span><output></output>"
     "<span class='dpscope-more'></span><input type='range' min='0' step='1'></div>",
     css=CSS,
-    js=_starting("slider"),
+    js=_module_script("slider"),
     isolate_styles=False,
 )
 _line = st.components.v2.component(
     "dpscope.line",
     html="<h1 class='dpscope-line' data-text></h1>",
     css=CSS,
-    js=_starting("line"),
+    js=_module_script("line"),
     isolate_styles=False,
 )
 _states = st.components.v2.component(
-    "dpscope.states", html="<span hidden></span>", js=_starting("hold"), isolate_styles=False
+    "dpscope.states", html="<span hidden></span>", js=_module_script("hold"), isolate_styles=False
 )
 
 
@@ -72,31 +72,31 @@ def live_slider(
     *, key: str, label: str, symbol: str, value: float, stops: Sequence[float], ends: tuple[str, str],
     on_rest: Callable[[float], None],
 ) -> None:  # fmt: skip
-    """A slider over stops; ``on_rest`` is called with one, before the next run, when the slider has come to rest there.
+    """Draw a slider over stops; ``on_rest`` is called with the stop at which it is released.
 
     Args:
         key: of the slider on the page.
-        label: its name.
-        symbol: stands before its value.
-        value: where it is; between stops, the nearest is marked.
-        stops: positive, rising by about equal factors.
-        ends: words at its left and its right end.
-        on_rest: what to do.
+        label: its accessible name.
+        symbol: printed before its value.
+        value: its value; between two stops the nearest one is marked.
+        stops: positive values, in increasing order.
+        ends: texts at its left and its right end.
+        on_rest: callback, before the next run.
     """
 
     def rested() -> None:
         stop = SessionKey[Any](key, None).value.rested
-        if stop in stops:  # what a browser sends may be anything
+        if stop in stops:  # the browser's value is not trusted
             on_rest(float(stop))
 
-    place = min(range(len(stops)), key=lambda place: abs(stops[place] / value - 1))
+    nearest = min(range(len(stops)), key=lambda place: abs(stops[place] / value - 1))
     _slider(
         key=key,
         data={
             "label": label,
             "symbol": symbol,
             "stops": [*stops],
-            "place": place,
+            "place": nearest,
             "value": value,
             "less": ends[0],
             "more": ends[1],
@@ -106,16 +106,16 @@ def live_slider(
 
 
 def live_line(text: str, *, key: str) -> None:
-    """The page's headline, which follows the slider as pictures do."""
+    """Draw the page's headline, which follows the slider."""
     _line(key=key, data={"key": key, "text": text})
 
 
-def encoded(
+def encode_states(
     pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Sequence[str]], *, badge: str, dark: bool
 ) -> Any:
-    """Figures at each stop by the key of their chart, deflated; None where they are too large to be sent.
+    """Return the compressed figures at each stop by chart key; None if they are too large to be sent.
 
-    What is the same at several stops is drawn once: a figure holds places in a pool of values.
+    Values that occur at several stops are sent once: a figure holds indices into a pool of values.
     """
     pool: dict[str, int] = {}
 
@@ -129,22 +129,22 @@ def encoded(
             drawn = render(picture, badge=badge, dark=dark, played=False)
             traces = [
                 [
-                    place({name: value for name, value in trace.items() if name not in POINTED_AT | DRAWN}),
-                    {name: place(value) for name, value in trace.items() if name in DRAWN - POINTED_AT},
+                    place({name: value for name, value in trace.items() if name not in HOVER_KEYS | TRACE_KEYS}),
+                    {name: place(value) for name, value in trace.items() if name in TRACE_KEYS - HOVER_KEYS},
                 ]
                 for trace in drawn.data
             ]
-            still = {name: value for name, value in drawn.layout.items() if name not in LAID_OUT}
-            layout = [place(still), {name: place(drawn.layout[name]) for name in LAID_OUT & {*drawn.layout}}]
+            still = {name: value for name, value in drawn.layout.items() if name not in LAYOUT_KEYS}
+            layout = [place(still), {name: place(drawn.layout[name]) for name in LAYOUT_KEYS & {*drawn.layout}}]
             charts[key].append({"data": traces, "layout": layout})
-    found = json.dumps({"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}})
-    sent = b64encode(zlib.compress(found.encode())).decode()
-    return {"deflated": sent} if len(sent) <= MAX_BYTES else None
+    document = json.dumps({"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}})
+    encoded = b64encode(zlib.compress(document.encode())).decode()
+    return {"deflated": encoded} if len(encoded) <= MAX_BYTES else None
 
 
-def live_states(states: Any, *, key: str, asks: Callable[[], None] | None = None) -> None:
-    """Send what pictures look like at each stop; nothing takes back what was sent before.
+def live_states(states: Any, *, key: str, on_request: Callable[[], None] | None = None) -> None:
+    """Send the states of pictures at each stop; empty states revoke those that were sent before.
 
-    With ``asks`` the browser asks for them when it has drawn the page, and that is called before the next run.
+    With ``on_request`` the browser asks for them when it has drawn the page, and that is called before the next run.
     """
-    _states(key=key, data={"asks": True} if asks else states or {}, on_wanted_change=asks or (lambda: None))
+    _states(key=key, data={"asks": True} if on_request else states or {}, on_wanted_change=on_request or (lambda: None))

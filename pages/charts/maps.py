@@ -1,4 +1,4 @@
-"""Two numbers of each row as maps: how many rows lie where, in the true data and in what is released."""
+"""Maps of the rows over a grid of two columns: the true data and the releases."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 from dpcore.core import Floats, Integers
 from dpcore.data.columns import Labels, Number
 from dpcore.data.product import Product
-from pages.charts.histogram import axis_along, block_names, blocks_of, extent, releases
+from pages.charts.histogram import axis_along, block_names, blocks_of, extent, release_frames
 from pages.charts.picture import Frame, Heat, Mark, Outline, Picture
-from pages.charts.words import drawable, shortened, significant
+from pages.charts.words import printable_labels, short_numbers, significant
 
 MAX_SIDE = 32
-"""Cells along a side of a map; finer grids are drawn in blocks."""
+"""Maximum number of cells along a side of a map; finer grids are drawn in blocks."""
 MAX_FRAMES = 8
-"""Releases that can be played: each is a number for every cell."""
+"""Maximum number of releases that can be played: each has a number for every cell."""
 HEIGHT, MAX_UP = 360, 8
-Asked = tuple[int, int, int, int]
-"""First and last cell across, and up, of a rectangle."""
+CellRectangle = tuple[int, int, int, int]
+"""First and last cell along x, then along y."""
 
 
 def blocks(counts: NDArray[Any], domain: Product) -> Floats:
-    """Rows per block of cells, row by row, the reserved cell apart in a last column: (F, size) to (F, blocks + 1)."""
+    """Return rows per block of cells (F, blocks + 1) from rows per cell (F, size); the last is the reserved cell."""
     plane = counts[:, : domain.ordered].astype(np.float64).reshape(-1, *domain.shape)
     for axis, line in enumerate(domain.columns, start=1):
         plane = np.add.reduceat(plane, blocks_of(line, MAX_SIDE)[0], axis=axis)
@@ -33,68 +33,70 @@ def blocks(counts: NDArray[Any], domain: Product) -> Floats:
     return np.concatenate([plane.reshape(len(counts), -1), rest], axis=1)
 
 
-def most_rows(domain: Product, truth: Integers, frames: Floats) -> float:
-    """Rows of the darkest shade of maps that can be compared: the fullest block of the truth or of any release."""
-    seen = blocks(np.concatenate([frames, truth[None, :]]), domain)[:, :-1]
-    return float(max(1.0, np.nanmax(seen)))
+def darkest_count(domain: Product, truth: Integers, frames: Floats) -> float:
+    """Return the rows of the darkest shade: those of the fullest block of the true data or of any release."""
+    block_counts = blocks(np.concatenate([frames, truth[None, :]]), domain)[:, :-1]
+    return float(max(1.0, np.nanmax(block_counts)))
 
 
-def true_map(*, domain: Product, truth: Integers, most: float | None = None, brush: bool = True) -> Picture:
-    """Rows in each block of cells.
+def true_map(*, domain: Product, truth: Integers, darkest: float | None = None, brush: bool = True) -> Picture:
+    """Return a map of the true rows in each block of cells.
 
     Args:
         domain: the grid.
         truth: true rows per cell (size,); not private.
-        most: rows of the darkest shade, by default those of the fullest block.
-        brush: whether a rectangle can be drawn on it.
+        darkest: rows of the darkest shade; by default those of the fullest block.
+        brush: whether a rectangle can be selected.
     """
-    held = blocks(truth[None, :], domain)[0]
-    inside, missing = held[:-1].astype(int), int(held[-1])
+    counts = blocks(truth[None, :], domain)[0]
+    inside, missing = counts[:-1].astype(int), int(counts[-1])
     half = int(np.searchsorted(np.cumsum(-np.sort(-inside)), inside.sum() / 2) + 1)
     empty = int((inside == 0).sum())
     sentence = (
-        f"{int(truth.sum()):,} rows in {_called(domain, len(inside))}: "
+        f"{int(truth.sum()):,} rows in {_cells_words(domain, len(inside))}: "
         + (f"half of those inside lie in the {half:,} fullest, " if inside.any() else "")
         + f"{empty:,} {'is' if empty == 1 else 'are'} empty"
     )
     sentence += f"; {missing:,} {'is' if missing == 1 else 'are'} missing or out of bounds." if domain.missing else "."
-    shades = _shades("true", domain, held, most=most if most is not None else float(max(1, inside.max())))
+    shades = _heat("true", domain, counts, darkest=darkest if darkest is not None else float(max(1, inside.max())))
     return _map(
-        "Map of the true data", domain, [shades], sentence, {"true rows": held.astype(int).tolist()}, brush=brush
+        "Map of the true data", domain, [shades], sentence, {"true rows": counts.astype(int).tolist()}, brush=brush
     )
 
 
-def released_map(*, domain: Product, n: int, truth: Integers, frames: Floats, asked: Asked | None = None) -> Picture:
-    """Released rows in each block of cells; other releases can be stepped through or played.
+def released_map(
+    *, domain: Product, n: int, truth: Integers, frames: Floats, outlined: CellRectangle | None = None
+) -> Picture:
+    """Return a map of the released rows in each block of cells; further releases are frames.
 
     Args:
         domain: the grid.
         n: rows.
         truth: true rows per cell (size,); not private.
-        frames: released rows per cell (F, size), as shown_releases gives them; NaN where refused.
-        asked: a rectangle to be outlined.
+        frames: released rows per cell (F, size), see playable_releases; NaN if refused.
+        outlined: a rectangle with an outline.
     """
-    held, most = blocks(frames, domain), most_rows(domain, truth, frames)
-    inside = held[:, :-1]
-    played, sentence = releases(
+    counts, darkest = blocks(frames, domain), darkest_count(domain, truth, frames)
+    inside = counts[:, :-1]
+    map_frames, sentence = release_frames(
         inside,
         blocks(truth[None, :], domain)[0, :-1],
-        about=f"{n:,} rows in {_called(domain, inside.shape[1])}",
+        about=f"{n:,} rows in {_cells_words(domain, inside.shape[1])}",
         where="one",
         name="released",
-        mark=lambda row: _shades("released", domain, row, most=most),
-        also=lambda place: f" · {significant(float(held[place, -1]))} missing" if domain.missing else "",
+        mark=lambda row: _heat("released", domain, row, darkest=darkest),
+        also=lambda place: f" · {significant(float(counts[place, -1]))} missing" if domain.missing else "",
     )
     refused = np.isnan(inside).any(axis=1)
     first = int(np.argmin(refused))
-    columns = {} if refused.all() else {f"release {first + 1}": [*shortened(held[first])]}
-    marks: list[Mark] = [*played[0].marks.values()]
-    if asked is not None:
-        left, right, low, high = asked
+    columns = {} if refused.all() else {f"release {first + 1}": [*short_numbers(counts[first])]}
+    marks: list[Mark] = [*map_frames[0].marks.values()]
+    if outlined is not None:
+        left, right, low, high = outlined
         marks.append(
             Outline(role="theory", x=_ends(domain.columns[0], left, right), y=_ends(domain.columns[1], low, high))
         )
-    return _map("Map of released data", domain, marks, sentence, columns, frames=played)
+    return _map("Map of released data", domain, marks, sentence, columns, frames=map_frames)
 
 
 def _map(
@@ -107,10 +109,10 @@ def _map(
     frames: list[Frame] | None = None,
     brush: bool = False,
 ) -> Picture:
-    """A picture over both units, and where each block lies beside its numbers."""
-    across_named, up_named = drawable(domain.names)
-    x = axis_along(domain.columns[0], across_named)
-    y = axis_along(domain.columns[1], up_named, most=MAX_UP, upright=True)
+    """Return a picture over both columns, with a table of the blocks."""
+    across_name, up_name = printable_labels(domain.names)
+    x = axis_along(domain.columns[0], across_name)
+    y = axis_along(domain.columns[1], up_name, max_names=MAX_UP, upright=True)
     names = (block_names(line, MAX_SIDE) for line in domain.columns)
     places = [*itertools.product(*names)] + [(domain.describe(domain.ordered),) * 2] * domain.missing
     across, up = zip(*places, strict=True)
@@ -130,10 +132,10 @@ def _map(
     )
 
 
-def _shades(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
-    """Rows of each block (blocks, or one more) as shades; noise below no rows is as light as none."""
+def _heat(role: str, domain: Product, counts: Floats, *, darkest: float) -> Heat:
+    """Return the rows of each block (blocks or blocks + 1) as shades; negative counts have the shade of 0."""
     edges = [blocks_of(line, MAX_SIDE)[1] for line in domain.columns]
-    plane = row[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
+    plane = counts[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
     return Heat(
         role=role,
         name=role,
@@ -141,7 +143,7 @@ def _shades(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
         y=edges[1],
         value=plane.T,
         low=0,
-        high=most,
+        high=darkest,
         unit="rows in a square",
         form=",.4~r",
         root=True,
@@ -149,11 +151,11 @@ def _shades(role: str, domain: Product, row: Floats, *, most: float) -> Heat:
 
 
 def _ends(line: Number | Labels, first: int, last: int) -> tuple[float, float]:
-    """Where a run of cells starts and ends, in the data's unit."""
+    """Return the edges of a run of cells, in the data's unit."""
     edges = line.edges
     return float(edges[first]), float(edges[last + 1])
 
 
-def _called(domain: Product, count: int) -> str:
-    """So many cells, or blocks of them where a grid is too fine to be drawn."""
+def _cells_words(domain: Product, count: int) -> str:
+    """Return the number of cells, or of blocks of cells, in words."""
     return f"{count:,} cells" if count == domain.ordered else f"{count:,} blocks of {domain.ordered // count} cells"

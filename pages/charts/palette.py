@@ -1,4 +1,4 @@
-"""The colours of both themes, and what is mixed of them: tints, hatching, shades."""
+"""The colours of both themes, with the tints, hatching and shades made from them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ class Palette:
     """The colours of one theme.
 
     Attributes:
-        paper: of the page.
-        ink: of words and of a rule where a control stands.
-        quiet: of words that are less important.
-        grid: of grid lines.
-        roles: of marks, by role.
-        others: of mechanisms and of whatever else a picture compares, none like another or like a role; words in these
-            colours can be read on the paper.
-        shades: few to many rows, by role, and below to above zero under "error".
+        paper: background of the page.
+        ink: text, and the rule at a control's value.
+        quiet: secondary text.
+        grid: grid lines.
+        roles: marks, by role.
+        others: mechanisms and other series, distinct from each other and from the roles, and legible as text.
+        shades: from few to many rows, by role; under "error" from negative to positive.
     """
 
     paper: str
@@ -100,17 +99,17 @@ DARK = Palette(
 
 
 def palette(*, dark: bool) -> Palette:
-    """The colours for a theme."""
+    """Return the colours of a theme."""
     return DARK if dark else LIGHT
 
 
 def parts(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue, 0 to 255."""
+    """Return red, green and blue of a hexadecimal colour, each 0 to 255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def faint(colour: str, opacity: float) -> str:
-    """A colour that lets the background through."""
+    """Return a colour with an opacity."""
     return f"rgba({','.join(map(str, parts(colour)))},{opacity:g})"
 
 
@@ -140,13 +139,13 @@ def visible_opacity(colour: str, paper: str, opacity: float) -> float:
 
 
 def hatched(colour: str) -> dict[str, Any]:
-    """The filling of what is impossible: stripes on a tint, never a colour alone."""
+    """Return the fill of an impossible region: stripes on a tint, so that it does not depend on colour alone."""
     pattern = {"shape": "/", "size": 9, "solidity": 0.18, "fgcolor": colour, "bgcolor": faint(colour, 0.13)}
     return {"fillpattern": {**pattern, "fillmode": "overlay"}, "fillcolor": faint(colour, 0.13)}
 
 
 def scale(shades: tuple[str, ...], *, root: bool) -> list[list[Any]]:
-    """Stops of a scale of shades: equal steps, or by the square root, which tells small counts apart."""
+    """Return the stops of a colour scale: linear, or by the square root, which separates small counts."""
     places = np.linspace(0, 1, 17)
     mixed = np.array([parts(shade) for shade in shades], dtype=np.float64)
     at = np.sqrt(places) if root else places

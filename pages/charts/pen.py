@@ -1,4 +1,4 @@
-"""The pen of one picture: places along its axes, looks, names, what pointing says, and words drawn into it."""
+"""Drawing context of one picture: positions along its axes, styles, legend entries, hover texts and annotations."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pages.charts.axes import printed
+from pages.charts.axes import escape_text
 from pages.charts.palette import Palette, faint
 from pages.charts.picture import Axis, Mark, Picture, numbers
-from pages.charts.roles import BADGES, Look, look
-from pages.charts.words import shortened
+from pages.charts.roles import BADGES, MarkStyle, style_for
+from pages.charts.words import short_numbers
 
 Trace = dict[str, Any]
 Numbers = Sequence[float | None] | None
 Ends = tuple[float, float]
 
 FINEST = 4000
-"""Steps along an axis that can be told apart."""
+"""Resolution of an axis: number of positions that are distinguishable."""
 SHADES_ABOVE = 46
-"""Pixels for a scale of shades above the picture."""
+"""Pixels of a colour bar above the picture."""
 LINE_OF_WORDS = 18
-"""Pixels from one line of words at the top to the next."""
+"""Pixels between two lines of annotations at the top."""
 GROUND = 0.8
-"""Of the page's colour behind words that lines cross: a dot behind them is still seen."""
+"""Opacity of the background of an annotation: a dot behind it stays visible."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pen:
-    """Draws marks of one picture.
+    """Converts the marks of one picture.
 
     Attributes:
-        picture: what is drawn.
-        ends: from where to where both axes go.
+        picture: the picture.
+        ends: lower and upper end of both axes.
         colours: of the theme.
         badge: provenance, line by line.
         shapes: lines and outlines drawn so far.
-        words: words drawn so far.
+        words: annotations drawn so far.
     """
 
     picture: Picture
@@ -52,65 +52,65 @@ class Pen:
 
     @property
     def under_badge(self) -> int:
-        """Pixels from the top to what is below the badge."""
+        """Pixels from the top to the lower edge of the badge."""
         return 12 + 14 * len(self.badge)
 
-    def look(self, mark: Mark) -> Look:
-        """Colour, shape and dash of a mark's role."""
-        return look(mark.role, self.colours)
+    def style(self, mark: Mark) -> MarkStyle:
+        """Return the colour, shape and dash of a mark's role."""
+        return style_for(mark.role, self.colours)
 
     def places(self, values: ArrayLike, *, across: bool) -> list[float | None]:
-        """Places along an axis, told apart as finely as the picture can show."""
+        """Return positions along an axis, rounded to what the picture can show."""
         axis, (low, high) = (self.picture.x, self.ends[0]) if across else (self.picture.y, self.ends[1])
-        return shortened(numbers(values), step=0.0 if axis.log else (high - low) / FINEST)
+        return short_numbers(numbers(values), step=0.0 if axis.log else (high - low) / FINEST)
 
     def named(self, mark: Mark) -> Trace:
-        """Name and place in the legend, where a click hides all marks of that name."""
-        name = printed(mark.name)
+        """Return the name and the legend group: a click in the legend hides all marks of that name."""
+        name = escape_text(mark.name)
         return {"name": name, "legendgroup": name, "showlegend": bool(name) and mark.legend}
 
     def hover(self, mark: Mark, xs: Numbers = None, ys: Numbers = None) -> Trace:
-        """What pointing at it says: what it is, its numbers in share and rows, and what kind of number it is."""
+        """Return the hover text: name, numbers as shares and rows, and the kind of number."""
         if (mark.hover is None and not mark.name) or (mark.hover is not None and not len(mark.hover)):
             return {"hoverinfo": "skip"}
         badge = BADGES.get(mark.role, "")
-        end = f"<br>{badge}<extra></extra>" if badge else "<extra></extra>"
+        suffix = f"<br>{badge}<extra></extra>" if badge else "<extra></extra>"
         if mark.hover is not None:
-            return {"hovertext": [printed(text) for text in mark.hover], "hovertemplate": f"%{{hovertext}}{end}"}
-        lines = [f"<b>{printed(mark.name)}</b>"]
-        extra: Trace = {}
+            return {"hovertext": [escape_text(text) for text in mark.hover], "hovertemplate": f"%{{hovertext}}{suffix}"}
+        lines = [f"<b>{escape_text(mark.name)}</b>"]
+        trace: Trace = {}
         for side, axis, values in (("x", self.picture.x, xs), ("y", self.picture.y, ys)):
             if not axis.shown:
                 continue
             if axis.labels and values is not None:
-                at = np.rint(np.nan_to_num(np.array(values, dtype=np.float64))).clip(0, len(axis.labels) - 1)
-                extra["hovertext"] = [printed(axis.labels[int(place)]) for place in at]
+                indices = np.rint(np.nan_to_num(np.array(values, dtype=np.float64))).clip(0, len(axis.labels) - 1)
+                trace["hovertext"] = [escape_text(axis.labels[int(place)]) for place in indices]
                 lines.append("%{hovertext}")
                 continue
-            lines.append(f"{printed(axis.title) or side}: %{{{side}{form(axis)}}}")
-            if (axis.rows or axis.of) and values is not None and "customdata" not in extra:
+            lines.append(f"{escape_text(axis.title) or side}: %{{{side}{form(axis)}}}")
+            if (axis.rows or axis.of) and values is not None and "customdata" not in trace:
                 times = axis.rows or 1 / axis.of
-                extra["customdata"] = shortened([np.nan if each is None else each * times for each in values])
+                trace["customdata"] = short_numbers([np.nan if each is None else each * times for each in values])
                 lines[-1] += " (%{customdata:,.3~r} rows)" if axis.rows else " (%{customdata:.3~p} of n)"
-        return {**extra, "hovertemplate": "<br>".join(lines) + end}
+        return {**trace, "hovertemplate": "<br>".join(lines) + suffix}
 
     def place(self, value: float, *, across: bool) -> float:
-        """Where words stand: on a logarithmic axis Plotly wants the exponent there, and only there."""
+        """Return the position of an annotation: on a logarithmic axis Plotly expects its exponent."""
         axis = self.picture.x if across else self.picture.y
         return math.log10(value) if axis.log else value
 
-    def say(
+    def draw_text(
         self, text: str, *, colour: str, size: float, bold: bool = False, ground: bool = False, **place: Any
     ) -> None:
-        """Words with an outline in the page's colour, readable across lines; on ``ground``, lines stop behind them."""
+        """Add an annotation with an outline in the page's colour; with ``ground`` it has a background."""
         paper = self.colours.paper
         halo = ", ".join(f"{x}px {y}px 2px {paper}" for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)
         font = {"color": colour, "size": size, "shadow": halo, "weight": 600 if bold else 400}
         behind = {"bgcolor": faint(paper, GROUND)} if ground else {}
-        self.words.append({"text": printed(text), "font": font, "showarrow": False, **behind, **place})
+        self.words.append({"text": escape_text(text), "font": font, "showarrow": False, **behind, **place})
 
     def corner(self, label: str, corner: str, within: tuple[Ends | None, Ends | None] = (None, None)) -> None:
-        """What a region is called, in a corner of it or of the picture."""
+        """Add the label of a region in one of its corners, or in one of the picture's."""
         if not label:
             return
         upper, right = corner.startswith("top"), corner.endswith("right")
@@ -123,11 +123,11 @@ class Pen:
             place |= ref
         place |= {"xanchor": "right", "xshift": -6} if right else {"xanchor": "left", "xshift": 6}
         place |= {"yanchor": "top", "yshift": -4} if upper else {"yanchor": "bottom", "yshift": 4}
-        self.say(label, colour=self.colours.ink, size=12, bold=True, ground=True, **place)
+        self.draw_text(label, colour=self.colours.ink, size=12, bold=True, ground=True, **place)
 
 
 def form(axis: Axis) -> str:
-    """How a number of an axis is written when pointed at."""
+    """Return the format of an axis's number in a hover text."""
     if axis.labels:
         return ""
     return f":{axis.form}" if axis.form else ":.4~g"

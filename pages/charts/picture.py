@@ -1,7 +1,7 @@
-"""What a picture is made of: axes, marks with a role, one sentence, a table. How it looks is said elsewhere.
+"""The parts of a picture: axes, marks with a role, one sentence and a table; `roles` and `palette` have the styles.
 
-A mark says what it shows (`role`), where, and in which unit (its axis). Theme, badge, alternative text and toolbar are
-added when it is drawn (`component.draw`). Tests ask a picture for its marks: "where is the promise, in which role?"
+A mark has a role, positions, and the unit of its axis. `component.draw` adds theme, badge, alternative text and
+toolbar. Tests query a picture for its marks: "at which value is the bound, in which role?"
 """
 
 from __future__ import annotations
@@ -24,23 +24,22 @@ BEHIND = 0.38
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """One axis.
+    """Title, scale, range and tick labels of one axis.
 
     Attributes:
-        title: what is measured, with its unit.
-        log: equal factors instead of equal steps.
-        low: where it starts; None: where the marks do.
-        high: where it ends, likewise.
-        form: how numbers are written (the notation of d3-format): ".3~p" for shares, "~s" for large counts.
-        ticks: where numbers stand; empty: chosen by the chart.
-        labels: names at 0, 1, 2, … instead of numbers; the first is at the top of a vertical axis.
-        named: names at some places besides the numbers, such as that of a bar for missing values, or of 0 where factors
-            are equal.
-        rows: n, for a second axis beside one of shares that counts whole rows; 0: none.
-        of: n, on an axis of rows: pointing at a number says its share as well; 0: it does not.
-        shown: whether there is anything to read on it.
-        grid: whether lines go across the picture.
-        letters: of a label that there is room for; pointing at a mark says all of it.
+        title: the quantity, with its unit.
+        log: whether it is logarithmic.
+        low: lower end; None: that of the marks.
+        high: upper end; None: that of the marks.
+        form: number format in d3-format's notation: ".3~p" for shares, "~s" for large counts.
+        ticks: positions of numbers; empty: chosen by the chart.
+        labels: names at 0, 1, 2, … instead of numbers, from the top on a vertical axis.
+        named: names at some positions besides the numbers, such as that of the bar of missing values.
+        rows: n, for a second axis in whole rows beside one of shares; 0: none.
+        of: n, on an axis of rows: hover texts then have the share as well; 0: they have not.
+        shown: whether it is visible.
+        grid: whether it has grid lines.
+        letters: maximum length of a label; hover texts have all of it.
     """
 
     title: str = ""
@@ -60,14 +59,13 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mark:
-    """Anything drawn.
+    """Role, name and hover text that all marks have.
 
     Attributes:
-        role: what it shows: see `roles.look`.
-        name: in the legend and when pointed at; empty: in neither.
-        hover: what pointing at each of its points says, instead of name and numbers; empty: nothing does, and it takes
-            no click from what lies there as well.
-        legend: whether it has a line in the legend, which hides all marks of that name.
+        role: see `roles.style_for`.
+        name: in the legend and in hover texts; empty: in neither.
+        hover: hover text of each point instead of name and numbers; empty: none, and it receives no clicks.
+        legend: whether it has a legend entry, which toggles all marks of that name.
     """
 
     role: str
@@ -78,7 +76,7 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Curve(Mark):
-    """A line through points (K,); NaN where it is interrupted. ``step`` holds each value until the next place."""
+    """A line through points (K,), interrupted at NaN; with ``step`` each value holds until the next x."""
 
     x: ArrayLike
     y: ArrayLike
@@ -109,19 +107,19 @@ class Area(Mark):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dots(Mark):
-    """Points (K,), with intervals where ``low`` and ``high`` are given.
+    """Points (K,), with error bars if ``low`` and ``high`` are given.
 
     Attributes:
-        x: places.
-        y: places.
-        low: lower ends of intervals.
-        high: upper ends.
-        across: whether the intervals lie along x.
-        shape: of the points; empty: the role's.
-        size: of the points, in pixels.
-        opacity: of the points.
-        hollow: which ones have no filling.
-        pick: what a click on each point sends; none: they cannot be clicked.
+        x: positions.
+        y: positions.
+        low: lower ends of the error bars.
+        high: upper ends of the error bars.
+        across: whether the error bars are along x.
+        shape: marker; empty: the role's.
+        size: in pixels.
+        opacity: from 0 to 1.
+        hollow: which points have no fill.
+        pick: value that a click on each point sends; empty: the points are not clickable.
     """
 
     x: ArrayLike
@@ -138,12 +136,12 @@ class Dots(Mark):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bars(Mark):
-    """Bars from ``base`` (none: 0) to ``value`` over the places ``start`` to ``end``, (K,) each.
+    """Bars from ``base`` (None: 0) to ``value``, each over ``start`` to ``end``, (K,) each.
 
     Attributes:
-        across: whether they lie along y.
-        opacity: of the bars at least, so that they contrast with the page by 3:1; of tiles, exactly.
-        tiles: whether they cover the picture side by side, so that their shades are compared with each other.
+        across: horizontal bars, with ``start`` and ``end`` along y.
+        opacity: smallest opacity of the bars, raised to a contrast of 3:1 with the page; of tiles, the exact one.
+        tiles: the bars cover the picture side by side, so that their shades are compared with each other.
     """
 
     start: ArrayLike
@@ -162,13 +160,13 @@ class Heat(Mark):
     Attributes:
         x: edges.
         y: edges.
-        value: of each cell.
+        value: value of each cell.
         low: value of the first shade.
         high: value of the last shade; low = -high for errors.
-        unit: title of the scale of shades.
-        root: shades by the square root, for counts.
+        unit: title of the colour bar.
+        root: whether shades are by the square root, for counts.
         gap: pixels between cells.
-        rows: n, where values are shares: pointing at one says its rows as well; 0: it does not.
+        rows: n, if values are shares: hover texts then have rows as well; 0: they have not.
     """
 
     x: ArrayLike
@@ -185,7 +183,7 @@ class Heat(Mark):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Region(Mark):
-    """A rectangle across the picture, between two values of x or of y; impossible ones are hatched."""
+    """A rectangle between two values of x, of y, or of both; hatched for the role "impossible"."""
 
     x: tuple[float, float] | None = None
     y: tuple[float, float] | None = None
@@ -207,17 +205,17 @@ class Wall(Mark):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rule(Mark):
-    """A line across the picture at one ``x`` or one ``y``, with words beside it.
+    """A line across the picture at one ``x`` or one ``y``, with a label.
 
     Attributes:
-        x: place of an upright rule.
-        y: place of a lying rule.
-        label: its words.
-        dash: how it is drawn.
-        side: where the words stand: of an upright rule left or right, of a lying one at which end.
-        line: which line of words at the top, for upright rules that may be close to each other.
-        below: whether words stand under a lying rule.
-        reach: how far an upright rule goes up, as a share of the picture: words may stand above it.
+        x: position of a vertical rule.
+        y: position of a horizontal rule.
+        label: text beside it.
+        dash: dash style.
+        side: side of a vertical rule, or end of a horizontal one, at which the label is.
+        line: line of the label at the top, for vertical rules that may be close to each other.
+        below: whether the label is below a horizontal rule.
+        reach: height of a vertical rule as a share of the picture.
     """
 
     x: float | None = None
@@ -233,7 +231,7 @@ class Rule(Mark):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Words(Mark):
-    """Words at data coordinates, or at shares of the picture (``inside``: 0 to 1 from left and bottom)."""
+    """Text at data coordinates, or with ``inside`` at shares of the picture (0 to 1 from left and bottom)."""
 
     text: str
     x: float
@@ -248,7 +246,7 @@ class Words(Mark):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outline(Mark):
-    """The edge of a rectangle."""
+    """The outline of a rectangle."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -257,7 +255,7 @@ class Outline(Mark):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cloud(Mark):
-    """Points in space, (K,) each; a picture with one has three axes and can be turned."""
+    """Points in three dimensions, (K,) each; a picture with one has three axes and can be rotated."""
 
     x: ArrayLike
     y: ArrayLike
@@ -273,9 +271,9 @@ class Frame:
     """Another state of some marks, shown without a round trip to the server.
 
     Attributes:
-        label: what it is: "release 2 of 20".
+        label: its name: "release 2 of 20".
         sentence: the picture's sentence in this state.
-        marks: new marks by the name of those they replace; same kind, same number of points.
+        marks: new marks, by the name of those they replace, with the same type and number of points.
     """
 
     label: str
@@ -285,19 +283,19 @@ class Frame:
 
 @dataclass(frozen=True, kw_only=True)
 class Handle:
-    """A place that can be dragged by mouse, finger and arrow keys; where it is let go is sent as "moved" (x, y).
+    """A handle for mouse, finger and arrow keys; the position where it is released is sent as "moved" (x, y).
 
     Attributes:
-        x: place.
-        y: place.
-        label: for screen readers.
-        letter: written on it.
-        step: how far an arrow key moves it.
-        origin: where a curve to the handle starts, and what it is turned around.
+        x: position.
+        y: position.
+        label: name for screen readers.
+        letter: letter drawn on it.
+        step: distance that an arrow key moves it.
+        origin: start of the curve to the handle, and centre of its rotation.
         follows: name of that curve; empty: none.
-        turned: whether it stays as far from the origin as it is; keys then turn it, to the left for right and up.
-        turns: names of curves and areas that turn with it.
-        sides: names of the dots on the handle's side of a line through the origin, and of those on the other.
+        turned: whether its distance from the origin is fixed; keys then rotate it, right and up to the left.
+        turns: names of the curves and areas that rotate with it.
+        sides: names of the dots on the handle's side of a line through the origin, and on the other side.
     """
 
     x: float
@@ -312,31 +310,31 @@ class Handle:
     sides: tuple[str, ...] = ()
 
 
-Kind = TypeVar("Kind", bound=Mark)
+MarkType = TypeVar("MarkType", bound=Mark)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Picture:
-    """A picture.
+    """Axes and marks, with a sentence and a table that say the same.
 
     Attributes:
-        title: what kind of picture it is, whatever its numbers.
+        title: kind of picture, independent of its numbers.
         x: horizontal axis.
         y: vertical axis.
-        marks: drawn in this order.
-        sentence: the same in one sentence, for whoever does not see it.
-        table: its numbers, column by column.
-        caption: a few words below it, for whoever does; none where its title says enough.
+        marks: in drawing order.
+        sentence: text alternative for screen readers.
+        table: its numbers, by column.
+        caption: short text below it; empty if the title is enough.
         height: in pixels, without the legend.
-        frames: states that can be played; the first is how it opens.
-        playing: what the control of the frames is called.
-        brush: a range ("x") or rectangle ("xy") can be drawn; it is sent as "brush".
-        equal: whether a step is as long on both axes.
-        handle: a place that can be dragged.
-        clicks: a click anywhere is sent as "picked" (x, y), unless it is on a dot that sends something else.
-        space: titles of three axes, where there is a Cloud.
-        about: what zoom and brush belong to: they are kept as long as it stays the same.
-        beside: whether the legend stands at the right, where there is room.
+        frames: states that can be played; the first is the initial one.
+        playing: name of the frames' control.
+        brush: whether a range ("x") or rectangle ("xy") can be selected; it is sent as "brush".
+        equal: whether both axes have the same scale.
+        handle: a handle that can be dragged.
+        clicks: whether a click is sent as "picked" (x, y), unless it is on a dot with its own value.
+        space: titles of the three axes, with a Cloud.
+        about: key of zoom and brush, which are kept as long as it is the same.
+        legend_right: whether the legend is at the right if there is room.
     """
 
     title: str
@@ -355,39 +353,39 @@ class Picture:
     clicks: bool = False
     space: tuple[str, str, str] = ("", "", "")
     about: str = ""
-    beside: bool = False
+    legend_right: bool = False
 
     def frame(self) -> pd.DataFrame:
-        """The table as a DataFrame."""
+        """Return the table as a DataFrame."""
         return pd.DataFrame(dict(self.table))
 
-    def find(self, kind: type[Kind], *, role: str = "", name: str = "") -> list[Kind]:
-        """The marks of a kind, of a role and with a name where these are given."""
+    def find(self, kind: type[MarkType], *, role: str = "", name: str = "") -> list[MarkType]:
+        """Return the marks of a type, and of a role and a name if these are given."""
         return [
             mark
             for mark in self.marks
             if isinstance(mark, kind) and role in ("", mark.role) and name in ("", mark.name)
         ]
 
-    def one(self, kind: type[Kind], *, role: str = "", name: str = "") -> Kind:
-        """The only such mark.
+    def one(self, kind: type[MarkType], *, role: str = "", name: str = "") -> MarkType:
+        """Return the only such mark.
 
         Raises:
             ValueError: if there are several, or none.
         """
-        (found,) = self.find(kind, role=role, name=name)
-        return found
+        (mark,) = self.find(kind, role=role, name=name)
+        return mark
 
 
 def numbers(values: ArrayLike | None) -> Floats:
-    """Values as an array of floats, (K,) or more; none where there are none, such as the ends of no interval."""
+    """Return values as an array of floats; None becomes an empty array."""
     return np.asarray([] if values is None else values, dtype=np.float64)
 
 
-def nothing(*, title: str, said: str) -> Picture:
-    """The picture of no answer at all."""
+def empty_picture(*, title: str, sentence: str) -> Picture:
+    """Return a picture with a sentence only, for results in which every run refused."""
     blank = Axis(low=0, high=1, shown=False)
-    words = Words(role="ink", text=said, x=0.5, y=0.5, inside=True, size=14)
+    words = Words(role="ink", text=sentence, x=0.5, y=0.5, inside=True, size=14)
     return Picture(
-        title=title, x=blank, y=blank, marks=[words], sentence=said, table={"outcome": ["refused"]}, height=120
+        title=title, x=blank, y=blank, marks=[words], sentence=sentence, table={"outcome": ["refused"]}, height=120
     )

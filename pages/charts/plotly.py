@@ -1,4 +1,4 @@
-"""A picture as a Plotly figure: plain dictionaries, validated by Plotly's own classes in the tests only."""
+"""Converts a picture to a Plotly figure of plain dictionaries; Plotly's classes validate them in the tests only."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pages.charts.axes import EDGE, axis_layout, printed, reach, room, rows_layout
+from pages.charts.axes import EDGE, axis_layout, axis_margins, axis_range, escape_text, rows_layout
 from pages.charts.palette import palette
 from pages.charts.pen import SHADES_ABOVE, Pen, Trace
 from pages.charts.picture import Cloud, Heat, Picture
 from pages.charts.traces import traces
 
 BADGE_WIDTH = 62
-"""Letters in a line of the badge: as many as a phone shows."""
+"""Letters in a line of the badge: the width of a phone."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
-MOVING = ("x", "y", "z", "customdata", "hovertext", "text", "base", "width", "marker")
-"""What may differ between the frames of a trace."""
+FRAME_KEYS = ("x", "y", "z", "customdata", "hovertext", "text", "base", "width", "marker")
+"""Keys of a trace that may differ between frames."""
 BELOW, LETTER, TITLE = 50, 6.5, 12
-"""Pixels of an axis below the picture and of a letter, and letters that a line of a title has at least."""
+"""Pixels of an axis below the picture, pixels of a letter, and minimum letters in a title's line."""
 ROWS_ABOVE = 34
 """Pixels for an axis of rows above the picture."""
 NEAR = {"x": 1.1, "y": 1.1, "z": 0.75}
-"""From where space is seen at first."""
+"""Initial camera position of a three-dimensional picture."""
 CLEAR = "rgba(0,0,0,0)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """A picture in Plotly's words.
+class PlotlyFigure:
+    """Traces, layout and frames of a picture.
 
     Attributes:
         data: traces.
         layout: axes, words, rules.
-        places: numbers of the traces of each named mark.
-        frames: for each state its label, its sentence, the numbers of the traces that change, and what they become.
+        places: indices of the traces of each named mark.
+        frames: label, sentence, indices of the changing traces and their new values, for each state.
     """
 
     data: list[Trace]
@@ -44,32 +44,32 @@ class Drawn:
     frames: list[dict[str, Any]]
 
 
-def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> Drawn:
-    """A picture in a theme, with its provenance drawn inside, so that a screenshot keeps it.
+def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> PlotlyFigure:
+    """Return a picture in a theme, with its provenance inside, so that a screenshot keeps it.
 
-    Not ``played``, it is what is seen before any frame is.
+    If not ``played``, the figure has no frames.
     """
-    every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
-    ends = (reach(picture.x, every, across=True), reach(picture.y, every, across=False))
+    all_marks = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
+    ends = (axis_range(picture.x, all_marks, across=True), axis_range(picture.y, all_marks, across=False))
     lines = textwrap.wrap(badge, BADGE_WIDTH) or [""]
     pen = Pen(picture=picture, ends=ends, colours=palette(dark=dark), badge=lines)
     places: dict[str, list[int]] = {}
     data: list[Trace] = []
     for mark in picture.marks:
-        mine = places.setdefault(mark.name, [])
+        indices = places.setdefault(mark.name, [])
         for trace in traces(mark, pen):
-            # By it, what is hidden stays hidden although the order changes. Plotly looks elements up by it.
-            uid = f"{zlib.crc32(mark.name.encode()):x}-{len(mine)}"
+            # Plotly identifies traces by uid: hidden ones stay hidden when the order changes.
+            uid = f"{zlib.crc32(mark.name.encode()):x}-{len(indices)}"
             data.append({"uid": uid, **trace} if mark.name else trace)
-            mine.append(len(data) - 1)
+            indices.append(len(data) - 1)
     layout = _layout(pen, legend=any(trace.get("showlegend") for trace in data))
-    data += [_on_rows(side) for side in "xy" if f"{side}axis2" in layout]
-    return Drawn(data=data, layout=layout, places=places, frames=_frames(pen, data, places) if played else [])
+    data += [_rows_axis_trace(side) for side in "xy" if f"{side}axis2" in layout]
+    return PlotlyFigure(data=data, layout=layout, places=places, frames=_frames(pen, data, places) if played else [])
 
 
 def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[dict[str, Any]]:
-    """The states in Plotly's words; what is the same in all of them is not sent again."""
-    moved = [
+    """Return the frames, without the values that are the same in all of them."""
+    states = [
         [
             (place, trace)
             for name, mark in frame.marks.items()
@@ -79,9 +79,9 @@ def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[d
     ]
     changing = {
         (place, key)
-        for state in moved
+        for state in states
         for place, trace in state
-        for key in MOVING
+        for key in FRAME_KEYS
         if key in trace and trace[key] != data[place].get(key)
     }
     return [
@@ -89,20 +89,20 @@ def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[d
             "label": frame.label,
             "sentence": frame.sentence,
             "traces": [place for place, _ in state],
-            "data": [{key: trace[key] for key in MOVING if (place, key) in changing} for place, trace in state],
+            "data": [{key: trace[key] for key in FRAME_KEYS if (place, key) in changing} for place, trace in state],
         }
-        for frame, state in zip(pen.picture.frames, moved, strict=True)
+        for frame, state in zip(pen.picture.frames, states, strict=True)
     ]
 
 
-def _on_rows(side: str) -> Trace:
-    """An empty trace on the axis of rows: an axis is drawn only where a trace is on it."""
+def _rows_axis_trace(side: str) -> Trace:
+    """Return an empty trace on the axis of rows: Plotly draws an axis only if it has a trace."""
     empty = {"type": "scatter", "x": [None], "y": [None], "showlegend": False, "hoverinfo": "skip"}
     return {**empty, f"{side}axis": f"{side}2"}
 
 
 def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
-    """Everything but the traces."""
+    """Return the layout."""
     picture, colours = pen.picture, pen.colours
     axis = {
         "linecolor": colours.quiet,
@@ -141,7 +141,7 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
         "shapes": pen.shapes,
         "annotations": pen.words,
         "title": {
-            "text": "<br>".join(map(printed, pen.badge)),
+            "text": "<br>".join(map(escape_text, pen.badge)),
             "xref": "container",
             "yref": "container",
             "x": 0,
@@ -160,22 +160,22 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
         textwrap.wrap(picture.y.title, max(TITLE, int((picture.height - pen.under_badge - BELOW) / LETTER)))
     )
     layout["yaxis"] = axis_layout(replace(picture.y, title=upright), pen.ends[1], colours, across=False) | axis
-    for side, one, ends in (("x", picture.x, pen.ends[0]), ("y", picture.y, pen.ends[1])):
-        if one.rows:
-            layout[f"{side}axis2"] = rows_layout(one, ends, across=side == "x") | axis
+    for side, axis_of_side, ends in (("x", picture.x, pen.ends[0]), ("y", picture.y, pen.ends[1])):
+        if axis_of_side.rows:
+            layout[f"{side}axis2"] = rows_layout(axis_of_side, ends, across=side == "x") | axis
     if picture.equal:
         layout["yaxis"] |= {"scaleanchor": "x"}
     margin = layout["margin"]
     for name in ("xaxis", "yaxis", "yaxis2"):
         if name in layout:
-            for side, needed in room(layout[name], across=name == "xaxis").items():
+            for side, needed in axis_margins(layout[name], across=name == "xaxis").items():
                 margin[side] = max(margin[side], round(needed))
-    margin["t"] += EDGE * bool(picture.find(Heat))  # its scale of shades is above
+    margin["t"] += EDGE * bool(picture.find(Heat))  # its colour bar is above
     return layout
 
 
 def _scene(pen: Pen) -> dict[str, Any]:
-    """Three axes of a cloud."""
+    """Return the layout of three axes, for a cloud."""
     axis = {
         "gridcolor": pen.colours.grid,
         "showbackground": False,
@@ -184,7 +184,7 @@ def _scene(pen: Pen) -> dict[str, Any]:
         "tickfont": {"size": 11},
     }
     scene = {
-        f"{name}axis": {**axis, "title": {"text": printed(title), "font": {"size": 11}}}
+        f"{name}axis": {**axis, "title": {"text": escape_text(title), "font": {"size": 11}}}
         for name, title in zip("xyz", pen.picture.space, strict=True)
     }
     return {**scene, "aspectmode": "data", "dragmode": "turntable", "camera": {"eye": NEAR}}

@@ -1,4 +1,4 @@
-"""Roles with a look: what a mark shows decides its colour, in both themes, and a shape and a dash as well."""
+"""The styles of roles: a mark's role determines its colour in both themes, its shape and its dash."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BADGES: Mapping[str, str] = MappingProxyType(
         "guess": "your guess",
     }
 )
-"""What a number of each role is, in the product's words. A mark of another role says what it is itself."""
+"""The kind of number that each role shows. Marks of other roles have a name of their own."""
 
 DASHES = ("solid", "longdash", "dot", "dashdot", "dash", "longdashdot")
 SHAPES = (
@@ -39,21 +39,21 @@ SHAPES = (
     ),
 )
 MECHANISM, OTHER = "mechanism:", "other-"
-SET_ASIDE = 2
-"""Colours that no mechanism has: those of other-0 and other-1."""
+RESERVED_COLOURS = 2
+"""Number of colours that no mechanism has: those of other-0 and other-1."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
-    """How a mark is drawn: its colour, and the shape and dash that tell it apart without one."""
+class MarkStyle:
+    """Colour of a mark, with a shape and a dash that identify it without colour."""
 
     colour: str
     shape: str = "circle"
     dash: str = "solid"
 
 
-def look(role: str, colours: Palette) -> Look:
-    """How a role looks.
+def style_for(role: str, colours: Palette) -> MarkStyle:
+    """Return the style of a role.
 
     Args:
         role: "true", "released", "theory", "impossible", "vacuous", "guess", "ink", "quiet", "paper", "other-0" and
@@ -64,33 +64,32 @@ def look(role: str, colours: Palette) -> Look:
         KeyError: for an unknown role.
     """
     if role.startswith(MECHANISM):
-        return _other(_mechanisms()[role.removeprefix(MECHANISM)], colours)
+        return _style_at(_mechanism_places()[role.removeprefix(MECHANISM)], colours)
     if role.startswith(OTHER):
-        return _other(-1 - int(role.removeprefix(OTHER)), colours)
+        return _style_at(-1 - int(role.removeprefix(OTHER)), colours)
     words = {"ink": colours.ink, "quiet": colours.quiet, "paper": colours.paper}
-    return Look(colour=words[role] if role in words else colours.roles[role])
+    return MarkStyle(colour=words[role] if role in words else colours.roles[role])
 
 
-def _other(place: int, colours: Palette) -> Look:
-    """The place-th of many, from the end where negative."""
+def _style_at(place: int, colours: Palette) -> MarkStyle:
+    """Return the style at an index of the palette's other colours; negative from the end."""
     place %= len(colours.others)
-    return Look(colour=colours.others[place], shape=SHAPES[place], dash=DASHES[place % len(DASHES)])
+    return MarkStyle(colour=colours.others[place], shape=SHAPES[place], dash=DASHES[place % len(DASHES)])
 
 
 @cache
-def _mechanisms() -> dict[str, int]:
-    """A place for every mechanism of the catalogue, the same in every picture.
+def _mechanism_places() -> dict[str, int]:
+    """Return the palette index of every mechanism of the catalogue, the same in every picture.
 
-    Those that release the same kind of thing can stand in one picture, and differ. Those that release data are counted
-    from the first place, all others from the last that is not set aside, so that one of these can stand beside most of
-    those. The catalogue is public: nothing of anybody's data is kept here.
+    Mechanisms that release the same kind of result may share a picture, so their colours differ. Those that release
+    data are counted from the first index, all others from the last that is not reserved.
     """
     places: dict[str, int] = {}
-    kinds: Counter[str] = Counter()
-    free = len(LIGHT.others) - SET_ASIDE
+    counts_by_kind: Counter[str] = Counter()
+    colours = len(LIGHT.others) - RESERVED_COLOURS
     for entry in catalogue():
         kind = entry.mechanism.releases
-        # A catalogue that outgrows the palette repeats colours: the tests ask for another one then.
-        places[entry.key] = (kinds[kind] if kind == "data" else -1 - kinds[kind]) % free
-        kinds[kind] += 1
+        # A catalogue larger than the palette repeats colours; a test fails then.
+        places[entry.key] = (counts_by_kind[kind] if kind == "data" else -1 - counts_by_kind[kind]) % colours
+        counts_by_kind[kind] += 1
     return places

@@ -1,4 +1,4 @@
-"""The chart library as this app serves it: compressed once, kept by browsers, from this machine alone."""
+"""Routes that serve the chart library from this app, compressed once and cached by browsers."""
 
 from __future__ import annotations
 
@@ -14,30 +14,33 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 HERE = Path(__file__).resolve().parent
-IN_PLANE = HERE.parents[1] / "assets" / "plotly-cartesian.min.js.gz"
-"""The part of the library, of its makers' making, that draws pictures in the plane: a third of the whole."""
+CARTESIAN_FILE = HERE.parents[1] / "assets" / "plotly-cartesian.min.js.gz"
+"""Plotly's own cartesian bundle, a third of the full library."""
 FOREVER = "public, max-age=31536000, immutable"
 FOLDER = f"charts-{version('plotly')}"
-"""First part of the addresses; a new version of the library has a new one."""
-LIBRARY, WHOLE, MODULE, LIVE = (
+"""First part of the addresses, which contains the library's version."""
+LIBRARY, FULL_LIBRARY, MODULE, LIVE = (
     f"{FOLDER}/{name}" for name in ("plotly-cartesian.min.js", "plotly.min.js", "chart.js", "live.js")
 )
 
 
 @cache
 def _content(address: str) -> bytes:
-    """A script, compressed."""
+    """Return a script's content, compressed with gzip."""
     if address == LIBRARY:
-        return IN_PLANE.read_bytes()
-    if address == WHOLE:  # for the few pictures in space
+        return CARTESIAN_FILE.read_bytes()
+    if address == FULL_LIBRARY:  # for the few three-dimensional pictures
         return gzip.compress(files("plotly").joinpath("package_data/plotly.min.js").read_bytes(), compresslevel=6)
     return gzip.compress((HERE / address.rpartition("/")[2]).read_bytes())
 
 
 async def _serve(address: str, request: Request) -> Response:
-    """A script, compressed where the browser takes that."""
+    """Serve a script, compressed if the browser accepts gzip."""
     content = await asyncio.to_thread(_content, address)
-    headers = {"Cache-Control": FOREVER if address in (LIBRARY, WHOLE) else "no-cache", "Vary": "Accept-Encoding"}
+    headers = {
+        "Cache-Control": FOREVER if address in (LIBRARY, FULL_LIBRARY) else "no-cache",
+        "Vary": "Accept-Encoding",
+    }
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers["Content-Encoding"] = "gzip"
     else:
@@ -45,5 +48,5 @@ async def _serve(address: str, request: Request) -> Response:
     return Response(content, media_type="text/javascript", headers=headers)
 
 
-ROUTES = [Route(f"/{address}", partial(_serve, address)) for address in (LIBRARY, WHOLE, MODULE, LIVE)]
-"""For the launcher."""
+ROUTES = [Route(f"/{address}", partial(_serve, address)) for address in (LIBRARY, FULL_LIBRARY, MODULE, LIVE)]
+"""Routes that the launcher adds to the app."""

@@ -1,4 +1,4 @@
-"""Words in a picture: numbers of three significant digits, shares of n and rows; labels, every one fit to be drawn."""
+"""Texts in pictures: numbers with three significant digits, shares of n, rows, and printable labels."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from numpy.typing import NDArray
 from dpcore.core import Domain, Floats, Integers, rounded_down, rounded_up
 
 MAX_COUNTED = 2.0**53
-"""Whole numbers from here on are no counts."""
+"""Floats from here on are not exact counts."""
 
 
-def shortened(values: NDArray[Any] | Sequence[float], *, step: float = 0.0) -> list[float | None]:
-    """Numbers with four significant digits, whole ones (counts) with all of theirs; null where there is none.
+def short_numbers(values: NDArray[Any] | Sequence[float], *, step: float = 0.0) -> list[float | None]:
+    """Return numbers with four significant digits, counts with all of them, and None for NaN and infinity.
 
-    Where ``step`` is positive, as many digits more as tell places apart that are a step from each other.
+    With a positive ``step`` they have enough digits to separate values that differ by it.
     """
     array = np.asarray(values, dtype=np.float64)
     finite = np.isfinite(array)
-    held = np.where(finite, array, 0.0)
-    size = np.where(held != 0, np.abs(held), 1.0)
-    # One of the two is 1 and the other a whole power of ten: the division rounds as reading the decimal number would.
+    finite_values = np.where(finite, array, 0.0)
+    size = np.where(finite_values != 0, np.abs(finite_values), 1.0)
+    # One of the two factors is 1, the other a power of ten: the division rounds as parsing the decimal number would.
     digits = 3 - np.floor(np.log10(size))
     if step > 0:
         digits = np.maximum(digits, -math.floor(math.log10(step)))
     up, down = 10.0 ** np.minimum(np.maximum(digits, 0), 300), 10.0 ** np.minimum(np.maximum(-digits, 0), 300)
-    short = np.rint(held * up / down) * down / up
-    # A count is often a share times n, and then off by its last bit.
-    whole = np.rint(held)
-    count = (np.abs(held - whole) <= 1e-12 * size) & (size < MAX_COUNTED)
+    short = np.rint(finite_values * up / down) * down / up
+    # A count is often computed as a share times n, with an error in the last bit.
+    whole = np.rint(finite_values)
+    count = (np.abs(finite_values - whole) <= 1e-12 * size) & (size < MAX_COUNTED)
     short = np.where(count, whole, short)
-    return [number if known else None for number, known in zip(short.tolist(), finite.tolist(), strict=True)]
+    return [number if is_finite else None for number, is_finite in zip(short.tolist(), finite.tolist(), strict=True)]
 
 
 def minus(text: str) -> str:
-    """A number in print, its hyphens made minus signs."""
+    """Return a number's text with minus signs for hyphens."""
     return text.replace("-", "−")
 
 
 def significant(value: float) -> str:
-    """A number with three significant digits, written out: 1,230 and 0.0000123."""
+    """Return a number with three significant digits, not in scientific notation: 1,230 and 0.0000123."""
     if not math.isfinite(value):
         return "no value" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if value == 0:
@@ -57,17 +57,17 @@ def significant(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A fraction of n with three significant digits; beyond all rows, how many times n."""
+    """Return a fraction of n as a percentage with three significant digits; above 1 as a multiple of n."""
     return f"{significant(value)} times n" if abs(value) > 1 else f"{significant(100 * value)}%"
 
 
 def percent_up(value: float) -> str:
-    """A bound as a share with three significant digits, rounded up: what is printed holds."""
+    """Return an upper bound as a percentage with three significant digits, rounded up."""
     return f"{rounded_up(value)} times n" if abs(value) > 1 else f"{rounded_up(_hundredfold(value))}%"
 
 
 def percent_down(value: float) -> str:
-    """A share with three significant digits, rounded down: at least so much."""
+    """Return a lower bound as a percentage with three significant digits, rounded down."""
     return f"{rounded_down(_hundredfold(value))}%"
 
 
@@ -77,17 +77,17 @@ def _hundredfold(value: float) -> float:
 
 
 def confidence(beta: float) -> str:
-    """The share of releases that keep a promise, rounded down."""
+    """Return the confidence 1 − β as a percentage, rounded down."""
     return f"{rounded_down(100 * (1 - beta))}%"
 
 
-def suggested(title: str) -> str:
-    """The name of the mechanism that a rule of public numbers takes."""
+def mark_suggested(title: str) -> str:
+    """Return the name of a mechanism, marked as the suggested one."""
     return f"{title} (suggested)"
 
 
 def with_weaker(title: str, weaker: str) -> str:
-    """A mechanism's name, and what its guarantee has besides ε; in short where the name says the kind itself.
+    """Return a mechanism's name with the rest of its guarantee (δ or γ), shortened if the name has its kind.
 
     >>> with_weaker("Sparse histogram (random privacy)", "random privacy, γ = 0.05")
     'Sparse histogram (random, γ = 0.05)'
@@ -101,18 +101,18 @@ def with_weaker(title: str, weaker: str) -> str:
 
 
 def rows(value: float, n: int) -> str:
-    """A fraction of n as a number of rows."""
+    """Return a fraction of n as a number of rows."""
     count = minus(f"{value * n:,.0f}")
     return f"{'0' if count == '−0' else count} {'' if abs(value) > 1 else f'of {n:,} '}rows"
 
 
 def rows_up(value: float, n: int) -> str:
-    """A fraction of n as a number of rows, rounded up: at most so many."""
+    """Return a fraction of n as a number of rows, rounded up."""
     return rows(math.ceil(value * n - 1e-9) / n, n)
 
 
-def within(title: str) -> str:
-    """A title after a colon: its first letter is small, a symbol or a name stays what it is.
+def lower_first(title: str) -> str:
+    """Return a title with a lower-case first letter, for use after a colon; symbols and names are unchanged.
 
     >>> within("The sanitizer at two norms T"), within("ReleaseHalfspaces, where it can be run")
     ('the sanitizer at two norms T', 'ReleaseHalfspaces, where it can be run')
@@ -121,65 +121,65 @@ def within(title: str) -> str:
     return f"{first.lower() if first == first.capitalize() else first}{space}{rest}"
 
 
-def verbatim(text: str) -> str:
-    """Somebody's words inside Markdown: as code, where nothing is obeyed."""
+def as_code(text: str) -> str:
+    """Return a user's text as Markdown code, in which no markup is interpreted."""
     return "`" + "".join(letter if letter.isprintable() and letter != "`" else "'" for letter in text) + "`"
 
 
 MAX_LABELS = 40
 LONGEST_LABEL = 40
-"""Letters of a label that are shown."""
+"""Maximum number of letters of a label."""
 
 
-def drawable(labels: Iterable[str]) -> list[str]:
-    """Printable, short, and still all different: two labels that look alike must not share a bar.
+def printable_labels(labels: Iterable[str]) -> list[str]:
+    """Return printable, short and distinct labels: two labels that look alike must not share a bar.
 
-    Labels are what people typed. They are data of a specification and never part of an expression.
+    Labels come from users: they are data and never part of an expression.
     """
-    seen: set[str] = set()
-    shown = []
+    used: set[str] = set()
+    result_labels = []
     for label in labels:
         text = "".join(letter if letter.isprintable() else "�" for letter in label) or "(empty)"
         if len(text) > LONGEST_LABEL:
             text = text[: LONGEST_LABEL - 1] + "…"
         candidate, copies = text, 1
-        while candidate in seen:
+        while candidate in used:
             copies += 1
             candidate = f"{text} ({copies})"
-        seen.add(candidate)
-        shown.append(candidate)
-    return shown
+        used.add(candidate)
+        result_labels.append(candidate)
+    return result_labels
 
 
-def fullest(counts: Floats) -> Integers:
-    """Places of the largest counts (k,), largest first, at most MAX_LABELS; the lower place first among equals."""
+def largest_cells(counts: Floats) -> Integers:
+    """Return the indices of the largest counts (k,), in decreasing order, at most MAX_LABELS."""
     return np.argsort(-counts, kind="stable")[:MAX_LABELS]
 
 
-def grouped(counts: Floats, domain: Domain, kept: Integers) -> Floats:
-    """Rows in each kept cell, then in all others together (if any), then in the reserved cell (if any).
+def group_cells(counts: Floats, domain: Domain, cells: Integers) -> Floats:
+    """Return rows in each of some cells, then in all others together (if any), then in the reserved cell (if any).
 
     Args:
         counts: rows per cell, (F, size).
         domain: what the cells are.
-        kept: the cells with a bar of their own.
+        cells: the cells with a bar of their own.
     """
-    fitting = counts[:, : domain.ordered]
-    parts = [fitting[:, kept]]
-    if len(kept) < domain.ordered:
+    ordered_counts = counts[:, : domain.ordered]
+    parts = [ordered_counts[:, cells]]
+    if len(cells) < domain.ordered:
         others = np.ones(domain.ordered, dtype=np.bool_)
-        others[kept] = False
-        parts.append(fitting[:, others].sum(axis=1, keepdims=True))
+        others[cells] = False
+        parts.append(ordered_counts[:, others].sum(axis=1, keepdims=True))
     if domain.missing:
         parts.append(counts[:, domain.ordered :])
     return np.concatenate(parts, axis=1)
 
 
-def group_names(domain: Domain, kept: Integers) -> list[str]:
-    """A name for each column of grouped()."""
-    names = [domain.describe(int(cell)) for cell in kept]
-    if len(kept) < domain.ordered:
-        names.append(f"{domain.ordered - len(kept):,} others")
+def group_names(domain: Domain, cells: Integers) -> list[str]:
+    """Return a name for each column of group_cells()."""
+    names = [domain.describe(int(cell)) for cell in cells]
+    if len(cells) < domain.ordered:
+        names.append(f"{domain.ordered - len(cells):,} others")
     if domain.missing:
         names.append(domain.describe(domain.ordered))
-    return drawable(names)
+    return printable_labels(names)

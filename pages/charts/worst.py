@@ -9,8 +9,8 @@ import numpy as np
 from dpcore.core import Booleans, Bound, BoundKind, Floats, Guarantee, describe_error
 from dpcore.limits.chance import binomial_interval
 from dplab.measure import ErrorReport
-from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, nothing
-from pages.charts.words import percent, percent_down, percent_up, rows, shortened, significant
+from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, empty_picture
+from pages.charts.words import percent, percent_down, percent_up, rows, short_numbers, significant
 
 TITLE = "Worst error, promised and observed"
 HEADROOM = 1.7
@@ -29,8 +29,8 @@ _NO_GUARANTEE = Words(role="vacuous", text="no guarantee", x=1, y=0.6, inside=Tr
 
 
 @dataclass(frozen=True, kw_only=True)
-class Called:
-    """What a page calls the things that err.
+class TrialNouns:
+    """Nouns with which a page describes its errors.
 
     Attributes:
         run: one of the trials: a release, a conversation.
@@ -65,11 +65,11 @@ def typical_failure(answered: Floats) -> tuple[float, float]:
 
 
 def _in_100(share: float) -> str:
-    """A percentage of releases: a whole number, unless it is less than one."""
+    """Return a percentage of releases, as a whole number unless it is less than one."""
     return significant(share) if share < 1 else f"{share:.0f}"
 
 
-def _in_short(answered: Floats) -> str:
+def _exceedance_label(answered: Floats) -> str:
     """Return how many err by how much in the few letters that a narrow picture has room for."""
     level, beyond = typical_failure(answered)
     alike, value = _failures(answered, level)
@@ -83,8 +83,8 @@ def _failures(answered: Floats, level: float) -> tuple[bool, float]:
     return alike, float(above[0]) if alike else level
 
 
-def _said(answered: Floats, *, run: str, on: str, n: int) -> str:
-    """How many err by how much; where all beyond the level err alike, by exactly that. Empty where all releases do."""
+def _exceedance_sentence(answered: Floats, *, run: str, on: str, n: int) -> str:
+    """Return the sentence on how many runs exceed the usual error; empty if all errors are equal."""
     level, beyond = typical_failure(answered)
     if not beyond:
         return ""
@@ -102,26 +102,26 @@ def worst_map(
     guarantee: Guarantee,
     promised: Bound,
     lower: Bound | None,
-    called: Called = Called(),
+    nouns: TrialNouns = TrialNouns(),
 ) -> Picture:
-    """Observed errors as dots, what was promised of them, what nobody can promise, and where a promise says nothing.
+    """Return observed errors as dots, with their upper bound and the lower bound for all mechanisms.
 
     Args:
         worst: largest error of each run (T,), as fractions of n; NaN where it refused to answer.
         n: rows.
         guarantee: of each run.
         promised: the promised worst error.
-        lower: an error nobody can promise to stay below, None where no theorem speaks.
-        called: what the page calls all this.
+        lower: an error that no mechanism can guarantee to stay below; None if no theorem applies.
+        nouns: what the page calls all this.
     """
     answered = worst[~np.isnan(worst)]
     if not len(answered):
-        return nothing(title=TITLE, said=f"Every previewed {called.run} refused to answer.")
+        return empty_picture(title=TITLE, sentence=f"Every previewed {nouns.run} refused to answer.")
     wall = lower.value if lower is not None and lower.applies else 0.0
     value = promised.value if 0 < promised.value < np.inf else 0.0
     span = span_for(answered, [each for each in (value, wall) if each])
     level, beyond = typical_failure(answered)
-    stacks = stacked(answered, span, threshold=level)
+    stacks = stack_dots(answered, span, threshold=level)
     top = HEADROOM * max(stacks.tallest, 10)  # the upper third is for words
     refused = len(worst) - len(answered)
     marks: list[Mark] = []
@@ -134,7 +134,7 @@ def worst_map(
     marks.append(
         Dots(
             role="released",
-            name=f"worst error of 2 in 100 {called.run}s",
+            name=f"worst error of 2 in 100 {nouns.run}s",
             legend=False,
             x=stacks.x,
             y=stacks.y,
@@ -145,48 +145,48 @@ def worst_map(
         )
     )
     if value:
-        marks.append(_promise(promised, on_the_left=_at(span, value) > 0.55))
+        marks.append(_promise(promised, on_the_left=_share_along(span, value) > 0.55))
     if beyond:
-        text = f"○ {_in_short(answered)}"
+        text = f"○ {_exceedance_label(answered)}"
         marks.append(Words(role="released", text=text, x=1, y=1, inside=True, align="right", shift=(-2, -8), size=13))
     if refused:
         text = f"⊥ {refused:,} of {len(worst):,} refused"
         marks.append(Words(role="ink", text=text, x=0, y=1, inside=True, align="left", shift=(4, -8)))
-    said = _observed(guarantee, answered, n=n, refused=refused, called=called)
+    said = _outcome_sentence(guarantee, answered, n=n, refused=refused, nouns=nouns)
     if wall > 0:
         said += f"; no mechanism can promise less than {percent_down(wall)}"
         if np.quantile(answered, 1 - promised.beta) < wall:
             said += " for all data, though one data set may do better, as here"
-    title = f"worst error over {called.over}, share of n{' (log)' if span.log else ''}"
+    title = f"worst error over {nouns.over}, share of n{' (log)' if span.log else ''}"
     return Picture(
         title=TITLE,
         x=Axis(title=title, log=span.log, low=span.left, high=span.right, form=".3~p", rows=n),
         y=Axis(low=0, high=top, shown=False),
         marks=marks,
-        sentence=_beside(said, promised, answered, n=n),
+        sentence=_with_promise(said, promised, answered, n=n),
         # Within, the words would cross the promise or the dots on some data.
-        caption=f"A dot: 2 in 100 {called.run}s.",
-        table={f"{called.run}s out of 100": [100 / DOTS] * DOTS, "worst error": shortened(stacks.error)},
+        caption=f"A dot: 2 in 100 {nouns.run}s.",
+        table={f"{nouns.run}s out of 100": [100 / DOTS] * DOTS, "worst error": short_numbers(stacks.error)},
         height=315,
     )
 
 
-def _at(span: Span, value: float) -> float:
-    """Where a value lies in the picture, 0 at the left and 1 at the right."""
+def _share_along(span: Span, value: float) -> float:
+    """Return the position of a value along the picture, from 0 to 1."""
     return float(span.along(np.array([value]))[0])
 
 
 def _diameter(top: float) -> float:
-    """Of a dot, in pixels: as large as the tallest stack allows, and as fit side by side."""
+    """Return a dot's diameter in pixels, which the tallest stack and the dots per line limit."""
     return float(np.clip(0.94 * INSIDE / top, 5, 0.94 * WIDE / COLUMNS))
 
 
 def _impossible(wall: float, span: Span, top: float) -> list[Mark]:
-    """What nobody can promise: hatched, with its edge and its words."""
+    """Return the region below the lower bound: hatched, with its edge and its label."""
     if wall <= 0:
         return []
     edge = min(wall, span.right)
-    inside = _at(span, wall) > 0.6
+    inside = _share_along(span, wall) > 0.6
     label = f"{'' if inside else '← '}impossible below {percent_down(wall)}"
     hatched = Region(role="impossible", x=(span.left, edge), y=(0, top))
     return [
@@ -215,20 +215,20 @@ def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
     )
 
 
-def _observed(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, called: Called) -> str:
-    """What happened, and how often there was no answer."""
-    text = _said(answered, run=f" {called.run}s", on=f" on their worst {called.query}", n=n)
+def _outcome_sentence(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, nouns: TrialNouns) -> str:
+    """Return the observed errors and refusals as a sentence."""
+    text = _exceedance_sentence(answered, run=f" {nouns.run}s", on=f" on their worst {nouns.query}", n=n)
     if not text:
         alike = float(answered[0])
-        text = f"every {called.run} errs by {percent(alike)} ({rows(alike, n)}) on its worst {called.query}"
+        text = f"every {nouns.run} errs by {percent(alike)} ({rows(alike, n)}) on its worst {nouns.query}"
     text = f"{guarantee.sentence()}: {text}"
     if refused:
         text += f"; {refused:,} of {len(answered) + refused:,} refused to answer and are not counted"
     return text
 
 
-def _beside(text: str, promised: Bound, answered: Floats, *, n: int) -> str:
-    """What happened, and then how often the promise was broken."""
+def _with_promise(text: str, promised: Bound, answered: Floats, *, n: int) -> str:
+    """Return a sentence followed by how often the bound was exceeded."""
     if promised.vacuous:
         said = describe_error(promised, n=n)
         return f"{text}; {said[0].lower()}{said[1:]}"
@@ -252,7 +252,7 @@ class Span:
     log: bool
 
     def along(self, values: Floats) -> Floats:
-        """Where values lie on the axis, 0 at the left end and 1 at the right."""
+        """Return the positions of values along the axis, from 0 to 1."""
         if self.log:
             share: Floats = np.log(values / self.left) / np.log(self.right / self.left)
         else:
@@ -273,13 +273,13 @@ def span_for(answered: Floats, marks: list[float]) -> Span:
 
     Equal factors where equal steps would press the dots together: a promise can be a hundred times what happens.
     """
-    seen = [float(answered.min()), float(answered.max())] if len(answered) else []
-    shown = [value for value in [*seen, *marks] if value > 0]
-    if not shown:
+    extremes = [float(answered.min()), float(answered.max())] if len(answered) else []
+    positive = [value for value in [*extremes, *marks] if value > 0]
+    if not positive:
         return Span(left=0.0, right=1.0, log=False)
-    if seen and seen[0] > 0 and max(shown) > 4 * seen[1]:
-        return Span(left=min(shown) / 1.5, right=max(shown) * 2, log=True)
-    return Span(left=0.0, right=max(shown) * 1.1, log=False)
+    if extremes and extremes[0] > 0 and max(positive) > 4 * extremes[1]:
+        return Span(left=min(positive) / 1.5, right=max(positive) * 2, log=True)
+    return Span(left=0.0, right=max(positive) * 1.1, log=False)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -293,7 +293,7 @@ class Stacks:
     tallest: int
 
 
-def stacked(answered: Floats, span: Span, *, threshold: float) -> Stacks:
+def stack_dots(answered: Floats, span: Span, *, threshold: float) -> Stacks:
     """Quantiles stacked where they would overlap (Wilkinson 1999); a dot knows whether it is beyond the threshold."""
     quantiles = np.quantile(answered, (np.arange(DOTS) + 0.5) / DOTS)
     places = span.along(quantiles)

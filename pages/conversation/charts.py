@@ -12,15 +12,22 @@ from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.previews import Conversations
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule
-from pages.charts.words import drawable, percent, percent_down, percent_up, rows, shortened
-from pages.charts.worst import Called, worst_map
+from pages.charts.words import (
+    percent,
+    percent_down,
+    percent_up,
+    printable_labels,
+    rows,
+    short_numbers,
+)
+from pages.charts.worst import TrialNouns, worst_map
 
 FREE, PAID, REFUSED = "free", "paid", "refused"
 STYLES = {FREE: ("released", "circle"), PAID: ("other-1", "diamond"), REFUSED: ("quiet", "x")}
 """Role and shape of each kind of answer."""
 FEW = 8
 """A conversation of fewer questions has a tick for each."""
-CALLED = Called(run="conversation", query="answered question", over="all answers")
+CALLED = TrialNouns(run="conversation", query="answered question", over="all answers")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,10 +76,10 @@ def _turns(transcript: Transcript, truth: Floats) -> _Turns:
         "question": number.astype(int).tolist(),
         "asked": [transcript.problem.queries.describe(int(index)) for index in transcript.query_indices[0]],
         "kind": np.select(list(is_kind.values()), list(is_kind), default="").tolist(),
-        "guess": shortened(transcript.guesses[0] / n),
-        "answer": shortened(answer),
-        "true answer": shortened(truth),
-        "error": shortened(answer - truth),
+        "guess": short_numbers(transcript.guesses[0] / n),
+        "answer": short_numbers(answer),
+        "true answer": short_numbers(truth),
+        "error": short_numbers(answer - truth),
     }
     return _Turns(number=number, is_kind=is_kind, truth=truth, answer=answer, table=table)
 
@@ -161,7 +168,7 @@ def belief(
     series = (("true", "true", truth), ("released", "believed", believed))
     marks: list[Mark]
     if isinstance(places, list):  # labels read from left to right, one below the other
-        x, y = shares, Axis(title=named, labels=tuple(drawable(places)))
+        x, y = shares, Axis(title=named, labels=tuple(printable_labels(places)))
         height, shapes = min(760, 120 + 24 * len(places)), ("square", "circle")
         marks = [
             Dots(role=role, name=name, x=values, y=np.arange(len(places)), shape=shape, size=9)
@@ -183,7 +190,7 @@ def belief(
         sentence=f"If these {len(gap):,} questions were asked now, {near:,} guesses would be off by less than "
         f"{percent(far)} of all rows: near enough to be free, unless the noise of the check says otherwise. The worst "
         f"guess would be off by {percent(float(gap.max()))}.",
-        table={title: list(places), "believed": shortened(believed), "true": shortened(truth)},
+        table={title: list(places), "believed": short_numbers(believed), "true": short_numbers(truth)},
         height=height,
     )
 
@@ -203,7 +210,7 @@ def conversation_map(
         lower: the lower bound for so many questions, each after the last answer.
     """
     picture = worst_map(
-        worst=conversations.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, called=CALLED
+        worst=conversations.worst, n=n, guarantee=guarantee, promised=promised, lower=lower, nouns=CALLED
     )
     sentence = picture.sentence.replace(
         "no mechanism can promise", "a mechanism that must answer every question cannot promise"

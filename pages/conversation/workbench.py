@@ -11,7 +11,7 @@ from dpcore.core import rounded_up
 from dpcore.core.safe_csv import frame_csv
 from dpcore.data.columns import is_number
 from dpcore.data.sources import Uploaded
-from pages.charts.words import percent, verbatim
+from pages.charts.words import as_code, percent
 from pages.conversation.charts import answers_over_time, belief, errors_over_time
 from pages.conversation.controls import ConversationRequest, draw_controls, draw_question, spread_questions
 from pages.conversation.promise import draw_promise
@@ -95,7 +95,7 @@ def _draw_last_answer(result: ConversationResult) -> None:
     if state.last is None:
         return
     index, answer = state.last
-    words = verbatim(request.queries.describe(index))
+    words = as_code(request.queries.describe(index))
     truth = float(request.queries.answer(result.dataset.histogram[None], np.array([index]))[0, 0]) / n
     if answer.refused[0]:
         updates = int(request.values["updates"])

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.core import Blocks, paused
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.online.previews import Conversations, preview_conversations
-from pages.charts.component import draw, table
+from pages.charts.component import draw, show_numbers
 from pages.conversation.charts import conversation_map, refusal_sentence, refusals
 from pages.conversation.state import ConversationResult
 from pages.conversation.theorem import BETA
@@ -51,7 +51,7 @@ def draw_worst_error(result: ConversationResult) -> None:
         explanation = (
             f"Hatched: impossible for a mechanism that must answer every question. {lower.statement} {applies}"
         )
-    table(picture, title="worst error of whole conversations", key="ask_map_numbers")
+    show_numbers(picture, title="worst error of whole conversations", key="ask_map_numbers")
     with result.refusal_place or st.container():
         st.subheader("No answer (⊥)")
         if conversations.broken:

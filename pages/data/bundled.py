@@ -5,31 +5,31 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.data.samples import SAMPLES, Sample
-from pages.data.grid import fixed, show_grid
+from pages.data.grid import fixed_column, show_grid
 from pages.data.picker import pair_titles, pick_unit, public_source
-from pages.data.summary import explore_button, summary
+from pages.data.summary import show_summary, use_data_button
 from pages.shell.links import in_link
 from pages.shell.state import SessionKey
 
 CLOSED, OPENED = 1, 7
-"""Heights of cards, nearly: the shorter column takes the next."""
+"""Approximate heights of cards: the next card goes into the shorter column."""
 
 
 def sample_cards() -> None:
-    """One card per sample, two side by side where there is room."""
+    """Draw one card for each sample, in two columns if there is room."""
     st.markdown("Real and public. Pick a column to see it.")
-    places, heights = st.columns(2), [0, 0]
+    columns, heights = st.columns(2), [0, 0]
     for index, each in enumerate(SAMPLES):
         key = f"sample-{each.key}"
         opened = SessionKey(key, st.query_params.get(key, index == 0)).value
         place = heights.index(min(heights))
         heights[place] += OPENED if opened else CLOSED
-        with places[place].container(border=True):
+        with columns[place].container(border=True):
             _card(each, opened=index == 0)
 
 
 def _card(sample: Sample, *, opened: bool) -> None:
-    """A sample; its chosen column opens inside the card."""
+    """Draw a sample's card, with its selected column inside."""
     st.header(
         sample.title, help=f"{sample.story} Source: {sample.attribution}. Licence: {sample.licence}.", anchor=False
     )
@@ -45,14 +45,14 @@ def _card(sample: Sample, *, opened: bool) -> None:
     )
     if chosen in columns:
         st.markdown(sample.story)
-        rows = [fixed(each.name, each.on) for each in sample.columns]
+        rows = [fixed_column(each.name, each.on) for each in sample.columns]
         show_grid(rows, key=f"sample-{sample.key}-grid")
         _column(sample, str(chosen))
 
 
 def _column(sample: Sample, column: str) -> None:
-    """The column's, or the pair of columns', numbers and picture."""
+    """Draw the numbers and the picture of a column, or of a pair of columns."""
     data = f"{sample.key}.{column}"
     pick_unit(data)
-    summary(public_source(data, persons=True), key=f"sample-{sample.key}-summary")
-    explore_button(data, key=f"sample-{sample.key}-explore")
+    show_summary(public_source(data, persons=True), key=f"sample-{sample.key}-summary")
+    use_data_button(data, key=f"sample-{sample.key}-explore")

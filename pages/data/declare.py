@@ -1,4 +1,4 @@
-"""Declaring a table: the grid of its columns, who is protected, and which column or pair of columns is put to use."""
+"""Declaring a table: the grid of its columns, the unit of privacy, and the column or pair of columns in use."""
 
 from __future__ import annotations
 
@@ -12,177 +12,184 @@ from dpcore.data.columns import is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.declarations import MAX_PERSON_ROWS, DeclaredTable, coarsen
 from dpcore.data.sources import SIDE_BITS, Source
-from pages.charts.words import verbatim
-from pages.data.engines import counted, is_kept, is_sealed, named
-from pages.data.fill import offer_to_fill_in
-from pages.data.grid import CATEGORY, Typed, declared, edit_grid, split_labels, typed
+from pages.charts.words import as_code
+from pages.data.engines import count_cells, is_engine_table, is_sealed, with_declaration_digest
+from pages.data.grid import CATEGORY, ColumnInput, column_inputs, declared_table, edit_grid, split_labels
 from pages.data.picker import GROUP_PRIVACY, OWN_FILE
-from pages.data.upload import PERSON, ROW, HeldFile
+from pages.data.suggestions import offer_to_fill_in
+from pages.data.upload import PERSON, ROW, SessionFile
 from pages.shell.session import DATA, remember_upload, upload
 from pages.shell.state import SessionKey
 from pages.shell.steward import still_filled
 from pages.shell.work.memory import remember
 
 MAX_SIDE = 64
-"""Cells of either side of a map."""
+"""Maximum number of cells along a side of a map."""
 MAX_NAMED = 5
-"""Columns that a sentence names."""
+"""Maximum number of columns that a sentence names."""
 TARGET = "1%"
-"""The error that is asked about from here; on Play it is typed."""
-ALONE = ""
+"""The target error of the button that leads to Play."""
+NO_SECOND_COLUMN = ""
 UNITS = {ROW: "A row", PERSON: "A person, who may have several rows"}
 
 
-def declare(held: HeldFile) -> None:
-    """Ask for the columns' domains and the unit of privacy, and put columns to use."""
-    edit_grid(held)
-    if not is_kept(held):
-        offer_to_fill_in(held)
-    person, person_rows = _unit(held)
-    rows = _counted(held, person)
-    table, wrong = declared(rows, person=person, person_rows=person_rows)
-    for name in list(wrong)[:MAX_NAMED]:
-        st.error(f"{verbatim(name)}: {wrong[name]}")
-    _say_labels(rows)
-    _say_lacking(rows)
-    own = upload()
-    so_far = f"Ready so far: {verbatim(own.column)} as it was declared, below." if own else ""
-    if held.by_person and not person:
+def declare(file: SessionFile) -> None:
+    """Draw the controls of the columns' domains, of the unit of privacy, and of the columns in use."""
+    edit_grid(file)
+    if not is_engine_table(file):
+        offer_to_fill_in(file)
+    person, person_rows = _unit(file)
+    inputs = _columns_to_count(file, person)
+    table, errors = declared_table(inputs, person=person, person_rows=person_rows)
+    for name in list(errors)[:MAX_NAMED]:
+        st.error(f"{as_code(name)}: {errors[name]}")
+    _show_label_counts(inputs)
+    _show_missing_inputs(inputs)
+    source_in_use = upload()
+    ready_sentence = (
+        f"Ready so far: {as_code(source_in_use.column)} as it was declared, below." if source_in_use else ""
+    )
+    if file.by_person and not person:
         st.info("Choose the column that says whose row it is.")
-        if own:
-            st.caption(so_far)
+        if source_in_use:
+            st.caption(ready_sentence)
         return
-    if not rows:
+    if not inputs:
         st.info("No other column is left to count.")
-    chosen = _chosen(held, table)
-    if chosen is None:
+    choice = _choose_columns(file, table)
+    if choice is None:
         return
-    source, table = chosen
-    if own is not None and (own.key, own.bounds_from_data) == (source.key, source.bounds_from_data):
+    source, table = choice
+    if source_in_use is not None and (source_in_use.key, source_in_use.bounds_from_data) == (
+        source.key,
+        source.bounds_from_data,
+    ):
         st.caption("Ready to use, as declared here.")
         return
-    if own is not None:
-        st.caption(so_far)
+    if source_in_use is not None:
+        st.caption(ready_sentence)
     with st.container(horizontal=True):
         use = st.button("Use this column", type="primary")
-        ask = st.button(f"Which ε for {TARGET} error?", help="Uses this column, and asks Play for that target error.")
-    if not (use or ask):
+        ask_target = st.button(
+            f"Which ε for {TARGET} error?", help="Uses this column, and asks Play for that target error."
+        )
+    if not (use or ask_target):
         return
     with st.spinner("Reading the column.", show_time=True):
-        source = dataclasses.replace(source, origin=counted(held.origin, table))
+        source = dataclasses.replace(source, origin=count_cells(file.origin, table))
         dataset = None if is_sealed(source) else source.dataset()
     remember_upload(source)
     if dataset is not None:
         remember(f"dataset|{source.key}", lambda: dataset)
-    DATA.value = OWN_FILE  # on every page
-    if ask:
+    DATA.value = OWN_FILE  # the data set in use, on every page
+    if ask_target:
         st.switch_page("play/page.py", query_params={"target": TARGET})
     st.rerun()
 
 
-def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:
-    """All columns that a person declared in full, and how many were filled in from private rows instead.
+def declared_columns(file: SessionFile) -> tuple[DeclaredTable, int]:
+    """Return the fully declared columns, and the number of those filled in from private rows instead.
 
-    There are none while a person is to be protected and no column says whose row it is.
+    There are none while persons are protected and no column identifies them.
     """
-    person = SessionKey(f"{held.prefix}person", "").value or "" if held.by_person else ""
-    if held.by_person and not person:
+    person = SessionKey(f"{file.prefix}person", "").value or "" if file.by_person else ""
+    if file.by_person and not person:
         return DeclaredTable(columns=()), 0
-    rows = _counted(held, person)
-    by_hand = [row for row in rows if not (held.private and _is_filled(held, (row.name,)))]
-    most = SessionKey(f"{held.prefix}rows", 1).value if person else 1
-    table, _ = declared(by_hand, person=person, person_rows=most)
-    return table, sum(row.use and not row.lacking for row in rows if row not in by_hand)
+    rows = _columns_to_count(file, person)
+    typed_by_hand = [row for row in rows if not (file.private and _domain_from_rows(file, (row.name,)))]
+    max_rows = SessionKey(f"{file.prefix}rows", 1).value if person else 1
+    table, _ = declared_table(typed_by_hand, person=person, person_rows=max_rows)
+    return table, sum(row.use and not row.missing_inputs for row in rows if row not in typed_by_hand)
 
 
-def filled_columns(held: HeldFile) -> set[str]:
-    """Columns whose domain was read off the rows, as far as nobody typed it since; of public rows too."""
-    return {name for name in held.table.columns if _is_filled(held, (name,))}
+def filled_columns(file: SessionFile) -> set[str]:
+    """Return the columns whose domain was read from the rows, private or public, and not typed since."""
+    return {name for name in file.table.columns if _domain_from_rows(file, (name,))}
 
 
-def _counted(held: HeldFile, person: str) -> list[Typed]:
-    """What stands in the grid, but for the column that says whose row it is: that one is not counted itself."""
-    return [row for row in typed(held) if row.name != person]
+def _columns_to_count(file: SessionFile, person: str) -> list[ColumnInput]:
+    """Return the grid's inputs, without the column that identifies the person, which is not counted."""
+    return [row for row in column_inputs(file) if row.name != person]
 
 
-def _say_labels(rows: list[Typed]) -> None:
-    """How many labels were understood where semicolons part them, and which columns have labels that do not count."""
-    parted = [
-        f"{verbatim(row.name)} ({len(labels)})"
+def _show_label_counts(rows: list[ColumnInput]) -> None:
+    """Show the number of labels that were parsed, and the columns whose labels are ignored."""
+    counts_by_column = [
+        f"{as_code(row.name)} ({len(labels)})"
         for row in rows
         if row.use and row.kind == CATEGORY and len(labels := split_labels(row.labels or "")) > 1
     ]
-    if parted:
-        named = _listed(parted)
-        st.caption(f"Labels, parted by semicolons: {named}. One that holds a semicolon is typed in quotes.")
-    unused = [f"{verbatim(row.name)} ({row.kind})" for row in rows if row.use and row.labels and row.kind != CATEGORY]
+    if counts_by_column:
+        names = _join_names(counts_by_column)
+        st.caption(f"Labels, parted by semicolons: {names}. One that holds a semicolon is typed in quotes.")
+    unused = [f"{as_code(row.name)} ({row.kind})" for row in rows if row.use and row.labels and row.kind != CATEGORY]
     if unused:
-        st.warning(f"Only a category has labels: what is typed for {_listed(unused)} is not used.")
+        st.warning(f"Only a category has labels: what is typed for {_join_names(unused)} is not used.")
 
 
-def _listed(parts: list[str]) -> str:
-    """The first of them, and how many more there are."""
+def _join_names(parts: list[str]) -> str:
+    """Return the first names, and the number of further ones."""
     more = f" and {len(parts) - MAX_NAMED:,} more" if len(parts) > MAX_NAMED else ""
     return f"{', '.join(parts[:MAX_NAMED])}{more}"
 
 
-def _say_lacking(rows: list[Typed]) -> None:
-    """Which columns are to be used, and what has still to be typed for that."""
-    lacking = [f"{verbatim(row.name)} ({row.lacking})" for row in rows if row.use and row.lacking]
+def _show_missing_inputs(rows: list[ColumnInput]) -> None:
+    """Show the inputs that are missing for the columns in use."""
+    lacking = [f"{as_code(row.name)} ({row.missing_inputs})" for row in rows if row.use and row.missing_inputs]
     if lacking:
-        st.caption(f"Still to be typed: {_listed(lacking)}.")
+        st.caption(f"Still to be typed: {_join_names(lacking)}.")
 
 
-def _unit(held: HeldFile) -> tuple[str, int]:
-    """The column that says whose row it is, empty where a row is protected, and the rows of one person at most."""
+def _unit(file: SessionFile) -> tuple[str, int]:
+    """Return the column that identifies the person (empty: rows are protected) and the maximum rows of a person."""
     unit = st.radio(
-        "Who is protected?", list(UNITS), format_func=lambda key: UNITS[key], key=held.unit_key, horizontal=True,
+        "Who is protected?", list(UNITS), format_func=lambda key: UNITS[key], key=file.unit_key, horizontal=True,
         persist_state="session",
     )  # fmt: skip
     if unit != PERSON:
         return "", 1
     column, cap = st.columns(2)
-    # None to begin with: a guarantee for the persons of a wrong column would be none.
+    # No default: a guarantee for the persons of a wrong column would be worthless.
     person = column.selectbox(
-        "Column that says whose row it is", held.table.columns, index=None, key=f"{held.prefix}person",
+        "Column that says whose row it is", file.table.columns, index=None, key=f"{file.prefix}person",
         placeholder="Choose a column", persist_state="session", help="It is not counted itself.",
     )  # fmt: skip
     rows = cap.number_input(
-        "Rows of one person, at most", 1, MAX_PERSON_ROWS, 1, key=f"{held.prefix}rows", persist_state="session",
+        "Rows of one person, at most", 1, MAX_PERSON_ROWS, 1, key=f"{file.prefix}rows", persist_state="session",
         help="Further rows of a person are left out, by the order of the file; so are rows that do not say whose they "
         f"are. {GROUP_PRIVACY}",
     )  # fmt: skip
     return str(person or ""), int(rows)
 
 
-def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
-    """The column, or the pair of columns, that pages are to draw, and the table with its cells; None without any."""
+def _choose_columns(file: SessionFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
+    """Return the column or pair of columns to use, with the table and its cells; None without a column."""
     names = [column.name for column in table.used]
     if not names:
         return None
-    sided = [each.name for each in table.used if is_number(each.on) or 2 <= len(each.on.labels) <= MAX_SIDE]
+    plottable = [each.name for each in table.used if is_number(each.on) or 2 <= len(each.on.labels) <= MAX_SIDE]
     first, second, sides = st.columns(3)
-    column = str(_one_of(first, "Column", names, key=f"{held.prefix}column"))
-    others = [name for name in sided if name != column and column in sided]
-    with_ = str(_one_of(second, "Second column", [ALONE, *others], key=f"{held.prefix}second"))
-    chosen = (column, with_) if with_ else (column,)
+    column = str(_select_valid(first, "Column", names, key=f"{file.prefix}column"))
+    others = [name for name in plottable if name != column and column in plottable]
+    second_name = str(_select_valid(second, "Second column", [NO_SECOND_COLUMN, *others], key=f"{file.prefix}second"))
+    chosen = (column, second_name) if second_name else (column,)
     try:
-        if with_:
+        if second_name:
             cells = sides.slider(
-                "Cells a side", 2, MAX_SIDE, 2**SIDE_BITS, key=f"{held.prefix}sides", persist_state="session",
+                "Cells a side", 2, MAX_SIDE, 2**SIDE_BITS, key=f"{file.prefix}sides", persist_state="session",
                 help="Of the map of both columns. A date’s cells are its units, a category’s its labels.",
             )  # fmt: skip
             table = _coarser(table, chosen, cells)
-        reading = table.plane(column, with_) if with_ else table.reading(column)
+        reading = table.plane(column, second_name) if second_name else table.reading(column)
     except ParameterError as problem:
         st.error(str(problem))
         return None
-    filled = _is_filled(held, chosen)
-    return Source(origin=named(held.origin, table), reading=reading, bounds_from_data=filled), table
+    filled = _domain_from_rows(file, chosen)
+    return Source(origin=with_declaration_digest(file.origin, table), reading=reading, bounds_from_data=filled), table
 
 
-def _one_of(place: DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
-    """A choice that falls back to the first where what was chosen is no longer there."""
+def _select_valid(place: DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
+    """Draw a select box that falls back to the first option if the selected one no longer exists."""
     chosen = SessionKey(key, "")
     if not chosen.is_set or chosen.value not in options:
         chosen.value = options[0]
@@ -192,19 +199,19 @@ def _one_of(place: DeltaGenerator, label: str, options: list[str], *, key: str) 
 
 
 def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> DeclaredTable:
-    """The table with so many cells a side of a map."""
+    """Return the table with ``cells`` cells along each side of a map."""
     columns = []
     for column in table.columns:
-        on = column.on
-        if column.name in names and is_dates(on) and on.ordered > MAX_SIDE:
+        domain = column.on
+        if column.name in names and is_dates(domain) and domain.ordered > MAX_SIDE:
             raise ParameterError(f"A map has at most {MAX_SIDE} cells a side: give the dates a coarser unit.")
-        if column.name in names and is_number(on):
-            on = coarsen(on, cells)
-        columns.append(dataclasses.replace(column, on=on))
+        if column.name in names and is_number(domain):
+            domain = coarsen(domain, cells)
+        columns.append(dataclasses.replace(column, on=domain))
     return dataclasses.replace(table, columns=tuple(columns))
 
 
-def _is_filled(held: HeldFile, names: tuple[str, ...]) -> bool:
-    """Whether a domain of these columns was read off the rows."""
-    places = [held.table.columns.index(name) for name in names]
-    return any(still_filled(f"{held.prefix}{place}-") for place in places)
+def _domain_from_rows(file: SessionFile, names: tuple[str, ...]) -> bool:
+    """Return True if a domain of these columns was read from the rows."""
+    positions = [file.table.columns.index(name) for name in names]
+    return any(still_filled(f"{file.prefix}{place}-") for place in positions)

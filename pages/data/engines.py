@@ -1,7 +1,7 @@
-"""Tables that an engine keeps: which ones the server's settings name, opening one, and counting what is declared.
+"""Tables in a database: those in the server's settings, opening one, and counting its declared columns.
 
-The server brings these rows, not the user. A private table is offered to stewards and analysts alone, and to analysts
-sealed: they see its columns, and no count of it ever reaches their session.
+The server provides these rows, not the user. A private table is available to stewards and analysts only. For analysts
+it is sealed: they see its columns, and none of its counts reaches their session.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpcore.data.sources import Source, Uploaded
 from dprelease.engines.configuration import EngineConfiguration, read_configurations
 from dprelease.engines.tables import EngineTable, Snapshot
 from dprelease.ledger.records import Role
-from pages.data.upload import HeldFile, forget_file, held_file, hold
+from pages.data.upload import SessionFile, forget_file, session_file, store_table
 from pages.shell.ledger.roles import admitted, role
 from pages.shell.server.host_origin import is_public_demo
 from pages.shell.state import SessionKey
@@ -25,54 +25,54 @@ from pages.shell.state import SessionKey
 WAY = "A database"
 SECTION = "engines"
 PROBLEM, OPENED_AS = SessionKey("engine_problem", ""), SessionKey[Role | None]("engine_opened_as", None)
-"""Why a table could not be opened; and the role of who opened the one that is held."""
+"""Error of the last attempt to open a table, and the user's role when the session's table was opened."""
 NOT_OFFERED = "This server offers no such table to you."
 
 
-def offered() -> dict[str, EngineConfiguration]:
-    """The tables that this user may open: private ones for stewards and analysts alone, none in a demonstration."""
+def available_offers() -> dict[str, EngineConfiguration]:
+    """Return the tables that this user may open: private ones only for stewards and analysts, none in a public demo."""
     if is_public_demo() or not st.secrets.load_if_toml_exists():
         return {}
-    found = read_configurations(st.secrets.get(SECTION, {}))
-    return {key: offer for key, offer in found.items() if not offer.private or role() is not None}
+    all_offers = read_configurations(st.secrets.get(SECTION, {}))
+    return {key: offer for key, offer in all_offers.items() if not offer.private or role() is not None}
 
 
 def open_offer(key: str) -> EngineTable:
-    """Connect to a table that this user may open; a private one is sealed unless the user is its steward.
+    """Open a table that this user may open; a private one is sealed unless the user is its steward.
 
     Raises:
-        DataError: this user may not open it, or the engine cannot; nothing of what the engine said is in it.
+        DataError: this user may not open it, or the engine cannot; it quotes nothing from the engine.
     """
-    offer = offered().get(key)
+    offer = available_offers().get(key)
     if offer is None:
         raise DataError(NOT_OFFERED)
     return offer.open(sealed=offer.private and not admitted())
 
 
 def withdraw_table() -> None:
-    """Called by the router before every page: forget a private table that the user opened in another role."""
-    held, now = held_file(), role()
-    if held is not None and held.origin.from_server and (now is None or OPENED_AS.value != now):
+    """Forget a private table that the user opened in another role; the router calls this before every page."""
+    file, current_role = session_file(), role()
+    if file is not None and file.origin.from_server and (current_role is None or OPENED_AS.value != current_role):
         forget_file()
 
 
 def is_sealed(source: Source) -> bool:
-    """Whether these are declared columns of a table of which this user may see no count."""
+    """Return True for columns of a table whose counts this user may not see."""
     origin = source.origin
     return isinstance(origin, Uploaded) and isinstance(origin.table, EngineTable | Snapshot) and origin.table.sealed
 
 
-def is_kept(held: HeldFile | None) -> bool:
-    """Whether an engine keeps the rows that this session declares."""
-    return held is not None and isinstance(held.table, EngineTable)
+def is_engine_table(file: SessionFile | None) -> bool:
+    """Return True if the session's rows are in a database."""
+    return file is not None and isinstance(file.table, EngineTable)
 
 
 def choose_engine() -> None:
-    """Choose a table by its name, and connect."""
-    found = offered()
-    key = st.selectbox("Table", list(found), format_func=lambda each: found[each].name, key="engine")
+    """Draw the controls that select and open a table."""
+    available = available_offers()
+    key = st.selectbox("Table", list(available), format_func=lambda each: available[each].name, key="engine")
     st.caption("It stays where it is: only the number of its rows and counts of the cells that you declare leave it.")
-    if key in found and st.button("Open", key="engine_open"):
+    if key in available and st.button("Open", key="engine_open"):
         problem = ""
         with st.spinner("Connecting."):
             try:
@@ -80,7 +80,7 @@ def choose_engine() -> None:
             except DataError as error:
                 problem = str(error)
             else:
-                hold(table, private=found[key].private, digest=f"engine-{key}")
+                store_table(table, private=available[key].private, digest=f"engine-{key}")
                 OPENED_AS.value = role()
         PROBLEM.value = problem
         st.rerun()
@@ -88,20 +88,20 @@ def choose_engine() -> None:
         st.error(PROBLEM.value)
 
 
-def named(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
-    """The origin under a name of its own for each declaration: another one is counted again."""
+def with_declaration_digest(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
+    """Return the origin with a digest of the declaration: another declaration is counted again."""
     if not isinstance(origin.table, EngineTable):
         return origin
-    told = hashlib.sha256(repr(declared).encode()).hexdigest()
-    return dataclasses.replace(origin, digest=f"{origin.digest}-{told}")
+    declaration_digest = hashlib.sha256(repr(declared).encode()).hexdigest()
+    return dataclasses.replace(origin, digest=f"{origin.digest}-{declaration_digest}")
 
 
-def counted(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
-    """What is put to use: of a file its rows, of an engine's table the counts of all declared columns, as they are now.
+def count_cells(origin: Uploaded, declared: DeclaredTable) -> Uploaded:
+    """Return an origin to use: a file's rows, or the current counts of a database table's declared columns.
 
     Raises:
-        DataError: one sentence; nothing of what the engine said is in it.
+        DataError: one sentence that quotes nothing from the engine.
     """
     if not isinstance(origin.table, EngineTable):
         return origin
-    return dataclasses.replace(named(origin, declared), table=origin.table.snapshot(declared))
+    return dataclasses.replace(with_declaration_digest(origin, declared), table=origin.table.snapshot(declared))

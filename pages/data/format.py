@@ -1,4 +1,4 @@
-"""The Format group: settings with which a file is read. Public, and never taken from private values."""
+"""The Format group: the settings for reading a file, which are public and never taken from private values."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ DAY_NAMES = {UTC: "in UTC", LOCAL: "as written"}
 
 
 def ask_format(turn: int) -> Format:
-    """Return the settings chosen so far; those of the whole file count when it is brought."""
-    before = FORMAT.value
+    """Draw the format's controls and return the settings; those of the whole file apply at the next upload."""
+    previous = FORMAT.value
     names = {character: name for name, character in NAMED_SEPARATORS.items()}
     initial = {
-        "separator": names.get(before.separator, before.separator),
-        "decimal": before.decimal,
-        "order": before.date_order,
-        "encoding": before.encoding,
-        "skip": "" if before.skip is None else str(before.skip),
-        "missing": " ".join(before.missing),
-        "days": before.days,
+        "separator": names.get(previous.separator, previous.separator),
+        "decimal": previous.decimal,
+        "order": previous.date_order,
+        "encoding": previous.encoding,
+        "skip": "" if previous.skip is None else str(previous.skip),
+        "missing": " ".join(previous.missing),
+        "days": previous.days,
     }
     keys = {name: f"{FORMAT}-{turn}-{name}" for name in initial}
     for name, value in initial.items():
@@ -73,11 +73,11 @@ def ask_format(turn: int) -> Format:
             )  # fmt: skip
         except ParameterError as problem:
             st.error(str(problem))
-            return before
+            return previous
     FORMAT.value = settings
     return settings
 
 
 def cell_settings(settings: Format) -> Format:
-    """The settings that count for cells, and so for a file that is already here."""
+    """Return the settings that apply to cells, and so to a file that is already loaded."""
     return dataclasses.replace(settings, separator="", encoding="", skip=None)

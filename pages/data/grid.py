@@ -1,7 +1,7 @@
-"""All columns of a table in one grid: what each may hold, typed by a person, never silently read from the data.
+"""All columns of a table in one grid: each domain is typed by the user, never silently read from the data.
 
-What was typed is kept in the session cell by cell, apart from the widget: it outlives a change of page, and what was
-filled in from private data can be taken back. None of it stands in a link, which cannot carry the file it is about.
+Each cell is stored in the session, apart from the widget: it survives a change of page, and values that were filled
+in from private data can be cleared. None of it is in a link, which cannot carry the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpcore.data.dates import STEPS, Dates, is_dates
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.state import SessionKey, set_controls
 from pages.shell.steward import FILLED, still_filled, typed_in
 from pages.shell.work.memory import forget_remembered, remember
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 NUMBER, CATEGORY, YES_NO = "number", "category", "yes/no"
 DATES = {f"date: {step}": step for step in STEPS}
-KINDS = (NUMBER, CATEGORY, *DATES, YES_NO)
+COLUMN_TYPES = (NUMBER, CATEGORY, *DATES, YES_NO)
 NEAREST, MISSING = "nearest bound", "missing"
-USUAL: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = {
     "use": True,
     "kind": NUMBER,
     "from": None,
@@ -44,7 +44,7 @@ USUAL: dict[str, Any] = {
     "outside": NEAREST,
     "unit": None,
 }
-"""What a column's cells hold before anybody types."""
+"""Initial values of a column's cells."""
 TITLES = {
     "use": "Use",
     "kind": "Kind",
@@ -55,28 +55,26 @@ TITLES = {
     "outside": "Out of bounds",
     "unit": "Unit",
 }
-OF_A_KIND = ("from", "to", "labels")
-TOLD = "told"
-"""Beside a column's cells: whether somebody said what kind it is."""
+KIND_FIELDS = ("from", "to", "labels")
+KIND_CHOSEN = "told"
+"""Key beside a column's cells: whether the user chose its kind."""
 LABELS_HELP = "Of a category, between semicolons, written exactly as in the file; one that holds a semicolon in quotes."
 NAME = "Column"
 BETWEEN = "; "
-"""Between labels in a cell of the grid."""
+"""Separator of labels in a cell of the grid."""
 LABEL = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(?:;|$)|([^;]*)(?:;|$)')
 HEAD, ROW, EDGES, TALLEST = 36, 35, 2, 420
-"""Pixels of the grid's head, of a row, of its frame, and of all of it at most."""
+"""Pixels of the grid's header, of a row, of its frame, and maximum height."""
 LETTERS, NAMES, LINE = 20, 205, 20
-"""Letters of a column's name in a line where one is longer: names would leave a phone no room for cells. Pixels of
-names so broken, and of each further line.
-"""
+"""Letters in a line of a column's name if one is longer; pixels of the column of such names, and of a further line."""
 _every_key = st.components.v2.component(
     "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Typed:
-    """What stands in the cells of one column; texts as typed, None where nothing is."""
+class ColumnInput:
+    """The inputs of one column: texts as typed, None if empty."""
 
     name: str
     use: bool
@@ -89,20 +87,20 @@ class Typed:
     unit: str | None
 
     @property
-    def lacking(self) -> str:
-        """What has still to be typed; empty if nothing."""
+    def missing_inputs(self) -> str:
+        """Names of the inputs that are missing; empty if none."""
         if self.kind == CATEGORY:
             return "" if split_labels(self.labels or "") else "labels"
         if self.kind == YES_NO:
             return ""
         wanted = {"from": self.low, "to": self.high, "bins": self.bins if self.kind == NUMBER else 1}
-        return ", ".join(name for name, held in wanted.items() if not held)
+        return ", ".join(name for name, value in wanted.items() if not value)
 
     def domain(self) -> Number | Labels:
-        """What was declared.
+        """Return the declared domain.
 
         Raises:
-            ParameterError: it makes no domain.
+            ParameterError: the inputs are no valid domain.
         """
         clamp = self.outside != MISSING
         if self.kind == CATEGORY:
@@ -118,10 +116,10 @@ class Typed:
 
 
 def _number(text: str | None) -> float:
-    """A typed number.
+    """Return a typed number.
 
     Raises:
-        ParameterError: it is none; the message does not show it.
+        ParameterError: it is not a number; the message does not quote it.
     """
     try:
         return float((text or "").replace("−", "-"))
@@ -131,34 +129,33 @@ def _number(text: str | None) -> float:
 
 
 def split_labels(text: str) -> tuple[str, ...]:
-    """One label a line, or where there is one line alone, between semicolons; what is blank is none.
+    """Return the labels of a text: one on each line, or separated by semicolons if there is only one line.
 
-    Lines and blanks are what the file's reader takes them to be. A label that holds a semicolon is between quotes, in
-    which a quote is doubled.
+    Blank labels are dropped. A label that contains a semicolon is quoted, and a quote inside is doubled.
 
     >>> split_labels('A; east;B'), split_labels('"A; east";B')
     (('A', 'east', 'B'), ('A; east', 'B'))
     """
     text = text.replace("\r\n", "\n")
-    parts = text.split("\n") if "\n" in text else [_label(found) for found in LABEL.finditer(text)]
+    parts = text.split("\n") if "\n" in text else [_label(match) for match in LABEL.finditer(text)]
     return tuple(part.strip(BLANKS) for part in parts if part.strip(BLANKS))
 
 
-def _label(found: re.Match[str]) -> str:
-    return found[2] if found[1] is None else found[1].replace('""', '"')
+def _label(match: re.Match[str]) -> str:
+    return match[2] if match[1] is None else match[1].replace('""', '"')
 
 
-def lines(labels: Sequence[str]) -> str:
-    """As they are kept: a line each, as they stand in the file, so that one read off it is known again.
+def labels_text(labels: Sequence[str]) -> str:
+    """Return labels as they are stored, one on each line and spelled as in the file.
 
-    One alone has the end of its line too where it would be read as several, or as one in quotes.
+    A single label that would be parsed as several, or as a quoted one, ends with a newline.
     """
-    alone = len(labels) == 1 and joined_labels(labels) != labels[0]
-    return "\n".join(labels) + "\n" * alone
+    is_ambiguous = len(labels) == 1 and joined_labels(labels) != labels[0]
+    return "\n".join(labels) + "\n" * is_ambiguous
 
 
 def joined_labels(labels: Sequence[str]) -> str:
-    """The same in one line."""
+    """Return labels in one line, separated by semicolons."""
 
     def quoted(label: str) -> str:
         return '"' + label.replace('"', '""') + '"' if ";" in label or label.startswith('"') else label
@@ -166,43 +163,45 @@ def joined_labels(labels: Sequence[str]) -> str:
     return BETWEEN.join(map(quoted, labels))
 
 
-def cell_key(held: HeldFile, place: int, name: str) -> str:
-    """Where what stands in a cell is kept."""
-    return f"{held.prefix}{place}-{name}"
+def cell_key(file: SessionFile, place: int, name: str) -> str:
+    """Return the session key of a cell."""
+    return f"{file.prefix}{place}-{name}"
 
 
-def cell(held: HeldFile, place: int, name: str) -> Any:
-    """What stands in a cell."""
-    return SessionKey[Any](cell_key(held, place, name), USUAL[name]).value
+def cell(file: SessionFile, place: int, name: str) -> Any:
+    """Return the value of a cell."""
+    return SessionKey[Any](cell_key(file, place, name), DEFAULTS[name]).value
 
 
-def typed(held: HeldFile) -> list[Typed]:
-    """What stands in the grid, column by column."""
+def column_inputs(file: SessionFile) -> list[ColumnInput]:
+    """Return the grid's inputs, by column."""
     return [
-        Typed(name=column, **{_field(name): cell(held, place, name) for name in USUAL})
-        for place, column in enumerate(held.table.columns)
+        ColumnInput(name=column, **{_field(name): cell(file, place, name) for name in DEFAULTS})
+        for place, column in enumerate(file.table.columns)
     ]
 
 
-def declared(rows: list[Typed], *, person: str = "", person_rows: int = 1) -> tuple[DeclaredTable, dict[str, str]]:
-    """The columns that are declared in full, and what is wrong with others by name."""
-    columns, wrong = [], {}
+def declared_table(
+    rows: list[ColumnInput], *, person: str = "", person_rows: int = 1
+) -> tuple[DeclaredTable, dict[str, str]]:
+    """Return the fully declared columns, and the errors of others by name."""
+    columns, errors = [], {}
     for row in rows:
-        if not row.use or row.lacking:
+        if not row.use or row.missing_inputs:
             continue
         try:
             columns.append(DeclaredColumn(name=row.name, on=row.domain()))
         except ParameterError as problem:
-            wrong[row.name] = str(problem)
-    return DeclaredTable(columns=tuple(columns), person=person, person_rows=person_rows), wrong
+            errors[row.name] = str(problem)
+    return DeclaredTable(columns=tuple(columns), person=person, person_rows=person_rows), errors
 
 
-def frame_of(rows: list[Typed]) -> pd.DataFrame:
-    """The grid as it is shown; its columns have the same types whatever they hold, or the browser would start anew."""
+def frame_of(rows: list[ColumnInput]) -> pd.DataFrame:
+    """Return the grid as a DataFrame with fixed types: with changing ones the browser would reset it."""
     import pandas as pd
 
     cells: dict[str, Any] = {NAME: pd.array([row.name for row in rows], dtype="string")}
-    values = {name: [getattr(row, _field(name)) for row in rows] for name in USUAL}
+    values = {name: [getattr(row, _field(name)) for row in rows] for name in DEFAULTS}
     for name, column in values.items():
         kind = {"use": "bool", "bins": "Int64"}.get(name, "string")
         if name == "labels":
@@ -212,19 +211,19 @@ def frame_of(rows: list[Typed]) -> pd.DataFrame:
 
 
 def _field(name: str) -> str:
-    """What Typed calls a cell: from and to are words of Python's own, or nearly."""
+    """Return the attribute of ColumnInput for a cell."""
     return {"from": "low", "to": "high"}.get(name, name)
 
 
 def _joined(text: str | None) -> str | None:
-    """Labels in one line, where that says the same."""
+    """Return labels in one line if they parse to the same labels."""
     labels = split_labels(text or "")
     line = joined_labels(labels)
     return (line or None) if split_labels(line) == labels else text
 
 
-def show_grid(rows: list[Typed], *, key: str) -> None:
-    """The grid of data whose columns are fixed, to be read."""
+def show_grid(rows: list[ColumnInput], *, key: str) -> None:
+    """Draw a read-only grid of fixed columns."""
     _offer_no_file(key)
     st.data_editor(
         frame_of(rows), key=key, hide_index=True, disabled=True, column_config=_columns(broken=_lines(rows) > 1),
@@ -239,23 +238,22 @@ NO_FILE = (
     '<style>.st-key-{key} [data-testid="stElementToolbarButton"]:has([aria-label^="Download" i])'
     " {{ display: none; }}</style>"
 )
-"""Names and labels stand in the grid as they are: a spreadsheet could run them."""
+"""Hides the download: names and labels are not escaped, and a spreadsheet could execute them."""
 
 
 def _offer_no_file(key: str) -> None:
     st.html(NO_FILE.format(key=re.sub("[^a-zA-Z0-9_-]", "-", key.strip())))
 
 
-def edit_grid(held: HeldFile) -> None:
-    """The grid of a file, to be typed in; what is typed is kept.
+def edit_grid(file: SessionFile) -> None:
+    """Draw the editable grid of a file and store its edits.
 
-    The browser is sent the same rows again while its own edits stand over them: other rows would close the cell that is
-    being typed in.
+    The same rows are sent to the browser on each run, with its edits on top: other rows would close the open editor.
     """
-    key = grid_key(held)
-    if not key.is_set:  # new here, or again after another page: its edits are gone, what was typed is not
+    key = grid_key(file)
+    if not key.is_set:  # the widget is new, or its edits were dropped after another page
         forget_remembered(f"grid|{key}")
-    rows = remember(f"grid|{key}", lambda: typed(held))
+    rows = remember(f"grid|{key}", lambda: column_inputs(file))
     row_height = _row_height(rows)
     _offer_no_file(key)
     st.data_editor(
@@ -263,24 +261,24 @@ def edit_grid(held: HeldFile) -> None:
         alt=ALT, height=min(TALLEST, HEAD + (row_height or ROW) * len(rows) + EDGES), placeholder="–",
         row_height=row_height,
     )  # fmt: skip
-    _every_key(key=f"{held.prefix}keys")
+    _every_key(key=f"{file.prefix}keys")
     names = {title: name for name, title in TITLES.items()}
     for place, edits in key.value["edited_rows"].items():
         for title, value in edits.items():
-            set_controls({cell_key(held, int(place), names[title]): _kept(names[title], value)})
+            set_controls({cell_key(file, int(place), names[title]): _normalize(names[title], value)})
             if names[title] == "kind":
-                set_controls({cell_key(held, int(place), TOLD): True})
-            by_hand = names[title] in OF_A_KIND and not still_filled(cell_key(held, int(place), names[title]))
-            if names[title] == "kind" or by_hand:  # whoever types a bound or labels says what kind it is
-                typed_in(cell_key(held, int(place), "kind"))
+                set_controls({cell_key(file, int(place), KIND_CHOSEN): True})
+            by_hand = names[title] in KIND_FIELDS and not still_filled(cell_key(file, int(place), names[title]))
+            if names[title] == "kind" or by_hand:  # a user who types a bound or labels has chosen the kind
+                typed_in(cell_key(file, int(place), "kind"))
 
 
-def _kept(name: str, value: Any) -> Any:
-    """A cell in the one spelling in which it is kept: what was filled in is known again when it was typed over."""
+def _normalize(name: str, value: Any) -> Any:
+    """Return a cell in its canonical spelling, so that a retyped value equals the one that was filled in."""
     if value is None or (isinstance(value, str) and not value.strip()):
-        return USUAL[name] if name in ("kind", "outside", "use") else None
+        return DEFAULTS[name] if name in ("kind", "outside", "use") else None
     if name == "labels":
-        return lines(split_labels(value.strip(BLANKS)))
+        return labels_text(split_labels(value.strip(BLANKS)))
     if name in ("from", "to"):
         try:
             number = float(value.replace("−", "-"))
@@ -290,64 +288,66 @@ def _kept(name: str, value: Any) -> Any:
     return value
 
 
-def grid_key(held: HeldFile) -> SessionKey[dict[str, Any]]:
-    """The widget's key: another one where cells were filled in or taken back, so that old edits do not return."""
-    return SessionKey(f"{held.prefix}grid-{_turn(held).value}-{int(FILLED.is_set)}", {})
+def grid_key(file: SessionFile) -> SessionKey[dict[str, Any]]:
+    """Return the widget's key, which changes when cells are filled in or cleared: old edits must not return."""
+    return SessionKey(f"{file.prefix}grid-{_grid_version(file).value}-{int(FILLED.is_set)}", {})
 
 
-def start_anew(held: HeldFile) -> None:
-    """Let the grid show what cells hold now, whatever was typed before."""
-    _turn(held).value += 1
+def reset_grid(file: SessionFile) -> None:
+    """Reset the widget to the stored cells."""
+    _grid_version(file).value += 1
 
 
-def _turn(held: HeldFile) -> SessionKey[int]:
-    """How often the grid was started anew."""
-    return SessionKey(f"{held.prefix}turn", 0)
+def _grid_version(file: SessionFile) -> SessionKey[int]:
+    """Return the counter of the grid's resets."""
+    return SessionKey(f"{file.prefix}turn", 0)
 
 
-def _lines(rows: list[Typed]) -> int:
-    """Lines of the longest name."""
+def _lines(rows: list[ColumnInput]) -> int:
+    """Return the number of lines of the longest name."""
     return max((len(textwrap.wrap(row.name, LETTERS)) for row in rows), default=1)
 
 
-def _row_height(rows: list[Typed]) -> int | None:
-    """Pixels of a row in which the longest name is whole; None for the usual ones."""
+def _row_height(rows: list[ColumnInput]) -> int | None:
+    """Return a row's height in pixels for the longest name; None for the default."""
     further = _lines(rows) - 1
     return ROW + LINE * further if further else None
 
 
 def _columns(*, broken: bool) -> dict[str, Any]:
-    """How each column of the grid is typed, and its help; whether names are broken."""
-    make = st.column_config
-    bound = "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: type what is known from elsewhere."
+    """Return the configuration of the grid's columns; ``broken`` if names have several lines."""
+    config = st.column_config
+    bound_help = (
+        "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: type what is known from elsewhere."
+    )
     return {
-        NAME: make.TextColumn(pinned=True, width=NAMES if broken else None),
-        TITLES["use"]: make.CheckboxColumn(width="small"),
-        TITLES["kind"]: make.SelectboxColumn(options=list(KINDS), required=True),
-        TITLES["from"]: make.TextColumn(max_chars=30, help=bound),
-        TITLES["to"]: make.TextColumn(max_chars=30, help=f"{bound} A date’s unit is included."),
-        TITLES["labels"]: make.TextColumn(help=LABELS_HELP),
-        TITLES["bins"]: make.NumberColumn(
+        NAME: config.TextColumn(pinned=True, width=NAMES if broken else None),
+        TITLES["use"]: config.CheckboxColumn(width="small"),
+        TITLES["kind"]: config.SelectboxColumn(options=list(COLUMN_TYPES), required=True),
+        TITLES["from"]: config.TextColumn(max_chars=30, help=bound_help),
+        TITLES["to"]: config.TextColumn(max_chars=30, help=f"{bound_help} A date’s unit is included."),
+        TITLES["labels"]: config.TextColumn(help=LABELS_HELP),
+        TITLES["bins"]: config.NumberColumn(
             min_value=2, max_value=65_536, step=1, help="Cells of equal width of a number. A date’s are its units."
         ),
-        TITLES["outside"]: make.SelectboxColumn(
+        TITLES["outside"]: config.SelectboxColumn(
             options=[NEAREST, MISSING], required=True, help="Rows are never dropped for a value that does not fit."
         ),
-        TITLES["unit"]: make.TextColumn(max_chars=20, help="Of a number: years, USD."),
+        TITLES["unit"]: config.TextColumn(max_chars=20, help="Of a number: years, USD."),
     }
 
 
-def fixed(column: str, domain: Number | Labels) -> Typed:
-    """A declared column as it stands in the grid."""
-    line = domain if is_number(domain) else None
+def fixed_column(column: str, domain: Number | Labels) -> ColumnInput:
+    """Return the grid's inputs for a declared column."""
+    number = domain if is_number(domain) else None
     dates = is_dates(domain)
-    kind = f"date: {domain.step}" if is_dates(domain) else NUMBER if line else CATEGORY
+    kind = f"date: {domain.step}" if is_dates(domain) else NUMBER if number else CATEGORY
     ends = (domain.first, domain.last) if is_dates(domain) else ("", "")
-    if line and not dates:
-        ends = exactly(line.low), exactly(line.high)
-    return Typed(
+    if number and not dates:
+        ends = exactly(number.low), exactly(number.high)
+    return ColumnInput(
         name=column, use=True, kind=YES_NO if is_labels(domain) and domain.yes_no else kind, low=ends[0] or None,
-        high=ends[1] or None, labels=lines(domain.labels) if is_labels(domain) else None,
-        bins=line.ordered if line else None, outside=NEAREST if line and line.clamp else MISSING,
-        unit=(line.unit or None) if line else None,
+        high=ends[1] or None, labels=labels_text(domain.labels) if is_labels(domain) else None,
+        bins=number.ordered if number else None, outside=NEAREST if number and number.clamp else MISSING,
+        unit=(number.unit or None) if number else None,
     )  # fmt: skip

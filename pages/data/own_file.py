@@ -1,51 +1,51 @@
-"""One's own file, step by step: whose rows, the file, the declared domain, what is then known of it."""
+"""The steps for a user's own file: whose rows it has, the upload, the declared domain, and its summary."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages.data.declare import declare
-from pages.data.engines import choose_engine, is_kept
-from pages.data.fit import offer_fit
+from pages.data.engines import choose_engine, is_engine_table
+from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import OWN_FILE
-from pages.data.summary import explore_button, summary
-from pages.data.upload import HeldFile, bring_file, card, held_file
+from pages.data.summary import show_summary, use_data_button
+from pages.data.upload import SessionFile, file_card, session_file, take_file
 from pages.shell.server.host_origin import NO_FILES, is_public_demo
 from pages.shell.session import upload
 
 
 def own_file() -> None:
-    """The steps that can be taken now."""
+    """Draw the steps that are possible now."""
     if is_public_demo():
         st.info(NO_FILES)
         return
-    held = bring_file()
-    if held is not None:
-        declare_and_show(held)
+    file = take_file()
+    if file is not None:
+        declare_and_show(file)
 
 
-def kept_table() -> None:
-    """The same steps for a table that an engine keeps."""
-    held = held_file()
-    if held is not None and is_kept(held):
-        card(held)
-        declare_and_show(held)
+def engine_table() -> None:
+    """Draw the same steps for a table in a database."""
+    file = session_file()
+    if file is not None and is_engine_table(file):
+        file_card(file)
+        declare_and_show(file)
     else:
         choose_engine()
 
 
-def declare_and_show(held: HeldFile) -> None:
-    """The steps after the rows are there."""
+def declare_and_show(file: SessionFile) -> None:
+    """Draw the steps after the upload."""
     st.header("What can a record be?")
     st.markdown("Declare the bounds: they must not depend on any single row.")
-    declare(held)
+    declare(file)
     source = upload()
     if source is None:
         return
     st.header("Ready to use")
-    most = source.person_rows
-    whose = f", of a person at most {most:,} row{'s' * (most > 1)}" if most else ""
-    st.markdown(f"**{source.reading.title}** of {held.table.name}{whose}")
-    summary(source, key="file-summary", counted=held.counted and not source.person_rows)
-    offer_fit(source, [source.reading], key="file-fit", below_card=True)
-    explore_button(OWN_FILE, key="file-explore")
+    max_rows = source.person_rows
+    cap_words = f", of a person at most {max_rows:,} row{'s' * (max_rows > 1)}" if max_rows else ""
+    st.markdown(f"**{source.reading.title}** of {file.table.name}{cap_words}")
+    show_summary(source, key="file-summary", counted=file.counted and not source.person_rows)
+    offer_unfit_count(source, [source.reading], key="file-fit", below_card=True)
+    use_data_button(OWN_FILE, key="file-explore")

@@ -1,4 +1,4 @@
-"""Data: choose a real sample, generate rows, or bring a file and say what its records can be."""
+"""The Data page: choose a bundled sample, generate rows, or upload a file and declare its columns."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpcore.core import DataError, ParameterError
 from pages.data.bundled import sample_cards
-from pages.data.engines import WAY, offered
-from pages.data.own_file import kept_table, own_file
+from pages.data.engines import WAY, available_offers
+from pages.data.own_file import engine_table, own_file
 from pages.data.shapes import shape_gallery
 from pages.shell.controls import check_choice
 from pages.shell.links import in_link
@@ -18,7 +18,7 @@ FIRST = next(iter(WAYS))
 
 require_gate()
 st.title("Data")
-ways = {**WAYS, WAY: kept_table} if offered() else WAYS
+ways = {**WAYS, WAY: engine_table} if available_offers() else WAYS
 check_choice("way", list(ways), label="kind of data")
 way = st.segmented_control(
     "Where the rows come from", list(ways), default=FIRST, required=True, key=in_link("way"), bind="query-params"
@@ -28,6 +28,6 @@ try:
 except (DataError, ParameterError) as problem:
     st.error(str(problem))
 st.popover("Is the number of rows public?", type="tertiary").markdown(
-    "Where neighbours differ in what one row says, n is public: no row is ever dropped. Where rows or persons are "
-    "added or removed, n is private, and a round number is named instead."
+    "If neighbouring data sets differ in one replaced row, n is public and no row is dropped. If rows or persons are "
+    "added or removed, n is private. You then name a round number instead."
 )

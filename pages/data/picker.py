@@ -1,4 +1,4 @@
-"""Which data set is in use, and the pickers that choose it: generated shapes, bundled columns, one's own file."""
+"""The data set in use, and the controls that select it: generated shapes, bundled columns, the user's own file."""
 
 from __future__ import annotations
 
@@ -26,120 +26,121 @@ from pages.shell.state import SessionKey
 GROUP_PRIVACY = (
     "By group privacy a person's ε is at most that many times a row's; δ, if not 0, grows by a larger factor."
 )
-"""Beside the number of rows of one person that count."""
+"""Help for the number of rows of one person."""
 
 OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
 SHAPE, ROWS, BITS = "bimodal", DEFAULT_RECIPE.source.public_rows, 10
-"""What every page opens with."""
+"""Defaults of every page."""
 UNITS = {"0": "A row", "1": "A person, of one row", "2": "A person, of two rows", "5": "A person, of five rows"}
-"""Who is protected in a sample where a person has several rows, by how many of them are read at most."""
+"""Units of privacy of a sample in which a person has several rows, by the maximum number of rows that are read."""
 PAIR = "*"
-"""Between the names of two columns in a link."""
-PICKED_ON = SessionKey("picked_on", ("", False))
-"""The choice of data that was drawn last: its default, and whether it has pairs."""
-NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
-TWO_COLUMNS = "Two columns of your file are in use, and this page is about one: choose it on the Data page."
+"""Separator of two column names in a link."""
+LAST_PICKER = SessionKey("picked_on", ("", False))
+"""Default of the picker that was drawn last, and whether it has pairs."""
+NOT_SENT = "The link was made with an uploaded file, which no link can share. Choose data here."
+TWO_COLUMNS = "Two columns of your file are in use, but this page needs one. Choose it on the Data page."
 FILE_GONE = "Your file is no longer in use."
-ONE_COLUMN = "Two columns were in use, and this page is about one."
-BY_PERSON = "In your file persons are protected, and this page speaks of rows: choose so on the Data page."
+ONE_COLUMN = "Two columns were in use, but this page needs one."
+BY_PERSON = "This page protects rows, but your file protects persons. Change this on the Data page."
 
 
 def pair_titles(sample_key: str) -> dict[str, str]:
-    """Link value, without the sample's, to title, without units, of the pairs of columns worth looking at together."""
+    """Return titles, without units, of a sample's pairs of columns, by link value."""
     titles = {each.name: each.title.partition(" (")[0] for each in sample(sample_key).columns}
     return {PAIR.join(pair): " × ".join(titles[column] for column in pair) for pair in sample(sample_key).pairs}
 
 
 def options(*, pairs: bool) -> dict[str, str]:
-    """Link value to title of everything public that can be picked; pairs only where a page can draw them.
+    """Return titles of the public data sets, by link value; ``pairs`` includes pairs of columns.
 
-    What a column holds comes first: a box shows about thirty letters, and the line on top all of it.
+    The column comes first, because a select box shows about thirty letters.
     """
-    found = {
+    titles_by_value = {
         key: f"Generated: {shape.title.lower()}" for key, shape in GENERATORS.items() if pairs or not shape.in_the_plane
     }
     for each in SAMPLES:
-        titles = {one.name: one.title.partition(" (")[0] for one in each.columns}
+        titles = {sample_column.name: sample_column.title.partition(" (")[0] for sample_column in each.columns}
         titles |= pair_titles(each.key) if pairs else {}
-        found |= {f"{each.key}.{column}": f"{title} · {each.title}" for column, title in titles.items()}
-    return found
+        titles_by_value |= {f"{each.key}.{column}": f"{title} · {each.title}" for column, title in titles.items()}
+    return titles_by_value
 
 
-def choose(
+def choose_data(
     label: str,
     titles: Mapping[str, str],
     *,
     key: str,
-    own: str = "",
+    own_title: str = "",
     default: str | None = None,
     help_text: str,
-    why_not: str = NOT_SENT,
+    missing_reason: str = NOT_SENT,
 ) -> str:
-    """One of several data sets by its link value, the reader's own file first where there is one.
+    """Draw the select box of data sets and return the link value; the user's own file comes first.
 
     Args:
         label: of the box.
-        titles: what is public, by link value.
+        titles: public data sets, by link value.
         key: of the box, and in the link.
-        own: what the reader's own file is called here; empty where there is none that fits.
-        default: what a page opens with; the first where there is no such title.
+        own_title: what the reader's own file is called here; empty where there is none that fits.
+        default: link value with which a page opens; otherwise the first.
         help_text: of the box.
-        why_not: said of a link that asks for the reader's own file where none fits.
+        missing_reason: said of a link that asks for the reader's own file where none fits.
     """
     first = default or next(iter(titles))
-    if own:
-        titles = {OWN_FILE: own, **titles}
+    if own_title:
+        titles = {OWN_FILE: own_title, **titles}
     elif st.query_params.get(key) == OWN_FILE:
-        warn_of_link(key, why_not)
+        warn_of_link(key, missing_reason)
         del st.query_params[key]
     return choice(label, titles, key=key, default=first, help_text=help_text)
 
 
 def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = False) -> Source:
-    """The picker of the data set in use and, for generated data, its size; the choice lives in the link.
+    """Draw the controls of the data set in use and of its size, which the link holds; return the source.
 
-    ``default`` is what a page opens with where no other page was opened before it and the link names no data; ``pairs``
-    says whether the page can draw pairs of numbers, ``persons`` whether it speaks of persons with several rows.
+    ``default`` applies if neither the link nor an earlier page names a data set. ``pairs``: the page can draw pairs of
+    columns. ``persons``: the page supports persons with several rows.
     """
-    own = own_rows()
-    alone = own is None or pairs or not is_map(own.domain)
-    fits = own is not None and alone and (persons or not own.person_rows)
-    before, titles = DATA.value, options(pairs=pairs)
-    here = (default, pairs)
-    if before in titles and PICKED_ON.setdefault(here) != here:
-        DATA.value = before  # a box of other choices would begin with its first
-    PICKED_ON.value = here
-    chosen = choose(
+    own_source = own_rows()
+    has_one_column = own_source is None or pairs or not is_map(own_source.domain)
+    is_usable = own_source is not None and has_one_column and (persons or not own_source.person_rows)
+    previous, titles = DATA.value, options(pairs=pairs)
+    picker = (default, pairs)
+    if previous in titles and LAST_PICKER.setdefault(picker) != picker:
+        DATA.value = previous  # a select box with other options would reset to its first
+    LAST_PICKER.value = picker
+    chosen = choose_data(
         "Data",
         titles,
         key="data",
-        own=f"{'Made-up rows like yours' if is_twin(own) else 'Your file'}: {own.reading.title}"
-        if own is not None and fits
+        own_title=f"{'Mock data with your columns' if is_twin(own_source) else 'Your file'}: {own_source.reading.title}"
+        if own_source is not None and is_usable
         else "",
         default=default,
-        help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
-        why_not=NOT_SENT if own is None else BY_PERSON if alone else TWO_COLUMNS,
+        help_text="Generated and bundled data are public: previews on them cost nothing. Upload your own on the "
+        "Data page.",
+        missing_reason=NOT_SENT if own_source is None else BY_PERSON if has_one_column else TWO_COLUMNS,
     )
-    if before and chosen != before:
-        why = (
+    if previous and chosen != previous:
+        reason = (
             FILE_GONE
-            if own is None and before == OWN_FILE
+            if own_source is None and previous == OWN_FILE
             else BY_PERSON
-            if own is not None and alone and not fits
+            if own_source is not None and has_one_column and not is_usable
             else ONE_COLUMN
         )
-        warn_of_link("data", f"{why} Showing “{titles.get(chosen, chosen)}” instead.")
+        warn_of_link("data", f"{reason} Showing “{titles.get(chosen, chosen)}” instead.")
     pick_size(chosen)
     if persons:
         pick_unit(chosen)
-    source = in_use(persons=persons)
+    source = current_source(persons=persons)
     show_data_in_use(source)
     return source
 
 
 def pick_size(chosen: str) -> None:
-    """The controls of a data set's size: rows and grid of a generated shape, the grid of a pair of columns."""
+    """Draw the controls of a data set's size: rows and grid of a generated shape, the grid of a pair of columns."""
     in_plane = PAIR in chosen or (chosen in GENERATORS and GENERATORS[chosen].in_the_plane)
     if chosen in GENERATORS:
         rows, grid = st.columns(2)
@@ -157,59 +158,59 @@ def pick_size(chosen: str) -> None:
 
 
 def pick_unit(chosen: str) -> None:
-    """Who is protected, where a sample says whose rows are whose."""
+    """Draw the control of the unit of privacy, for samples with a person column."""
     if _person_column(chosen):
         help_text = f"Further rows of a person are left out. {GROUP_PRIVACY}"
         choice("Who is protected?", UNITS, key="person-rows", default="0", help_text=help_text)
 
 
 def _person_column(chosen: str) -> str:
-    """The column of a sample that says whose a row is; empty where there is none."""
+    """Return the column of a sample that identifies the person; empty if there is none."""
     return "" if chosen in (*GENERATORS, OWN_FILE) else sample(chosen.split(".", 1)[0]).person or ""
 
 
-def in_use(*, persons: bool = False) -> Source:
-    """The data set in use: what was last chosen here, on another page or by the link, at the size chosen for it.
+def current_source(*, persons: bool = False) -> Source:
+    """Return the data set in use: the last one selected on any page or by the link, at its selected size.
 
-    ``persons`` says whether the page speaks of persons with several rows.
+    ``persons``: the page supports persons with several rows.
 
     Raises:
-        ParameterError: it was an uploaded file, which is gone.
+        ParameterError: it was an uploaded file that no longer exists.
     """
-    chosen = str(_set("data", SHAPE))
+    chosen = str(_link_value("data", SHAPE))
     if chosen == OWN_FILE:
-        own = own_rows()
-        if own is None:
-            raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
-        return own
+        own_source = own_rows()
+        if own_source is None:
+            raise ParameterError("The uploaded file is no longer here. Upload it again on the Data page.")
+        return own_source
     return public_source(chosen, persons=persons)
 
 
 def public_source(chosen: str, *, persons: bool = False) -> Source:
-    """What a link value names, at the size that is set: "bimodal", "adult.age", "cities.longitude*latitude".
+    """Return the source of a link value at its size: "bimodal", "adult.age", "cities.longitude*latitude".
 
-    ``persons`` says whether as few rows of a person are read as was chosen.
+    ``persons``: the selected maximum of rows of a person applies.
     """
-    sides = int(_set("sides", SIDE_BITS))
+    sides = int(_link_value("sides", SIDE_BITS))
     if chosen in GENERATORS:
-        bits = sides if GENERATORS[chosen].in_the_plane else int(_set("bits", BITS))
-        return generated_rows(chosen, n=int(_set("n", ROWS)), bits=bits)
+        bits = sides if GENERATORS[chosen].in_the_plane else int(_link_value("bits", BITS))
+        return generated_rows(chosen, n=int(_link_value("n", ROWS)), bits=bits)
     sample_key, columns = chosen.split(".", 1)
     source = bundled(sample_key, *columns.split(PAIR), bits=sides if PAIR in columns else None)
-    rows, person = str(_set("person-rows", "0")), _person_column(chosen)
+    rows, person = str(_link_value("person-rows", "0")), _person_column(chosen)
     if persons and person and rows in UNITS and int(rows):
         return replace(source, reading=Capped(reading=source.reading, person=person, rows=int(rows)))
     return source
 
 
-def _set(key: str, default: str | int) -> Any:
-    """What a control that stands in the link is set to, here or on the last page that had it."""
+def _link_value(key: str, default: str | int) -> Any:
+    """Return the value of a control that the link holds, here or on the last page that had it."""
     return control_value(key, default)
 
 
-def credit(source: Source, *, story: str = "") -> None:
-    """What a bundled sample is, and whom to credit."""
+def show_credit(source: Source, *, story: str = "") -> None:
+    """Draw the description and the attribution of a bundled sample."""
     assert isinstance(source.origin, Bundled)
-    told = source.origin.sample
-    about = st.popover("About these rows", type="tertiary")
-    about.caption(f"{story or told.story} Source: {told.attribution}. Licence: {told.licence}.")
+    sample = source.origin.sample
+    popover = st.popover("About these rows", type="tertiary")
+    popover.caption(f"{story or sample.story} Source: {sample.attribution}. Licence: {sample.licence}.")

@@ -1,4 +1,4 @@
-"""Generated data: shapes on a line and in the plane to choose by their pictures, a number of rows and a grid."""
+"""Generated data: one- and two-dimensional shapes, with a number of rows and a grid."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dpcore.data.generators import GENERATORS
 from dpcore.data.product import is_map
 from pages.charts.component import is_dark
 from pages.charts.palette import palette
-from pages.data.grid import fixed, show_grid
+from pages.data.grid import fixed_column, show_grid
 from pages.data.picker import SHAPE, pick_size, public_source
 from pages.data.sparkline import shape_picture
-from pages.data.summary import explore_button, summary
+from pages.data.summary import show_summary, use_data_button
 from pages.shell.controls import choice
 from pages.shell.state import set_controls
 
@@ -21,9 +21,9 @@ PLANE = " in the plane"
 
 
 def shape_gallery() -> None:
-    """Pictures of the shapes, then the controls, then the data they make."""
+    """Draw pictures of the shapes, the controls, and the generated data."""
     st.markdown(
-        "Rows of nobody, drawn from a seed: the same link makes the same rows. Previews on them cost no privacy."
+        "Synthetic rows, sampled with a seed: the same link gives the same rows. Previews of them cost no privacy."
     )
     titles = {key: generator.title for key, generator in GENERATORS.items()}
     gallery, controls = st.container(horizontal=True), st.container()
@@ -53,6 +53,6 @@ def shape_gallery() -> None:
     source = public_source(shape)
     domain = source.domain
     lines = domain.columns if is_map(domain) else (source.on(Number),)
-    show_grid([fixed(name, line) for name, line in zip(source.columns, lines, strict=True)], key="shape-grid")
-    summary(source, key="shape-summary")
-    explore_button(shape, key="shape-explore")
+    show_grid([fixed_column(name, line) for name, line in zip(source.columns, lines, strict=True)], key="shape-grid")
+    show_summary(source, key="shape-summary")
+    use_data_button(shape, key="shape-explore")

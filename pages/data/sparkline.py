@@ -1,4 +1,4 @@
-"""Small pictures of the generated shapes, to choose by."""
+"""Small pictures of the generated shapes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dpcore.data.generators import GENERATORS, generate
 
 BARS = 40
 COLUMNS, ROWS = 40, 12
-"""Squares of a small map."""
+"""Numbers of squares of a small map."""
 WIDTH, HEIGHT = 160, 48
 
 
 def sparkline(counts: Integers, *, colour: str) -> str:
-    """Bars as high as the counts (k,), as SVG; a bar that is not empty can always be seen."""
+    """Return counts (k,) as bars in SVG; a bar with rows has a minimum height."""
     step = WIDTH / len(counts)
     heights = np.where(counts > 0, np.maximum(2, HEIGHT * counts / max(1, counts.max())), 0)
     bars = "".join(
@@ -27,7 +27,7 @@ def sparkline(counts: Integers, *, colour: str) -> str:
 
 
 def small_map(counts: Integers, *, colour: str) -> str:
-    """Squares as dark as the counts (columns, rows) by their square roots, the second number upwards, as SVG."""
+    """Return counts (columns, rows) as squares in SVG, shaded by their square roots."""
     wide, high = (length / cells for length, cells in zip((WIDTH, HEIGHT), counts.shape, strict=True))
     shades = np.sqrt(counts / max(1, counts.max()))
     squares = "".join(
@@ -40,7 +40,7 @@ def small_map(counts: Integers, *, colour: str) -> str:
 
 @cache
 def shape_picture(shape: str, *, colour: str) -> str:
-    """A picture of one of the shapes in generators."""
+    """Return the picture of a generated shape."""
     if GENERATORS[shape].in_the_plane:
         cells = generate(shape, n=20_000, size=(COLUMNS, ROWS), seed=1)
         return small_map(np.bincount(cells, minlength=COLUMNS * ROWS).reshape(COLUMNS, ROWS), colour=colour)

@@ -1,4 +1,4 @@
-"""What is known of a chosen data set: n, cells, what missing means; and its histogram, if it may be seen."""
+"""Summary of a data set: n, cells, missing values, and its histogram if the user may see it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpcore.data.columns import Number, is_labels, is_number
 from dpcore.data.dates import is_dates
 from dpcore.data.product import is_map
 from dpcore.data.sources import Source
-from pages.charts.component import draw, table
+from pages.charts.component import draw, show_numbers
 from pages.charts.histogram import histogram, is_skewed
 from pages.charts.maps import true_map
 from pages.charts.words import minus, significant
@@ -21,19 +21,19 @@ from pages.shell.session import DATA
 from pages.shell.status import may_show
 from pages.shell.work.memory import remember
 
-DECLARED = "Declared; none of its rows is counted for an analyst."
+DECLARED = "Declared. Analysts see no counts of its rows."
 
 
 def cells_sentence(domain: Domain) -> str:
-    """The cells, and what the last one is for."""
+    """Return a sentence about the cells and the reserved one."""
     if is_dates(domain):
         text = f"{domain.ordered:,} {domain.step}s from {domain.first} to {domain.last}."
-        return f"{text} {_beyond(domain)}"
+        return f"{text} {_out_of_bounds_words(domain)}"
     if is_number(domain):
         unit = f" {domain.unit}" if domain.unit else ""
         low, high = _bound(domain.low), _bound(domain.high)
         text = f"{domain.ordered:,} cells of width {significant(domain.width)} from {low} to {high}{unit}."
-        return f"{text} {_beyond(domain)}" if domain.missing else text
+        return f"{text} {_out_of_bounds_words(domain)}" if domain.missing else text
     if is_map(domain):
         sides = " by ".join(f"{cells:,}" for cells in domain.shape)
         text = f"{sides} cells: " + "; ".join(
@@ -43,26 +43,26 @@ def cells_sentence(domain: Domain) -> str:
             f"{significant(line.width)} wide"
             for side, line in zip(("across", "up"), domain.columns, strict=True)
         )
-        return f"{text}. One more cell holds rows that lack either." if domain.missing else f"{text}."
+        return f"{text}. One more cell holds rows in which either is missing." if domain.missing else f"{text}."
     return (
         f"{domain.ordered:,} label{'s' * (domain.ordered > 1)}. One more cell holds every other value and missing ones."
     )
 
 
-def _beyond(line: Number) -> str:
-    """Where values go that do not fit."""
+def _out_of_bounds_words(line: Number) -> str:
+    """Return a sentence on values out of bounds."""
     if line.clamp:
         return "Values out of bounds count as the nearest bound; one more cell holds missing values."
     return "One more cell holds missing values and values out of bounds."
 
 
 def _bound(number: float) -> str:
-    """A declared bound, as it was typed."""
+    """Return a declared bound as text."""
     return minus(exactly(number))
 
 
-def summary(source: Source, *, key: str, counted: bool = True) -> None:
-    """Say what is public of the data, their number if it is, and draw them if they may be seen."""
+def show_summary(source: Source, *, key: str, counted: bool = True) -> None:
+    """Show the public facts of the data, n if it is public, and the histogram if the user may see it."""
     if is_sealed(source):
         st.markdown(cells_sentence(source.domain))
         st.success(DECLARED)
@@ -77,7 +77,7 @@ def summary(source: Source, *, key: str, counted: bool = True) -> None:
 
 
 def _picture(dataset: Dataset, *, key: str) -> None:
-    """The true histogram, its badge inside."""
+    """Draw the true histogram with its badge."""
     badge = f"true: {dataset.provenance.kind}"
     if dataset.provenance.is_private:
         badge += " · not protected: shown to the data's steward"
@@ -89,28 +89,28 @@ def _picture(dataset: Dataset, *, key: str) -> None:
         )
     draw(picture, key=f"{key}_chart", badge=badge, download=not dataset.provenance.is_private)
     cells = "cell" if is_map(dataset.domain) else "bar"
-    table(picture, title=f"rows in each {cells}", key=f"{key}_numbers")
+    show_numbers(picture, title=f"rows in each {cells}", key=f"{key}_numbers")
 
 
 def log_scale(dataset: Dataset, *, key: str) -> bool:
-    """Whether steps are equal factors: where one bar dwarfs the rest they are, and a switch makes them equal again."""
+    """Return True for a logarithmic axis, by a toggle that skewed data have."""
     if not is_skewed(dataset.domain, dataset.histogram):
         return False
     switch = partial(
-        st.toggle, "Log scale", value=True, help="One bar dwarfs the rest: equal factors instead of equal steps show "
-        "the small ones too.",
+        st.toggle, "Log scale", value=True, help="One bar is much larger than the rest. A log scale "
+        "shows the small ones too.",
     )  # fmt: skip
-    if dataset.provenance.is_private:  # that there is a switch tells of their counts: no link does
+    if dataset.provenance.is_private:  # the toggle's existence depends on private counts, so it is not in the link
         return switch(key=key)
     return switch(key=in_link(key), bind="query-params")
 
 
-def explore_button(data: str, *, key: str) -> None:
-    """Go to Play with these data in use."""
+def use_data_button(data: str, *, key: str) -> None:
+    """Draw the button that opens Play with these data."""
 
     def choose() -> None:
         DATA.value = data
 
-    if st.button("Explore this data", key=key, type="primary", on_click=choose):
+    if st.button("Use this data", key=key, type="primary", on_click=choose):
         # Without it, Streamlit refuses to leave a page whose controls are in the link.
         st.switch_page("play/page.py", query_params={})

@@ -1,6 +1,6 @@
-"""A file somebody brings: whose rows it holds comes first, then the file, then forgetting it.
+"""Uploading a file: the user first answers whose rows it has, then uploads it, and can forget it.
 
-A file lives in one session alone: its table is in ``st.session_state``, nothing of it in a cache or in the link.
+A file belongs to one session: its table is in ``st.session_state``, and no part of it is in a cache or in a link.
 """
 
 from __future__ import annotations
@@ -29,34 +29,35 @@ PRIVATE, STAND_IN = "private", "stand-in"
 QUESTION = {
     PRIVATE: (
         "Private",
-        "Rows about people. Only the data owner sees more than releases, and the number of rows if you call it public.",
+        "Rows about people. Only the data owner sees more than releases, and the number of rows if you declare it "
+        "public.",
     ),
-    STAND_IN: ("A public stand-in", "Rows that are public or made up. Everything about them may be shown."),
+    STAND_IN: ("A public stand-in", "Rows that are public or synthetic. Everything about them may be shown."),
 }
 ROW, PERSON = "row", "person"
 """Units of privacy."""
 DECLARE = "declare-"
-"""What the keys of all inputs about a file start with."""
+"""Prefix of the keys of all inputs about a file."""
 BADGES = {True: ":orange-badge[private]", False: ":gray-badge[public stand-in]"}
-LEAST_MEGABYTES = 48
+MIN_MEGABYTES = 48
 
 
 WAITING = SessionKey["WaitingFile | None"]("file_waiting", None)
-"""A file of which nobody has said yet what its first row holds."""
+"""A file whose first row may be names or data, until the user answers."""
 APPLIED = SessionKey[Format | None]("format_applied", None)
-"""The settings with which the cells of the held file are read."""
+"""The settings with which the cells of the session's file are read."""
 FILE_PROBLEM = SessionKey("file_problem", "")
-"""What was wrong with the last file."""
+"""Error of the last upload."""
 
 
 def session_limits(megabytes: str) -> Limits:
-    """Limits for a session that may hold so much of its file in memory; a third of it is DuckDB's.
+    """Return the limits of a session with this much memory for its file, of which DuckDB gets a third.
 
     Raises:
-        ValueError: it is no whole number, or too small.
+        ValueError: it is not a whole number, or too small.
     """
-    if not megabytes.isdecimal() or int(megabytes) < LEAST_MEGABYTES:
-        raise ValueError(f"DPSCOPE_SESSION_MB must be a whole number of megabytes, {LEAST_MEGABYTES} or more.")
+    if not megabytes.isdecimal() or int(megabytes) < MIN_MEGABYTES:
+        raise ValueError(f"DPSCOPE_SESSION_MB must be a whole number of megabytes, {MIN_MEGABYTES} or more.")
     ceiling = int(megabytes) << 20
     return Limits(session_bytes=ceiling, memory_bytes=ceiling // 3, file_bytes=ceiling // 3)
 
@@ -65,12 +66,12 @@ LIMITS = session_limits(os.environ.get("DPSCOPE_SESSION_MB", "1536"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class HeldFile:
-    """A file of this session and the answer it was brought with.
+class SessionFile:
+    """The session's file, with the answer whose rows it has.
 
     Attributes:
-        origin: its table, and whose rows it holds.
-        turn: which file of the session this is.
+        origin: its table, and whose rows it has.
+        turn: number of the file in this session.
     """
 
     origin: Uploaded
@@ -78,42 +79,42 @@ class HeldFile:
 
     @property
     def table(self) -> Table:
-        """What was read."""
+        """The table that was read."""
         return self.origin.table
 
     @property
     def private(self) -> bool:
-        """Whether nothing of it may be shown."""
+        """True if its values may not be shown."""
         return self.origin.private
 
     @property
     def provenance(self) -> Provenance:
-        """Whose rows they are."""
+        """Origin of the rows."""
         return self.origin.provenance
 
     @property
     def prefix(self) -> str:
-        """What the keys of the inputs about this file start with.
+        """Prefix of the keys of the inputs about this file.
 
-        No later file has the same: a browser keeps what stands in an input of the same key, and sends it again.
+        Each file has another: a browser keeps the value of an input with the same key, and sends it again.
         """
         return f"{DECLARE}{self.turn}-"
 
     @property
     def unit_key(self) -> str:
-        """Where it is kept whether a row or a person is protected."""
+        """Session key of the unit of privacy."""
         return f"{self.prefix}protected"
 
     @property
     def by_person(self) -> bool:
-        """Whether a person is protected, who may have several rows."""
+        """True if persons with several rows are protected."""
         return SessionKey(self.unit_key, "").value == PERSON
 
     @property
     def counted(self) -> bool:
-        """Whether the number of rows may be shown: of public rows, or where it was declared to be public.
+        """True if the number of rows may be shown: of public rows, or if the user declared it public.
 
-        Where a person is protected it never is: it depends on how many rows each person has.
+        It is never shown if persons are protected: it depends on the rows of each person.
         """
         if not self.private:
             return True
@@ -121,14 +122,14 @@ class HeldFile:
 
     @property
     def declares_row_count(self) -> bool:
-        """Whether the user declared that the number of private rows is public; of the server's rows a steward may."""
+        """True if the user declared the number of private rows public; of the server's rows only a steward may."""
         may = admitted() or not self.origin.from_server
         return may and not self.by_person and SessionKey(f"{self.prefix}counted", False).value
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WaitingFile:
-    """A file of which nobody has said yet what its first row holds. Nothing of it is read, shown or on disk."""
+    """A file whose first row may be names or data. It is not read, shown or written to disk until the user answers."""
 
     name: str
     content: bytes
@@ -136,65 +137,65 @@ class WaitingFile:
     columns: int
 
     def forget(self) -> None:
-        """Let go of the bytes, whoever still holds this."""
+        """Drop the content, even if another object still refers to this one."""
         self.content = b""
 
 
-def held_file() -> HeldFile | None:
-    """The file this session holds, if any."""
-    found: HeldFile | None = FILE.value
-    return found
+def session_file() -> SessionFile | None:
+    """Return the session's file, if any."""
+    file: SessionFile | None = FILE.value
+    return file
 
 
-def bring_file() -> HeldFile | None:
-    """Ask whose rows they are, take a file, and say which one is held."""
-    held = held_file()
+def take_file() -> SessionFile | None:
+    """Draw the questions and the uploader; return the session's file once its questions are answered."""
+    file = session_file()
     waiting = WAITING.value
-    answered = waiting or held
+    answered = waiting or file
     private = answered.private if answered else _ask_whose()
     if waiting:
         _ask_first_row(waiting)
     above = st.container()
     settings = ask_format(FILE_TURN.value)
-    if held:
-        held = _apply_format(held, settings)
+    if file:
+        file = _apply_format(file, settings)
         if not waiting:
-            with above:  # it says what the settings below it leave open
-                card(held)
-    # A new key empties the uploader: its bytes were read, or were not fit to be. It takes files of any name, so that
-    # all that is wrong with a file is said in one place, on the server.
+            with above:  # the card says what the settings below it leave open
+                file_card(file)
+    # A new key empties the uploader. It accepts any file name, so that all errors come from one place, on the server.
     turn = FILE_TURN.value
     kind = "private" if private else "public"
     received = st.file_uploader(
-        f"{'Replace it with another' if held else 'Your'} {kind} file: CSV, TSV, TXT or Parquet",
+        f"{'Replace it with another' if file else 'Your'} {kind} file: CSV, TSV, TXT or Parquet",
         key=f"file-{turn}",
         on_change=_withdraw_steward,
-        help="Also with .gz behind. The file is read on the machine this app runs on, for your session alone.",
+        help="Files ending in .gz are accepted, too. The file is read on the server of this app, for your session "
+        "only.",
     )
     if received is not None:
-        _take(received, private=private)
+        _receive(received, private=private)
     if FILE_PROBLEM.value:
         st.error(FILE_PROBLEM.value)
-    return None if waiting else held
+    return None if waiting else file
 
 
-def _apply_format(held: HeldFile, settings: Format) -> HeldFile:
-    """The same file with other settings for its cells; whatever was computed with the former ones is dropped."""
+def _apply_format(file: SessionFile, settings: Format) -> SessionFile:
+    """Return the file with new settings for its cells; results with the former settings are dropped."""
     chosen = cell_settings(settings)
-    before = APPLIED.setdefault(chosen)
+    previous = APPLIED.setdefault(chosen)
     APPLIED.value = chosen
-    if chosen == before:
-        return held
-    table = held.table.with_format(settings)
-    digest = f"{held.origin.digest.partition('+')[0]}+{hashlib.sha256(chosen.text.encode()).hexdigest()}"
-    changed = HeldFile(origin=dataclasses.replace(held.origin, table=table, digest=digest), turn=held.turn)
+    if chosen == previous:
+        return file
+    table = file.table.with_format(settings)
+    digest = f"{file.origin.digest.partition('+')[0]}+{hashlib.sha256(chosen.text.encode()).hexdigest()}"
+    changed = SessionFile(origin=dataclasses.replace(file.origin, table=table, digest=digest), turn=file.turn)
     remember_upload(None)
     FILE.value = changed
     return changed
 
 
 def _ask_whose() -> bool:
-    """The first question; anything but a clear "public" means private. Not in the link, which others could make."""
+    """Return True for private rows, unless the user answers "public"; the answer is not in the link."""
     answer = st.radio(
         "**Whose rows are in the file?**",
         list(QUESTION),
@@ -205,42 +206,40 @@ def _ask_whose() -> bool:
     return answer != STAND_IN
 
 
-def card(held: HeldFile) -> None:
-    """What is held, in public facts, and the button that forgets it."""
-    table = held.table
+def file_card(file: SessionFile) -> None:
+    """Draw the public facts of the file, and the button that forgets it."""
+    table = file.table
     with st.container(border=True):
         facts, button = st.columns([4, 1], vertical_alignment="center")
-        if held.private and not held.by_person and (admitted() or not held.origin.from_server):
+        if file.private and not file.by_person and (admitted() or not file.origin.from_server):
             st.checkbox(
-                "The number of rows is public", key=f"{held.prefix}counted", persist_state="session",
-                help="It is where neighbours differ in what a row says. Where rows are added or removed it is private: "
-                "it is not shown, and guarantees are for a round number that you name.",
+                "The number of rows is public", key=f"{file.prefix}counted", persist_state="session",
+                help="It is public if neighbouring data sets replace one row. If rows are added or removed, it is "
+                "private and not shown. You then name a round number instead.",
             )  # fmt: skip
-        rows = f"{so_many(table.row_count, 'row')}, " if held.counted else ""
-        facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{so_many(len(table.columns), 'column')}")
+        rows = f"{plural(table.row_count, 'row')}, " if file.counted else ""
+        facts.markdown(f"**{table.name}** {BADGES[file.private]} {rows}{plural(len(table.columns), 'column')}")
         button.button("Forget this file", on_click=forget_file, width="stretch")
-        for note in table.notes if held.private else (*table.notes, *table.guesses):
+        for note in table.notes if file.private else (*table.notes, *table.guesses):
             st.caption(note)
-        for sentence in table.guesses if held.private else ():  # with a wrong one, all cells of a column are missing
+        for sentence in table.guesses if file.private else ():  # a wrong setting leaves a whole column missing
             st.info(sentence)
-        st.caption(
-            f"{QUESTION[PRIVATE if held.private else STAND_IN][1]} To answer differently, forget the file first."
-        )
+        st.caption(f"{QUESTION[PRIVATE if file.private else STAND_IN][1]} To change the answer, forget the file first.")
 
 
-def so_many(number: int, noun: str) -> str:
-    """So many of something."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def plural(count: int, noun: str) -> str:
+    """Return a number with its noun in the singular or plural."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _ask_first_row(waiting: WaitingFile) -> None:
-    """What the first row holds, before anything in it is shown: it may be somebody's."""
+    """Ask whether the first row has names or data, without showing it: it may be a person's row."""
     with st.container(border=True):
         st.markdown(f"**{clean_name(waiting.name) or 'Your file'}** {BADGES[waiting.private]}")
         last = f" … column {waiting.columns:,}" if waiting.columns > 1 else ""
         st.markdown(
-            f"**First row: names, or data?** It could be either. Until you say, its columns are column 1{last}. "
-            "If it is a title, forget the file, set Lines to skip under Format and bring the file again."
+            f"**First row: names, or data?** It could be either. Until you answer, its columns are column 1{last}. If "
+            "it is a title, forget the file, set Lines to skip under Format, and upload the file again."
         )
         names, data, forget = st.columns(3)
         if names.button("Names of the columns", width="stretch"):
@@ -251,7 +250,7 @@ def _ask_first_row(waiting: WaitingFile) -> None:
 
 
 def _answer(waiting: WaitingFile, *, header: bool) -> None:
-    """Read the file as answered; one that cannot be read so waits no longer."""
+    """Read the file as answered; drop it if it cannot be read."""
     _read(waiting.name, waiting.content, private=waiting.private, header=header)
     if WAITING.value is waiting:
         _stop_waiting()
@@ -259,58 +258,58 @@ def _answer(waiting: WaitingFile, *, header: bool) -> None:
 
 
 def _stop_waiting() -> None:
-    """Let go of a file that nobody has answered for."""
+    """Drop the file whose first row is undecided."""
     waiting = WAITING.pop()
     if waiting:
         waiting.forget()
 
 
 def _withdraw_steward() -> None:
-    """Whoever was the steward of one file has not said so of the next. A callback: it runs before the switch."""
+    """Callback: end the steward's access, which is given for one file only."""
     STEWARD_CHOICE.value = False
 
 
 def forget_file() -> None:
-    """Drop the file, all that was declared and computed with it, and the steward's word."""
+    """Drop the file, its declarations and results, and the steward's access."""
     _withdraw_steward()
-    _let_go()
+    _drop_file()
 
 
-def _let_go() -> None:
-    """Drop the held file and everything made of it, and delete its records, whoever still holds them."""
+def _drop_file() -> None:
+    """Drop the session's file and its results, and delete its records even if they are still referenced."""
     _stop_waiting()
-    held = held_file()
+    file = session_file()
     forget_all()
-    if held is not None:
-        forget_when_idle(held.table)
+    if file is not None:
+        forget_when_idle(file.table)
 
 
-def _take(received: Received, *, private: bool) -> None:
-    """Read what arrived, and let go of it."""
+def _receive(received: Received, *, private: bool) -> None:
+    """Read an uploaded file, and delete the upload."""
     _read(received.name, received.getvalue(), private=private, header=None)
     remove_own_upload(received)
     st.rerun()
 
 
 def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> None:
-    """Read the file, or wait for an answer; a bad one leaves a sentence, and the former file where it was."""
+    """Read a file, or keep it until the first row is decided; an invalid file leaves an error and the former file."""
     turn = FILE_TURN.value
-    problem, held, waiting = "", None, None
+    problem, file, waiting = "", None, None
     with st.spinner("Reading the file.", show_time=True):
         try:
-            # Of rows about people nobody but a person can tell whether the first is one.
+            # For private rows the user has to decide whether the first row has names.
             settings = FORMAT.value
             table = read_table(content, name=name, header=header, ask=private, limits=LIMITS, settings=settings)
-            read_as = hashlib.sha256(settings.text.encode()).hexdigest()
-            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{read_as}-{turn}"
-            held = HeldFile(origin=Uploaded(table=table, private=private, digest=digest), turn=turn)
+            settings_digest = hashlib.sha256(settings.text.encode()).hexdigest()
+            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{settings_digest}-{turn}"
+            file = SessionFile(origin=Uploaded(table=table, private=private, digest=digest), turn=turn)
         except FirstRowUnclear as unclear:
             waiting = WaitingFile(name=name, content=content, private=private, columns=unclear.columns)
         except DataError as error:
             problem = str(error)
-    # In this order: a run that is interrupted between two lines reads the file again.
-    if held:
-        _keep(held)
+    # This order matters: a run that is interrupted in between reads the file again.
+    if file:
+        _store(file)
         # The settings belong to this file until they are changed.
         FORMAT.value = settings
         APPLIED.value = cell_settings(settings)
@@ -322,17 +321,17 @@ def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> N
     FILE_TURN.value = turn + 1
 
 
-def hold(table: Table, *, private: bool, digest: str) -> None:
-    """Have the session hold a table that was not uploaded, in place of what it held."""
+def store_table(table: Table, *, private: bool, digest: str) -> None:
+    """Set a table that was not uploaded as the session's file."""
     turn = FILE_TURN.value
     _withdraw_steward()
-    _keep(HeldFile(origin=Uploaded(table=table, private=private, digest=f"{digest}-{turn}"), turn=turn))
+    _store(SessionFile(origin=Uploaded(table=table, private=private, digest=f"{digest}-{turn}"), turn=turn))
     FILE_PROBLEM.value = ""
     FILE_TURN.value = turn + 1
 
 
-def _keep(held: HeldFile) -> None:
-    _let_go()
+def _store(file: SessionFile) -> None:
+    _drop_file()
     end_steward()
-    FILE.value = held
-    has_file(held.table)
+    FILE.value = file
+    has_file(file.table)

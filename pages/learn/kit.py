@@ -1,6 +1,6 @@
-"""What the lessons share: one screen of guess, picture and theorem; bound controls; predict-then-reveal.
+"""Shared parts of the lessons: the screen of guess, picture and theorem, controls, and predict-then-reveal.
 
-A lesson's function runs in the left column, where its controls stand; what it shows goes to its place on the screen.
+A lesson's function runs in the left column, which has its controls; its results go to the other columns.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dpcore.core import Neighbours, Parameter, exactly
 from dpcore.mechanisms import entry
 from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Mark, Picture, Rule
-from pages.charts.words import within
-from pages.learn.pictures import veiled
+from pages.charts.words import lower_first
+from pages.learn.pictures import hide_measured
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.links import in_link
 from pages.shell.presentation import allow_in_presentation, is_presenting, presentation_place, set_extra_height
@@ -28,37 +28,37 @@ from pages.shell.state import SessionKey, set_controls
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 WIDTHS = (30, 56, 34)
-"""Of the guess with its controls, the picture and the theorem."""
-Setting = float | str | bool
-BEFORE = SessionKey[dict[str, Setting]]("lesson_before", {})
-"""The controls that were broken last, as they stood."""
-BROKEN = SessionKey[dict[str, Setting]]("lesson_broken", {})
-"""What they were set to, and the guess, which was about something else."""
-ASKED = SessionKey[dict[str, tuple[Setting | None, str]]]("lesson_asked", {})
-"""By lesson: the guess, and the question that it was about."""
-SPARE = 26
-"""Pixels that a lesson leaves to a presented chart."""
+"""Relative widths of the columns: guess and controls, picture, theorem."""
+LessonSetting = float | str | bool
+SETTINGS_BEFORE = SessionKey[dict[str, LessonSetting]]("lesson_before", {})
+"""Settings before the last "Break it"."""
+BROKEN_SETTINGS = SessionKey[dict[str, LessonSetting]]("lesson_broken", {})
+"""Settings of the last "Break it", and the guess before it."""
+GUESSES = SessionKey[dict[str, tuple[LessonSetting | None, str]]]("lesson_asked", {})
+"""Guess and its question, by lesson."""
+CONTROLS_HEIGHT = 26
+"""Pixels of a presentation that a lesson's layout leaves to its chart."""
 SYSTEMS = "Systems to play with"
-"""Where lessons hang on the wall that are about one system."""
+"""Group of the lessons on one system."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """A lesson, or another page that the wall leads to.
+    """A lesson, or another page in the overview.
 
     Attributes:
-        key: in links, and of its drawing on the wall.
-        question: its title, and the words of its card.
-        group: the part of the wall where it hangs; the parts stand in the order of their first lessons.
-        place: a lesson with a smaller one hangs before it.
-        minutes: it takes in a lecture.
-        needs: what to have seen or heard before, in words.
-        asks: three questions for a class, which the lesson answers.
-        point: least and most of each number that it tells in bold as it opens, in order; what it is there to show.
-        show: draws it; None: it is a page of its own.
-        page: its file, below pages.
-        link: what its address says.
-        workbench: the file of a page with every setting of the lesson's system, for the reader's own rows too.
+        key: link value, and name of its drawing.
+        question: its title.
+        group: its group in the overview; groups are in the order of their first lessons.
+        place: sort key.
+        minutes: duration in a lecture.
+        needs: prerequisites, in words.
+        class_questions: three questions that the lesson answers.
+        point: minimum and maximum of each bold number of its initial result, in order.
+        show: draws it; None for another page.
+        page: file in pages.
+        link: its link parameters.
+        workbench: file of a page with all settings of the lesson's system, which also accepts the user's rows.
     """
 
     key: str
@@ -67,7 +67,7 @@ class Lesson:
     place: int
     minutes: int
     needs: str
-    asks: tuple[str, str, str]
+    class_questions: tuple[str, str, str]
     point: tuple[tuple[float, float], ...] = ()
     show: Callable[[], None] | None = None
     page: str = "learn/page.py"
@@ -76,22 +76,23 @@ class Lesson:
 
     @property
     def address(self) -> dict[str, str]:
-        """What a link to it says after the page's address."""
+        """Link parameters of the lesson."""
         return {"lesson": self.key} if self.show is not None else dict(self.link)
 
 
 @dataclass(kw_only=True)
 class Screen:
-    """Where a lesson's parts go, and which it is; what the reader has done.
+    """Containers of a lesson's parts, with its key and the state of the guess.
 
-    They have asked to see it; guessed; and the guess was about an old question. And whether the picture has a title.
+    ``shown``: the result is revealed. ``guessed``: the user moved the control. ``guess_is_old``: the guess was about
+    another question. ``titled``: the picture has a title.
     """
 
     intro: DeltaGenerator
     guess: DeltaGenerator
     switch: DeltaGenerator
     picture: DeltaGenerator
-    told: DeltaGenerator
+    result: DeltaGenerator
     theorem: DeltaGenerator
     breaking: DeltaGenerator
     below: DeltaGenerator
@@ -99,7 +100,7 @@ class Screen:
     shown: bool = False
     titled: bool = False
     guessed: bool = True
-    old: bool = False
+    guess_is_old: bool = False
 
 
 _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
@@ -107,8 +108,8 @@ _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
 
 @contextmanager
 def screen() -> Iterator[None]:
-    """Guess, picture and theorem side by side; controls go to the left."""
-    set_extra_height(SPARE)
+    """Draw the three columns; the context is the container of the controls."""
+    set_extra_height(CONTROLS_HEIGHT)
     intro = st.container()
     with st.container(key="lesson"):
         left, middle, right = st.columns(WIDTHS)
@@ -117,7 +118,7 @@ def screen() -> Iterator[None]:
     with middle:
         switch, picture_place = st.container(key="lesson_switch"), st.container(key="lesson_picture")
     with right:
-        told_place, theorem = st.container(key="lesson_told"), st.container(key="lesson_theorem")
+        result_place, theorem = st.container(key="lesson_told"), st.container(key="lesson_theorem")
         breaking = st.container(key="lesson_breaking")
     _screen.set(
         Screen(
@@ -125,7 +126,7 @@ def screen() -> Iterator[None]:
             guess=guess,
             switch=switch,
             picture=picture_place,
-            told=told_place,
+            result=result_place,
             theorem=theorem,
             breaking=breaking,
             below=st.container(),
@@ -136,30 +137,30 @@ def screen() -> Iterator[None]:
 
 
 def intro(text: str) -> None:
-    """What the lesson is about, in a sentence or two."""
+    """Draw the lesson's introduction."""
     _screen.get().intro.markdown(text)
 
 
 def below() -> DeltaGenerator:
-    """The place under the three columns, for what opens on demand."""
+    """Return the container below the three columns."""
     return _screen.get().below
 
 
 def more() -> DeltaGenerator:
-    """Where the controls stand that few readers move."""
+    """Return the container of the advanced settings."""
     return st.popover("More settings", type="tertiary")
 
 
-SEEDED = "Draws here are seeded, so that a link reopens the same picture. They are not private releases."
+SEEDED = "Samples here have a seed, so that a link gives the same picture. They are not private releases."
 
 
 def draws_seed(help_text: str = SEEDED) -> int:
-    """Return the seed of the draws of a lesson; a lesson with other draws besides says which follow the seed."""
+    """Draw the control of the lesson's seed and return it; the help says what does not follow the seed."""
     return seed("limits-seed", help_text=help_text)
 
 
 def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:
-    """The lesson's own privacy loss."""
+    """Draw the lesson's ε and return it."""
     parameter = entry("identity").controls()["epsilon"]
     low = 0.01
     parameter = dataclasses.replace(parameter, low=low, high=high if high is not None else 10.0)
@@ -167,58 +168,60 @@ def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:
 
 
 def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
-    """Which data sets are neighbours, bound to the link."""
+    """Draw the neighbouring relation and return it; the link holds it."""
     titles = {str(each): each.words for each in Neighbours}
     key = f"{lesson}-neighbours"
     return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
 
 
-def _as_guessed(text: str) -> str:
-    """Who left the slider where it stood has guessed nothing; who moved on since has guessed about something else."""
-    if _before():
+def _phrase_guess(text: str) -> str:
+    """Return the text for an untouched slider, which is no guess, or for a guess at other settings."""
+    if _guess_is_old():
         text = text.replace("you guessed", "before, you guessed").replace("You guessed", "Before, you guessed")
     if _screen.get().guessed:
         return text
     return text.replace("you guessed", "the guess stood at").replace("You guessed", "The guess stood at")
 
 
-def graded() -> bool:
-    """Whether there is a guess, and it was about the question that is asked now."""
-    return _screen.get().guessed and not _before()
+def has_current_guess() -> bool:
+    """Return True if there is a guess about the current question."""
+    return _screen.get().guessed and not _guess_is_old()
 
 
-def _before() -> bool:
-    """Whether the guess was about something else."""
-    return _screen.get().old or _broken()
+def _guess_is_old() -> bool:
+    """Return True if the guess was about another question or other settings."""
+    return _screen.get().guess_is_old or _is_broken()
 
 
-def _broken() -> bool:
-    """Whether the reader has broken it and not guessed since."""
-    settings = BROKEN.value
+def _is_broken() -> bool:
+    """Return True after "Break it", until the next guess."""
+    settings = BROKEN_SETTINGS.value
     return f"{_screen.get().lesson}-guess" in settings and all(
-        SessionKey[Setting | None](key, None).value == value for key, value in settings.items()
+        SessionKey[LessonSetting | None](key, None).value == value for key, value in settings.items()
     )
 
 
-def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: Setting | None, moved: bool) -> None:
-    """Ask, and note whether the reader wants to see, and has moved the control."""
+def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: LessonSetting | None, moved: bool) -> None:
+    """Draw the question and the toggle that reveals the result, and update the screen's state."""
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or is_presenting()
     _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
-    asked = ASKED.setdefault({})
-    if not shown or lesson not in asked or asked[lesson][0] != guess:  # whoever is shown it first has not guessed again
-        asked[lesson] = guess, question
-    _screen.get().old = asked[lesson][1] != question
+    guesses = GUESSES.setdefault({})
+    if (
+        not shown or lesson not in guesses or guesses[lesson][0] != guess
+    ):  # the guess belongs to the question at which it was made
+        guesses[lesson] = guess, question
+    _screen.get().guess_is_old = guesses[lesson][1] != question
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
 def revealed() -> bool:
-    """Whether the reader has asked to see what happens."""
+    """Return True if the result is revealed."""
     return _screen.get().shown
 
 
 def guess_number(lesson: str, question: str, *, label: str, low: int, high: int, default: int, unit: str = "") -> int:
-    """Ask for a number before anything is shown; the guess."""
+    """Draw the question with a slider and return the guess."""
     with _screen.get().guess.container(border=True):
         place = st.container()
         key = f"{lesson}-guess"
@@ -229,7 +232,7 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
 
 
 def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[float], default: float) -> float:
-    """The same on a scale of stops."""
+    """Draw the question with a slider over given options and return the guess."""
     with _screen.get().guess.container(border=True):
         place = st.container()
         guess = stops(label, options, default, key=f"{lesson}-guess")
@@ -238,7 +241,7 @@ def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[floa
 
 
 def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str:
-    """The same with answers to choose from, none of them chosen at first: ""; the link holds their words."""
+    """Draw the question with radio buttons and return the answer's key, "" before a choice."""
     with _screen.get().guess.container(border=True):
         place = st.container()
         key = f"{lesson}-guess"
@@ -256,7 +259,7 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
 
 
 def pictures(lesson: str, *titles: str) -> str:
-    """Which of a lesson's pictures is looked at; before the reader has asked to see it is the first."""
+    """Draw the selection of a lesson's pictures and return it; the first before the result is revealed."""
     key = f"{lesson}-picture"
     if not revealed():
         return titles[0]
@@ -274,56 +277,56 @@ def pictures(lesson: str, *titles: str) -> str:
     return str(chosen) if chosen in titles else titles[0]
 
 
-def picture(shown: Picture, *, key: str, badge: str) -> None:
-    """The chart with its sentence, and numbers on demand; and files, because all data of lessons are made up or public.
+def picture(lesson_chart: Picture, *, key: str, badge: str) -> None:
+    """Draw a chart with its numbers; downloads are allowed because lessons have only public data.
 
-    What happens is not in it before the reader has asked to see.
+    Measured marks are hidden until the result is revealed.
     """
-    shown = dataclasses.replace(
-        shown,
-        sentence=_as_guessed(shown.sentence),
-        caption=_as_guessed(shown.caption),
-        marks=[_as_marked(mark) for mark in shown.marks if not (is_presenting() and _left(mark))],
+    lesson_chart = dataclasses.replace(
+        lesson_chart,
+        sentence=_phrase_guess(lesson_chart.sentence),
+        caption=_phrase_guess(lesson_chart.caption),
+        marks=[_relabel_guess(mark) for mark in lesson_chart.marks if not (is_presenting() and _is_untouched(mark))],
     )
     allow_in_presentation(f"{key}_chart")
     with _screen.get().picture:
         if not _screen.get().titled:
-            st.markdown(f"**{shown.title}**")
+            st.markdown(f"**{lesson_chart.title}**")
         if revealed():
-            draw_with_table(shown, key=key, badge=badge, title=within(shown.title), download=True)
+            draw_with_table(lesson_chart, key=key, badge=badge, title=lower_first(lesson_chart.title), download=True)
         else:
-            draw(veiled(shown), key=f"{key}_chart", badge="not measured: your guess")
+            draw(hide_measured(lesson_chart), key=f"{key}_chart", badge="not measured: your guess")
 
 
-def _as_marked(mark: Mark) -> Mark:
-    """The same of the words at a line, once the reader has seen what happens."""
-    if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (_left(mark) or _before()):
-        words = "the guess before" if _before() else "the guess"
+def _relabel_guess(mark: Mark) -> Mark:
+    """Return a guess's rule with the label for an untouched or an old guess."""
+    if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (_is_untouched(mark) or _guess_is_old()):
+        words = "the guess before" if _guess_is_old() else "the guess"
         return dataclasses.replace(mark, label=mark.label.replace("your guess", words))
     return mark
 
 
-def _left(mark: Mark) -> bool:
-    """Whether it is where the slider of the guess was left, which is out of sight on the stage."""
+def _is_untouched(mark: Mark) -> bool:
+    """Return True for the rule of an untouched guess, which a presentation does not show."""
     return mark.role == "guess" and not _screen.get().guessed
 
 
-def told(text: str) -> None:
-    """What happens, in a sentence with its number; nothing before the reader has asked to see."""
+def show_result(text: str) -> None:
+    """Draw the result, once it is revealed."""
     if revealed():
-        _screen.get().told.markdown(_as_guessed(text))
+        _screen.get().result.markdown(_phrase_guess(text))
 
 
-def warned(text: str) -> None:
-    """The same where a claim of privacy is refuted."""
+def show_warning(text: str) -> None:
+    """Draw a refuted privacy claim as a warning, once the result is revealed."""
     if revealed():
-        _screen.get().told.warning(text)
+        _screen.get().result.warning(text)
 
 
-def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
-    """The theorem typeset and what it says; more of it, and who proved it, once the reader has asked to see.
+def theorem(formula: str, *details: str, reference: str, meaning: str = "") -> None:
+    """Draw the theorem's formula and meaning; details and reference follow once the result is revealed.
 
-    While presenting, the formula alone.
+    A presentation has only the formula.
     """
     if is_presenting():
         with presentation_place("theorem"):
@@ -332,23 +335,23 @@ def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
     with _screen.get().theorem:
         st.markdown("**The theorem**")
         st.latex(formula)
-        if says:
-            st.markdown(says)
+        if meaning:
+            st.markdown(meaning)
         if not revealed():
             return
         with st.expander("Why?"):
-            for paragraph in paragraphs:
+            for paragraph in details:
                 st.markdown(paragraph)
-            st.caption(f"Reference: {proved}")
+            st.caption(f"Reference: {reference}")
 
 
-def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
-    """What to try next, once the reader has seen what happens: a button that does it, and one back.
+def break_it(text: str, label: str, settings: Mapping[str, LessonSetting]) -> None:
+    """Draw the button that applies further settings, and one that restores the former ones.
 
     Args:
-        text: what the reader should watch.
-        label: of the button.
-        settings: of controls, by their keys in the link; numbers of scales of stops as they are shown.
+        text: what to observe.
+        label: label of the button.
+        settings: values of controls, by link parameter.
     """
     if not revealed():
         return
@@ -357,24 +360,24 @@ def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
         st.markdown(f"**Break it.** {text}")
         with st.container(horizontal=True):
             st.button(label, on_click=lambda: _break(settings, guess))
-            before = BEFORE.value
+            before = SETTINGS_BEFORE.value
             if before and all(SessionKey(key, None).is_set for key in before):
-                st.button("Back", on_click=lambda: use(BEFORE.pop()))
+                st.button("Back", on_click=lambda: apply_settings(SETTINGS_BEFORE.pop()))
 
 
-def _break(settings: Mapping[str, Setting], guess: str) -> None:
-    """Do it, and remember what was there, and the guess, by its control's key."""
+def _break(settings: Mapping[str, LessonSetting], guess: str) -> None:
+    """Apply settings, and store the former ones and the guess."""
     controls = [SessionKey[Any](key, None) for key in (*settings, guess)]
-    BROKEN.value = {**settings, guess: controls[-1].value}
-    BEFORE.value = {key: key.value for key in controls[:-1] if key.is_set}
-    use(settings)
+    BROKEN_SETTINGS.value = {**settings, guess: controls[-1].value}
+    SETTINGS_BEFORE.value = {key: key.value for key in controls[:-1] if key.is_set}
+    apply_settings(settings)
 
 
-def use(settings: Mapping[str, Setting]) -> None:
-    """Set controls, before they are drawn."""
+def apply_settings(settings: Mapping[str, LessonSetting]) -> None:
+    """Set controls before they are drawn."""
     set_controls(settings)
 
 
 def stop(value: float) -> str:
-    """A stop of a scale as its control holds it."""
+    """Return an option of a slider as its control's value."""
     return exactly(value)

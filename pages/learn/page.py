@@ -1,4 +1,4 @@
-"""Learn: what no private method can do, and the attacks that find it out; a wall of cards, a screen a lesson."""
+"""The Learn page: lessons on lower bounds and attacks, with an overview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learn: a wall of cards; one screen for each lesson, which asks for a guess before it shows."""
+"""The Learn page: the overview, and one screen for each lesson, which asks for a guess first."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.elsewhere import ELSEWHERE
 from pages.learn.kit import Lesson, screen
-from pages.learn.printed.tables import printed
-from pages.learn.wall import STYLE, in_order, teachers, wall
+from pages.learn.other_pages import ELSEWHERE
+from pages.learn.overview import STYLE, in_order, show_overview, teachers_list
+from pages.learn.paper_tables.tables import show_paper_tables
 from pages.shell.controls import warn_of_link
 from pages.shell.presentation import set_title
 from pages.shell.state import SessionKey
 
 TEACHERS, PRINTED = "teachers", "printed"
-"""In the place of a lesson in the link."""
-FOUND: tuple[Lesson, ...] = tuple(
+"""Link values of the list for teachers and of the papers' tables, instead of a lesson."""
+LESSON_FOLDERS: tuple[Lesson, ...] = tuple(
     import_module(f"pages.learn.{path.parent.name}.lesson").LESSON
     for path in Path(__file__).resolve().parent.glob("*/lesson.py")
 )
 """Every folder with a ``lesson.py`` is a lesson."""
-WALL = in_order((*FOUND, *ELSEWHERE))
-LESSONS = {each.key: each for each in WALL if each.show is not None}
-"""Each lesson by its key in links, in the order of the wall."""
+OVERVIEW = in_order((*LESSON_FOLDERS, *ELSEWHERE))
+LESSONS = {each.key: each for each in OVERVIEW if each.show is not None}
+"""Lessons by link value, in the order of the overview."""
 
 
 def learn() -> None:
-    """What the link says: a lesson, the list for teachers, or the wall."""
+    """Draw what the link selects: a lesson, the list for teachers, the papers' tables, or the overview."""
     st.html(f"<style>{STYLE}</style>")
     chosen = _chosen()
     _keep_address(chosen)
     if chosen == TEACHERS:
         st.title("Lessons, for teachers", anchor=False)
         _back()
-        teachers(WALL)
+        teachers_list(OVERVIEW)
     elif chosen == PRINTED:
         st.title("What do the papers print, and what holds?", anchor=False)
         _back()
-        printed()
+        show_paper_tables()
     elif chosen in LESSONS:
         lesson = LESSONS[chosen]
         with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
@@ -47,7 +47,7 @@ def learn() -> None:
             _back()
             if lesson.workbench:
                 with st.container(key="lesson_workbench", width="content"):
-                    st.page_link(lesson.workbench, label="Workbench →", help="All settings; your rows")
+                    st.page_link(lesson.workbench, label="Workbench →", help="All settings, and your own rows")
         set_title(lesson.question)
         assert lesson.show is not None
         with screen():
@@ -55,31 +55,31 @@ def learn() -> None:
     else:
         if chosen:
             warn_of_link("lesson", "In the link, “lesson” is not one of the lessons; here are all of them.")
-        st.title("Why nobody can do better, and how attackers win", anchor=False)
-        st.markdown("Guess, look, break it. Everything here is made up or public: nothing on this page costs privacy.")
-        wall(WALL)
+        st.title("Lower bounds on error, and attacks on privacy", anchor=False)
+        st.markdown("Guess, look, then break it. All data here are synthetic or public: this page costs no privacy.")
+        show_overview(OVERVIEW)
         st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
 
 
 OPENED = SessionKey("learn_opened", "")
-"""The lesson that was open last."""
+"""Key of the last open lesson."""
 
 
 def _keep_address(chosen: str) -> None:
-    """Say the address again where a link on this page was followed: Streamlit leaves the browser's as it was."""
+    """Set the address again after a link on this page, because Streamlit does not update the browser's."""
     if OPENED.setdefault(chosen) != chosen:
         st.query_params.from_dict(st.query_params.to_dict())
     OPENED.value = chosen
 
 
 def _back() -> None:
-    """To the wall."""
+    """Draw the link to the overview."""
     with st.container(key="lesson_back", width="content"):
         st.page_link("learn/page.py", label="← All lessons")
 
 
 def _chosen() -> str:
-    """The lesson's key in the link; links made when the median was the usual lesson did not name it."""
+    """Return the lesson's key in the link; old links to the median lesson do not contain it."""
     named = st.query_params.get("lesson", "")
     old = any(name == "limits-seed" or name.startswith("median-") for name in st.query_params)
     return named or ("median" if old else "")

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core import Floats
 from dplab.robust import FAR, Chances, ObservedAnswers
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule, Wall, Words
-from pages.charts.words import percent, shortened
+from pages.charts.words import percent, short_numbers
 from pages.one_number.words import nearly
 
 CURVES = ("theory", "other-0")
@@ -59,7 +59,7 @@ def chance_curve(
     """
     first = next(iter(curves.values()))
     marks: list[Mark] = []
-    table: dict[str, Sequence[float | None]] = {x.title: shortened(first.x)}
+    table: dict[str, Sequence[float | None]] = {x.title: short_numbers(first.x)}
     if len(first.never_wrong_bound):
         # Where the bound rises at once there is no room for the label.
         label = "impossible" if first.never_wrong_bound[len(first.x) // 5] < 0.8 else ""
@@ -78,10 +78,10 @@ def chance_curve(
     for role, (name, curve) in zip(CURVES, curves.items(), strict=False):
         dash = "solid" if role == CURVES[0] else "dash"
         marks.append(Curve(role=role, name=name, x=curve.x, y=curve.answer, dash=dash))
-        table[f"chance of an answer{f', {name}' if len(curves) > 1 else ''}"] = shortened(curve.answer)
+        table[f"chance of an answer{f', {name}' if len(curves) > 1 else ''}"] = short_numbers(curve.answer)
     if len(first.never_wrong_bound):
-        table["most if no answer may be wrong"] = shortened(first.never_wrong_bound)
-        table["most if wrong answers may be given"] = shortened(first.may_err_bound)
+        table["most if no answer may be wrong"] = short_numbers(first.never_wrong_bound)
+        table["most if wrong answers may be given"] = short_numbers(first.may_err_bound)
     if threshold is not None:
         marks.append(Rule(role="quiet", x=threshold, label="half answer", dash="dash", line=2))
     if seen is not None and data:

@@ -17,7 +17,7 @@ from dplab.robust import TRIALS, mean_errors, present_rows
 from dplab.sweep import EPSILON_GRID as EPSILONS
 from dprelease.requests.coverage import bounds
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
-from pages.data.upload import so_many as plural
+from pages.data.upload import plural as plural
 from pages.one_number.controls import OneNumberRequest
 from pages.one_number.outcome import Outcome
 from pages.shell.work.memory import remember

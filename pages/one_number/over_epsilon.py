@@ -12,7 +12,7 @@ from dpcore.core import Floats, exactly, rounded_up
 from dpcore.mechanisms import entry
 from dplab.salaries import CURVE, EPSILONS, KEYS, Comparison, EpsilonCurves, nearest
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
-from pages.charts.words import percent, percent_down, rows, shortened, significant
+from pages.charts.words import percent, percent_down, rows, short_numbers, significant
 
 AIR = 1.15
 """Room beyond the outermost dots, as a factor."""
@@ -81,7 +81,7 @@ def errors_over_epsilon(*, comparison: Comparison, epsilon: float) -> Picture:
             # Each is smaller than the last, because at 0 they coincide.
             Dots(role=role, name=name, x=losses[known], y=y, size=14 - 3 * place, hover=hover),
         ]
-        table[name] = shortened(errors)
+        table[name] = short_numbers(errors)
     column = nearest(epsilon)
     near, mean = (float(each) for each in comparison.error[1:, column])
     return Picture(
@@ -238,11 +238,11 @@ def _over_epsilon(
     points = [int(np.argmin(np.abs(np.log(CURVE / at)))) for at in EPSILONS]
     table: dict[str, Sequence[Any]] = {
         "epsilon": list(EPSILONS),
-        names[0]: shortened(numbers.observed),
-        "from": shortened(numbers.low),
-        "to (95% confidence)": shortened(numbers.high),
-        f"{names[1]}, near": shortened(numbers.promise[points]),
-        "impossible below, near": shortened(numbers.lower_bound[points]),
+        names[0]: short_numbers(numbers.observed),
+        "from": short_numbers(numbers.low),
+        "to (95% confidence)": short_numbers(numbers.high),
+        f"{names[1]}, near": short_numbers(numbers.promise[points]),
+        "impossible below, near": short_numbers(numbers.lower_bound[points]),
     }
     if len(numbers.hard):
         name = f"{names[0]}, hard data"
@@ -257,5 +257,5 @@ def _over_epsilon(
                 hover=hover(name, numbers.hard),
             )
         )
-        table[name] = shortened(numbers.hard)
+        table[name] = short_numbers(numbers.hard)
     return Picture(title=title, x=LOSSES, y=y, marks=marks, sentence=sentence, table=table)

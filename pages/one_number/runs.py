@@ -8,9 +8,9 @@ import numpy as np
 
 from dpcore.core import Floats, Integers, rounded_up
 from dpcore.data.columns import Number
-from pages.charts.axes import nice
+from pages.charts.axes import round_ticks
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture, Rule
-from pages.charts.words import percent, shortened, significant
+from pages.charts.words import percent, short_numbers, significant
 from pages.one_number.words import in_100, nearly_percent
 
 MAX_BARS = 60
@@ -78,7 +78,7 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
         for start, end, share in zip(edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True)
     ]
     end = 1.25 * float(shares.max())  # the upper part is for words, and has no numbers above 100%
-    possible = tuple(place for place in nice(0, end, whole=False) if place <= 1)
+    possible = tuple(place for place in round_ticks(0, end, whole=False) if place <= 1)
     right = float((values == truth).mean())
     off = float(np.quantile(np.abs(values - truth), 0.95)) * domain.width
     return Picture(
@@ -98,7 +98,11 @@ def answers(*, domain: Number, truth: int, values: Integers) -> Picture:
         ],
         sentence=f"The exponential median never refuses: at the same ε, {in_100(right)} of its answers are the exact "
         f"cell, and 95 in 100 lie {f'within {rounded_up(float(off))}{unit} of' if off else 'in'} it.",
-        table={"from": shortened(edges[:-1]), "to": shortened(edges[1:]), "share of runs": shortened(shares)},
+        table={
+            "from": short_numbers(edges[:-1]),
+            "to": short_numbers(edges[1:]),
+            "share of runs": short_numbers(shares),
+        },
         height=230,
     )
 
@@ -155,6 +159,6 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
         y=Axis(labels=("", *labels)),
         marks=marks,
         sentence=sentence,
-        table={"answer": labels, "share of subsamples": shortened(shares)},
+        table={"answer": labels, "share of subsamples": short_numbers(shares)},
         height=125 + 20 * len(labels),
     )

@@ -10,7 +10,7 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
 from dplab.robust import SubsampleVotes, chances_by_agreement, subsample_votes, vote_runs
 from pages.charts.picture import Axis, Picture
-from pages.charts.words import verbatim
+from pages.charts.words import as_code
 from pages.one_number.accounts import planned_by_paper
 from pages.one_number.chance import Place, chance_curve
 from pages.one_number.controls import OneNumberRequest
@@ -53,7 +53,7 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
         law = self.law
         draw_refusals(self.refused)
         st.markdown(
-            f"The whole data answer {verbatim(law.state.question.names[law.truth])}, and so do "
+            f"The whole data answer {as_code(law.state.question.names[law.truth])}, and so do "
             f"{nearly_percent(law.agreement)} of subsamples of {self.mechanism.rows:,} rows. "
             ":gray-badge[true] :blue-badge[simulated]"
         )

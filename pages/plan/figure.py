@@ -1,4 +1,4 @@
-"""What every question of a plan will be wrong by: predicted, promised, wanted, impossible."""
+"""The worst error of every statistic of a plan: expected, guaranteed, its target, and the lower bound."""
 
 from __future__ import annotations
 
@@ -12,74 +12,92 @@ import numpy as np
 from dprelease.plan.errors import Prediction
 from dprelease.plan.questions import Plan
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
-from pages.charts.words import drawable, percent, rows
+from pages.charts.words import percent, printable_labels, rows
 
-ABOVE, LINE, TWO = 86, 34, 46
-"""Pixels of the picture besides its lines, of each line, and of each where a name takes two."""
+ABOVE, LINE, TWO_LINES = 86, 34, 46
+"""Pixels of the picture besides its lines, of a line, and of a line whose label has two."""
 TOP = 2.0
-"""From 1 on a promise says nothing."""
+"""Upper end of the axis: a bound above 1 gives no guarantee."""
 SMALL = 100
-"""Rows of a count that is small."""
-SIDE = 20
-"""Letters beside the picture that leave it half of a phone."""
-IF_N = "promised if n is right"
-"""The tick of a promise whose n nothing checks: a certificate of the release gives no such number."""
-TALL = 0.62
-"""Of a line: its bar of what is impossible."""
+"""Rows of a small count, for relative errors."""
+LABEL_LETTERS = 20
+"""Letters in a line of a label, which leave half of a phone to the picture."""
+IF_N = "guaranteed if n is correct"
+"""Name of a bound that holds only if n is the number of rows; a certificate contains no such bound."""
+WALL_HEIGHT = 0.62
+"""Height of the impossible region, as a share of a line."""
 
 
 def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Sequence[str]) -> Picture:
-    """A line for each question: a hollow dot where the worst error is expected, a tick where it is promised to stay.
+    """Return a line for each statistic: a hollow dot at the expected worst error, a tick at the guaranteed one.
 
     Args:
-        plan: the questions.
-        predictions: one for each.
-        titles: of the questions.
+        plan: the plan.
+        predictions: one for each statistic.
+        titles: of the statistics.
     """
-    names = drawable(f"{place}. {title}" for place, title in enumerate(titles, 1))
-    labels = tuple("\n".join(textwrap.wrap(name, SIDE, max_lines=2, placeholder="…")) for name in names)
+    names = printable_labels(f"{place}. {title}" for place, title in enumerate(titles, 1))
+    labels = tuple("\n".join(textwrap.wrap(name, LABEL_LETTERS, max_lines=2, placeholder="…")) for name in names)
     floor = min(
-        [each for told in predictions for each in (told.worst, told.promised, told.impossible) if 0 < each < math.inf]
+        [
+            each
+            for prediction in predictions
+            for each in (prediction.worst, prediction.promised, prediction.impossible)
+            if 0 < each < math.inf
+        ]
         + [question.target for question in plan.questions if question.target is not None]
         + [0.5]
     )
     bottom = floor / 2
     marks: list[Mark] = []
-    walls = [(place, told.impossible) for place, told in enumerate(predictions) if told.impossible > bottom]
+    walls = [
+        (place, prediction.impossible) for place, prediction in enumerate(predictions) if prediction.impossible > bottom
+    ]
     if walls:
         middle = np.array([float(place) for place, _ in walls])
         marks.append(
             Bars(
-                role="impossible", name="impossible to promise", start=middle - TALL / 2, end=middle + TALL / 2,
+                role="impossible", name="impossible (lower bound)", start=middle - WALL_HEIGHT / 2,
+                end=middle + WALL_HEIGHT / 2,
                 base=np.full(len(walls), bottom), value=np.array([error for _, error in walls]), across=True,
             )
         )  # fmt: skip
     for role, name, shape, errors in (
         ("ink", "target", "diamond-open", [question.target for question in plan.questions]),
-        ("theory", "promised", "line-ns-open", [None if told.if_n else told.promised for told in predictions]),
-        ("theory", IF_N, "line-ne-open", [told.promised if told.if_n else None for told in predictions]),
-        ("released", "predicted", "circle", [told.worst for told in predictions]),
+        (
+            "theory",
+            "guaranteed",
+            "line-ns-open",
+            [None if prediction.if_n else prediction.promised for prediction in predictions],
+        ),
+        (
+            "theory",
+            IF_N,
+            "line-ne-open",
+            [prediction.promised if prediction.if_n else None for prediction in predictions],
+        ),
+        ("released", "expected", "circle", [prediction.worst for prediction in predictions]),
     ):
-        known = [(place, each) for place, each in enumerate(errors) if each is not None and 0 < each <= TOP]
-        if known:
+        points = [(place, each) for place, each in enumerate(errors) if each is not None and 0 < each <= TOP]
+        if points:
             marks.append(
                 Dots(
                     role=role,
                     name=name,
                     shape=shape,
                     size=10 if role == "released" else 14,
-                    x=[error for _, error in known],
-                    y=[float(place) for place, _ in known],
-                    hollow=[role == "released"] * len(known),
+                    x=[error for _, error in points],
+                    y=[float(place) for place, _ in points],
+                    hollow=[role == "released"] * len(points),
                     hover=[
                         f"{names[at]}: {name} {_amount(plan, at, error)}"
                         + (_relative(plan, at, predictions[at]) if role == "released" else "")
-                        for at, error in known
+                        for at, error in points
                     ],
                 )
             )
     return Picture(
-        title="Worst error of every question of the plan",
+        title="Worst error of every statistic of the plan",
         x=Axis(
             title="worst error, share of n (log)",
             log=True,
@@ -87,71 +105,75 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
             high=TOP,
             form=".3~p",
             rows=plan.n,
-            ticks=tuple(10.0**power for power in range(-9, 1)),  # those between touch on a phone
+            ticks=tuple(10.0**power for power in range(-9, 1)),  # labels in between would overlap on a phone
         ),
-        y=Axis(labels=labels, letters=SIDE),
+        y=Axis(labels=labels, letters=LABEL_LETTERS),
         marks=marks,
         sentence=_sentence(plan, predictions, names),
         table=_table(plan, predictions, names),
-        height=ABOVE + (TWO if any("\n" in each for each in labels) else LINE) * len(names),
+        height=ABOVE + (TWO_LINES if any("\n" in each for each in labels) else LINE) * len(names),
         about=",".join(names),
     )
 
 
 def _amount(plan: Plan, place: int, error: float) -> str:
-    """An error in words: a share of n and rows, or for a mean a share of the declared range."""
+    """Return an error in words: a share of n and rows, or for a mean a share of the declared range."""
     mean = plan.questions[place].quantity == "mean"
     return f"{percent(error)} {'of its range' if mean else f'({rows(error, plan.n)})'}"
 
 
-def _relative(plan: Plan, place: int, told: Prediction) -> str:
-    """What the mean error is of a small count; nothing of a value."""
+def _relative(plan: Plan, place: int, prediction: Prediction) -> str:
+    """Return the mean error relative to a small count; empty for means and quantiles."""
     if plan.questions[place].quantity:
         return ""
-    return f"\nmean error {percent(told.typical * plan.n / SMALL)} of a count of {SMALL} rows"
+    return f"\nmean error {percent(prediction.typical * plan.n / SMALL)} of a count of {SMALL} rows"
 
 
 def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> str:
-    """What is to be expected, and which targets are missed."""
-    told = "; ".join(
-        f"{name}: {'not worked out yet' if math.isnan(each.promised) else percent(each.worst)}"
-        f"{' of its range' * (asked.quantity == 'mean')}"
-        for name, asked, each in zip(names, plan.questions, predictions, strict=True)
+    """Return the expected errors and the missed targets as sentences."""
+    errors = "; ".join(
+        f"{name}: {'not computed yet' if math.isnan(each.promised) else percent(each.worst)}"
+        f"{' of its range' * (question.quantity == 'mean')}"
+        for name, question, each in zip(names, plan.questions, predictions, strict=True)
     )
-    missed = missing(plan, predictions)
-    text = f"Worst errors to be expected (at most half of all releases err by more): {told}."
+    missed_places = missed_targets(plan, predictions)
+    text = f"Expected worst errors (at most half of all releases exceed them): {errors}."
     if any(each.if_n for each in predictions):
-        on_n = ", ".join(name for name, each in zip(names, predictions, strict=True) if each.if_n)
-        text += f" Promised only if n is the number of rows, which nothing checks: {on_n}."
-    if missed:
-        text += f" Not promised to keep the target: {', '.join(names[place] for place in missed)}."
+        depends_on_n = ", ".join(name for name, each in zip(names, predictions, strict=True) if each.if_n)
+        text += f" Guaranteed only if n is the number of rows, which is not checked: {depends_on_n}."
+    if missed_places:
+        text += f" No theorem guarantees the target of: {', '.join(names[place] for place in missed_places)}."
     if not all(each.on_all_data for each in predictions):
-        text += " Where the mechanism's error depends on the rows, this is a forecast on made-up ones."
+        text += " If a mechanism's error depends on the rows, its expected error is computed on mock data."
     return text
 
 
-def missing(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
-    """Places of the questions whose theorem does not promise the target."""
+def missed_targets(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
+    """Return the indices of the statistics whose theorem does not guarantee the target."""
     pairs = enumerate(zip(plan.questions, predictions, strict=True))
-    return [place for place, (asked, told) in pairs if asked.target is not None and told.promised > asked.target]
+    return [
+        place
+        for place, (question, prediction) in pairs
+        if question.target is not None and prediction.promised > question.target
+    ]
 
 
 def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> dict[str, list[Any]]:
-    """All of it."""
+    """Return the table of all predictions."""
     return {
-        "question": list(names),
+        "statistic": list(names),
         "mechanism": [question.entry.title for question in plan.questions],
         "ε": [question.epsilon for question in plan.questions],
         "target": [question.target for question in plan.questions],
-        "worst error, predicted": [each.worst for each in predictions],
+        "worst error, expected": [each.worst for each in predictions],
         "root mean square of the worst error": [each.mean_square for each in predictions],
-        "mean error, predicted": [each.typical for each in predictions],
+        "mean error, expected": [each.typical for each in predictions],
         f"mean error, relative to a count of {SMALL} rows": [
-            None if asked.quantity else each.typical * plan.n / SMALL
-            for asked, each in zip(plan.questions, predictions, strict=True)
+            None if planned.quantity else each.typical * plan.n / SMALL
+            for planned, each in zip(plan.questions, predictions, strict=True)
         ],
-        "worst error, promised": [each.promised if each.promised < math.inf else None for each in predictions],
-        "promised only if n is right": [each.if_n for each in predictions],
+        "worst error, guaranteed": [each.promised if each.promised < math.inf else None for each in predictions],
+        "guaranteed only if n is correct": [each.if_n for each in predictions],
         "impossible below": [each.impossible for each in predictions],
         "holds on all data": [each.on_all_data for each in predictions],
     }

@@ -1,4 +1,4 @@
-"""The frontier of a plan's question: each mechanism's errors at each privacy loss or n, on made-up rows."""
+"""Errors of every mechanism for one statistic of a plan, against ε or n, on mock data."""
 
 from __future__ import annotations
 
@@ -17,107 +17,107 @@ from dplab.sweep import EPSILON_GRID, Sweep
 from dprelease.plan.compare import Cells, compare_mechanisms, partial_frontier
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.component import draw
-from pages.plan.growth import errors_by_rows
-from pages.plan.rows import keep, title
-from pages.plan.table import Declared
+from pages.plan.errors_by_rows import errors_by_rows
+from pages.plan.plan_table import PlanTable
+from pages.plan.questions import question_title, store_questions
 from pages.play.figures.tradeoff import tradeoff
 from pages.shell.work.jobs import in_background
 from pages.shell.work.memory import remember
 
 SEED = 1
 AXES = ("ε", "n")
-BADGE = f"made-up rows · error: simulated, preview sampler, seed {SEED}"
+BADGE = f"mock data · error: simulated, preview sampler, seed {SEED}"
 
 
-def frontier(declared: Declared, plan: Plan) -> None:
-    """Every mechanism that can be released for one question, drawn only while it is open."""
-    place = st.expander("Every mechanism, at every ε or n", key="plan_frontier", on_change="rerun")
-    if not place.open:
+def frontier(plan_table: PlanTable, plan: Plan) -> None:
+    """Draw the errors of every mechanism that can release one statistic, only while the expander is open."""
+    expander = st.expander("Every mechanism, at every ε or n", key="plan_frontier", on_change="rerun")
+    if not expander.open:
         return
-    with place:
-        at = st.selectbox(
-            "Question", range(len(plan.questions)), key="plan_compared",
-            format_func=lambda at: f"{at + 1}. {title(plan.table, plan.questions[at])}",
+    with expander:
+        position = st.selectbox(
+            "Statistic", range(len(plan.questions)), key="plan_compared",
+            format_func=lambda place: f"{place + 1}. {question_title(plan.table, plan.questions[place])}",
         )  # fmt: skip
-        question, entries = plan.questions[at], plan.proved(plan.questions[at])
+        question, entries = plan.questions[position], plan.proved(plan.questions[position])
         by_rows = st.segmented_control("Against", AXES, default=AXES[0], key="plan_axis", required=True) == AXES[1]
-        only = st.toggle(
-            "Only those that none beats", key="plan_only",
-            help="Draws this question's mechanism and, of those of ε alone, the ones with the least error somewhere.",
+        frontier_only = st.toggle(
+            "Only the best mechanisms", key="plan_only",
+            help="Draws this statistic's mechanism, and the pure ε mechanisms with the smallest error somewhere.",
         )  # fmt: skip
-        found = _found(plan, question, by_rows=by_rows)
+        sweep = _compute_errors(plan, question, by_rows=by_rows)
         titles = {key: entry.title for key, entry in entries.items()}
-        slack = {key: _slack(plan, question, key) for key in found.keys}
+        deltas = {key: _delta_words(plan, question, key) for key in sweep.keys}
         if by_rows:
             picture = errors_by_rows(
-                sweep=found, titles=titles, pure=[not slack[key] for key in found.keys], chosen=question.entry_key,
-                epsilon=question.epsilon, target=question.target, every=not only,
+                sweep=sweep, titles=titles, pure=[not deltas[key] for key in sweep.keys], chosen=question.entry_key,
+                epsilon=question.epsilon, target=question.target, every=not frontier_only,
             )  # fmt: skip
         else:
             counts, problem, mechanism = question.releases == "data", plan.problem(question), plan.mechanism(question)
             picture = tradeoff(
-                sweep=found,
+                sweep=sweep,
                 titles=titles,
-                weaker=slack,
+                weaker=deltas,
                 chosen=question.entry_key,
                 epsilon=question.epsilon,
                 alpha=question.target,
                 impossible=lower_curve(problem, mechanism, epsilons=EPSILON_GRID, beta=plan.beta) if counts else None,
-                every=not only,
+                every=not frontier_only,
             )
         draw(
             picture, key=f"plan_frontier_chart{'_n' * by_rows}", badge=BADGE, download=True,
-            on_pick=partial(_choose, declared, plan, at),
+            on_pick=partial(_store_clicked_point, plan_table, plan, position),
             caption="Click a point to put its mechanism and ε into the plan.",
         )  # fmt: skip
-        if link := play_link(declared, question):
-            st.page_link("play/page.py", label="Open this question in Play", query_params=link)
-        if found.left_out:
-            slow = ", ".join(entries[key].title for key in found.left_out)
-            st.caption(f"Left out, for taking more than a second at each place: {slow}.")
+        if link := play_link(plan_table, question):
+            st.page_link("play/page.py", label="Open this query in Play", query_params=link)
+        if sweep.left_out:
+            slow = ", ".join(entries[key].title for key in sweep.left_out)
+            st.caption(f"Left out because they take more than a second at each point: {slow}.")
 
 
-def _found(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
-    """The frontier; what was worked out of it before it was stopped is kept for the session."""
-    # Of plan and question only what the errors depend on: they are kept while losses and other questions change.
-    asked = replace(question, target=None, pinned=False, epsilon=question.epsilon if by_rows else 1.0)
-    about = f"{by_rows}|{replace(plan, questions=(asked,)).text.decode()}"
-    cells: Cells = remember(f"cells|{about}", dict)
+def _compute_errors(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
+    """Return the sweep; the results of a cancelled sweep are kept for the session."""
+    # Only what the errors depend on: they are reused while other ε and other statistics change.
+    compared_question = replace(question, target=None, pinned=False, epsilon=question.epsilon if by_rows else 1.0)
+    key = f"{by_rows}|{replace(plan, questions=(compared_question,)).text.decode()}"
+    cells: Cells = remember(f"cells|{key}", dict)
     return in_background(
-        f"frontier|{about}",
-        lambda: compare_mechanisms(plan, asked, cells=cells, by_rows=by_rows, seed=SEED),
-        so_far=lambda: partial_frontier(plan, asked, cells=dict(cells), by_rows=by_rows),
+        f"frontier|{key}",
+        lambda: compare_mechanisms(plan, compared_question, cells=cells, by_rows=by_rows, seed=SEED),
+        so_far=lambda: partial_frontier(plan, compared_question, cells=dict(cells), by_rows=by_rows),
         label=f"Trying every mechanism at every {'n' if by_rows else 'ε'}.",
         place="frontier",
     )
 
 
-def _slack(plan: Plan, question: PlannedQuestion, key: str) -> str:
-    """What a mechanism's guarantee has besides epsilon."""
+def _delta_words(plan: Plan, question: PlannedQuestion, key: str) -> str:
+    """Return the δ of a mechanism's guarantee in words; empty for 0."""
     delta = entry_of(key).make(**question.values_for(key)).guarantee(plan.problem(question)).delta
     return f"δ = {rounded_up(delta)}" if delta else ""
 
 
-def play_link(declared: Declared, question: PlannedQuestion) -> dict[str, str]:
-    """What the address of Play says to show a question of one column of a bundled table; empty where it cannot."""
-    if question.releases != "data" or len(question.columns) > 1 or declared.key not in {each.key for each in SAMPLES}:
+def play_link(plan_table: PlanTable, question: PlannedQuestion) -> dict[str, str]:
+    """Return Play's link parameters for a statistic of one bundled column; empty for any other."""
+    if question.releases != "data" or len(question.columns) > 1 or plan_table.key not in {each.key for each in SAMPLES}:
         return {}
     return {
-        "data": f"{declared.key}.{question.columns[0]}",
+        "data": f"{plan_table.key}.{question.columns[0]}",
         "queries": question.queries,
         "mechanism": question.entry_key,
         "epsilon": exactly(question.epsilon),
     }
 
 
-def chosen(plan: Plan, at: int, point: Mapping[str, Any]) -> Plan:
-    """The plan with a question's mechanism and privacy loss as they were clicked."""
-    question = plan.questions[at]
+def with_clicked_point(plan: Plan, position: int, point: Mapping[str, Any]) -> Plan:
+    """Return the plan with the mechanism and the ε of a clicked point."""
+    question = plan.questions[position]
     key = str(point["key"])
     new = replace(question, entry_key=key, epsilon=float(point["epsilon"]), values=question.values_for(key))
-    return replace(plan, questions=(*plan.questions[:at], new, *plan.questions[at + 1 :]))
+    return replace(plan, questions=(*plan.questions[:position], new, *plan.questions[position + 1 :]))
 
 
-def _choose(declared: Declared, plan: Plan, at: int, point: Mapping[str, Any]) -> None:
-    """Put what was clicked into the plan."""
-    keep(declared, chosen(plan, at, point).questions, anew=True)
+def _store_clicked_point(plan_table: PlanTable, plan: Plan, position: int, point: Mapping[str, Any]) -> None:
+    """Store the mechanism and the ε of a clicked point in the plan."""
+    store_questions(plan_table, with_clicked_point(plan, position, point).questions, reset_controls=True)

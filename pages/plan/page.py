@@ -1,15 +1,15 @@
-"""Plan: from a table to what may be published, without looking at a row."""
+"""The Plan page: choose statistics of a table and their budget, without access to its rows."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from pages.plan.view import planning
+from pages.plan.view import show_plan
 from pages.shell.session import require_gate
 
 require_gate()
 try:
-    planning()
+    show_plan()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

@@ -1,4 +1,4 @@
-"""What a release of a plan's question may look like, on made-up rows."""
+"""Preview of a release of one statistic of a plan, on mock data."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from dpcore.data.product import is_map
 from dprelease.plan.errors import QuestionRehearsal, rehearse_question
 from dprelease.plan.questions import Plan
 from pages.charts.component import draw
-from pages.charts.histogram import histogram, shown_releases
+from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, released_map
-from pages.plan.rows import title
+from pages.plan.questions import question_title
 from pages.shell.controls import audit_link
 from pages.shell.work.memory import remember
 
 SEED = 1
 MAX_ROWS = 500
-BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
+BADGE = f"mock data · released: simulated, preview sampler, seed {SEED}"
 
 
 def preview(plan: Plan) -> None:
-    """One question's made-up rows and releases of them, drawn only while it is open."""
-    place = st.expander("What a release may look like", key="plan_preview", on_change="rerun")
-    if not place.open:
+    """Draw mock data and their simulated releases for one statistic, only while the expander is open."""
+    expander = st.expander("What a release may look like", key="plan_preview", on_change="rerun")
+    if not expander.open:
         return
-    with place:
+    with expander:
         chosen = st.selectbox(
-            "Question", range(len(plan.questions)), key="plan_previewed",
-            format_func=lambda at: f"{at + 1}. {title(plan.table, plan.questions[at])}",
+            "Statistic", range(len(plan.questions)), key="plan_previewed",
+            format_func=lambda at: f"{at + 1}. {question_title(plan.table, plan.questions[at])}",
         )  # fmt: skip
         question = plan.questions[chosen]
-        found = remember(
+        rehearsal = remember(
             f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearse_question(plan, question, seed=SEED)
         )
-        if not isinstance(found, QuestionRehearsal):
-            table = escape_frame(found.drop(columns="trial", errors="ignore").head(MAX_ROWS))
+        if not isinstance(rehearsal, QuestionRehearsal):
+            table = escape_frame(rehearsal.drop(columns="trial", errors="ignore").head(MAX_ROWS))
             st.dataframe(table, height=240, hide_index=True)
-            st.caption(f"{BADGE}. Nothing of your data is in the table.")
+            st.caption(f"{BADGE}. The table contains nothing of your data.")
             return
         domain = plan.problem(question).domain
-        most = {"most": MAX_FRAMES} if is_map(domain) else {}
-        frames = shown_releases(found.frames, n=plan.n, clean=False, **most)
-        truth = found.rows.histogram
+        options = {"limit": MAX_FRAMES} if is_map(domain) else {}
+        frames = playable_releases(rehearsal.frames, n=plan.n, clean=False, **options)
+        truth = rehearsal.rows.histogram
         if is_map(domain):
             picture = released_map(domain=domain, n=plan.n, truth=truth, frames=frames)
         else:
             picture = histogram(domain=domain, n=plan.n, truth=truth, frames=frames)
         draw(picture, key="plan_preview_chart", badge=BADGE, download=True)
-        asked = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
-        st.page_link("learn/page.py", label="Audit this mechanism", query_params=asked)
-        st.caption("“True” are made-up rows with your declared columns: nothing of your data is in the picture.")
+        audit_query = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
+        st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
+        st.caption("“True” is mock data with your declared columns: the picture contains nothing of your data.")

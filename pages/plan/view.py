@@ -1,4 +1,4 @@
-"""The Plan page: questions, what they cost together, how wrong their answers will be, and the file of it."""
+"""The Plan page: statistics, their total cost, their expected errors, and the plan's file."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
+from dpcore.randomness.secure import WHOLE
 from dplab.solve import HIGHEST
 from dprelease.plan.errors import GRID, Losses, Predictions, known_predictions, predict
-from dprelease.plan.questions import WHOLE_TABLE, Plan
+from dprelease.plan.questions import Plan
 from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE
-from pages.data.upload import held_file
-from pages.plan.add import add_question, paste_questions
-from pages.plan.figure import missing, planned_errors
+from pages.data.upload import session_file
+from pages.plan.add_questions import add_question, paste_questions
+from pages.plan.figure import missed_targets, planned_errors
 from pages.plan.frontier import frontier
+from pages.plan.last_release import changes_since_release
+from pages.plan.plan_table import NEXT_TABLE, NOTE, OPENED, TABLE, PlanTable, open_plan_file, pick_table, to_release
 from pages.plan.preview import preview
-from pages.plan.rows import edited, keep, questions_of, title
-from pages.plan.since import since_release
-from pages.plan.table import NOTE, OPENED, TABLE, WANTED_TABLE, Declared, open_file, pick_table, to_release
-from pages.plan.whole import whole_table
+from pages.plan.questions import edit_questions, question_title, questions_of, store_questions
+from pages.plan.synthetic_table import show_synthetic_table
 from pages.shell.private.data_in_use import escaped, link_to_data
 from pages.shell.releasable import keep_plan
 from pages.shell.request import show_code
@@ -32,17 +33,17 @@ from pages.shell.theorem import all_digits
 from pages.shell.work.jobs import in_background, stop
 from pages.shell.work.memory import remember
 
-BADGE = "theory and made-up rows: nothing of your data"
-WISH = SessionKey("plan_wish", ("", "", 0.0))
-"""What a button asked for, of which plan and which total; and its place on the page."""
-LEAST_TOTAL, MAX_TOTAL = 0.01, 100.0
+BADGE = "theory and mock data: nothing of your data"
+SOLVE_REQUEST = SessionKey("plan_wish", ("", "", 0.0))
+"""Goal, plan and total of a pressed button; also the key of its job."""
+MIN_TOTAL, MAX_TOTAL = 0.01, 100.0
 COSTS = SessionKey("plan_costs", 0.0)
-"""The loss of the plan that the typed total is for."""
+"""The plan's cost when the total was typed."""
 TOTAL = SessionKey("plan_total", 0.0)
 """The control of the total."""
-FORECAST = " Of rows of nobody nothing is promised before they are made: their dot is a forecast."
+FORECAST = " No error of synthetic rows is guaranteed before their release; their dot is an expected error."
 ONE_SUM = 1 - 1e-6
-"""A plan that costs less than this share of what its questions cost alone is charged as one vector."""
+"""A plan below this share of the sum of its ε is charged as one Gaussian vector."""
 SNIPPET = """from pathlib import Path
 
 from dplab.measure import finish
@@ -55,162 +56,170 @@ print(plan.cost.sentence())
 for question, errors in zip(plan.questions, finish(predict(plan))):
     print(question.columns, question.queries, errors.worst, errors.promised, "if n is right" * errors.if_n)
 
-cheapest = finish(for_targets(plan)).plan    # the least ε for the targets
-balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that errors are about the same multiple of their targets
+cheapest = finish(for_targets(plan)).plan    # the smallest ε that meets the targets
+balanced = finish(for_total(plan, 1.0))      # ε = 1, divided so that errors are about the same multiple of targets
 """
 
 
-def planning() -> None:
-    """Read the controls, do what a button asked for, then show what the plan costs and gives."""
+def show_plan() -> None:
+    """Draw the controls, run a pressed button's job, then show the plan's cost and errors."""
     head = st.container()
-    if wanted := WANTED_TABLE.pop():
-        TABLE.value = wanted
+    if next_table := NEXT_TABLE.pop():
+        TABLE.value = next_table
     with st.sidebar:
-        declared = pick_table()
-        questions = questions_of(declared)
-        add_question(declared, questions)
-        paste_questions(declared, questions)
-        open_file()
-    questions = edited(declared, questions)
+        plan_table = pick_table()
+        questions = questions_of(plan_table)
+        add_question(plan_table, questions)
+        paste_questions(plan_table, questions)
+        open_plan_file()
+    questions = edit_questions(plan_table, questions)
     plan = Plan(
-        table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta,
-        file_format=declared.file_format,
+        table=plan_table.table, n=plan_table.n, questions=questions, neighbours=plan_table.neighbours,
+        beta=plan_table.beta, file_format=plan_table.file_format,
     )  # fmt: skip
-    keep_plan(declared.key, plan)
-    ways_on = _wishes(plan)
-    _wished(declared, plan)
-    known: Predictions = remember("predicted", dict)
+    keep_plan(plan_table.key, plan)
+    action_row = _solve_buttons(plan)
+    _answer_request(plan_table, plan)
+    cached_predictions: Predictions = remember("predicted", dict)
     predictions = in_background(
         f"planned|{plan.text.decode()}",
-        lambda: predict(plan, known=known),
-        so_far=lambda: known_predictions(plan, known=dict(known)),
-        label="Predicting every question's error.",
+        lambda: predict(plan, known=cached_predictions),
+        so_far=lambda: known_predictions(plan, known=dict(cached_predictions)),
+        label="Predicting the error of every statistic.",
         place="predicted",
     )
-    many = f"{len(questions)} question{'s' * (len(questions) > 1)}"
-    late = missing(plan, predictions)
-    _chip(declared)
+    count_words = f"{len(questions)} question{'s' * (len(questions) > 1)}"
+    missed = missed_targets(plan, predictions)
+    _chip(plan_table)
     with head:
         st.header(
-            f"{many} of {declared.title.partition(' (')[0]} cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
+            f"{count_words} of {plan_table.title.partition(' (')[0]} "
+            f"cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
             help=all_digits(plan.cost),
         )
-    losses = sum(plan.guarantee(question).epsilon for question in questions)
-    if plan.cost.epsilon < losses * ONE_SUM:
-        st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
-    since_release(declared, plan)
-    if late:
-        places = ", ".join(str(place + 1) for place in late)
+    sum_of_epsilons = sum(plan.guarantee(question).epsilon for question in questions)
+    if plan.cost.epsilon < sum_of_epsilons * ONE_SUM:
         st.caption(
-            f"No theorem promises the target of question{'s' * (len(late) > 1)} {places}."
-            + (FORECAST if any(plan.questions[place].entry_key == WHOLE_TABLE for place in late) else "")
+            f"All noise is Gaussian, so the plan is charged as one vector instead of the sum ε = {sum_of_epsilons:.3g}."
         )
-    picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
+    changes_since_release(plan_table, plan)
+    if missed:
+        places = ", ".join(str(place + 1) for place in missed)
+        st.caption(
+            f"No theorem guarantees the target of statistic{'s' * (len(missed) > 1)} {places}."
+            + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in missed) else "")
+        )
+    picture = planned_errors(plan, predictions, titles=[question_title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
-    frontier(declared, plan)
+    frontier(plan_table, plan)
     preview(plan)
-    whole_table(declared, questions)
+    show_synthetic_table(plan_table, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
-    with ways_on:  # last: the file of a run that is broken off would be gone before the browser asks for it
+    with action_row:  # drawn last: an interrupted run would delete the file before the browser requests it
         st.download_button(
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
-            help="What is asked, by which mechanism, at which loss; no row of any data.",
+            help="The statistics with their mechanisms and ε. The file contains no rows.",
         )  # fmt: skip
         help_text = (
-            "One draw of all questions, charged to the ledger: a private preview until the data owner publishes it."
+            "One release of all statistics, charged to the ledger. It is a private preview until the data owner "
+            "publishes it."
         )
         if st.button("Release it", key="plan_release", help=help_text):
-            to_release(declared, plan)
+            to_release(plan_table, plan)
 
 
-def _chip(declared: Declared) -> None:
-    """Which table is planned for, in the bar on top; an opened plan's is not here."""
-    held = held_file() if declared.key == OWN_FILE else None
-    if declared.key == OPENED:
+def _chip(plan_table: PlanTable) -> None:
+    """Show the planned table in the top bar; an opened plan's table is not available here."""
+    file = session_file() if plan_table.key == OWN_FILE else None
+    if plan_table.key == OPENED:
         return
-    kind = "Private" if held and held.provenance.is_private else "Public"
-    link_to_data(f"{kind} · {escaped(held.table.name if held else declared.title)} · n = {declared.n:,}")
+    kind = "Private" if file and file.provenance.is_private else "Public"
+    link_to_data(f"{kind} · {escaped(file.table.name if file else plan_table.title)} · n = {plan_table.n:,}")
 
 
-def _wishes(plan: Plan) -> DeltaGenerator:
-    """The two ways to have ε worked out; gives the place beside them of the ways on: the page is one screen."""
-    costs = min(max(float(f"{plan.cost.epsilon:.4g}"), LEAST_TOTAL), MAX_TOTAL)
+def _solve_buttons(plan: Plan) -> DeltaGenerator:
+    """Draw the two buttons that compute ε; return the container beside them for further buttons."""
+    costs = min(max(float(f"{plan.cost.epsilon:.4g}"), MIN_TOTAL), MAX_TOTAL)
     if not TOTAL.is_set or COSTS.value != costs:
         COSTS.value = TOTAL.value = costs
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            "Least ε for the targets", key="plan_targets", type="primary", on_click=_wish, args=("targets",),
-            disabled=not any(each.target and not each.pinned for each in plan.questions),
-            help=f"For each target: the mechanism that keeps it on all data for the least ε, up to {HIGHEST:g}. "
-            "Mechanisms with δ are tried only for tables and values that have a δ already.",
+            "Smallest ε that meets the targets", key="plan_targets", type="primary", on_click=_request_solve,
+            args=("targets",), disabled=not any(each.target and not each.pinned for each in plan.questions),
+            help=f"For each target: the mechanism that meets it on all data with the smallest ε, up to {HIGHEST:g}. "
+            "Mechanisms with δ are tried only for tables and values that already have a δ.",
         )  # fmt: skip
-        st.number_input("Total ε", LEAST_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
+        st.number_input("Total ε", MIN_TOTAL, MAX_TOTAL, step=None, format="%g", key=TOTAL, width=110)
         st.button(
-            "Share this total", key="plan_share", on_click=_wish, args=("total",),
-            help="Pinned questions keep their ε. The others share the rest: each error becomes about the same multiple "
-            f"of its target, with an ε of at most {GRID[-1]:g}.",
+            "Divide this total", key="plan_share", on_click=_request_solve, args=("total",),
+            help="Pinned statistics keep their ε. The others share the rest: each error becomes about the same "
+            f"multiple of its target, with an ε of at most {GRID[-1]:g}.",
         )  # fmt: skip
         return st.container(horizontal=True, width="content")
 
 
-def _wish(what: str) -> None:
-    WISH.value = what, "", 0.0
+def _request_solve(goal: str) -> None:
+    SOLVE_REQUEST.value = goal, "", 0.0
 
 
-def _wished(declared: Declared, plan: Plan) -> None:
-    """Do what a button asked for, without holding up the page; a plan that is changed meanwhile takes it back."""
-    told = NOTE.pop()
-    if told:
-        st.info(told)
-    what, about, total = WISH.value
+def _answer_request(plan_table: PlanTable, plan: Plan) -> None:
+    """Run a pressed button's job in the background; a change of the plan cancels it."""
+    note = NOTE.pop()
+    if note:
+        st.info(note)
+    goal, plan_text, total = SOLVE_REQUEST.value
     text = plan.text.decode()
-    if what and not about:  # pressed just now
-        about, total = text, TOTAL.value if TOTAL.is_set else plan.cost.epsilon
-        WISH.value = what, about, total
-        stop(WISH)
-    if about != text:
-        WISH.pop()
-        stop(WISH)
+    if goal and not plan_text:  # a new request
+        plan_text, total = text, TOTAL.value if TOTAL.is_set else plan.cost.epsilon
+        SOLVE_REQUEST.value = goal, plan_text, total
+        stop(SOLVE_REQUEST)
+    if plan_text != text:
+        SOLVE_REQUEST.pop()
+        stop(SOLVE_REQUEST)
         return
     try:
-        found = _worked_out(plan, what, total)
+        solution = _solve(plan, goal, total)
     except ParameterError as problem:
-        WISH.pop()
+        SOLVE_REQUEST.pop()
         st.error(str(problem))
         return
-    if found is not None:
-        WISH.pop()
-        if isinstance(found, SolvedPlan):
-            NOTE.value = _told(found)
-        keep(declared, (found.plan if isinstance(found, SolvedPlan) else found).questions, anew=True)
+    if solution is not None:
+        SOLVE_REQUEST.pop()
+        if isinstance(solution, SolvedPlan):
+            NOTE.value = _solution_sentence(solution)
+        store_questions(
+            plan_table, (solution.plan if isinstance(solution, SolvedPlan) else solution).questions, reset_controls=True
+        )
         st.rerun()
 
 
-def _worked_out(plan: Plan, what: str, total: float) -> SolvedPlan | Plan | None:
-    """What comes of a wish; None while it is under way. What is worked out is kept for the next wish."""
-    text, label = plan.text.decode(), "Working it out."
-    if what == "targets":
-        ranked: Ranked = remember("ranked", dict)
-        solving: Callable[[], Generator[float, None, SolvedPlan | Plan | None]] = partial(
-            for_targets, plan, known=ranked
+def _solve(plan: Plan, goal: str, total: float) -> SolvedPlan | Plan | None:
+    """Return the solution of a request; None while it runs. Intermediate results are kept for the next one."""
+    text, label = plan.text.decode(), "Computing ε."
+    if goal == "targets":
+        ranked_mechanisms: Ranked = remember("ranked", dict)
+        solver: Callable[[], Generator[float, None, SolvedPlan | Plan | None]] = partial(
+            for_targets, plan, known=ranked_mechanisms
         )
     else:
         losses: Losses = remember("losses", dict)
-        solving = partial(for_total, plan, total, known=losses)
-    return in_background(f"{what}|{total!r}|{text}", solving, so_far=lambda: None, label=label, place=WISH)
+        solver = partial(for_total, plan, total, known=losses)
+    return in_background(f"{goal}|{total!r}|{text}", solver, so_far=lambda: None, label=label, place=SOLVE_REQUEST)
 
 
-def _told(solved: SolvedPlan) -> str:
-    """What was found, in a sentence or two."""
-    wanted = sum(each.target is not None and not each.pinned for each in solved.plan.questions)
-    met = wanted - len(solved.unmet)
-    text = f"{met} target{'s' * (met != 1)} met at the least ε."
+def _solution_sentence(solved: SolvedPlan) -> str:
+    """Return a solution in one or two sentences."""
+    target_count = sum(each.target is not None and not each.pinned for each in solved.plan.questions)
+    met_count = target_count - len(solved.unmet)
+    text = f"{met_count} target{'s' * (met_count != 1)} met with the smallest ε."
     if solved.confidence < 1:
-        text += f" Where no theorem promises it, simulated releases do, at confidence {100 * solved.confidence:.0f}%."
+        text += (
+            f" Targets without a theorem are met in simulated releases, with confidence {100 * solved.confidence:.0f}%."
+        )
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
-        text += f" No mechanism that was tried surely keeps that of question {places}, up to ε = {HIGHEST:g}: "
-        text += "it stays as it was."
-        if any(solved.plan.questions[place].entry_key == WHOLE_TABLE for place in solved.unmet):
+        text += f" No tried mechanism is certain to meet the target of statistic {places} up to ε = {HIGHEST:g}: "
+        text += "it is unchanged."
+        if any(solved.plan.questions[place].entry_key == WHOLE for place in solved.unmet):
             text += FORECAST
     return text

@@ -1,15 +1,15 @@
-"""Ranges and cells: one data set, one question, one mechanism; what privacy costs here. The app opens on it."""
+"""The Play page, with which the app opens: one data set, one query and one mechanism, and their error."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from pages.play.view import play
+from pages.play.view import show_play
 from pages.shell.session import require_gate
 
 require_gate()
 try:
-    play()
+    show_play()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

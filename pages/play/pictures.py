@@ -1,4 +1,4 @@
-"""The pictures at one ε, with their captions: made alike at rest and for every stop of the slider."""
+"""The pictures at one ε with their captions, for the page and for every stop of the slider."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dpcore.data.columns import is_number
 from dpcore.data.product import is_map
 from dpcore.limits.bounds.applicable import lower_bound
 from dplab.measure import ErrorReport
-from pages.charts.axes import above, reach
-from pages.charts.component import Kept
-from pages.charts.histogram import histogram, shown_releases
-from pages.charts.maps import MAX_FRAMES, most_rows, released_map, true_map
+from pages.charts.axes import axis_range, round_up
+from pages.charts.component import EncodedCharts
+from pages.charts.histogram import histogram, playable_releases
+from pages.charts.maps import MAX_FRAMES, darkest_count, released_map, true_map
 from pages.charts.picture import Axis, Outline, Picture, Region
 from pages.charts.words import percent, percent_up, rows
 from pages.charts.worst import worst_error
@@ -23,7 +23,7 @@ from pages.play.figures.band import error_band
 from pages.play.query import Query, edges
 
 HEIGHT, LEGEND, NARROW, LOWER_HEIGHT, ANSWER = 235, 30, 52, 234, 22
-"""Pixels: of the upper row, of a legend below it, of one beside two maps, and of the lower row: all on one screen."""
+"""Pixels of the upper row, of its legend, of a legend beside two maps, of the lower row, and of an answer."""
 TITLES = {
     "data_chart": "true and released data",
     "true_map": "true map",
@@ -31,17 +31,17 @@ TITLES = {
     "band_chart": "error of every query",
     "worst_chart": "worst error",
 }
-"""What the numbers of each picture are called."""
+"""Title of each picture's table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """How the data are shown, whatever the mechanism.
+    """Display settings, independent of the mechanism.
 
     Attributes:
         clean: whether releases are post-processed.
-        log: whether counts are on equal factors.
-        query: what is asked about, if anything.
+        log: whether the axis of counts is logarithmic.
+        query: the selected query, if any.
     """
 
     clean: bool
@@ -50,27 +50,27 @@ class View:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Shown:
-    """What the page shows at one ε: its headline, and pictures and captions by the key of their chart.
+class EpsilonView:
+    """Headline of the page at one ε, with pictures and captions by chart key.
 
-    ``drawn`` holds the pictures as they are sent, once somebody has seen them.
+    ``drawn`` caches the encoded pictures.
     """
 
     headline: str
     pictures: dict[str, Picture]
     captions: dict[str, str]
     frames: Floats
-    drawn: Kept = field(default_factory=dict)
+    drawn: EncodedCharts = field(default_factory=dict)
 
 
-def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> Shown:
-    """Everything at the ε of a report."""
+def build_epsilon_view(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> EpsilonView:
+    """Return the headline, pictures and captions at the ε of a report."""
     domain, n = dataset.domain, report.problem.n
-    most = {"most": MAX_FRAMES} if is_map(domain) else {}
-    frames = shown_releases(report.frames, n=n, clean=view.clean, **most)
+    options = {"limit": MAX_FRAMES} if is_map(domain) else {}
+    frames = playable_releases(report.frames, n=n, clean=view.clean, **options)
     pictures = _maps(dataset, frames, view, n=n) if is_map(domain) else _bars(dataset, frames, view, n=n)
     band = error_band(report)
-    height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _lower(view)) * is_map(domain)
+    height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _answer_pixels(view)) * is_map(domain)
     pictures["band_chart"] = dataclasses.replace(band, height=height)
     lower = lower_bound(report.problem, report.guarantee, beta=beta)
     worst = worst_error(report=report, lower=lower)
@@ -80,75 +80,77 @@ def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> 
         "band_chart": _band_caption(report),
         "worst_chart": _worst_caption(report),
     }
-    return Shown(headline=headline(report), pictures=pictures, captions=captions, frames=frames)
+    return EpsilonView(headline=headline(report), pictures=pictures, captions=captions, frames=frames)
 
 
 def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:
-    """True bars, released lines, and the range that is asked about."""
+    """Return the histogram with releases and the range of the query."""
     domain = dataset.domain
     picture = histogram(
         domain=domain, n=n, truth=dataset.histogram, frames=frames, brush=is_number(domain), log=view.log
     )
     if view.query is not None and is_number(domain):
-        asked = Region(role="theory", x=edges(domain, view.query.cells[0]))
-        picture = dataclasses.replace(picture, marks=[*picture.marks, asked])
+        query_region = Region(role="theory", x=edges(domain, view.query.cells[0]))
+        picture = dataclasses.replace(picture, marks=[*picture.marks, query_region])
     if not is_number(domain):
         return {"data_chart": picture}
-    return {"data_chart": dataclasses.replace(picture, height=HEIGHT, y=picture.y if view.log else _steady(picture))}
+    return {
+        "data_chart": dataclasses.replace(picture, height=HEIGHT, y=picture.y if view.log else _stable_axis(picture))
+    }
 
 
-def _steady(picture: Picture) -> Axis:
-    """The axis of counts with round ends, which neighbouring stops of the slider share."""
+def _stable_axis(picture: Picture) -> Axis:
+    """Return the axis of counts with round ends, which neighbouring stops of the slider share."""
     every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
-    low, high = reach(picture.y, every, across=False)
-    high = above(high)
+    low, high = axis_range(picture.y, every, across=False)
+    high = round_up(high)
     return dataclasses.replace(picture.y, low=np.floor(10 * low / high) * high / 10, high=high)
 
 
 def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:
-    """Both maps in one scale of shades, and the rectangle that is asked about."""
+    """Return both maps with one colour scale, and the rectangle of the query."""
     domain, truth = dataset.domain, dataset.histogram
     assert is_map(domain)
-    asked = None
-    true = true_map(domain=domain, truth=truth, most=most_rows(domain, truth, frames))
+    rectangle = None
+    true = true_map(domain=domain, truth=truth, darkest=darkest_count(domain, truth, frames))
     if view.query is not None:
         across, up = view.query.cells
-        asked = (*across, *up)
+        rectangle = (*across, *up)
         outline = Outline(role="theory", x=edges(domain.columns[0], across), y=edges(domain.columns[1], up))
         true = dataclasses.replace(true, marks=[*true.marks, outline])
-    released = released_map(domain=domain, n=n, truth=truth, frames=frames, asked=asked)
+    released = released_map(domain=domain, n=n, truth=truth, frames=frames, outlined=rectangle)
     return {
-        "true_map": dataclasses.replace(true, height=HEIGHT + LEGEND - _lower(view)),
-        "released_map": dataclasses.replace(released, height=HEIGHT + LEGEND - _lower(view)),
+        "true_map": dataclasses.replace(true, height=HEIGHT + LEGEND - _answer_pixels(view)),
+        "released_map": dataclasses.replace(released, height=HEIGHT + LEGEND - _answer_pixels(view)),
     }
 
 
-def _lower(view: View) -> int:
-    """Pixels that maps leave to the answer below them, where something is asked."""
+def _answer_pixels(view: View) -> int:
+    """Return the pixels of the answer below the maps; 0 without a query."""
     return ANSWER * (view.query is not None)
 
 
 def headline(report: ErrorReport) -> str:
-    """The page in one sentence: half of all releases err by more on their worst query."""
-    at = f"At ε = {exactly(report.guarantee.epsilon)}"
+    """Return the headline: the median over releases of the worst query's error."""
+    start = f"At ε = {exactly(report.guarantee.epsilon)}"
     if not len(report.answered):
-        return f"{at}, every release refuses to answer"
+        return f"{start}, every release refuses to answer"
     typical = float(np.median(report.answered))
-    off = f"{percent(typical)}: {rows(typical, report.problem.n)}"
-    return f"{at}, the worst {report.problem.queries.one} errs by about {off}"
+    error_words = f"{percent(typical)}: {rows(typical, report.problem.n)}"
+    return f"{start}, the expected error of the worst {report.problem.queries.one} is {error_words}"
 
 
 def _band_caption(report: ErrorReport) -> str:
-    """How far the hardest query goes."""
+    """Return the caption on the error of the hardest query."""
     if not len(report.answered):
         return ""
-    most = percent_up(float(np.abs(report.band[[0, -1]]).max()))
-    return f"Hardest {report.problem.queries.one} shown: 90 in 100 releases within {most}."
+    reach = percent_up(float(np.abs(report.band[[0, -1]]).max()))
+    return f"Hardest {report.problem.queries.one} shown: 90 in 100 releases within {reach}."
 
 
 def _worst_caption(report: ErrorReport) -> str:
-    """How often the promise was broken."""
+    """Return the caption on how many releases exceed the guaranteed error."""
     if not len(report.answered) or not report.bound.guaranteed:
         return "A dot: 2 in 100 releases."
-    many = f"{report.failures:,} of {len(report.answered):,}"
-    return f"A dot: 2 in 100 releases. {many} exceed the guaranteed error; {percent(report.bound.beta)} may."
+    exceeded = f"{report.failures:,} of {len(report.answered):,}"
+    return f"A dot: 2 in 100 releases. {exceeded} exceed the guaranteed error; {percent(report.bound.beta)} may."

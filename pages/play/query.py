@@ -1,4 +1,4 @@
-"""One query, typed or drawn: its true answer, the released ones, and its error. It stands in the link."""
+"""One query, typed or drawn, with its true answer, the released ones and its error; the link holds it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from dpcore.queries.ranges import Cells, Intervals, Rectangles
 from dpcore.randomness import Preview
 from dplab.recipe import Recipe
 from pages.charts.histogram import extent, unit_of
-from pages.charts.words import drawable, percent_up, verbatim
+from pages.charts.words import as_code, percent_up, printable_labels
 from pages.shell.controls import choice
 from pages.shell.links import in_link
 from pages.shell.state import SessionKey, set_controls
 
 TRIALS = 200
 SIDES = (("x", ("ask-from", "ask-to")), ("y", ("ask-low", "ask-high")))
-"""Names in the link of both ends along either axis."""
+"""Link parameters of both ends along each axis."""
 DATES = {"x": "ask-dates", "y": "ask-dates-up"}
-"""The same of a range of dates, which is one text."""
+"""Link parameters of a range of dates, which is one text."""
 LABELS = {"x": "ask-label", "y": "ask-label-up"}
-"""The same of a label, which is a number: a link holds no label."""
+"""Link parameters of a label, as its number: a link contains no label."""
 NO_CELL = "none"
 MAX_CELLS = 2000
-"""Labels that are offered: more are asked for in the trade-off's and the other pictures' tables."""
+"""Maximum number of labels in the select box."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """One query of a class, and the cells at its ends along each axis, both included."""
+    """One query of a class, with its first and last cell along each axis."""
 
     queries: Intervals | Rectangles | Cells
     index: int
@@ -45,90 +45,92 @@ class Query:
 
     @property
     def words(self) -> str:
-        """The query in words; a category's name is what somebody typed."""
-        told = self.queries.describe(self.index)
+        """The query in words; labels are user input and shown as code."""
+        description = self.queries.describe(self.index)
         domain = self.queries.domain
         labels = is_map(domain) and any(is_labels(side) for side in domain.columns)
-        return verbatim(told) if labels or isinstance(self.queries, Cells) else told
+        return as_code(description) if labels or isinstance(self.queries, Cells) else description
 
 
-ASKED_OF = SessionKey("asked_of", "")
-"""The data that the query is about."""
+QUERY_DATA = SessionKey("asked_of", "")
+"""Key of the data set of the current query."""
 
 
-def ask(domain: Domain) -> Query | None:
-    """The controls of a query, and what they ask; None where nothing is asked."""
-    about = extent(domain)
-    if ASKED_OF.setdefault(about) != about:
-        # What was asked of other data means nothing here.
-        nothing: dict[str, str | None] = {
+def read_query(domain: Domain) -> Query | None:
+    """Draw the controls of a query and return it; None without one."""
+    data_key = extent(domain)
+    if QUERY_DATA.setdefault(data_key) != data_key:
+        # A query about other data is meaningless here.
+        empty: dict[str, str | None] = {
             **dict.fromkeys((*SIDES[0][1], *SIDES[1][1])),
             **dict.fromkeys(DATES.values(), ""),
         }
-        set_controls(nothing | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
-        ASKED_OF.value = about
+        set_controls(empty | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
+        QUERY_DATA.value = data_key
     if is_number(domain):
         ends = _ends(domain, "x", name="")
         if ends is None:
             return None
-        across = Intervals(domain=domain)
-        return Query(queries=across, index=across.index(*ends), cells=(ends,))
+        intervals = Intervals(domain=domain)
+        return Query(queries=intervals, index=intervals.index(*ends), cells=(ends,))
     if is_map(domain):
         first = _ends(domain.columns[0], "x", name=domain.names[0])
         second = _ends(domain.columns[1], "y", name=domain.names[1])
         if first is None or second is None:
             return None
-        plane = Rectangles(domain=domain)
-        return Query(queries=plane, index=plane.index(first, second), cells=(first, second))
+        rectangles = Rectangles(domain=domain)
+        return Query(queries=rectangles, index=rectangles.index(first, second), cells=(first, second))
     return _cell(domain)
 
 
 def _cell(domain: Domain) -> Query | None:
-    """A label, by its number."""
-    ends = _label(domain, "Ask about one", key="ask-cell")
+    """Draw the control of a label and return its query; None without one."""
+    ends = _label(domain, "Query one label", key="ask-cell")
     return Query(queries=Cells(domain=domain), index=ends[0], cells=(ends,)) if ends else None
 
 
 def _label(domain: Domain, label: str, *, key: str) -> tuple[int, int] | None:
-    """The cell of a chosen label, as both ends of a range; None where none is chosen."""
-    names = drawable(domain.describe(cell) for cell in range(min(domain.ordered, MAX_CELLS)))
+    """Draw a select box of labels and return the cell as both ends of a range; None without one."""
+    names = printable_labels(domain.describe(cell) for cell in range(min(domain.ordered, MAX_CELLS)))
     titles = {NO_CELL: "—"} | {str(cell): name for cell, name in enumerate(names)}
     chosen = choice(label, titles, key=key, default=NO_CELL)
     return None if chosen == NO_CELL else (int(chosen), int(chosen))
 
 
 def _ends(line: Number | Labels, axis: str, *, name: str) -> tuple[int, int] | None:
-    """First and last cell of the range typed along a line, both included; None where an end is missing."""
+    """Draw the controls of a range and return its first and last cell; None if an end is missing."""
     if is_dates(line):
         return _dates(line, DATES[axis], name=name)
     if is_labels(line):
-        return _label(line, f"Ask: {name}", key=LABELS[axis])
+        return _label(line, f"Query: {name}", key=LABELS[axis])
     keys = dict(SIDES)[axis]
     low, high = exactly(line.low), exactly(line.high)
-    told = f"{unit_of(line, 'values')} {low} to {high}"
+    range_words = f"{unit_of(line, 'values')} {low} to {high}"
     typed = [
         place.number_input(
             label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=end,
-            help=None if name and label != "to" else f"Ends of the range that is asked about, {told}.",
+            help=None if name and label != "to" else f"Ends of the query's range, {range_words}.",
         )
         for place, label, key, end in zip(
-            st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (low, high), strict=True
+            st.columns(2), (f"{name} from" if name else "Query from", "to"), keys, (low, high), strict=True
         )
     ]  # fmt: skip
-    known = sorted(end for end in typed if end is not None)
-    # A range's upper end is not in it, unless it is a single value.
-    if len(known) == len(typed) and (known[1] < line.low or known[0] > line.high or known[0] < known[1] == line.low):
-        st.error(f"No value lies there: they go from {low} to {high}.")
+    typed_ends = sorted(end for end in typed if end is not None)
+    # A range excludes its upper end, unless it is a single value.
+    if len(typed_ends) == len(typed) and (
+        typed_ends[1] < line.low or typed_ends[0] > line.high or typed_ends[0] < typed_ends[1] == line.low
+    ):
+        st.error(f"The range has no values: they go from {low} to {high}.")
         return None
     return cells_between(line, *typed)
 
 
 def _dates(line: Dates, key: str, *, name: str) -> tuple[int, int] | None:
-    """The same of dates, typed as one range; None, and a sentence, where it is none."""
+    """Draw the control of a range of dates and return its first and last cell; None if it is invalid."""
     typed = st.text_input(
-        f"Ask: {name}, from – to" if name else "Ask: from – to", key=in_link(key), bind="query-params",
+        f"Query: {name}, from – to" if name else "Query: from – to", key=in_link(key), bind="query-params",
         placeholder=f"{line.first} – {line.last}",
-        help="Two dates, both included: days as 2024-03-01, or units as the data count them.",
+        help="Two dates, both included: days such as 2024-03-01, or units of the data.",
     )  # fmt: skip
     if not typed:
         return None
@@ -140,13 +142,13 @@ def _dates(line: Dates, key: str, *, name: str) -> tuple[int, int] | None:
 
 
 def cells_between(line: Number | Labels, start: float | None, stop: float | None) -> tuple[int, int] | None:
-    """Cells from start to stop, both included; a cell that begins where the range ends is not in it."""
+    """Return the first and last cell from start to stop; a cell that begins at stop is excluded."""
     if start is None or stop is None:
         return None
     inside = np.clip(np.array([min(start, stop), max(start, stop)], dtype=np.float64), line.low, line.high)
-    # A label reaches from its number to the next.
-    found = np.minimum(np.floor(inside), line.ordered - 1) if is_labels(line) else line.encode(inside)
-    first, last = (int(cell) for cell in found)
+    # A label covers its number up to the next.
+    cells = np.minimum(np.floor(inside), line.ordered - 1) if is_labels(line) else line.encode(inside)
+    first, last = (int(cell) for cell in cells)
     start, end = line.edges[last : last + 2]
     if last > first and abs(start - inside[1]) < 1e-6 * (end - start):
         last -= 1
@@ -154,13 +156,13 @@ def cells_between(line: Number | Labels, start: float | None, stop: float | None
 
 
 def edges(line: Number | Labels, cells: tuple[int, int]) -> tuple[float, float]:
-    """Where a run of cells starts and ends, in the data's unit."""
+    """Return the edges of a run of cells, in the data's unit."""
     first, last = cells
     return float(f"{line.edges[first]:.9g}"), float(f"{line.edges[last + 1]:.9g}")
 
 
-def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
-    """What is to happen to a range or rectangle that was drawn: it is typed."""
+def brush_callback(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
+    """Return the callback that copies a drawn range or rectangle into the controls."""
     lines = [domain] if is_number(domain) else [*domain.columns] if is_map(domain) else []
 
     def type_it(brush: Mapping[str, Sequence[float]]) -> None:
@@ -181,11 +183,11 @@ def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
     return type_it
 
 
-def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, frames: Floats, *, n: int) -> None:
-    """The true answer, those of the releases that can be shown, and how far releases stray.
+def show_answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, frames: Floats, *, n: int) -> None:
+    """Show the true answer, the answers of the releases in the picture, and quantiles of the error.
 
     Args:
-        query: what is asked.
+        query: the query, if any.
         recipe: of the page.
         dataset: the true data.
         state: the mechanism's.
@@ -194,45 +196,43 @@ def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, 
     """
     if query is None:
         st.caption(
-            "Draw on the true map, or type both ranges, to ask."
+            "Draw a rectangle on the true map, or type both ranges, to see a query."
             if is_map(dataset.domain)
-            else "Draw on the bars, or type a range, to ask about it."
+            else "Draw a range on the bars, or type one, to see a query."
             if is_number(dataset.domain)
-            else "Choose a bar to ask about it."
+            else "Choose a bar to see a query."
         )
         return
-    asked = np.array([query.index])
-    truth = float(query.queries.answer(dataset.histogram[None, :], asked)[0, 0])
+    index = np.array([query.index])
+    truth = float(query.queries.answer(dataset.histogram[None, :], index)[0, 0])
     release = recipe.mechanism().run(state, Preview(recipe.seed), trials=TRIALS)
     if not isinstance(release, DataRelease):
         return
-    error = np.abs(query.queries.answer(release.histogram()[~release.refused], asked)[:, 0] - truth)
+    error = np.abs(query.queries.answer(release.histogram()[~release.refused], index)[:, 0] - truth)
 
-    def most(share: float) -> float:
-        """What this share of the releases err by at most, in rows."""
+    def error_quantile(share: float) -> float:
         return float(np.quantile(error, share, method="higher"))
 
-    off = (
-        f"half of {len(error)} releases err by at most {math.ceil(most(0.5)):,} rows ({percent_up(most(0.5) / n)}), "
-        f"95% by at most {math.ceil(most(0.95)):,}"
+    error_words = (
+        f"the error of half of {len(error)} releases is at most {math.ceil(error_quantile(0.5)):,} rows "
+        f"({percent_up(error_quantile(0.5) / n)}), of 95% at most {math.ceil(error_quantile(0.95)):,}"
         if len(error)
         else f"all of {TRIALS} releases refused to answer"
     )
-    seen = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
+    warning = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
     st.markdown(
-        f"**{query.words}**: true {truth:,.0f} of {n:,} rows{_shown(query, frames)}; {off}. "
-        f":gray-badge[true] :blue-badge[simulated]{seen}"
+        f"**{query.words}**: true {truth:,.0f} of {n:,} rows{_released_answers(query, frames)}; {error_words}. "
+        f":gray-badge[true] :blue-badge[simulated]{warning}"
     )
 
 
-def _shown(query: Query, frames: Floats) -> str:
-    """What the releases in the picture answer: which one is shown, only the browser knows."""
-    answered = frames[~np.isnan(frames).any(axis=1)]
-    if not len(answered):
+def _released_answers(query: Query, frames: Floats) -> str:
+    """Return the range of the released answers in words; only the browser knows which release is shown."""
+    answering = frames[~np.isnan(frames).any(axis=1)]
+    if not len(answering):
         return ""
-    answers = query.queries.answer(answered, np.array([query.index]))[:, 0]
+    answers = query.queries.answer(answering, np.array([query.index]))[:, 0]
     low, high = f"{answers.min():,.0f}", f"{answers.max():,.0f}"
-    reach = low if low == high else f"{low} to {high}"
-    return (
-        f", {f'the {len(answered)} releases in the picture say' if len(answered) > 1 else 'the release says'} {reach}"
-    )
+    range_words = low if low == high else f"{low} to {high}"
+    subject = f"the {len(answering)} releases in the picture say" if len(answering) > 1 else "the release says"
+    return f", {subject} {range_words}"

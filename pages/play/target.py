@@ -1,4 +1,4 @@
-"""A target error, typed: every mechanism ranked by the ε it needs."""
+"""A target error, and the ranking of mechanisms by the ε they need for it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,17 @@ from dplab.recipe import Recipe
 from dplab.solve import Need, impossible_below, make_mechanism, needed_epsilons
 from pages.charts.component import draw
 from pages.charts.picture import Picture
-from pages.charts.words import suggested, with_weaker
-from pages.play.alone import whole
-from pages.play.figures.needed import MOST, needed
-from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
+from pages.charts.words import mark_suggested, with_weaker
+from pages.play.comparison import (
+    besides_epsilon,
+    choose_point,
+    private_parameters,
+    problem_key,
+    shared_values,
+    split_by_guarantee,
+)
+from pages.play.figures.needed_epsilon import MAX_LINES, needed_epsilon
+from pages.play.fragments import rerun_whole_page
 from pages.shell.controls import read_target
 from pages.shell.links import in_link
 from pages.shell.state import set_controls
@@ -25,22 +32,22 @@ from pages.shell.work.shared import share_with_progress
 
 
 def ask_target(n: int) -> float | None:
-    """The control, and the error as a fraction of n; None without one."""
+    """Draw the control of the target error and return it as a fraction of n; None without one."""
     typed = st.text_input(
         "Target error", key=in_link("target"), bind="query-params", placeholder="1% or 50 rows", max_chars=20,
-        help="The worst error that all but a share β of releases should keep to. Every mechanism is then ranked by the "
-        "ε it needs, instead of the trade-off.",
+        help="The worst error that all but a share β of releases should stay below. Mechanisms are then ranked by the "
+        "ε they need.",
     )  # fmt: skip
     if not typed:
         return None
     target = read_target(typed, n=n)
     if target is None:
-        st.error("A target error is a share of the rows, such as 1% or 0.01, or a number of rows, such as 50 rows.")
+        st.error("A target error is a share (1% or 0.01) or a number of rows (50 rows).")
     return target
 
 
 def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[str, Mapping[str, Any]]) -> float:
-    """δ of the weakest guarantee among them: what its wall forbids, all are forbidden."""
+    """Return the largest δ of the mechanisms: the lower bound at this δ applies to all of them."""
     deltas = (
         make_mechanism(entry, target=0.5, values=values[entry.key], epsilon=1.0).guarantee(problem).delta
         for entry in entries
@@ -48,35 +55,35 @@ def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[st
     return max(deltas, default=0.0)
 
 
-def _no_target() -> None:
+def _clear_target() -> None:
     set_controls({"target": ""})
 
 
 def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:
-    """The ranking; the picture by its key."""
+    """Draw the ranking, and return the picture by key."""
     problem = recipe.problem(dataset)
-    entries, _ = proved(problem)
+    entries, _ = split_by_guarantee(problem)
     shared = shared_values(recipe)
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
-    of_all = f"{recipe.source.key}|{asked(recipe, problem)}|{recipe.entry_key}|{recipe.beta}|{recipe.seed}"
-    key = f"needs|{of_all}|{target!r}"
-    cancel = st.empty()
-    cancel.button("Cancel", key="target_cancel", on_click=whole(_no_target))
-    found = share_with_progress(
+    problem_text = f"{recipe.source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{recipe.beta}|{recipe.seed}"
+    key = f"needs|{problem_text}|{target!r}"
+    cancel_place = st.empty()
+    cancel_place.button("Cancel", key="target_cancel", on_click=rerun_whole_page(_clear_target))
+    ranked = share_with_progress(
         recipe,
         f"{key}|{shared!r}|{private_parameters(recipe)}",
         lambda: needed_epsilons(
             entries, dataset, problem, target=target, beta=recipe.beta, values=values, seed=recipe.seed
         ),
-        label="Searching every mechanism's ε.",
+        label="Searching the smallest ε of every mechanism.",
     )
-    cancel.empty()
+    cancel_place.empty()
     delta = weakest_delta(entries, problem, values)
-    advised = advice.recommended_for_target(problem, found, epsilon=float(dict(recipe.values).get("epsilon", 1.0)))
-    picture = needed(
-        found,
+    advised = advice.recommended_for_target(problem, ranked, epsilon=float(dict(recipe.values).get("epsilon", 1.0)))
+    picture = needed_epsilon(
+        ranked,
         titles={
-            entry.key: suggested(entry.title)
+            entry.key: mark_suggested(entry.title)
             if entry.key == advised
             else with_weaker(entry.title, besides_epsilon(entry, problem, {**values[entry.key], "epsilon": 1.0}))
             for entry in entries
@@ -88,21 +95,23 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         advised=advised,
     )
     draw(
-        picture, key="needed_chart", badge=badge, caption=below(found, advised=advised),
-        download=not dataset.provenance.is_private, on_pick=whole(choose_point),
+        picture, key="needed_chart", badge=badge, caption=ranking_caption(ranked, advised=advised),
+        download=not dataset.provenance.is_private, on_pick=rerun_whole_page(choose_point),
     )  # fmt: skip
     return {"needed_chart": picture}
 
 
-def below(found: Sequence[Need], *, advised: str) -> str:
-    """The caption of a ranking: the least ε, what a click does, and who has no line of the picture."""
-    able = sum(math.isfinite(need.least) for need in found)
-    told = f"Least: ε = {exactly(found[0].least)}, rounded up. " if able else ""
-    told += "Click a dot to go to its mechanism and ε. Suggested stands first: public numbers chose it."
-    unable = [need for need in found if math.isinf(need.least)]
-    drawn = able + sum(need.key == advised for need in unable)
-    if beyond := max(0, drawn - MOST):
-        told += f" {beyond} more reach it."
-    if without := sum(need.key != advised for need in unable):
-        told += f" {without} more do not reach it."
-    return told
+def ranking_caption(ranked: Sequence[Need], *, advised: str) -> str:
+    """Return the caption of a ranking: the smallest ε, the effect of a click, and the number of hidden mechanisms."""
+    reaching = sum(math.isfinite(need.least) for need in ranked)
+    caption = f"Smallest: ε = {exactly(ranked[0].least)}, rounded up. " if reaching else ""
+    caption += (
+        "Click a dot to select its mechanism and ε. The suggested one is first; only public numbers determine it."
+    )
+    not_reaching = [need for need in ranked if math.isinf(need.least)]
+    line_count = reaching + sum(need.key == advised for need in not_reaching)
+    if hidden_reaching := max(0, line_count - MAX_LINES):
+        caption += f" {hidden_reaching} more reach it."
+    if hidden_not_reaching := sum(need.key != advised for need in not_reaching):
+        caption += f" {hidden_not_reaching} more do not reach it."
+    return caption

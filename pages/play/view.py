@@ -1,4 +1,4 @@
-"""Ranges and cells on one screen: the rail, the bar of ε, four pictures, and what opens on demand."""
+"""The Play page on one screen: controls, ε, four pictures, and popovers with details."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dplab.recipe import Recipe
 from pages.charts.component import draw
 from pages.charts.live import live_line
 from pages.data.summary import log_scale
-from pages.play.alone import alone, whole
-from pages.play.known import known_before
-from pages.play.live import Stops, send_states
-from pages.play.opened import on_demand
-from pages.play.pictures import Shown, View, shown
-from pages.play.query import answer, ask, drawn_on
-from pages.play.rail import at_epsilon, rail
-from pages.play.strip import asked, draw_tradeoff, private_parameters
+from pages.play.comparison import draw_tradeoff, private_parameters, problem_key
+from pages.play.controls import at_epsilon, read_recipe
+from pages.play.data_independent import data_independent_summary
+from pages.play.details import detail_popovers
+from pages.play.fragments import rerun_whole_page, run_as_fragment
+from pages.play.pictures import EpsilonView, View, build_epsilon_view
+from pages.play.query import brush_callback, read_query, show_answer
+from pages.play.slider_states import SliderStops, send_states
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.controls import audit_link
@@ -36,40 +36,40 @@ from pages.shell.status import rail as place_of_rail
 from pages.shell.work.shared import share_part, share_value, share_with_progress
 
 MAX_SECONDS = 10.0
-"""Time for the previewed releases."""
+"""Maximum time for the previewed releases."""
 DEMOS = {"attack-me": "Attack me", "low-bits": "Last bits"}
-"""Lessons that need no word before them: two attacks, one click from here."""
+"""Two lessons on attacks that are linked from this page."""
 STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8")
 
 
-def play() -> None:
-    """Read the controls, then show what they do."""
-    beside = place_of_rail()
+def show_play() -> None:
+    """Draw the controls and their results."""
+    controls_place = place_of_rail()
     st.html(f"<style>{STYLE}</style>")
-    with beside:
-        recipe = rail()
-        more, doors = st.container(), st.container()
+    with controls_place:
+        recipe = read_recipe()
+        settings_place, links_place = st.container(), st.container()
     if recipe is None:
         return
     source = recipe.source
     if not may_show(source):
         head, recipe = _bar(recipe)
-        known_before(recipe, head=head, more=more)
+        data_independent_summary(recipe, head=head, settings=settings_place)
         return
     dataset = share_value(recipe, f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
-    with more:
+    with settings_place:
         view = _view(dataset)
         target = ask_target(problem.n)
-    key = f"{source.key}|{asked(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
+    key = f"{source.key}|{problem_key(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
     state = share_value(recipe, f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
-    stops = Stops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
-    alone(recipe, lambda: _at_epsilon(stops, target, doors))
+    stops = SliderStops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
+    run_as_fragment(recipe, lambda: _at_epsilon(stops, target, links_place))
     send_states(stops)
 
 
 def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
-    """Above the pictures: the place of the headline, and ε."""
+    """Draw ε above the pictures; return the container of the headline and the recipe at this ε."""
     with presentation_place("slider"):
         bar = st.container(key="epsilon_bar")
     head = bar.container()
@@ -78,48 +78,48 @@ def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
     return head, recipe
 
 
-def _at_epsilon(stops: Stops, target: float | None, doors: DeltaGenerator) -> None:
-    """The part of the page that a move of ε changes."""
+def _at_epsilon(stops: SliderStops, target: float | None, links_place: DeltaGenerator) -> None:
+    """Draw the part of the page that depends on ε."""
     head, recipe = _bar(stops.recipe)
     source, dataset = recipe.source, stops.dataset
     report = stops.report(recipe) or share_with_progress(
         recipe,
         f"report|{source.key}|{recipe!r}",
-        lambda: _drawn(recipe, dataset, stops.state),
-        label="Drawing releases.",
+        lambda: _measure_releases(recipe, dataset, stops.state),
+        label="Sampling releases.",
         is_partial=lambda report: report.trials < recipe.trials,
     )
     if report.trials < recipe.trials:
         st.caption(
-            f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
-            f"{MAX_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
+            f"These are the first {report.trials:,} of {recipe.trials:,} releases: sampling stopped after about "
+            f"{MAX_SECONDS:.0f} seconds."
         )
-    now = share_part(
+    epsilon_view = share_part(
         recipe,
         f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}",
-        lambda: shown(dataset, report, stops.view, beta=recipe.beta),
+        lambda: build_epsilon_view(dataset, report, stops.view, beta=recipe.beta),
     )
     with head:
-        live_line(now.headline, key="headline")
-    _pictures(recipe, stops, report, now, target, doors=doors)
+        live_line(epsilon_view.headline, key="headline")
+    _pictures(recipe, stops, report, epsilon_view, target, links_place=links_place)
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)
 
 
 def _view(dataset: Dataset) -> View:
-    """The query that is asked about, and how the data are shown."""
-    query = ask(dataset.domain)
+    """Draw the controls of the query and of the display, and return their values."""
+    query = read_query(dataset.domain)
     clean = st.toggle(
         "Clean up", key=in_link("clean"), bind="query-params",
-        help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released, so "
-        "it is free: post-processing.",
+        help="Rounds the release to whole, non-negative counts that add up to n. This is post-processing, which costs "
+        "no privacy.",
     )  # fmt: skip
     log = not is_map(dataset.domain) and log_scale(dataset, key="log")
     return View(clean=clean, log=log, query=query)
 
 
-def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
-    """The releases asked for, or as many of them as there is time for."""
+def _measure_releases(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
+    """Return the report of the previewed releases, or of the first ones within the time limit."""
     return measure(
         recipe.mechanism(), dataset, state, Preview(recipe.seed), trials=recipe.trials, beta=recipe.beta,
         seconds=MAX_SECONDS,
@@ -127,41 +127,53 @@ def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, N
 
 
 def _pictures(
-    recipe: Recipe, stops: Stops, report: ErrorReport, now: Shown, target: float | None, *, doors: DeltaGenerator
+    recipe: Recipe,
+    stops: SliderStops,
+    report: ErrorReport,
+    epsilon_view: EpsilonView,
+    target: float | None,
+    *,
+    links_place: DeltaGenerator,
 ) -> None:
-    """The data and the errors above, then the query's answer and what opens on demand, then promise and trade-off."""
+    """Draw data and errors, the query's answer and the popovers, and below the guaranteed error and the comparison."""
     dataset, view, badge = stops.dataset, stops.view, stops.badge
     download = not dataset.provenance.is_private
-    upper = [key for key in now.pictures if key != "worst_chart"]
+    upper = [key for key in epsilon_view.pictures if key != "worst_chart"]
 
-    def place(key: str) -> None:
+    def draw_picture(key: str) -> None:
         draw(
-            now.pictures[key], key=key, badge=badge, caption=now.captions[key], download=download,
-            on_brush=whole(drawn_on(dataset.domain)) if now.pictures[key].brush else None, kept=now.drawn,
+            epsilon_view.pictures[key], key=key, badge=badge, caption=epsilon_view.captions[key], download=download,
+            on_brush=rerun_whole_page(brush_callback(dataset.domain)) if epsilon_view.pictures[key].brush else None,
+            cache=epsilon_view.drawn,
         )  # fmt: skip
 
     with st.container(key="upper"):
         columns = st.columns(len(upper))
     for column, key in zip(columns, upper, strict=True):
         with column:
-            place(key)
+            draw_picture(key)
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
     with middle.container(width="stretch"):
-        answer(view.query, recipe, dataset, stops.state, now.frames, n=report.problem.n)
+        show_answer(view.query, recipe, dataset, stops.state, epsilon_view.frames, n=report.problem.n)
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
-    with doors.container(horizontal=True):  # the row above has no room for more
-        told = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
-        st.page_link("learn/page.py", label="Audit this", query_params=told)
+    with links_place.container(horizontal=True):  # the row above has no more room
+        audit_query = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
+        st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
         st.page_link("release/page.py", label="Release it")
     left, right = st.columns([3, 5])
     with left:
-        place("worst_chart")
+        draw_picture("worst_chart")
     with right:
         if target is None:
-            compared = draw_tradeoff(recipe, dataset, report, badge=badge)
+            comparison_pictures = draw_tradeoff(recipe, dataset, report, badge=badge)
         else:
-            compared = draw_needed(recipe, dataset, target, badge=badge)
+            comparison_pictures = draw_needed(recipe, dataset, target, badge=badge)
     with middle:
-        on_demand(dataclasses.replace(recipe, trials=report.trials), stops.state, report, {**now.pictures, **compared})
+        detail_popovers(
+            dataclasses.replace(recipe, trials=report.trials),
+            stops.state,
+            report,
+            {**epsilon_view.pictures, **comparison_pictures},
+        )

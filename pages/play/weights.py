@@ -1,4 +1,4 @@
-"""Which weighted sums to ask: a class made by chance, or the reader's own matrix, which stays in the session."""
+"""The class of weighted sums: a random one, or the user's own matrix, which stays in the session."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import streamlit as st
 from dpcore.core import DataError, Domain, Parameter
 from dpcore.limits.attacks.class_text import read_class
 from dpcore.queries.linear import GENERATED, MAX_WEIGHTS, LinearQueries, generated
-from pages.charts.component import draw, table
-from pages.play.figures.weights import weights_asked
+from pages.charts.component import draw, show_numbers
+from pages.play.figures.weights import weights_picture
 from pages.shell.controls import check_link, choice
 from pages.shell.links import in_link
 from pages.shell.server.host_origin import is_public_demo
@@ -23,40 +23,40 @@ COUNT = Parameter(label="number of queries", low=2, high=200, integer=True)
 
 
 def ask_weights(domain: Domain) -> LinearQueries | None:
-    """The class asked for on this domain; None after a sentence about what is missing or wrong."""
-    kinds = {key: name.capitalize() for key, (name, _) in GENERATED.items()} | {OWN: "My own matrix"}
+    """Draw the controls of the class and return it; None with a message if its matrix is missing or invalid."""
+    options = {key: name.capitalize() for key, (name, _) in GENERATED.items()} | {OWN: "My own matrix"}
     kind = choice(
-        "Weights", kinds, key="weights", default="bumps",
-        help_text="Every cell gets a weight from 0 to 1, and a query adds up the weights of its rows.",
+        "Weights", options, key="weights", default="bumps",
+        help_text="Every cell has a weight from 0 to 1, and a query adds up the weights of its rows.",
     )  # fmt: skip
     if kind == OWN:
         return _own(domain)
     check_link("weight_queries", parameter=COUNT, default=50)
-    most = min(int(COUNT.high), MAX_WEIGHTS // domain.ordered)
+    max_count = min(int(COUNT.high), MAX_WEIGHTS // domain.ordered)
     count = st.slider(
         "Number of queries", int(COUNT.low), int(COUNT.high), 50, key=in_link("weight_queries"), bind="query-params"
     )
-    return generated(kind, queries=min(int(count), most), domain=domain, seed=1)
+    return generated(kind, queries=min(int(count), max_count), domain=domain, seed=1)
 
 
 def draw_weights(queries: LinearQueries, *, download: bool) -> None:
-    """A picture of what is asked; its axis is the domain, which may have been read from private rows."""
+    """Draw the weights; the axis is the domain, whose bounds may have been read from private rows."""
     st.header("Weights of the queries")
     picture = remember(
-        f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_asked(queries)
+        f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_picture(queries)
     )
     draw(picture, key="weights_chart", badge=f"weights: {queries.name}", download=download)
-    table(picture, title="weights of the queries", key="weights_numbers")
+    show_numbers(picture, title="weights of the queries", key="weights_numbers")
 
 
 def _own(domain: Domain) -> LinearQueries | None:
-    """A matrix from a small text file."""
+    """Draw the uploader of a matrix and return its class; None without a valid one."""
     size = f"one column for each of {domain.ordered:,} cells"
     file = st.file_uploader(
         f"Matrix of weights from 0 to 1: a line for each query, {size}",
         type=["csv", "txt"],
         key="weights_file",
-        help="Numbers between commas, without names. Weights are questions, not data: they are not private.",
+        help="Numbers separated by commas, without names. Weights are queries, not data: they are not private.",
         max_upload_size=MAX_BYTES >> 20,
         disabled=is_public_demo(),
     )
@@ -66,7 +66,7 @@ def _own(domain: Domain) -> LinearQueries | None:
     content = file.getvalue()
     digest = hashlib.sha256(content).hexdigest()[:8]
 
-    def made() -> LinearQueries | str:
+    def build() -> LinearQueries | str:
         try:
             matrix = read_class(content, max_questions=MAX_WEIGHTS, max_points=domain.ordered, max_bytes=MAX_BYTES)
             between = next((sign for sign in ",;" if sign.encode() in content), None)  # else tabs or blanks
@@ -76,8 +76,8 @@ def _own(domain: Domain) -> LinearQueries | None:
         except DataError as problem:
             return str(problem)
 
-    found = remember(f"weights|{digest}|{domain!r}", made)
-    if isinstance(found, str):
-        st.error(found)
+    weights = remember(f"weights|{digest}|{domain!r}", build)
+    if isinstance(weights, str):
+        st.error(weights)
         return None
-    return found
+    return weights

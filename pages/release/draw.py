@@ -1,4 +1,4 @@
-"""Rehearse, confirm, draw: states 4 to 6, and what a draw that is over says once."""
+"""States 4 to 6 of the Release page: rehearse, confirm, draw; and the outcome of a draw."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import Rehearsal, rehearse_in_steps
 from dprelease.requests.parts import Request
-from pages.release.lent import kept_for, lent_rows
 from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence
+from pages.release.shared_rows import keep_rows_until, shared_rows
 from pages.release.worker import Outcome, submit
 from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
@@ -24,124 +24,127 @@ from pages.shell.state import SessionKey
 from pages.shell.work.jobs import in_background, stop
 
 DRAWING = (
-    "No result is stored without its charge. A draw that dies keeps its charge and has no result. "
-    "You may close this page."
+    "Every stored result has its charge. A draw that is interrupted keeps its charge and has no result. You may close "
+    "this page."
 )
 PREVIEW = (
-    "Until its data owner publishes it, what is drawn is a private preview: charged all the same, and seen again free."
+    "Until the data owner publishes it, the release is a private preview. It is charged at once; seeing it again is "
+    "free."
 )
-LOOK_EVERY = 0.5
+POLL_SECONDS = 0.5
 """Seconds."""
-ANOTHER = "Who is logged in here has changed since this button was shown. Nothing was charged."
-CLOSED = "Its steward has closed these rows to analysts. Nothing was charged."
-HELD = SessionKey["Drawing | None"]("release_drawing", None)
-LAST, REHEARSED = SessionKey("release_last", ("", "")), SessionKey("release_rehearsed", "")
-"""What is being drawn, what a draw that is over said, and which request is rehearsed."""
+ANOTHER = "The logged-in user has changed since this button was shown. Nothing was charged."
+CLOSED = "The data owner no longer shares these rows with analysts. Nothing was charged."
+CURRENT_DRAWING = SessionKey["Drawing | None"]("release_drawing", None)
+LAST, REHEARSED_REQUEST = SessionKey("release_last", ("", "")), SessionKey("release_rehearsed", "")
+"""The current draw, the last draw's message, and the rehearsed request."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A draw that this session asked for."""
+    """A draw that this session started."""
 
     dataset_id: str
     request: Request
     future: Future[Outcome]
 
 
-def rehearsed(request: Request) -> Rehearsal | None:
-    """What the rehearsal of a request said; before, its button, or how far it is. Its draws have one rehearsal."""
-    if REHEARSED.value != request.digest:
-        stop(REHEARSED)
+def show_rehearsal(request: Request) -> Rehearsal | None:
+    """Return the rehearsal of a request; until then draw its button or its progress."""
+    if REHEARSED_REQUEST.value != request.digest:
+        stop(REHEARSED_REQUEST)
         st.button(
             "Rehearse, free", key="release_rehearse", type="primary", on_click=_rehearse, args=(request.digest,),
-            help="The same draw by the secure sampler, on made-up rows.",
+            help="The same release by the secure sampler, on mock data.",
         )  # fmt: skip
         return None
     return in_background(
         f"rehearsal|{request.digest}", partial(rehearse_in_steps, request), so_far=lambda: None,
-        label="Drawing from made-up rows.", place=REHEARSED, again="From the beginning, and free.",
+        label="Sampling from mock data.", place=REHEARSED_REQUEST, again="Starts again; it costs nothing.",
     )  # fmt: skip
 
 
 def _rehearse(digest: str) -> None:
-    REHEARSED.value = digest
+    REHEARSED_REQUEST.value = digest
 
 
 def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, left: Price) -> None:
-    """State 5: the one button that charges. It draws what it was drawn with, whatever moved since."""
-    st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.", help=PREVIEW)
+    """Draw state 5, the only button that charges; it releases the request that it was drawn with."""
+    st.markdown(
+        f"Charge {price} and release once. Budget left afterwards: {left}. This cannot be undone.", help=PREVIEW
+    )
     st.button(
-        f"Charge {price} and draw", key="release_charge", type="primary", on_click=charge,
-        args=(ledger, dataset_id, request, table, actor(), lent_rows(dataset_id) is table),
+        f"Charge {price} and release", key="release_charge", type="primary", on_click=charge,
+        args=(ledger, dataset_id, request, table, actor(), shared_rows(dataset_id) is table),
     )  # fmt: skip
 
 
-def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, lent: bool) -> None:
-    """A callback: have it drawn, for whom the button was shown to. Pressed twice, it is one draw.
+def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, from_shared_rows: bool) -> None:
+    """Callback: start a draw for the user who saw the button; two clicks start only one draw.
 
     Args:
         ledger: that holds the data set.
         dataset_id: of the data.
-        request: what is to be drawn.
+        request: the request.
         table: its rows.
-        by: who was shown the button.
-        lent: whether the rows were open to analysts then.
+        by: the user who saw the button.
+        from_shared_rows: whether the rows were shared with analysts then.
     """
-    gone = lent and not admitted() and lent_rows(dataset_id) is not table
-    if by.role is None or actor() != by or gone:
-        PROBLEM.value = CLOSED if gone else ANOTHER
+    no_longer_shared = from_shared_rows and not admitted() and shared_rows(dataset_id) is not table
+    if by.role is None or actor() != by or no_longer_shared:
+        PROBLEM.value = CLOSED if no_longer_shared else ANOTHER
         return
     future = submit(ledger, dataset_id, request, table, by)
-    kept_for(future, table)
-    HELD.value = Drawing(dataset_id=dataset_id, request=request, future=future)
+    keep_rows_until(future, table)
+    CURRENT_DRAWING.value = Drawing(dataset_id=dataset_id, request=request, future=future)
 
 
-def drawing() -> Drawing | None:
-    """What this session is waiting for; a draw that is over says once what came of it."""
-    held = HELD.value
-    if held is None or not held.future.done():
-        return held
-    outcome = held.future.result()
-    LAST.value = (held.request.digest, sentence_of(outcome))
-    HELD.pop()
+def current_drawing() -> Drawing | None:
+    """Return the draw that this session waits for; a finished one leaves its message."""
+    current = CURRENT_DRAWING.value
+    if current is None or not current.future.done():
+        return current
+    outcome = current.future.result()
+    LAST.value = (current.request.digest, outcome_sentence(outcome))
+    CURRENT_DRAWING.pop()
     return None
 
 
-def said_last(request: Request) -> str:
-    """What the last draw of this session came to, if it was of this request."""
-    last = LAST.value
-    return last[1] if last[0] == request.digest else ""
+def last_message(request: Request) -> str:
+    """Return the message of this session's last draw, if it was of this request."""
+    last_outcome = LAST.value
+    return last_outcome[1] if last_outcome[0] == request.digest else ""
 
 
-def sentence_of(outcome: Outcome) -> str:
-    """What became of a draw."""
+def outcome_sentence(outcome: Outcome) -> str:
+    """Return the outcome of a draw as a sentence."""
     return stored_sentence(outcome) if isinstance(outcome, Stored) else outcome.sentence
 
 
-@st.fragment(run_every=LOOK_EVERY)
+@st.fragment(run_every=POLL_SECONDS)
 def waiting(future: Future[Outcome]) -> None:
-    """State 6: look now and then whether it is done. How far it is nobody may know: that may depend on the rows."""
+    """Draw state 6 until the draw is done; it has no progress bar, which could depend on the rows."""
     st.header("Drawing …")
     st.markdown(DRAWING)
     if future.done():
         st.rerun()
 
 
-@st.fragment(run_every=4 * LOOK_EVERY)
+@st.fragment(run_every=4 * POLL_SECONDS)
 def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
-    """Another process draws: look now and then whether it still does."""
+    """Wait until another process has finished its draw."""
     try:
-        over = settled(ledger, dataset_id) is not None
-    except LedgerError as problem:  # the page does not see it: a fragment runs alone
+        is_idle = account_if_idle(ledger, dataset_id) is not None
+    except LedgerError as problem:  # a fragment's exception does not reach the page
         st.error(str(problem))
         return
     st.info(DRAW_IN_PROGRESS)
-    if over:
+    if is_idle:
         st.rerun()
 
 
-def settled(ledger: Ledger, dataset_id: str) -> Spent | None:
-    """The account, read while nobody draws, so that what has no outcome died; None while somebody does."""
+def account_if_idle(ledger: Ledger, dataset_id: str) -> Spent | None:
+    """Return the account if no draw runs, so that an attempt without an outcome was interrupted; None otherwise."""
     try:
         with ledger.turn(dataset_id, patience=0):
             return ledger.account(dataset_id)
@@ -149,17 +152,19 @@ def settled(ledger: Ledger, dataset_id: str) -> Spent | None:
         return None
 
 
-def unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
-    """A draw that died: its charge stands, unless the steward says that the machine failed."""
+def show_unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
+    """Show an interrupted draw: its charge stands, unless the steward declares a machine failure."""
     price = attempt.price
-    st.warning(f"Of {attempt.at}, {price}: the draw did not finish, and nothing was shown. "
-               "As that may depend on the rows, its charge stands.")  # fmt: skip
+    st.warning(
+        f"{attempt.at}, {price}: the draw did not finish, and nothing was shown. This may depend on the rows, so the "
+        "charge stands."
+    )
     if not admitted():
         return
     st.button(
         "The machine failed: do not charge", key=f"release_machine-{attempt.number}", on_click=_machine_failed,
         args=(ledger, dataset_id, attempt.number),
-        help="Once for each request. Every later certificate counts it.",
+        help="Possible once for each request. Every later certificate counts it.",
     )  # fmt: skip
 
 

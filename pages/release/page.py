@@ -1,4 +1,4 @@
-"""Release: charged once, drawn once, stored, certified."""
+"""The Release page: a release is charged, sampled, stored and certified."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import streamlit as st
 
 from dpcore.core import DataError, ParameterError
 from dprelease.ledger.records import LedgerError
-from pages.release.view import releasing
+from pages.release.view import show_release
 from pages.shell.session import require_gate
 
 require_gate()
 try:
-    releasing()
+    show_release()
 except (DataError, LedgerError, ParameterError) as problem:
     st.error(str(problem))

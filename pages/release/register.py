@@ -1,4 +1,4 @@
-"""States before anything can be released: no ledger, and data that it does not hold."""
+"""States 1 and 2 of the Release page: no ledger, and data that are not registered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dprelease.commands import default_folder
 from dprelease.ledger.records import LedgerError, Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.ledger.access_records import record_access_without_ledger
 from pages.shell.ledger.accounts import PATIENT, account_in, rows_of, watched_rows
 from pages.shell.ledger.roles import actor
@@ -21,24 +21,24 @@ from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
 from pages.shell.state import SessionKey
 from pages.shell.status import show_relation
 
-NO_LEDGER = "There is no ledger on this machine. Without one nothing can be released."
-FIXED = "Unit and relation cannot be changed later."
+NO_LEDGER = "There is no ledger on this machine. You need one to release."
+FIXED = "You cannot change the unit of privacy and the neighbouring relation later."
 COUNT_IS_PRIVATE = (
-    "Where one row is replaced, the number of rows is public. Say on Data that yours is, or have rows added or removed."
+    "If one row is replaced, the number of rows is public. Declare it public on Data, or choose added or removed rows."
 )
 NEW_PEOPLE = "No, these are other people"
 USUAL_EPSILON = 2.0
 PROBLEM = SessionKey("release_problem", "")
-"""The sentence of a button that did not do what it says, until another is pressed."""
+"""Error of the last button, until another is pressed."""
 PRIVATE_NAME = "A private table"
 
 
 def start_a_ledger() -> None:
-    """State 1."""
+    """Draw state 1: there is no ledger."""
     st.header(NO_LEDGER)
     st.caption(
-        "Only the account that runs this app may enter its folder. It adds up what every release costs and refuses "
-        "what exceeds the budget; no result is stored or shown without its charge."
+        "Only the account that runs this app can read its folder. It adds up the cost of every release and refuses "
+        "those that exceed the budget. Every stored result has its charge."
     )
     st.button("Start a ledger", type="primary", on_click=_start, key="ledger_start")
 
@@ -52,39 +52,42 @@ def _start() -> None:
 
 
 def register(ledger: Ledger, source: Source) -> None:
-    """State 2."""
-    st.header(f"The ledger does not hold {escaped(source.origin.provenance.title)} yet")
-    about = _about(source)
+    """Draw state 2: the form that registers a data set."""
+    st.header(f"{escaped(source.origin.provenance.title)} is not registered yet")
+    key_suffix = _key_suffix(source)
     left, right = st.columns(2)
     with left:
-        # A private file may be named after somebody, and this name is published.
-        usual = PRIVATE_NAME if source.provenance.is_private else source.origin.provenance.title[:200]
-        name = st.text_input("Name in certificates", usual, key=f"release_name-{about}")
+        # A private file's name may contain a person's name, and this name is published.
+        default_name = PRIVATE_NAME if source.provenance.is_private else source.origin.provenance.title[:200]
+        name = st.text_input("Name in certificates", default_name, key=f"release_name-{key_suffix}")
         unit, cap, person = _unit(source)
         st.markdown(f"Protected: **{unit}**")
-        neighbours = _relation(source, person, about)
+        neighbours = _relation(source, person, key_suffix)
         show_relation(neighbours, cap if person else 0)
     with right:
-        n = _rows(source, neighbours, person, about)
+        n = _rows(source, neighbours, person, key_suffix)
         epsilon = st.number_input(
-            "Budget ε", 0.001, 1000.0, USUAL_EPSILON, step=None, format="%g", key=f"release_budget-{about}",
-            help="The most that releases of these data may cost together. The command `ledger budget` sets another, "
-            "with a reason.",
+            "Budget ε", 0.001, 1000.0, USUAL_EPSILON, step=None, format="%g", key=f"release_budget-{key_suffix}",
+            help="The maximum total cost of all releases of these data. The command `ledger budget` changes it, with a "
+            "reason.",
         )  # fmt: skip
         delta = st.number_input(
-            "Budget δ", 0.0, 0.1, 1e-6, step=None, format="%g", key=f"release_delta-{about}",
-            help="0 where only mechanisms that promise ε alone may be used.",
+            "Budget δ", 0.0, 0.1, 1e-6, step=None, format="%g", key=f"release_delta-{key_suffix}",
+            help="With 0, only pure ε mechanisms are allowed.",
         )  # fmt: skip
-    same = _same_people(ledger, about)
+    existing_id = _same_people(ledger, key_suffix)
     st.caption(FIXED)
     if st.button(
-        "Register", type="primary", key="ledger_register", disabled=same is None or not is_visible(name) or n is None
+        "Register",
+        type="primary",
+        key="ledger_register",
+        disabled=existing_id is None or not is_visible(name) or n is None,
     ):
         try:
             record_access_without_ledger(source)
-            if same:
-                with ledger.turn(same, patience=PATIENT):  # whoever draws has it, and may for long
-                    ledger.add_version(same, watched_rows(source), actor())
+            if existing_id:
+                with ledger.turn(existing_id, patience=PATIENT):  # a running draw holds the turn, possibly for long
+                    ledger.add_version(existing_id, watched_rows(source), actor())
             elif n is not None:
                 ledger.register(
                     Registration(
@@ -99,38 +102,38 @@ def register(ledger: Ledger, source: Source) -> None:
         st.rerun()
 
 
-def _about(source: Source) -> str:
-    """What the keys of these controls end with: other data, other controls. Nothing of a file is in it."""
-    held = held_file()
+def _key_suffix(source: Source) -> str:
+    """Return the suffix of the controls' keys for these data; it contains nothing of a file."""
+    file = session_file()
     if isinstance(source.origin, Uploaded):
-        return f"file-{held.turn if held else 0}"
+        return f"file-{file.turn if file else 0}"
     return "generated" if isinstance(source.origin, Generated) else source.origin.key.replace(":", "-")
 
 
 def _unit(source: Source) -> tuple[str, int, str]:
-    """Who is protected, in words; rows a person, and the column that tells whose a row is."""
+    """Return the unit of privacy in words, the maximum rows of a person, and the person column."""
     if isinstance(source.reading, Capped):
         rows = source.reading.rows
         return f"a person with at most {rows:,} row{'s' * (rows > 1)}", rows, source.reading.person
     return "a row", 1, ""
 
 
-def _relation(source: Source, person: str, about: str) -> Neighbours:
-    """Which data sets are neighbours; persons come and go."""
+def _relation(source: Source, person: str, key_suffix: str) -> Neighbours:
+    """Draw the control of the neighbouring relation; for persons it is fixed."""
     if person:
         return Neighbours.ADD_REMOVE_ONE
-    private = source.provenance.is_private and not is_public(source, Neighbours.REPLACE_ONE)
-    usual = Neighbours.ADD_REMOVE_ONE if private else relation()
+    count_is_private = source.provenance.is_private and not is_public(source, Neighbours.REPLACE_ONE)
+    default = Neighbours.ADD_REMOVE_ONE if count_is_private else relation()
     return Neighbours(
         st.radio(
-            "Neighbours", [str(each) for each in Neighbours], list(Neighbours).index(usual),
-            key=f"release_relation-{about}", format_func=lambda each: Neighbours(each).words, horizontal=True,
+            "Neighbours", [str(each) for each in Neighbours], list(Neighbours).index(default),
+            key=f"release_relation-{key_suffix}", format_func=lambda each: Neighbours(each).words, horizontal=True,
         )
     )  # fmt: skip
 
 
-def _rows(source: Source, neighbours: Neighbours, person: str, about: str) -> int | None:
-    """The public n; None where there is none."""
+def _rows(source: Source, neighbours: Neighbours, person: str, key_suffix: str) -> int | None:
+    """Draw the public n and return it; None if there is none."""
     private = source.provenance.is_private
     if neighbours is Neighbours.REPLACE_ONE:
         if private and not is_public(source, neighbours):
@@ -139,28 +142,28 @@ def _rows(source: Source, neighbours: Neighbours, person: str, about: str) -> in
         rows = rows_of(source).row_count
         st.markdown(f"n = **{rows:,}**, which is public")
         return rows
-    usual = (NAMED.value or USUAL_ROWS) if private or person else rows_of(source).row_count
+    default = (NAMED.value or USUAL_ROWS) if private or person else rows_of(source).row_count
     return int(
         st.number_input(
-            "Public n", 1, 10**9, usual, key=f"release_n-{about}",
-            help="The number of rows is itself private: errors are shares of a round number that you name.",
+            "Public n", 1, 10**9, default, key=f"release_n-{key_suffix}",
+            help="The number of rows is private. Name a round number instead; errors are shares of it.",
         )
     )  # fmt: skip
 
 
-def _same_people(ledger: Ledger, about: str) -> str | None:
-    """The data set whose people these are, empty where they are others; None as long as nobody has said."""
-    held = {each: account_in(ledger, each) for each in ledger.dataset_ids()}
-    if not held:
+def _same_people(ledger: Ledger, key_suffix: str) -> str | None:
+    """Return the registered data set of the same people: empty for none, None until the user answers."""
+    accounts = {each: account_in(ledger, each) for each in ledger.dataset_ids()}
+    if not accounts:
         return ""
     titles = {
-        key: f"The same as in “{escaped(each.registration.name)}” ({spent_words(each.spent)} is spent)"
-        for key, each in held.items()
+        key: f"The same as in “{escaped(each.registration.name)}” ({spent_words(each.spent)} spent)"
+        for key, each in accounts.items()
     }
-    options = ["", *held]
+    options = ["", *accounts]
     chosen = st.radio(
-        "Are these the same people as in data that the ledger holds?", options, None, key=f"release_same-{about}",
+        "Are these the same people as in a registered data set?", options, None, key=f"release_same-{key_suffix}",
         format_func=lambda key: titles.get(key, NEW_PEOPLE),
-        help="A row edited, a year added: the same people share one budget, or it would protect nobody.",
+        help="The same people share one budget, for example after an edited row or with another year's rows.",
     )  # fmt: skip
     return None if chosen is None else str(chosen)

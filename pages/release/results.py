@@ -1,4 +1,4 @@
-"""What came out: stored, published, downloaded; and every entry of the ledger."""
+"""Results: stored, published and downloaded; and the other releases of the ledger."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.core.safe_csv import unescape_frame
-from dprelease.downloads import downloads_of, zip_files
+from dprelease.downloads import downloads_of
+from dprelease.downloads.archive import zip_files
 from dprelease.ledger.records import LedgerError, Stored
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
@@ -19,49 +20,49 @@ from pages.release.register import PROBLEM
 from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
 
-REFUSED = "The mechanism refused (⊥). That is its answer: stored and certified like any other."
+REFUSED = "The mechanism refused to answer (⊥). This result is stored and certified like any other."
 MAX_ROWS = 500
-NOT_YET = "Its steward publishes it: then it stands here, and may be downloaded."
+NOT_YET = "You can see and download it here once the data owner publishes it."
 
 
 def stored_sentence(stored: Stored) -> str:
-    """Entry 3, charged ε 0.5. Not published."""
+    """Return a sentence such as "Entry 3, charged ε 0.5. Not published."."""
     return f"Entry {stored.entry}, charged {charge_of(stored)}. {'Published' if stored.published else 'Not published'}."
 
 
 def charge_of(stored: Stored) -> Price:
-    """What it cost."""
+    """Return the charge of a release."""
     return Price.read(dict(stored.chain[-1]["amount"]))
 
 
 def day_of(stored: Stored) -> str:
-    """22 November 2026."""
+    """Return a release's date, such as "22 November 2026"."""
     day = datetime.date.fromisoformat(str(stored.body["at"]))
     return f"{day.day} {day:%B %Y}"
 
 
-def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") -> None:
-    """The released numbers, the button that publishes them, and the zip once they are; once in each place of a page."""
+def show_result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") -> None:
+    """Draw the released numbers, with the button that publishes them or the download; ``place`` makes keys unique."""
     if not (stored.published or admitted()):
         st.caption(NOT_YET)
         return
-    about = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have one number
+    key_suffix = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have the same number
     with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
             st.download_button(
                 "Download the release (zip)", lambda: zip_files(downloads_of(stored)), on_click="ignore",
-                file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{about}",
+                file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{key_suffix}",
             )  # fmt: skip
         else:
             st.button(
-                "Publish, free", type="primary", key=f"release_publish-{about}",
+                "Publish, free", type="primary", key=f"release_publish-{key_suffix}",
                 on_click=publish, args=(ledger, dataset_id, stored.entry),
             )  # fmt: skip
-            st.caption("It may then be given to others. There is no way back.")
-            # Until then no table of it offers itself as a file.
+            st.caption("Others may then have it. You cannot undo this.")
+            # Before it is published, its tables have no download button.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
-    for name in _asked_for(stored, about):
-        # A label may be NA: an empty cell alone is the missing one.
+    for name in _choose_file(stored, key_suffix):
+        # A label may be "NA": only an empty cell is missing.
         frame = pd.read_csv(io.BytesIO(stored.files[name]), keep_default_na=False, na_values=[""])
         if "refused" in frame and frame["refused"].any():
             st.info(REFUSED)
@@ -72,34 +73,34 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") 
             st.caption(f"{name}, {badge}.")
             st.dataframe(frame.drop(columns="refused", errors="ignore").head(MAX_ROWS), height=240, hide_index=True)
         else:
-            draw_with_table(picture, key=f"release_counts-{about}", badge=badge, title=f"counts of {name}")
+            draw_with_table(picture, key=f"release_counts-{key_suffix}", badge=badge, title=f"counts of {name}")
 
 
-def _asked_for(stored: Stored, about: str) -> list[str]:
-    """The file that is shown: the only one, or the one that is chosen."""
+def _choose_file(stored: Stored, key_suffix: str) -> list[str]:
+    """Return the file to show: the only one, or the selected one."""
     names = list(stored.files)
     if len(names) > 1:
-        names = [str(st.selectbox("Released file", names, key=f"release_file-{about}"))]
+        names = [str(st.selectbox("Released file", names, key=f"release_file-{key_suffix}"))]
     return names
 
 
 def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
-    """A callback."""
+    """Callback: publish a release."""
     try:
-        with ledger.turn(dataset_id, patience=PATIENT):  # whoever draws has it, and may for long
+        with ledger.turn(dataset_id, patience=PATIENT):  # a running draw holds the turn, possibly for long
             ledger.publish(dataset_id, entry, actor())
     except LedgerError as problem:
         PROBLEM.value = str(problem)
 
 
-def others(ledger: Ledger, dataset_id: str, shown: int) -> None:
-    """Every other release of these data, folded."""
-    found = [each for each in ledger.stored(dataset_id) if each.entry != shown]
-    if not found:
+def other_releases(ledger: Ledger, dataset_id: str, shown: int) -> None:
+    """Draw all other releases of these data in an expander."""
+    others = [each for each in ledger.stored(dataset_id) if each.entry != shown]
+    if not others:
         return
-    with st.expander(f"Other releases of these data: {len(found)}"):
-        for stored in reversed(found):
+    with st.expander(f"Other releases of these data: {len(others)}"):
+        for stored in reversed(others):
             titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in stored.body["parts"]))
             st.markdown(f"**{stored_sentence(stored)}** {titles}, {day_of(stored)}.")
             if st.toggle("Show", key=f"release_show-{stored.entry}"):
-                result(ledger, dataset_id, stored)
+                show_result(ledger, dataset_id, stored)

@@ -1,4 +1,4 @@
-"""The Release page: one state at a time, read from the ledger. The page draws nothing and keeps nothing."""
+"""The Release page: one state at a time, read from the ledger. The page itself samples and stores nothing."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
 from dprelease.release import cost, missing_column, other_format, refusal, too_wide
 from dprelease.requests.parts import Request
-from pages.data.fit import offer_fit
+from pages.data.fit_check import offer_unfit_count
 from pages.data.picker import pick_source
-from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
 from pages.release.draw import (
     Drawing,
+    account_if_idle,
     confirm,
-    drawing,
-    rehearsed,
-    said_last,
-    settled,
-    unfinished,
+    current_drawing,
+    last_message,
+    show_rehearsal,
+    show_unfinished,
     waiting,
     waiting_for_another,
 )
-from pages.release.guests import guests, logged_in, published
-from pages.release.lent import lent_rows, opening
+from pages.release.login import account_bar, login_page, show_published
 from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
-from pages.release.results import day_of, others, result, stored_sentence
+from pages.release.request import DrawState, cap_mismatch, current_draw, page_query, request_another, request_of
+from pages.release.results import day_of, other_releases, show_result, stored_sentence
+from pages.release.shared_rows import shared_rows, sharing_button
 from pages.release.worker import busy, under_way
 from pages.shell.ledger.accounts import (
     Account,
@@ -49,58 +49,58 @@ from pages.shell.private.twin import untwinned
 from pages.shell.releasable import OnPage
 from pages.shell.status import show_relation
 
-PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
-NONE_OPEN = "No rows are open to analysts now. A steward opens them on this page; what you asked for stays."
+PUBLIC = "These rows are public: a release of them is a demonstration."
+NONE_OPEN = "No rows are shared with analysts now. A data owner shares them on this page. Your request is kept."
 MAX_LINES = 6
-"""Questions that are listed."""
+"""Maximum number of statistics that are listed."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def releasing() -> None:
-    """Find the state that the ledger is in, and show it."""
+def show_release() -> None:
+    """Draw the state that the ledger is in."""
     st.title("Release")
     problem = PROBLEM.pop()
     if problem:
         st.error(problem)
     if role() is None:
-        st.markdown("**Charged once, drawn once by the secure sampler, stored, and certified.**")
+        st.markdown("**Each release is charged, sampled by the secure sampler, stored and certified.**")
         if has_login():
-            guests()
+            login_page()
         else:
             st.info(why_closed())
             draw_token_field()
         return
     if has_login():
-        logged_in()
-    held = drawing()
-    found = ledger()
-    if found is None and not admitted():
+        account_bar()
+    drawing = current_drawing()
+    store = ledger()
+    if store is None and not admitted():
         st.info(NO_LEDGER)
         return
-    if found is None:
+    if store is None:
         start_a_ledger()
-        st.caption(f"Its place: `{_place()}`")
+        st.caption(f"Its folder: `{_ledger_place()}`")
         return
     with st.sidebar:
-        page = elsewhere()
+        page = page_query()
         source = page.source if page else pick_source(pairs=True, persons=True)
     if page:
         show_data_in_use(source)
     source = untwinned(source)
     if not admitted():
-        _analysts(found, source, held, page)
+        _analysts(store, source, drawing, page)
         return
     account = compare_rows(source)
     if comparison_stopped(source):
         _stopped()
     elif account is None:
-        register(found, source)
+        register(store, source)
     else:
         record_true_values_shown(account, source)
-        _registered(found, account, source, held, page)
+        _registered(store, account, source, drawing, page)
         if has_login() and isinstance(source.origin, Uploaded):
-            opening(account.registration, source.origin.table)
-    st.caption(f"The ledger is in `{_place()}`.")
+            sharing_button(account.registration, source.origin.table)
+    st.caption(f"The ledger is in `{_ledger_place()}`.")
 
 
 def _stopped() -> None:
@@ -108,74 +108,79 @@ def _stopped() -> None:
     st.button("Go on", key="ledger_go_on", on_click=resume_comparison)
 
 
-def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage | None) -> None:
-    """An analyst releases from rows that a steward opened, or from public ones; nobody compares a file of theirs."""
-    open_to_all = {each: rows for each in found.dataset_ids() if (rows := lent_rows(each)) is not None}
-    public = None if isinstance(source.origin, Uploaded) else compare_rows(source)
+def _analysts(store: Ledger, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
+    """Draw the page for an analyst, who releases from shared or public rows and cannot upload a file."""
+    shared = {each: rows for each in store.dataset_ids() if (rows := shared_rows(each)) is not None}
+    public_account = None if isinstance(source.origin, Uploaded) else compare_rows(source)
     if comparison_stopped(source):
         _stopped()
-    options = [*open_to_all, *([public.dataset_id] if public else [])]
+    options = [*shared, *([public_account.dataset_id] if public_account else [])]
     if options:
-        names = {each: escaped(found.registration(each).name) for each in options}
+        names = {each: escaped(store.registration(each).name) for each in options}
         with st.sidebar:
             chosen = st.selectbox("Release from", options, format_func=names.__getitem__, key="release_from")
-        if chosen in open_to_all:
-            origin = Uploaded(table=open_to_all[chosen], private=True, digest=chosen)
+        if chosen in shared:
+            origin = Uploaded(table=shared[chosen], private=True, digest=chosen)
             source = replace(source, origin=origin)
-        _registered(found, account_in(found, chosen), source, held, page)
+        _registered(store, account_in(store, chosen), source, drawing, page)
     elif not comparison_stopped(source):
         st.info(NONE_OPEN)
-    published(found)
+    show_published(store)
 
 
-def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None, page: OnPage | None) -> None:
-    """States 3 to 8."""
+def _registered(store: Ledger, account: Account, source: Source, drawing: Drawing | None, page: OnPage | None) -> None:
+    """Draw states 3 to 8 of a registered data set."""
     if account.wrong:
         st.error(account.wrong)
         return
     dataset_id = account.dataset_id
     st.header(f"Spent {spent_words(account.spent)}, left {account.spent.left.amount}")
     restored = restored_sentence(account.spent.copies_put_back)
-    told = (together(account.spent.budget), restored, _named(account), "" if source.provenance.is_private else PUBLIC)
-    st.caption(" ".join(filter(None, told)))
-    fixed = account.registration
-    show_relation(fixed.neighbours, fixed.rows_a_person if fixed.person_column else 0)
-    with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
-        first = request_of(source, account.registration, page)
-    if held:
-        waiting(held.future)
+    sentences = (
+        budget_sentence(account.spent.budget),
+        restored,
+        _registration_sentence(account),
+        "" if source.provenance.is_private else PUBLIC,
+    )
+    st.caption(" ".join(filter(None, sentences)))
+    registration = account.registration
+    show_relation(registration.neighbours, registration.rows_a_person if registration.person_column else 0)
+    with st.sidebar:  # in every state: Streamlit drops the value of a control that is not drawn
+        first_request = request_of(source, account.registration, page)
+    if drawing:
+        waiting(drawing.future)
         return
-    here = busy(dataset_id)
-    if account.spent.begun and not here:
-        spent = settled(found, dataset_id)
+    is_busy = busy(dataset_id)
+    if account.spent.begun and not is_busy:
+        spent = account_if_idle(store, dataset_id)
         if spent is None:
-            waiting_for_another(found, dataset_id)
+            waiting_for_another(store, dataset_id)
             return
         account = replace(account, spent=spent)
         for attempt in spent.begun:
-            unfinished(found, dataset_id, attempt)
-    dead = {each.request_digest for each in account.spent.begun}
-    now = asked(found, dataset_id, first, set() if here else dead)
-    st.markdown(_words(now.request))
-    if draw := under_way(dataset_id, now.request):
-        waiting(draw)
+            show_unfinished(store, dataset_id, attempt)
+    interrupted = {each.request_digest for each in account.spent.begun}
+    state = current_draw(store, dataset_id, first_request, set() if is_busy else interrupted)
+    st.markdown(_request_words(state.request))
+    if future := under_way(dataset_id, state.request):
+        waiting(future)
         return
-    if here and now.outcome is None and now.request.digest in dead:  # it ended while this page was made
-        waiting_for_another(found, dataset_id)
+    if is_busy and state.outcome is None and state.request.digest in interrupted:  # the draw ended during this run
+        waiting_for_another(store, dataset_id)
         return
-    if now.outcome is None:
-        _choose(found, account, source, first, now.request)
+    if state.outcome is None:
+        _choose_draw(store, account, source, first_request, state.request)
     else:
-        _known(found, account, now, first)
+        _show_outcome(store, account, state, first_request)
     if admitted():
-        others(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
+        other_releases(store, dataset_id, state.outcome.entry if isinstance(state.outcome, Stored) else 0)
 
 
-def _choose(found: Ledger, account: Account, source: Source, first: Request, request: Request) -> None:
-    """States 3 to 5: nothing is charged before the last button."""
+def _choose_draw(store: Ledger, account: Account, source: Source, first_request: Request, request: Request) -> None:
+    """Draw states 3 to 5, up to the only button that charges."""
     table = rows_of(source)
     sentence = (
-        other_cap(source, account.registration)
+        cap_mismatch(source, account.registration)
         or missing_column(account.registration, request, table)
         or other_format(request, table)
         or ("" if admitted() else too_wide(account.registration, request, table))
@@ -183,73 +188,79 @@ def _choose(found: Ledger, account: Account, source: Source, first: Request, req
     )
     if sentence:
         st.warning(sentence)
-        st.button("Charge and draw", disabled=True, key="release_charge_off")
+        st.button("Charge and release", disabled=True, key="release_charge_off")
         return
-    offer_fit(source, [part.reading for part in request.parts], key="release_fit")
-    if said := said_last(request):  # nothing was drawn: the ledger was busy, or cannot be written
-        st.warning(said)
-    rehearsal = rehearsed(first)
+    offer_unfit_count(source, [part.reading for part in request.parts], key="release_fit")
+    if message := last_message(request):  # there was no draw: the ledger was busy or not writable
+        st.warning(message)
+    rehearsal = show_rehearsal(first_request)
     if rehearsal is None:
         return
     st.markdown(rehearsal.sentence)
-    several = len(first.parts) > 1
-    for part, error, told in zip(first.parts, rehearsal.errors, rehearsal.coverage, strict=True):
-        if sentence := " ".join([error] * several + [told] * bool(told)):
+    has_several = len(first_request.parts) > 1
+    for part, error, coverage in zip(first_request.parts, rehearsal.errors, rehearsal.coverage, strict=True):
+        if sentence := " ".join([error] * has_several + [coverage] * bool(coverage)):
             st.caption(f"{part.entry.title} of {escaped(part.reading.title)}: {sentence}")
     price = cost(request, account.registration)
-    confirm(found, account.dataset_id, request, table, price=price, left=account.spent.left - price)
+    confirm(store, account.dataset_id, request, table, price=price, left=account.spent.left - price)
 
 
-def _known(found: Ledger, account: Account, now: Found, first: Request) -> None:
-    """States 7 and 8."""
-    outcome, price = now.outcome, cost(now.request, account.registration)
+def _show_outcome(store: Ledger, account: Account, state: DrawState, first_request: Request) -> None:
+    """Draw states 7 and 8: the outcome, and the button of a further draw."""
+    outcome, price = state.outcome, cost(state.request, account.registration)
     if isinstance(outcome, Stored):
-        if said_last(now.request):
+        if last_message(state.request):
             st.success(stored_sentence(outcome))
         else:
-            st.success(f"Drawn on {day_of(outcome)} as entry {outcome.entry}; seeing it again is free.")
-        result(found, account.dataset_id, outcome)
-    elif isinstance(outcome, Failed) and now.request.digest not in {one.request_digest for one in account.spent.begun}:
-        st.error(outcome.sentence)  # of a draw that died and is not booked yet, it is said above
+            st.success(f"Released on {day_of(outcome)} as entry {outcome.entry}. Seeing it again is free.")
+        show_result(store, account.dataset_id, outcome)
+    elif isinstance(outcome, Failed) and state.request.digest not in {
+        one.request_digest for one in account.spent.begun
+    }:
+        st.error(outcome.sentence)  # an interrupted draw without an outcome has its message above
     st.button(
-        f"Draw another, {price}", key="release_again_button", on_click=once_more, args=(first, now.request.draw + 1),
-        help="Another draw of the same is another charge.",
+        f"Release again, {price}", key="release_again_button", on_click=request_another,
+        args=(first_request, state.request.draw + 1), help="A further release of the same is charged again.",
     )  # fmt: skip
 
 
-def together(budget: Price) -> str:
-    """What the whole ledger promises of these data."""
-    told = budget.private.document
-    amount = f"({told['epsilon']}, {_power(told['delta'])})-private" if budget.delta else f"{told['epsilon']}-private"
-    return f"Everything that this ledger holds of them is together {amount}."
+def budget_sentence(budget: Price) -> str:
+    """Return the total budget of a data set as a sentence."""
+    amounts = budget.private.document
+    amount = (
+        f"({amounts['epsilon']}, {_power(amounts['delta'])})-private"
+        if budget.delta
+        else f"{amounts['epsilon']}-private"
+    )
+    return f"All releases of these data together are {amount}."
 
 
 def _power(text: str) -> str:
-    """0.000001 as 10⁻⁶, where it is a power of ten."""
+    """Return a power of ten such as 0.000001 as 10⁻⁶, and any other number unchanged."""
     zeros = text.removeprefix("0.")
     if zeros.strip("0") == "1" and zeros.endswith("1"):
         return f"10{str(-len(zeros)).translate(SUPERSCRIPTS)}"
     return text
 
 
-def _named(account: Account) -> str:
-    """What the ledger calls the rows, and for how many they count."""
-    fixed, failures = account.registration, account.spent.machine_failures
-    counted = f" {failures} draw{'s' * (failures > 1)} died of the machine, says the steward." if failures else ""
-    return f"Registered as “{escaped(fixed.name)}”, n = {fixed.public_n:,}.{counted}"
+def _registration_sentence(account: Account) -> str:
+    """Return the registered name, the public n, and the declared machine failures as a sentence."""
+    registration, failures = account.registration, account.spent.machine_failures
+    failure_words = f" The data owner declared {failures} machine failure{'s' * (failures > 1)}." if failures else ""
+    return f"Registered as “{escaped(registration.name)}”, n = {registration.public_n:,}.{failure_words}"
 
 
-def _words(request: Request) -> str:
-    """What is released, a line for each question."""
-    again = f", draw {request.draw}" if request.draw > 1 else ""
+def _request_words(request: Request) -> str:
+    """Return the request in words, with a line for each statistic."""
+    draw_words = f", draw {request.draw}" if request.draw > 1 else ""
     lines = [
         f"**{part.entry.title}** for {part.queries.title.partition(':')[0].lower()} of {escaped(part.reading.title)}"
         for part in request.parts
     ]
-    more = [f"and {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
-    return "  \n".join([*lines[:MAX_LINES], *more]) + again
+    rest = [f"and {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
+    return "  \n".join([*lines[:MAX_LINES], *rest]) + draw_words
 
 
-def _place() -> str:
+def _ledger_place() -> str:
 
     return str(default_folder())

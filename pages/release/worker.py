@@ -1,7 +1,6 @@
-"""The one worker of the process: it draws outside Streamlit's scripts, which end whenever somebody moves a control.
+"""The worker thread of the process, which draws outside of Streamlit's scripts: any user input ends a script.
 
-A script asks for a draw and looks whether it is done. Asked twice for the same, by two clicks or in two tabs, there is
-one draw. Closing a tab changes nothing.
+A script submits a draw and polls it. Submitting the same request twice, in one tab or two, is one draw.
 """
 
 from __future__ import annotations
@@ -19,51 +18,53 @@ from dprelease.requests.parts import Request
 
 Outcome = Stored | Failed | Refused | Busy
 STEP = 1e-4
-"""Seconds that a thread computes before another may, while somebody draws: a page that reads the ledger waits for its
-turn some twenty times, and at Python's usual 5 ms that is a tenth of a second."""
-NOT_BEGUN = "The draw could not begin. Nothing was charged or shown."
+"""Thread switch interval in seconds during a draw: a page that reads the ledger waits for some twenty switches,
+which at Python's default of 5 ms take a tenth of a second."""
+NOT_BEGUN = "The draw could not start. Nothing was charged or shown."
 _worker = ThreadPoolExecutor(1, thread_name_prefix="release")
 _under_way: dict[tuple[str, str], Future[Outcome]] = {}
 _lock = Lock()
 
 
 def submit(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Future[Outcome]:
-    """Have a request drawn; one that is under way already is given back."""
+    """Submit a request, and return its future; the same request under way is not submitted again."""
     key = (dataset_id, request.digest)
     with _lock:
-        found = _under_way.get(key)
-        if found is None:
-            found = _under_way[key] = _worker.submit(_drawn, ledger, dataset_id, request, table, by)
-    found.add_done_callback(partial(_done, key))  # outside: it runs here and now where the draw is done already
-    return found
+        future = _under_way.get(key)
+        if future is None:
+            future = _under_way[key] = _worker.submit(_draw, ledger, dataset_id, request, table, by)
+    future.add_done_callback(
+        partial(_remove, key)
+    )  # outside of the lock: the callback runs at once if the draw is done
+    return future
 
 
 def under_way(dataset_id: str, request: Request) -> Future[Outcome] | None:
-    """The draw of a request, while there is one."""
+    """Return the future of a request's running draw, if any."""
     with _lock:
         return _under_way.get((dataset_id, request.digest))
 
 
 def busy(dataset_id: str) -> bool:
-    """Whether anything of a data set is under way in this process."""
+    """Return True if a draw of a data set is running in this process."""
     with _lock:
-        return any(held == dataset_id for held, _ in _under_way)
+        return any(busy_id == dataset_id for busy_id, _ in _under_way)
 
 
-def _done(key: tuple[str, str], over: Future[Outcome]) -> None:
+def _remove(key: tuple[str, str], future: Future[Outcome]) -> None:
     with _lock:
-        if _under_way.get(key) is over:  # and not a newer draw of the same, which a failed one may have had
+        if _under_way.get(key) is future:  # and not a newer draw of the same request after a failure
             del _under_way[key]
 
 
-def _drawn(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Outcome:
-    usual = sys.getswitchinterval()
+def _draw(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Outcome:
+    switch_interval = sys.getswitchinterval()
     sys.setswitchinterval(STEP)
     try:
         return release(ledger, dataset_id, request, table, by)
-    except Exception:  # its words may quote a row; once something is charged, there is an outcome
+    except Exception:  # its message may quote a row; nothing was charged, or there would be an outcome
         return Refused(sentence=NOT_BEGUN)
-    except BaseException:  # what it left is in the ledger
+    except BaseException:  # the ledger has the interrupted attempt
         return Failed(sentence=DIED)
     finally:
-        sys.setswitchinterval(usual)
+        sys.setswitchinterval(switch_interval)

@@ -24,7 +24,7 @@ from pages.shell.work.memory import MEMORY
 GATE, OPENED_AT = SessionKey("gate", False), SessionKey("opened_at", 0.0)
 """The router ran; and when it first did."""
 FILE, FILE_TURN = SessionKey[Any]("file", None), SessionKey("file_turn", 0)
-"""The held file (`pages.data.upload.HeldFile`), and the number of files so far."""
+"""The held file (`pages.data.upload.SessionFile`), and the number of files so far."""
 DATA = SessionKey("data", "")
 """The control that picks the data."""
 UPLOAD = SessionKey[Source | None]("upload", None)

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Neighbours, Provenance
 from dpcore.data.sources import Source, Uploaded
 from pages.charts.palette import palette
-from pages.data.upload import HeldFile, held_file
+from pages.data.upload import SessionFile, session_file
 from pages.shell.browser import browser_tools
 from pages.shell.ledger.roles import admitted
 from pages.shell.links import in_link
@@ -67,7 +67,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     """
     _spent.set(spent or SPENT)
     _warned.set(False)
-    own_data = (held_file(), upload())
+    own_data = (session_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in own_data)
     left, middle, right = st.columns([20, 10, 7.5] if private else [40, 0.1, 9], vertical_alignment="center")
     with right:
@@ -109,7 +109,7 @@ def badge(data: Data, method: str = "", *, seed: int | None = None, sampler: str
     return " · ".join(part for part in (f"true: {data.provenance.kind}", method + drawn, private) if part)
 
 
-def may_show(data: Source | HeldFile) -> bool:
+def may_show(data: Source | SessionFile) -> bool:
     """Return whether figures, numbers and labels from these data may be shown: of public data, and to the steward.
 
     For a user's own file, the user who turns the switch on is the steward; for rows of the server, an admitted steward.

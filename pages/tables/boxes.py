@@ -19,11 +19,11 @@ from dpcore.mechanisms.intervals.box_errors import BoxErrors, box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
 from dpcore.queries.boxes import MAX_COLUMNS, RangeBoxes
 from dpcore.randomness import Preview
-from pages.charts.words import drawable, percent, rows
-from pages.charts.worst import Called
+from pages.charts.words import percent, printable_labels, rows
+from pages.charts.worst import TrialNouns
 from pages.data.declare import declared_columns
-from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
-from pages.data.upload import held_file
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data, show_credit
+from pages.data.upload import session_file
 from pages.shell.controls import settings
 from pages.shell.private.data_in_use import drawn_always
 from pages.shell.request import PageRequest
@@ -71,17 +71,17 @@ class BoxResult:
 
 def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[RangeBoxes] | None:
     """Draw the controls, ε in the bar; return None while fewer than two columns are picked."""
-    file = held_file()
+    file = session_file()
     declared = declared_columns(file)[0] if file and not file.by_person else None
     # Labels have no order, so that a range of them has no meaning.
     own = [column.name for column in declared.used if is_number(column.on)] if declared else []
     with side:
-        key = choose(
+        key = choose_data(
             "Rows of numbers",
             {key: sample(key).title for key in BOXED},
             key="boxes-of",
-            own="Your table's numbers and dates" if len(own) > 1 else "",
-            why_not=BY_PERSON if file and file.by_person else NOT_SENT,
+            own_title="Your table's numbers and dates" if len(own) > 1 else "",
+            missing_reason=BY_PERSON if file and file.by_person else NOT_SENT,
             help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows "
             "with its declared columns are drawn.",
         )
@@ -105,7 +105,7 @@ def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Ran
             rows = Source(origin=file.origin, reading=table.whole(*columns))
         else:
             rows = ranges_of(key, *columns)
-            credit(rows)
+            show_credit(rows)
         source = drawn_always(rows, relation)
     queries = RangeBoxes(domain=source.on(Product))
     return PageRequest(
@@ -144,7 +144,7 @@ def _worst_error(result: BoxResult) -> None:
     words = ErrorWords(
         observed_on=f"all {queries.count:,} boxes of the batch",
         dots=f"Boxes begin and end at evenly spread places of each column, at most {queries.marks + 1}.",
-        called=Called(query="box", over="all boxes"),
+        called=TrialNouns(query="box", over="all boxes"),
     )
     render_worst_error(result.request, result.problem, result.mechanism, words, beta=BETA, key=result.key, work=work)
 
@@ -153,7 +153,9 @@ def _one_box(result: BoxResult) -> None:
     """Draw a range control for each column; then the true answer and the released one."""
     queries, n = result.request.queries, result.problem.n
     ranges = []
-    for place, (name, column) in enumerate(zip(drawable(queries.domain.names), queries.domain.columns, strict=True)):
+    for place, (name, column) in enumerate(
+        zip(printable_labels(queries.domain.names), queries.domain.columns, strict=True)
+    ):
         marks = queries.places[place].tolist()
         ends = [column.ends(mark, mark)[0] for mark in marks[:-1]]
         ends.append(column.ends(marks[-1] - 1, marks[-1] - 1)[1])

@@ -16,10 +16,10 @@ from dpcore.mechanisms.marginals.decision_list_release import DecisionListMargin
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.queries.inputs import Inputs
 from dplab.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
-from pages.charts.words import drawable, percent, percent_up
-from pages.charts.worst import Called
-from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose
-from pages.data.upload import held_file
+from pages.charts.words import percent, percent_up, printable_labels
+from pages.charts.worst import TrialNouns
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data
+from pages.data.upload import session_file
 from pages.shell.controls import settings, stops, whole
 from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.private.offer import draw_offer, offer_of
@@ -74,13 +74,13 @@ class ListResult:
 def _draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[Inputs] | None:
     """Draw the controls, ε in the bar; return None as long as the lists of a user's file are not declared."""
     with side:
-        file = held_file()
-        key = choose(
+        file = session_file()
+        key = choose_data(
             "Rows of decision lists",
             {STUDENTS: "Generated: how students choose colleges"},
             key="lists-of",
-            own="Your file: columns with rules" if file and not file.by_person else "",
-            why_not=BY_PERSON if file else NOT_SENT,
+            own_title="Your file: columns with rules" if file and not file.by_person else "",
+            missing_reason=BY_PERSON if file else NOT_SENT,
             help_text="Generated rows are synthetic: previews on them cost nothing. The Data page takes a file of "
             "yours.",
         )
@@ -136,7 +136,7 @@ def _input(names: tuple[str, ...]) -> int:
         range(len(names)),
         default=sorted(FIRST_INPUT & set(range(len(names)))),
         key=f"list-input-{len(names)}",
-        format_func=drawable(names).__getitem__,
+        format_func=printable_labels(names).__getitem__,
     )
     return sum(1 << place for place in places)
 
@@ -146,7 +146,7 @@ def _worst_error(result: ListResult) -> None:
     words = ErrorWords(
         observed_on=f"all {result.inputs}",
         dots="Answers are moved into 0 to 1: if n is the number of rows, none gets further from the truth.",
-        called=Called(query="input", over="all inputs"),
+        called=TrialNouns(query="input", over="all inputs"),
     )
 
     def work() -> Generator[float, None, Floats]:

@@ -12,7 +12,7 @@ from dpcore.data.predicates import Predicate
 from dpcore.data.product import MAX_ATTRIBUTES
 from dpcore.data.readings import YesNo
 from dpcore.data.sources import Source
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 
 MAX_COLUMNS = 24
 OTHERS = re.compile(r"(>|=>|<=|=<|≤)\s*[-−+]?[0-9.]+")
@@ -27,7 +27,7 @@ HELP = (
 )
 
 
-def own_predicates(file: HeldFile) -> Source | None:
+def own_predicates(file: SessionFile) -> Source | None:
     """Draw the controls for predicates of the file; return them, or None until two are named."""
     columns = st.multiselect(
         "Columns",
@@ -48,7 +48,7 @@ def own_predicates(file: HeldFile) -> Source | None:
     return Source(origin=file.origin, reading=YesNo(predicates=tuple(unique.values())))
 
 
-def _predicates(file: HeldFile, column: str) -> list[Predicate]:
+def _predicates(file: SessionFile, column: str) -> list[Predicate]:
     """Draw the control for one column; return the predicates that its text names."""
     text = st.text_input(
         f"{column}: yes where it is",
@@ -77,7 +77,7 @@ def parse_predicate(column: str, part: str) -> Predicate:
     return Predicate(column=column, value=part)
 
 
-def own_lists(file: HeldFile, rules: int) -> Source | None:
+def own_lists(file: SessionFile, rules: int) -> Source | None:
     """Draw the controls for decision lists of so many rules; return them, or None until all are named."""
     columns, needed = file.table.columns, 2 * rules + 1
     if len(columns) < needed:
@@ -109,7 +109,7 @@ def own_lists(file: HeldFile, rules: int) -> Source | None:
     return Source(origin=file.origin, reading=reading)
 
 
-def _column(file: HeldFile, part: str, place: int) -> str:
+def _column(file: SessionFile, part: str, place: int) -> str:
     """Draw the control for the column of one part; return its name."""
     return str(
         st.selectbox(part, file.table.columns, index=place, key=f"{file.prefix}lists-{part}", persist_state="session")

@@ -10,8 +10,8 @@ import streamlit as st
 
 from dpcore.core import Bound, Floats, Guarantee, Mechanism, Problem, describe_error
 from dpcore.limits.bounds.applicable import lower_bound
-from pages.charts.component import draw, table
-from pages.charts.worst import Called, worst_map
+from pages.charts.component import draw, show_numbers
+from pages.charts.worst import TrialNouns, worst_map
 from pages.shell.request import PageRequest
 from pages.shell.theorem import all_digits, observed, theorem_card
 from pages.shell.work.memory import with_progress
@@ -51,7 +51,7 @@ class ErrorWords:
 
     observed_on: str
     dots: str
-    called: Called
+    called: TrialNouns
     details: str = ""
     note: str = ""
 
@@ -88,11 +88,11 @@ def render_worst_error(
     else:
         lower = lower_bound(problem, guarantee, beta=beta)
         picture = worst_map(
-            worst=worst, n=problem.n, guarantee=guarantee, promised=bound, lower=lower, called=words.called
+            worst=worst, n=problem.n, guarantee=guarantee, promised=bound, lower=lower, nouns=words.called
         )
         picture = replace(picture, height=HEIGHT)
         draw(picture, key="marginals_worst_chart", badge=request.badge(), download=not request.private)
-        table(picture, title="worst error", key="marginals_worst_numbers")
+        show_numbers(picture, title="worst error", key="marginals_worst_numbers")
         sentences = explain(worst, bound, lower, words, private=request.private)
     render_theorem(bound, guarantee, words, n=problem.n, sentences=sentences)
 

@@ -66,7 +66,7 @@ def moving(browser: Browser, url: str) -> bytes:
     with watched_page(browser, viewport=ViewportSize(width=1280, height=900)) as page:
         page.goto(url)
         settled(page, idle=1)
-        slider = page.get_by_role("slider", name="Privacy loss ε")
+        slider = page.get_by_role("slider", name="Privacy budget ε")
         stops = int(slider.get_attribute("max") or 0)
         frames = []
         for place in shown_places(stops):

@@ -44,7 +44,7 @@ def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Brow
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         visit(page, server, "random-privacy-workbench")
         before = entries(page)
-        page.get_by_role("slider", name="Privacy loss ε").focus()
+        page.get_by_role("slider", name="Privacy budget ε").focus()
         for _ in range(3):
             page.keyboard.press("ArrowLeft")
             settled(page)
@@ -71,11 +71,11 @@ def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Brow
 @pytest.mark.full
 def test_back_keeps_what_the_page_just_left_has_a_control_for_too(page: Page, server: Server) -> None:
     visit(page, server, SMALL)
-    press(page, "Privacy loss ε", "ArrowLeft")
+    press(page, "Privacy budget ε", "ArrowLeft")
     moved = page.url
     assert "epsilon=0.25" in moved
     other = go_to(page, "tables").url
-    press(page, "Privacy loss ε", "ArrowRight")
+    press(page, "Privacy budget ε", "ArrowRight")
     there, chosen = page.url, epsilon(page)
     assert there != other and chosen != "0.25"
     page.go_back()
@@ -90,7 +90,7 @@ def test_back_keeps_what_the_page_just_left_has_a_control_for_too(page: Page, se
     "names",
     [
         ("Release it",),
-        pytest.param(("Attack me", "Audit this"), marks=pytest.mark.full),
+        pytest.param(("Attack me", "Test this privacy claim"), marks=pytest.mark.full),
         pytest.param(("Last bits",), marks=pytest.mark.full),
     ],
 )
@@ -99,7 +99,7 @@ def test_back_from_where_a_link_leads_returns_to_the_first_page_as_it_was(
 ) -> None:
     with watched_page(browser) as page:  # a tab's history is full at fifty entries
         visit(page, server, f"{SMALL}&mechanism=windows&target=5%25")
-        press(page, "Privacy loss ε", "ArrowLeft")
+        press(page, "Privacy budget ε", "ArrowLeft")
         moved, before = settings(page.url), entries(page)
         for name in names:
             page.get_by_role("link", name=name).click()

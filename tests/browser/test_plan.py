@@ -46,15 +46,15 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     settled(page)
     before, cost = asked(page), page.get_by_role("heading", level=2).inner_text()
     sentence = chart(page, "plan_chart").locator(SENTENCE)
-    expect(sentence).to_contain_text("Not promised to keep the target: 1. Intervals of flipper_length_mm, 2. Cells")
-    page.get_by_role("button", name="Least ε for the targets").click()
-    expect(page.get_by_text("2 targets met at the least ε")).to_be_visible(timeout=1000 * PATIENCE)
+    expect(sentence).to_contain_text("No theorem guarantees the target of: 1. Intervals of flipper_length_mm, 2. Cells")
+    page.get_by_role("button", name="Smallest ε that meets the targets").click()
+    expect(page.get_by_text("2 targets met with the smallest ε")).to_be_visible(timeout=1000 * PATIENCE)
     settled(page)
     solved, total = asked(page), page.get_by_role("heading", level=2).inner_text()
     assert len(solved) == 2 and total != cost
     assert all(now[1] != then[1] for now, then in zip(solved, before, strict=True))
-    expect(page.get_by_text("simulated releases do, at confidence 90%")).to_be_visible()
-    expect(sentence).to_contain_text("Not promised to keep the target: 1. Intervals")
+    expect(page.get_by_text("simulated releases, with confidence 90%")).to_be_visible()
+    expect(sentence).to_contain_text("No theorem guarantees the target of: 1. Intervals")
     # A rehearsal on made-up rows.
     page.get_by_text("What a release may look like").click()
     settled(page)
@@ -69,7 +69,7 @@ def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_
     rules = plot.evaluate("plot => plot._fullLayout.annotations.map(each => each.text)")
     assert f"ε = {float(epsilon):.3g}" in rules
     # The same question in Play.
-    page.get_by_role("link", name="Open this question in Play").click()
+    page.get_by_role("link", name="Open this query in Play").click()
     settled(page)
     expect(page.get_by_role("spinbutton", name="Exact ε")).to_have_value(epsilon)
     expect(page.get_by_role("combobox", name="Mechanism")).to_have_value(mechanism.removesuffix(" (suggested)"))

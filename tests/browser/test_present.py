@@ -43,7 +43,7 @@ def test_a_lesson_is_presented_after_two_clicks(page: Page, server: Server) -> N
     assert click.count <= 2 and "present=1" in page.url
     expect(page.locator(".st-key-attackme_bits_chart .dpscope-plot[data-drawn]")).to_be_visible()
     expect(page.locator(".dpscope-plot")).to_have_count(1)
-    expect(page.get_by_role("slider", name="Privacy loss ε of all counts together")).to_be_visible()
+    expect(page.get_by_role("slider", name="Privacy budget ε of all counts together")).to_be_visible()
     expect(page.get_by_role("slider")).to_have_count(
         1 + page.locator(".st-key-outside_presentation [role=slider]").count()
     )

@@ -70,7 +70,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         type_at(page, 0, FROM, "0", "100")
         unseen(page)
         press_button(page, "Use this column")
-        press_button(page, "Explore this data")
+        press_button(page, "Use this data")
         # Ranges and cells: a full page of promises, which the slider moves.
         expect(plot(page, "promises_chart")).to_be_visible()
         expect(page.get_by_test_id("stMetric")).to_have_count(4)
@@ -81,7 +81,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         page.set_viewport_size(DESKTOP)
         unseen(page)
         before = page.locator(".dpscope-line").inner_text()
-        page.get_by_role("slider", name="Privacy loss").focus()
+        page.get_by_role("slider", name="Privacy budget").focus()
         page.keyboard.press("ArrowLeft")
         expect(page.locator(".dpscope-line")).not_to_have_text(before)
         settled(page)

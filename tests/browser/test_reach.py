@@ -14,7 +14,7 @@ ZOOMED = ViewportSize(width=640, height=450)
 """A window of 1280 x 900 at 200%."""
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
 MAX_STOPS = 80
-NEEDED = {"Privacy loss ε", "Exact ε", "Present", "Copy link", "Mechanism", "Question", "Attack me", "Why?", "Numbers"}
+NEEDED = {"Privacy budget ε", "Exact ε", "Present", "Copy link", "Mechanism", "Query", "Attack me", "Why?", "Numbers"}
 """What the first page is used by."""
 # What has the focus, as it is called; an address of its own where it has no name.
 FOCUSED = """() => {
@@ -40,7 +40,7 @@ def tab_to(page: Page, name: str) -> list[str]:
 def test_the_first_page_is_used_by_keys_alone(page: Page, server: Server) -> None:
     visit(page, server, SMALL, "data_chart")
     headline = page.locator(".dpscope-line").inner_text()
-    tab_to(page, "Privacy loss ε")
+    tab_to(page, "Privacy budget ε")
     page.keyboard.press("ArrowLeft")
     settled(page)
     assert page.locator(".dpscope-line").inner_text() != headline and "epsilon=0.25" in page.url
@@ -58,7 +58,7 @@ def test_the_first_page_is_used_by_keys_alone(page: Page, server: Server) -> Non
     page.keyboard.press("Enter")
     settled(page)
     assert "lesson=attack-me" in page.url
-    expect(page.get_by_role("slider", name="Privacy loss ε of all counts together")).to_be_visible()
+    expect(page.get_by_role("slider", name="Privacy budget ε of all counts together")).to_be_visible()
 
 
 @pytest.mark.parametrize("viewport", [ZOOMED], ids=["200%"])
@@ -68,6 +68,6 @@ def test_at_twice_the_size_every_page_fits_and_is_sound(page: Page, server: Serv
         sound(page)
         expect(page.get_by_role("heading").first, name).to_be_visible()
     visit(page, server, SMALL, "data_chart")
-    slider, first = page.get_by_role("slider", name="Privacy loss ε"), plot(page, "data_chart")
+    slider, first = page.get_by_role("slider", name="Privacy budget ε"), plot(page, "data_chart")
     first.scroll_into_view_if_needed()
     expect(slider).to_be_in_viewport()

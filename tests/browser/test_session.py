@@ -117,7 +117,7 @@ def test_no_private_label_travels_to_another_visitor_or_after_the_steward_s_swit
         for toolbar in page.locator('[data-testid="stElementToolbar"]').all():
             expect(toolbar).to_be_hidden()
         expect(page.get_by_role("button", name="Picture as")).to_have_count(0)
-        page.get_by_role("button", name="Explore this data").click()
+        page.get_by_role("button", name="Use this data").click()
         visit(other, server, "?n=1000&bits=6&trials=100")
         for name in PAGES:
             assert not others.told() and not shown(go_to(other, name)), name

@@ -59,17 +59,17 @@ def test_six_clicks_to_the_epsilon_that_an_error_needs_on_a_column_of_one_s_own(
     assert hand.clicks <= 6
     expect(page.get_by_role("textbox", name="Target error")).to_have_value("1%")
     assert "target=1%25" in page.url and "data=my-file" in page.url
-    expect(page.get_by_role("combobox", name="Question")).to_have_value("Intervals")
+    expect(page.get_by_role("combobox", name="Query")).to_have_value("Intervals")
     if whose == "private":
-        expect(page.get_by_text(re.compile("ε that a promise of 1% needs: .+ ε = [0-9.]+"))).to_be_visible()
+        expect(page.get_by_text(re.compile("ε that guarantees 1%: .+ ε = [0-9.]+"))).to_be_visible()
     else:
         expect(plot(page, "needed_chart")).to_be_visible()
-        expect(page.get_by_text(re.compile(r"Least: ε = [0-9.]+, rounded up"))).to_be_visible()
+        expect(page.get_by_text(re.compile(r"Smallest: ε = [0-9.]+, rounded up"))).to_be_visible()
 
 
 def test_one_click_to_the_error_of_a_range_that_is_typed(page: Page, server: Server) -> None:
     hand = Hand(visit(page, server, "", "data_chart"))
-    hand.click(page.get_by_role("spinbutton", name="Ask from"))
+    hand.click(page.get_by_role("spinbutton", name="Query from"))
     page.keyboard.type("0.2")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")  # past the help of the second end
@@ -78,5 +78,5 @@ def test_one_click_to_the_error_of_a_range_that_is_typed(page: Page, server: Ser
     page.keyboard.type("0.4")
     page.keyboard.press("Enter")
     settled(page)
-    expect(page.get_by_text(re.compile("releases err by at most [0-9,]+ rows"))).to_be_visible()
+    expect(page.get_by_text(re.compile("releases is at most [0-9,]+ rows"))).to_be_visible()
     assert hand.clicks <= 3 and "ask-from=0.2&ask-to=0.4" in page.url

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
 
 from dplab.sweep import sweep
-from pages.play import strip
+from pages.play import comparison
 from pages.shell.private import promises
 from pages.shell.work import jobs
 from pages.shell.work.memory import with_progress
@@ -48,8 +48,8 @@ def a_run_is_waited_for_without_being_asked_a_thousand_times_a_second() -> Itera
 def the_trade_off_is_of_what_is_quick_at_one_privacy_loss() -> Iterator[None]:
     """It is most of the work of Play, anew for every data set; the browser's pages have all mechanisms at all ten."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strip, "sweep", partial(sweep, epsilons=(1.0,), seconds=0.05))
-        patch.setattr(strip, "MAX_CELLS", 1)
+        patch.setattr(comparison, "sweep", partial(sweep, epsilons=(1.0,), seconds=0.05))
+        patch.setattr(comparison, "MAX_CELLS", 1)
         yield
 
 

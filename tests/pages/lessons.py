@@ -8,16 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.core import Floats
-from pages.charts.axes import reach
+from pages.charts.axes import axis_range
 from pages.charts.picture import Curve, Dots, Picture, Rule, numbers
-from pages.charts.plotly import Drawn
-from tests.pages.apart import overlaps
-from tests.pages.whole import valid, whole
+from pages.charts.plotly import PlotlyFigure
+from tests.pages.label_overlap import overlaps
+from tests.pages.picture_checks import valid, whole
 
 BADGE = "badge of this picture"
 
 
-def checked(picture: Picture) -> Drawn:
+def checked(picture: Picture) -> PlotlyFigure:
     """The picture as drawn: sound in every way, small, its words apart, and the guess within it.
 
     A curve and a wall may leave the picture.
@@ -41,7 +41,7 @@ def sound(picture: Picture) -> Picture:
     checked(picture)
     for curve in picture.find(Curve):
         for axis, values in ((picture.x, numbers(curve.x)), (picture.y, numbers(curve.y))):
-            low, high = reach(axis, picture.marks, across=axis is picture.x)
+            low, high = axis_range(axis, picture.marks, across=axis is picture.x)
             placed = values[np.isfinite(values)]
             assert (placed >= low - 1e-12).all() and (placed <= high + 1e-12).all(), curve.name
     return picture
@@ -53,7 +53,7 @@ def interval(dots: Dots) -> Floats:
     return np.array([numbers(dots.low), numbers(dots.high)])
 
 
-def _inside(drawn: Drawn, axis: str, values: Sequence[object]) -> None:
+def _inside(drawn: PlotlyFigure, axis: str, values: Sequence[object]) -> None:
     """Fails if a value lies beyond the ends of an axis."""
     ends = sorted(drawn.layout[axis]["range"])
     for each in values:

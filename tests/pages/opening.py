@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from dpcore.data.sources import Source, Uploaded
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.addresses import PAGES
 from pages.shell.server.access import STEWARD_KEYS, USER, digest
 from tests import ROOT
-from tests.pages.drawn import drawn, helped
+from tests.pages.drawn_charts import drawn, helped
 
 MAIN = ROOT / "pages" / "main.py"
 FILES = {f"{page.folder}/page.py": page.address for page in PAGES}
@@ -79,7 +79,7 @@ def texts(app: AppTest) -> str:
     return "\n".join([*parts, *helped(app)])
 
 
-def file_of(source: Source, *, turn: int) -> HeldFile:
+def file_of(source: Source, *, turn: int) -> SessionFile:
     """The file that a session holds where this is its source."""
     assert isinstance(source.origin, Uploaded)
-    return HeldFile(origin=source.origin, turn=turn)
+    return SessionFile(origin=source.origin, turn=turn)

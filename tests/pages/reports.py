@@ -11,8 +11,8 @@ from dpcore.core import Domain, Queries
 from dpcore.data.columns import Labels
 from dplab.measure import ErrorReport, finish, measure
 from pages.charts.picture import Picture
-from pages.charts.plotly import Drawn
-from tests.pages.whole import valid, whole
+from pages.charts.plotly import PlotlyFigure
+from tests.pages.picture_checks import valid, whole
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 BADGE = "true: generated · released: simulated, preview sampler, seed 1"
@@ -46,6 +46,6 @@ SETTINGS: list[tuple[Any, Domain, list[int]]] = [
 NAMES = [f"{kind.key}, {domain.size} cells, {len(records)} rows" for kind, domain, records in SETTINGS]
 
 
-def check(picture: Picture, *, dark: bool = False) -> Drawn:
+def check(picture: Picture, *, dark: bool = False) -> PlotlyFigure:
     """What is drawn of a picture that is sound in every way."""
     return valid(whole(picture), badge=BADGE, dark=dark)

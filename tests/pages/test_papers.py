@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.learn.view import LESSONS, WALL
+from pages.learn.view import LESSONS, OVERVIEW
 from pages.shell.addresses import MOVED
 from tests import ROOT
 from tests.pages.opening import FILES, opened, sound, texts
@@ -83,7 +83,7 @@ def test_every_card_shows_the_words_of_its_lines(card: str) -> None:
     address, _, query = card.partition("?")
     link = dict(parse_qsl(query))
     lesson = link.get("lesson", "")
-    assert not lesson or lesson in {*LESSONS, *(each.key for each in WALL)}
+    assert not lesson or lesson in {*LESSONS, *(each.key for each in OVERVIEW)}
     if lesson in LESSONS:
         link[f"{lesson}-shown"] = "true"
     app = shown_on(address, **link)

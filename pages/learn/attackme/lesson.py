@@ -1,4 +1,4 @@
-"""Lesson: type sixteen secrets; counts of groups, in which nobody is named, give them back."""
+"""Lesson: the user types sixteen secrets, and anonymous counts of groups reveal them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pages.shell.work.memory import with_progress
 
 PEOPLE = tuple(range(1, typed_bits.PEOPLE + 1))
 BEFORE = (2, 3, 5, 8, 13)
-"""Who says yes until the reader says otherwise; what they say stays in their session, and in no link."""
+"""People who initially say yes; the user's choice stays in the session and is in no link."""
 
 
-EPSILON = "One person changes the chance of whatever is published by a factor of e^ε at most."
+EPSILON = "One person changes the probability of any output by a factor of at most e^ε."
 ODDS = (
-    r"Whoever knows all the others, and held a yes for as likely as a no, still faces odds of $e^{\varepsilon}$ at "
-    "most, for each answer on its own."
+    r"An attacker who knows all others, with prior odds of 1, has odds of at most $e^{\varepsilon}$ for each single "
+    "answer."
 )
 NOTHING = 0.9995
 """A bound above it is written as 100%."""
@@ -30,12 +30,12 @@ VIEWS = ("What the attacker says of you", "How much noise stops it")
 
 
 def lesson() -> None:
-    """Sixteen answers, the question, what the attacker finds, and how much noise would stop it."""
+    """Draw the lesson: sixteen answers, the attack's result, and the noise that stops it."""
     kit.intro(
-        f"Sixteen people answer a question. Published are only **counts**: of {typed_bits.GROUPS} random groups, how "
-        "many say yes; no names. Is that anonymous?"
+        "Sixteen people answer a question. Only **counts** are published: how many say yes in each of "
+        f"{typed_bits.GROUPS} random groups. There are no names. Is that anonymous?"
     )
-    chosen = st.pills(
+    chosen_people = st.pills(
         "Who says yes? These are your secrets.",
         PEOPLE,
         selection_mode="multi",
@@ -43,57 +43,59 @@ def lesson() -> None:
         key="attack-me-bits",
         persist_state="session",
     )
-    bits = np.isin(PEOPLE, chosen)
-    place = st.container()
+    bits = np.isin(PEOPLE, chosen_people)
+    choice_place = st.container()
     epsilon = stops(
-        "Privacy loss ε of all counts together", typed_bits.LOSSES, 1.0, key="attack-me-epsilon", help_text=EPSILON
+        "Privacy budget ε of all counts together", typed_bits.LOSSES, 1.0, key="attack-me-epsilon", help_text=EPSILON
     )
-    if SessionKey("attack-me-before", epsilon).setdefault(epsilon) != epsilon:  # whoever moves ε wants to see it work
-        kit.use({"attack-me-before": epsilon, "attack-me-counts": "noisy"})
-    with place:
+    # A change of ε switches to private counts, to which alone it applies.
+    if SessionKey("attack-me-before", epsilon).setdefault(epsilon) != epsilon:
+        kit.apply_settings({"attack-me-before": epsilon, "attack-me-counts": "noisy"})
+    with choice_place:
         noisy = choice("The counts are", {"exact": "exact", "noisy": "private"}, key="attack-me-counts") == "noisy"
     with kit.more():
-        drawn = kit.draws_seed()
+        seed = kit.draws_seed()
     guess = kit.guess_number(
         "attack-me",
-        f"{typed_bits.GROUPS} {'private' if noisy else 'exact'} counts of random groups among 16 people. How many of "
-        "the 16 answers can somebody who knows who is in which group, and nothing else, work out?",
+        f"{typed_bits.GROUPS} {'private' if noisy else 'exact'} counts of random groups among 16 people. An attacker "
+        "knows only who is in which group. How many of the 16 answers can the attacker compute?",
         label="Your guess, people",
         low=0,
         high=16,
         default=8,
     )
-    loss = epsilon if noisy else None
-    found = typed_bits.attack(bits, epsilon=loss, seed=drawn)
+    epsilon_of_counts = epsilon if noisy else None
+    attack = typed_bits.attack(bits, epsilon=epsilon_of_counts, seed=seed)
     yes = int(bits.sum())
     with_noise = f"noise at ε = {exactly(epsilon)}" if noisy else "exact counts"
-    badge = f"true: typed by you · simulated, preview sampler, seed {drawn}"
-    kit.told(
-        f"With {with_noise}, least squares finds **{round(found.share * 16)} of 16** answers (always saying “"
+    badge = f"true: typed by you · simulated, preview sampler, seed {seed}"
+    kit.show_result(
+        f"With {with_noise}, least squares finds **{round(attack.share * 16)} of 16** answers (always saying “"
         f"{'yes' if yes * 2 > 16 else 'no'}”: {max(yes, 16 - yes)}); you guessed {guess}. "
         f"{kit.SIMULATED}"
     )
     if kit.pictures("attack-me", *VIEWS) == VIEWS[0]:
-        kit.picture(figure.bits(truth=bits, found=found), key="attackme_bits", badge=badge)
+        kit.picture(figure.bits(truth=bits, attack=attack), key="attackme_bits", badge=badge)
     else:
         shares = with_progress(
-            f"limits-attack-me|{bits.tolist()}|{drawn}",
-            lambda: typed_bits.sweep(bits, seed=drawn),
+            f"limits-attack-me|{bits.tolist()}|{seed}",
+            lambda: typed_bits.sweep(bits, seed=seed),
             label="Attacking 3,600 times.",
         )
-        shown = figure.over_epsilon(shares=shares, epsilon=loss, guess=guess / 16)
+        shown = figure.over_epsilon(shares=shares, epsilon=epsilon_of_counts, guess=guess / 16)
         kit.picture(shown, key="attackme_epsilon", badge=badge)
-    first = " + ".join(f"x_{{{person}}}" for person in typed_bits.group_members(found, 0))
+    first_equation = " + ".join(f"x_{{{person}}}" for person in typed_bits.group_members(attack, 0))
     best = float(typed_bits.best_possible(np.array([epsilon]))[0])
-    kit.why(
+    kit.theorem(
         r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         f"The first published count as the attacker reads it, one equation in sixteen unknowns, and there are "
-        f"{typed_bits.GROUPS} of them: ${first} = {found.answers[0]:g}$.",
+        f"{typed_bits.GROUPS} of them: ${first_equation} = {attack.answers[0]:g}$.",
         *([ODDS] if noisy else []),
-        proved="Dinur and Nissim (2003) for exact counts; of private counts, Kasiviswanathan and Smith (2014).",
-        says=r"For counts with noise: one person changes no chance by a factor above $e^{\varepsilon}$. If each answer "
-        f"is a fair coin flip to them, nobody finds more than {rounded_up(100 * best)}% of the answers on average at "
-        f"ε = {exactly(epsilon)}"
+        reference="Dinur and Nissim (2003) for exact counts; of private counts, Kasiviswanathan and Smith (2014).",
+        meaning=r"For counts with noise, one person changes no probability by a factor above $e^{\varepsilon}$. If "
+        r"each answer "
+        f"is a fair coin flip to them, no attacker finds more than {rounded_up(100 * best)}% of the answers on average "
+        f"at ε = {exactly(epsilon)}"
         + (": it forbids nothing." if best > NOTHING else ", whatever they know of the others."),
     )
     if noisy:
@@ -117,8 +119,8 @@ LESSON = kit.Lesson(
     place=210,
     minutes=5,
     needs="nothing; what an ε means helps",
-    asks=(
-        "Nobody is named in a count of a random group. Why is it not anonymous?",
+    class_questions=(
+        "A count of a random group contains no names. Why is it not anonymous?",
         "How many equations does it take to find sixteen unknowns?",
         "At which ε does the attack do no better than coin flips, and what are the counts worth then?",
     ),

@@ -1,4 +1,4 @@
-"""The audit: the loss that runs have shown against the claim, and the outcomes on both data sets with the cut."""
+"""Pictures of the audit: the ε shown by runs against the claim, and the outcomes on both data sets."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pages.charts.words import percent, percent_down, percent_up
 from pages.learn.pictures import lesson_picture
 
 
-def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Picture:
-    """The loss that each look has shown, at least; above the claim nothing can be shown while the claim is true.
+def loss(audit: Audit | None, *, epsilon: float, at_random: bool = False) -> Picture:
+    """Return the lower bound on ε of each look; a true claim keeps all of them below it.
 
     Args:
-        found: None before anything was run.
+        audit: None before the first run.
         epsilon: claimed.
-        at_random: the claim is of rows drawn at random alone, and these were not: nothing refutes it.
+        at_random: whether the claim is only about randomly sampled rows, which these runs cannot refute.
     """
-    looks = () if found is None else found.rounds
-    shown = [look.epsilon for look in looks]
-    top = max(1.8 * epsilon, 1.3 * max(shown, default=0.0))  # the words in the corner have room above the dots
-    runs = np.cumsum([look.runs for look in looks])
+    batches = () if audit is None else audit.rounds
+    shown_epsilons = [batch.epsilon for batch in batches]
+    top = max(1.8 * epsilon, 1.3 * max(shown_epsilons, default=0.0))  # room for the label above the dots
+    runs = np.cumsum([batch.runs for batch in batches])
     impossible, claimed = "impossible if the claim is true", "claimed"
     if at_random:
         impossible, claimed = "impossible if it held for all data", "claimed of random rows"
-    verdict = "" if found is None else found.sentence_for_all if at_random else found.sentence
+    verdict = "" if audit is None else audit.sentence_for_all if at_random else audit.sentence
     return lesson_picture(
         title="Loss shown, against the claim",
         x=Axis(
@@ -40,24 +40,24 @@ def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Pic
             Region(role="impossible", y=(epsilon, top), label=impossible, corner="top right"),
             Rule(role="theory", y=epsilon, label=f"{claimed}: ε = {exactly(epsilon)}", below=True),
             Dots(
-                role="released", name="shown by a look", x=runs, y=shown, size=11, legend=False,
+                role="released", name="shown by a look", x=runs, y=shown_epsilons, size=11, legend=False,
                 hover=[
-                    f"{look.counted:,} counted runs: {look.hits[0]:,} against {look.hits[1]:,} hits, ε at least "
-                    f"{rounded_down(look.epsilon)}"
-                    for look in looks
+                    f"{batch.counted:,} counted runs: {batch.hits[0]:,} against {batch.hits[1]:,} hits, ε at least "
+                    f"{rounded_down(batch.epsilon)}"
+                    for batch in batches
                 ],
             ),
         ],
-        sentence="" if found is None else f"{verdict} Each dot is a look at runs of its own, which together are "
-        f"wrong with chance {percent_up(found.failure)} at most.",
+        sentence="" if audit is None else f"{verdict} Each dot is a look at runs of its own, which together are "
+        f"wrong with chance {percent_up(audit.failure)} at most.",
     )  # fmt: skip
 
 
-def scores(found: Audit | None) -> Picture:
-    """Shares of the last look's counted runs by their score on both data sets; what lies beyond the cut is counted."""
-    look = None if found is None else found.rounds[-1]
-    edges = np.linspace(-1, 1, 3) if look is None else look.edges
-    shares = np.zeros((2, len(edges) - 1)) if look is None else look.shares
+def scores(audit: Audit | None) -> Picture:
+    """Return the scores of the last look's runs on both data sets, with the cut that defines the event."""
+    last = None if audit is None else audit.rounds[-1]
+    edges = np.linspace(-1, 1, 3) if last is None else last.edges
+    shares = np.zeros((2, len(edges) - 1)) if last is None else last.shares
     top = 1.15 * max(0.1, float(shares.max()))
     marks = [
         Bars(
@@ -70,17 +70,18 @@ def scores(found: Audit | None) -> Picture:
         title="Outcomes on both data sets",
         x=Axis(title="← speaks for B · estimated log-likelihood ratio · speaks for A →", form="~g"),
         y=Axis(title="share of runs", low=0, high=top, form=".0%"),
-        marks=[*marks, *([] if look is None else [Rule(role="ink", x=look.event.cut, label="cut")])],
-        sentence="" if look is None else _counted(look.event.upward, look.hits, look.counted, look.more, look.fewer),
+        marks=[*marks, *([] if last is None else [Rule(role="ink", x=last.event.cut, label="cut")])],
+        sentence="" if last is None else _counted(last.event.upward, last.hits, last.counted, last.more, last.fewer),
     )
     table = {"score from": edges[:-1].tolist(), "to": edges[1:].tolist()}
     return replace(picture, table=table | {"A": shares[0].tolist(), "B": shares[1].tolist()})
 
 
 def _counted(upward: bool, hits: tuple[int, int], counted: int, more: float, fewer: float) -> str:
-    """The counts beyond the cut, and what they show of the chances."""
+    """Return the counts beyond the cut, and the bounds on their probabilities, as a sentence."""
     first, second, side = ("A", "B", "right") if upward else ("B", "A", "left")
     return (
         f"Of {counted:,} counted runs on each data set, {hits[0]:,} on {first} and {hits[1]:,} on {second} lie at or "
-        f"to the {side} of the cut: a chance of at least {percent_down(more)} against at most {percent_up(fewer)}."
+        f"to the {side} of the cut. The probabilities are at least {percent_down(more)} and at most "
+        f"{percent_up(fewer)}."
     )

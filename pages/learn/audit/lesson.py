@@ -1,4 +1,4 @@
-"""Lesson: catch the cheat. Fourteen programs claim the same privacy, and runs on two data sets tell who lies."""
+"""Lesson: fourteen programs claim the same ε, and runs on two data sets refute the broken ones."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from pages.shell.work.memory import with_progress
 VIEWS = ("Loss shown, against the claim", "Outcomes on both data sets")
 """Its pictures."""
 CHEAT = "cheat"
-"""In the place of a mechanism in the link."""
+"""Link value of the fourteen programs, instead of a mechanism."""
 LINE_UP = tuple((5 * place + 8) % len(SUSPECTS) for place in range(len(SUSPECTS)))
-"""Which program stands at each number."""
+"""Index of the program with each number."""
 AT_LEAST, MAX_SECONDS = 4, 10.0
-"""Looks at one of the programs, and how long somebody waits."""
+"""Minimum number of looks at a program, and maximum seconds of an audit."""
 ANSWERS = {"right": "It keeps its promise", "broken": "It is broken"}
 
 
 def lesson() -> None:
-    """Which program, the guess, its runs, and what they show."""
+    """Draw the lesson for the fourteen programs or for a mechanism of the catalogue."""
     audited = {entry.key: entry for entry in catalogue()}
     names = {CHEAT: "one of fourteen programs"} | {key: entry.title for key, entry in audited.items()}
     chosen = choice("Audited", names, key="audit-of", default=CHEAT)
@@ -40,35 +40,35 @@ def lesson() -> None:
 
 
 def _line_up() -> None:
-    """Catch the cheat."""
+    """Draw the audit of one of the fourteen programs."""
     kit.intro(
-        "Fourteen programs claim ε = 1, and not all keep it. You see what each publishes, never its code: run it on "
-        "two data sets that differ in one person, and count."
+        "Fourteen programs claim ε = 1, and not all keep it. You see what each publishes, not its code. Run it on two "
+        "data sets that differ in one person, and count."
     )
     with presentation_place("slider"):
         number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
     suspect = SUSPECTS[LINE_UP[number - 1]]
     guess = _guess(f"Program {number} publishes {suspect.publishes}. Does it keep ε = 1?")
-    found = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=kit.more(), at_least=AT_LEAST)
-    if found is not None:
+    result = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=kit.more(), at_least=AT_LEAST)
+    if result is not None:
         truth = "broken" if suspect.fault else "right"
-        verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
+        verdict = suspect.fault or "It is correct. This is proved; an audit cannot show it."
         judged = "so it is" if guess == truth else "not so"
-        grade = f" “{ANSWERS[guess]}”: {judged}." if kit.graded() else ""
-        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
-    _pictures(found, epsilon=EPSILON)
+        grade = f" “{ANSWERS[guess]}”: {judged}." if kit.has_current_guess() else ""
+        kit.show_result(f"**{result.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
+    _pictures(result, epsilon=EPSILON)
     _theorem()
     kit.break_it(
-        "A promise for data drawn at random (γ) is none for data that somebody chose.",
+        "A guarantee for randomly sampled data (γ) does not apply to chosen data.",
         "Audit the sparse histogram",
         {"audit-of": "sparse_histogram", "audit-picture": VIEWS[0]},
     )
 
 
 def _own(entry: Entry) -> None:
-    """A mechanism of the catalogue at the reader's settings, on small data that everybody may see."""
+    """Draw the audit of a mechanism of the catalogue at the user's settings, on small public data."""
     kit.intro(
-        f"**{entry.title}** at your settings, on forty made-up rows and their neighbour"
+        f"**{entry.title}** at your settings, on forty synthetic rows and a neighbouring data set"
         + (
             f", the first {MAX_QUESTIONS} questions of a conversation"
             if entry.mechanism.releases == "conversation"
@@ -82,92 +82,92 @@ def _own(entry: Entry) -> None:
         relation = neighbours()
     mechanism = entry.make(**values)
     try:
-        tried = audit_setting(entry, mechanism, relation)
+        setting = audit_setting(entry, mechanism, relation)
     except ParameterError as problem:
         st.error(f"On these forty rows: {problem}")
         return
-    claim = tried.guarantee
+    claim = setting.guarantee
     _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
     about = f"{entry.key}|{values}|{relation}"
-    found = _audited(tried.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
-    if found is not None:
-        besides = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
-        verdict = found.sentence_for_all if claim.gamma else found.sentence
-        kit.told(f"**{verdict}** {kit.SIMULATED}\n\n{besides}")
-    _pictures(found, epsilon=claim.epsilon, at_random=bool(claim.gamma))
+    result = _audited(audit_setting.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
+    if result is not None:
+        note = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
+        verdict = result.sentence_for_all if claim.gamma else result.sentence
+        kit.show_result(f"**{verdict}** {kit.SIMULATED}\n\n{note}")
+    _pictures(result, epsilon=claim.epsilon, at_random=bool(claim.gamma))
     _theorem()
-    kit.break_it("Fourteen programs, and not all keep their promise.", "Catch the cheat", {"audit-of": CHEAT})
+    kit.break_it("Fourteen programs, and not all of them keep ε = 1.", "Catch the cheat", {"audit-of": CHEAT})
 
 
 def _besides(claim: Guarantee, exact: float | None) -> str:
-    """What is known of a mechanism besides its runs."""
+    """Return what is known of a mechanism without runs."""
     if claim.gamma:
         return (
-            "It makes no such promise, only one about data drawn at random, all but a share "
-            f"γ = {exactly(claim.gamma)} of them; these rows were chosen. That is why Release refuses a γ."
+            "It has no such guarantee, only one for randomly sampled data, except for a share γ = "
+            f"{exactly(claim.gamma)}. These rows were chosen. That is why Release refuses a γ."
         )
     if exact is None:
-        return "Its laws are too large to be listed here."
-    at = f" at δ = {exactly(claim.delta)}" if claim.delta else ""
-    return f"Exactly, on all neighbours of two rows: it needs ε = {significant(exact)}{at}."
+        return "Its distributions are too large to enumerate here."
+    delta_words = f" at δ = {exactly(claim.delta)}" if claim.delta else ""
+    return f"Exact result for two rows and all neighbouring data sets: it needs ε = {significant(exact)}{delta_words}."
 
 
 def _guess(question: str) -> str:
-    """Ask; what the reader says is a key of ANSWERS."""
+    """Draw the guess and return it, as a key of ANSWERS."""
     return kit.guess_answer("audit", question, label="Your guess", answers=ANSWERS)
 
 
 def _audited(
     draw: Draw, *, epsilon: float, delta: float, about: str, place: DeltaGenerator, at_least: int = len(ROUND_SIZES)
 ) -> Audit | None:
-    """The audit, run when the reader asks to see; None before."""
+    """Return the audit, which runs when the user reveals the result; None before."""
     with place:
-        most = stops("Runs of the largest look", ROUND_SIZES[2:], 100_000, key="audit-runs")
-        drawn = kit.draws_seed("Runs are seeded. How many looks there is time for depends on the machine.")
+        max_runs = stops("Runs of the largest look", ROUND_SIZES[2:], 100_000, key="audit-runs")
+        seed = kit.draws_seed("Runs are seeded. How many looks there is time for depends on the machine.")
     if not kit.revealed():
         return None
-    looks = tuple(look for look in ROUND_SIZES if look <= most)
+    sizes = tuple(look for look in ROUND_SIZES if look <= max_runs)
     return with_progress(
-        f"audit|{about}|{most}|{drawn}",
+        f"audit|{about}|{max_runs}|{seed}",
         lambda: audit(
-            draw, epsilon=epsilon, delta=delta, seed=drawn, rounds=looks, at_least=at_least, seconds=MAX_SECONDS
+            draw, epsilon=epsilon, delta=delta, seed=seed, rounds=sizes, at_least=at_least, seconds=MAX_SECONDS
         ),
         label=f"Running it on both data sets, for about {MAX_SECONDS:.0f} seconds at most.",
     )
 
 
-def _pictures(found: Audit | None, *, epsilon: float, at_random: bool = False) -> None:
-    """One of the two, or its axes."""
+def _pictures(result: Audit | None, *, epsilon: float, at_random: bool = False) -> None:
+    """Draw the selected picture."""
     badge = "simulated: runs by the preview sampler"
     if kit.pictures("audit", *VIEWS) == VIEWS[0]:
-        kit.picture(figure.loss(found, epsilon=epsilon, at_random=at_random), key="audit_loss", badge=badge)
+        kit.picture(figure.loss(result, epsilon=epsilon, at_random=at_random), key="audit_loss", badge=badge)
     else:
-        kit.picture(figure.scores(found), key="audit_scores", badge=badge)
+        kit.picture(figure.scores(result), key="audit_scores", badge=badge)
 
 
 def _theorem() -> None:
-    """What one event shows."""
-    kit.why(
+    """Draw the theorem on the evidence of one event."""
+    kit.theorem(
         r"p\le e^{\varepsilon}q+\delta\ \Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}",
-        "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
-        "cut, and half is counted: whoever counts had no say in what is counted.",
-        "Looks from 1,000 runs up to the largest chosen share the 0.1%. A claim that stands is not proved: other "
+        "A quarter of the runs orders the outcomes by their likelihood ratio, a quarter picks the cut, and half is "
+        "counted. The counted runs did not choose the event.",
+        "All looks together are wrong in at most 0.1% of audits. A claim that is not refuted is not proved: other "
         "data, another event or more runs may refute it.",
-        proved="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants are "
-        "those of Lyu, Su and Li (2017).",
-        says="An event has chance p on one data set and q on the other; exact intervals bound both (the "
-        "lines under p and over q); one of them is wrong in one audit of a thousand at most.",
+        reference="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants "
+        "are those of Lyu, Su and Li (2017).",
+        meaning="An event has probability p on one data set and q on the other. Exact intervals bound both (the lines "
+        "under p and over q); one of them is wrong in one audit of a thousand at most.",
     )
 
 
 LESSON = kit.Lesson(
     key="audit",
-    question="Does it keep its promise? Catch the cheat",
+    question="Is its privacy claim true? Catch the cheat",
     group="What is promised",
     place=120,
     minutes=8,
     needs="What does an ε mean to someone who suspects you?",
-    asks=(
+    class_questions=(
         "Which event tells the two data sets apart best?",
         "Why must the runs that are counted not be those that picked the event?",
         "It was not refuted in a million runs. What do you know now?",

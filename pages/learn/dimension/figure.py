@@ -1,4 +1,4 @@
-"""A class of questions as a matrix with its shattered set, and the errors its dimension forbids and allows."""
+"""Pictures of a class of queries: its matrix with a shattered set, and its lower and upper error bounds."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from dpcore.limits.attacks.shattering import Shattering
 from dplab.limits.class_errors import MAX_ROWS, ClassErrors
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
 from pages.charts.words import percent_down, significant
-from pages.learn.pictures import curves, lesson_picture, wall
+from pages.learn.pictures import curves, impossible_side, lesson_picture
 
 MAX_QUESTIONS, MAX_POINTS = 32, 32
-"""That are drawn."""
+"""Maximum numbers of queries and points that are drawn."""
 NAMED_POINTS = 16
-"""Names of points that fit side by side on a phone."""
+"""Number of point names that fit side by side on a phone."""
 TALLEST = 450
-"""Pixels of a matrix: the lesson is one screen."""
+"""Maximum pixels of the matrix, so that the lesson fits one screen."""
 FLOOR, TOP = 0.001, 10.0
-"""Ends of the axis of errors: beyond ten times n nothing is to be seen."""
+"""Ends of the axis of errors."""
 
 
-def matrix(*, weights: Floats, found: Shattering) -> Picture:
-    """Questions as rows, points as columns; what each subset's question does on the shattered points is marked.
+def matrix(*, weights: Floats, shattering: Shattering) -> Picture:
+    """Return the matrix of queries and points, with marks for each subset's query on the shattered points.
 
     Args:
         weights: the class, (questions, points).
-        found: its shattered set.
+        shattering: its shattered set.
     """
-    points, queries = found.points.tolist(), found.queries.tolist()
-    rows = _drawn(len(weights), queries, MAX_QUESTIONS)
-    columns = sorted(_drawn(weights.shape[1], points, MAX_POINTS))
+    points, queries = shattering.points.tolist(), shattering.queries.tolist()
+    rows = _choose_places(len(weights), queries, MAX_QUESTIONS)
+    columns = sorted(_choose_places(weights.shape[1], points, MAX_POINTS))
     every = math.ceil(len(columns) / NAMED_POINTS)
     names = [str(column + 1) if place % every == 0 else "" for place, column in enumerate(columns)]
     marked = np.array(
@@ -45,7 +45,7 @@ def matrix(*, weights: Floats, found: Shattering) -> Picture:
         dtype=np.int64,
     ).reshape(-1, 3)
     hidden = len(weights) - len(rows)
-    said = [
+    hover_texts = [
         f"question {row + 1}, point {column + 1}: weight {significant(float(weights[row, column]))}"
         for row in rows
         for column in columns
@@ -64,12 +64,12 @@ def matrix(*, weights: Floats, found: Shattering) -> Picture:
                 high=1,
                 unit="weight of the point",
                 gap=1,
-                hover=said,
+                hover=hover_texts,
             ),
-            _marks(marked, "taken by its subset's question", said, len(columns), takes=True),
-            _marks(marked, "left by it", said, len(columns), takes=False),
+            _marks(marked, "taken by its subset's question", hover_texts, len(columns), takes=True),
+            _marks(marked, "left by it", hover_texts, len(columns), takes=False),
         ],
-        sentence=f"{found.sentence()} {_shattered(found)}"
+        sentence=f"{shattering.sentence()} {_shattered(shattering)}"
         + (f" {hidden:,} more questions are not drawn." if hidden else ""),
         table={
             "subset": [
@@ -78,64 +78,66 @@ def matrix(*, weights: Floats, found: Shattering) -> Picture:
             ],
             "question": [query + 1 for query in queries],
             **{
-                f"weight of point {point + 1} (level {float(level):.6g})": weights[found.queries, point].tolist()
-                for point, level in zip(points, found.levels, strict=True)
+                f"weight of point {point + 1} (level {float(level):.6g})": weights[shattering.queries, point].tolist()
+                for point, level in zip(points, shattering.levels, strict=True)
             },
         },
         height=min(120 + 22 * len(rows), TALLEST),
     )
 
 
-def _marks(marked: Integers, name: str, said: list[str], width: int, *, takes: bool) -> Dots:
-    """Shattered points that are taken (filled) or left (hollow)."""
-    kept = marked[marked[:, 2] == takes]
-    texts = [f"{said[row * width + column]}: {'taken' if takes else 'left'}" for column, row, _ in kept.tolist()]
+def _marks(positions: Integers, name: str, hover_texts: list[str], width: int, *, takes: bool) -> Dots:
+    """Return marks for shattered points that are included (filled) or excluded (hollow)."""
+    shown = positions[positions[:, 2] == takes]
+    texts = [
+        f"{hover_texts[row * width + column]}: {'taken' if takes else 'left'}" for column, row, _ in shown.tolist()
+    ]
     return Dots(
-        role="theory", name=name, x=kept[:, 0], y=kept[:, 1], hollow=[not takes] * len(kept), size=10, hover=texts
+        role="theory", name=name, x=shown[:, 0], y=shown[:, 1], hollow=[not takes] * len(shown), size=10, hover=texts
     )
 
 
-def _shattered(found: Shattering) -> str:
-    """Which points are shattered, and how the picture shows it."""
-    names = [str(point + 1) for point in found.points]
+def _shattered(shattering: Shattering) -> str:
+    """Return the shattered points, and how the picture marks them, as a sentence."""
+    names = [str(point + 1) for point in shattering.points]
     if not names:
         return "No two questions are 2γ or more apart on a point: nothing is shattered."
     if len(names) == 1:
         return f"One question takes point {names[0]} (●) and one leaves it (○): it alone is shattered."
     return (
-        f"Points {', '.join(names)} are shattered: of {len(found.queries):,} questions, one for each subset, each "
+        f"Points {', '.join(names)} are shattered: of {len(shattering.queries):,} questions, one for each subset, each "
         "takes (●) exactly its subset of them and leaves (○) the rest."
     )
 
 
-def _drawn(number: int, first: list[int], most: int) -> list[int]:
-    """As many places of ``number`` as are drawn: the first ones named, then others."""
-    named = list(dict.fromkeys(first))[:most]
-    others = [place for place in range(number) if place not in set(named)][: most - len(named)]
-    return named + others
+def _choose_places(number: int, first: list[int], limit: int) -> list[int]:
+    """Return at most ``limit`` indices below ``number``: the given ones first, then others."""
+    chosen = list(dict.fromkeys(first))[:limit]
+    others = [place for place in range(number) if place not in set(chosen)][: limit - len(chosen)]
+    return chosen + others
 
 
-def worst_errors(worth: ClassErrors, *, dimension: int) -> Picture:
-    """Worst error against the rows: below the wall nobody can promise it, above the curves the net mechanism does.
+def worst_errors(bounds: ClassErrors, *, dimension: int) -> Picture:
+    """Return the worst error against the number of rows: the lower bound, and the net mechanism's guaranteed error.
 
     Args:
-        worth: both, along a grid of rows.
+        bounds: both, along a grid of rows.
         dimension: of the class, at most.
     """
-    rows, forbidden = worth.rows, worth.forbidden
-    enough = rows[worth.promised <= 0.1]
-    least = (
+    rows, forbidden = bounds.rows, bounds.forbidden
+    accurate_rows = rows[bounds.promised <= 0.1]
+    lower_sentence = (
         "Too few points of like levels are shattered to hide a half of them, so no error is forbidden here."
         if forbidden is None
-        else f"With one row for each hidden point, n = {rows[0]:,}, nobody can promise less than "
-        f"{percent_down(float(forbidden[0]))} of n."
+        else f"With one row for each hidden point, n = {rows[0]:,}, less than {percent_down(float(forbidden[0]))} of n "
+        "is impossible."
     )
-    most = (
-        f"The net mechanism promises 10% from about n = {enough[0]:,}."
-        if len(enough)
-        else f"Up to n = {MAX_ROWS:,} the net mechanism promises no 10%."
+    promise_sentence = (
+        f"The net mechanism guarantees 10% from about n = {accurate_rows[0]:,}."
+        if len(accurate_rows)
+        else f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%."
     )
-    known = {} if worth.by_dimension is None else {f"knowing its dimension alone, {dimension}": worth.by_dimension}
+    known = {} if bounds.by_dimension is None else {f"knowing its dimension alone, {dimension}": bounds.by_dimension}
     return lesson_picture(
         title="What it costs, and what it buys",
         x=Axis(title="rows n", log=True, low=int(rows[0]), high=int(rows[-1]), form="~s"),
@@ -144,9 +146,9 @@ def worst_errors(worth: ClassErrors, *, dimension: int) -> Picture:
         ),
         marks=[
             Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right"),
-            *([] if forbidden is None else [wall(rows, forbidden, end=FLOOR, corner="bottom left")]),
-            Curve(role="theory", name=f"net mechanism, {worth.questions:,} questions", x=rows, y=worth.promised),
+            *([] if forbidden is None else [impossible_side(rows, forbidden, end=FLOOR, corner="bottom left")]),
+            Curve(role="theory", name=f"net mechanism, {bounds.questions:,} questions", x=rows, y=bounds.promised),
             *curves(rows, known),
         ],
-        sentence=f"{least} {most} Between the two nothing is settled here.",
+        sentence=f"{lower_sentence} {promise_sentence} Between the two, nothing is proved here.",
     )

@@ -1,4 +1,4 @@
-"""Lesson: how rich a class of questions is, read off its matrix; and what that costs and buys."""
+"""Lesson: the dimension of a class of queries, and the errors that follow from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pages.shell.work.memory import with_progress
 OWN = "own"
 CLASSES = {each.key: each for each in NAMED}
 LARGEST = 8
-"""Size of a named class: beyond, the picture would show only a corner of it."""
+"""Maximum size of a named class: the picture could not show more."""
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 EXAMPLE = """0.9, 0.2, 0.5, 0.1
 0.1, 0.8, 0.4, 0.3
@@ -35,15 +35,15 @@ EXAMPLE = """0.9, 0.2, 0.5, 0.1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked:
-    """A class to look at.
+class QuestionClass:
+    """A class of queries with its matrix.
 
     Attributes:
         title: of the class.
         weights: its matrix, (questions, points).
-        known: its dimension by a closed form, None for somebody's own.
-        key: tells it from others in this session.
-        badge: whose it is.
+        known: its dimension by a closed form; None for a user's matrix.
+        key: cache key.
+        badge: provenance.
     """
 
     title: str
@@ -59,15 +59,15 @@ VIEWS = ("The class, and what it shatters", "What it costs and buys")
 
 
 def lesson() -> None:
-    """Controls, the question, the matrix with its shattered set, what it is worth."""
+    """Draw the lesson: the matrix with its shattered set, and the error bounds."""
     kit.intro(
         "Points are **shattered** if, for every subset of them, some question takes exactly that subset. The most "
         "points that a class shatters is its **dimension**: how much it can ask, and give away."
     )
     titles = {key: f"“{each.title}”" for key, each in CLASSES.items()} | {OWN: "My own matrix"}
     chosen = choice("Class of questions", titles, key="dimension-class", default="intervals")
-    asked = _own() if chosen == OWN else _named(chosen)
-    weighed = asked is not None and not np.isin(asked.weights, (0.0, 1.0)).all()
+    query_class = _own_class() if chosen == OWN else _named_class(chosen)
+    is_weighted = query_class is not None and not np.isin(query_class.weights, (0.0, 1.0)).all()
     scale = (
         stops(
             "Scale γ",
@@ -77,95 +77,101 @@ def lesson() -> None:
             help_text="A question takes a point if it weighs it γ or more above the point's level, and leaves it "
             "if γ or more below.",
         )
-        if weighed
+        if is_weighted
         else None
     )
     with outside_presentation():
         loss = kit.epsilon("dimension", default=0.1)
-    if asked is None:
+    if query_class is None:
         return
-    questions, points = asked.weights.shape
+    questions, points = query_class.weights.shape
     guess = kit.guess_number(
         "dimension",
-        f"The class {asked.title} has {questions:,} questions here, on {points} points. How many points can it "
+        f"The class {query_class.title} has {questions:,} questions here, on {points} points. How many points can it "
         "shatter?",
         label="Your guess, points",
         low=0,
         high=12,
         default=3,
     )
-    found = with_progress(
-        f"limits-dimension|{asked.key}|{scale}", lambda: _search(asked.weights, scale), label="Looking at every set."
+    shattering = with_progress(
+        f"limits-dimension|{query_class.key}|{scale}",
+        lambda: _search(query_class.weights, scale),
+        label="Checking every set.",
     )
-    kit.told(f"**{found.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
+    kit.show_result(f"**{shattering.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
     if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
-        kit.picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
+        kit.picture(
+            figure.matrix(weights=query_class.weights, shattering=shattering),
+            key="dimension_matrix",
+            badge=query_class.badge,
+        )
     else:
-        both = errors_by_rows(
-            weights=asked.weights,
-            shattering=found,
+        bounds = errors_by_rows(
+            weights=query_class.weights,
+            shattering=shattering,
             scale=scale,
             epsilon=loss,
             neighbours=Neighbours.REPLACE_ONE,
             beta=BETA,
         )
         kit.picture(
-            figure.worst_errors(both, dimension=found.upper_bound),
+            figure.worst_errors(bounds, dimension=shattering.upper_bound),
             key="dimension_worth",
             badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
         )
     bound = dimension_bounds.hidden_half(
-        found, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA
+        shattering, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA
     )
-    kit.why(
+    kit.theorem(
         r"2^d\le|C|\le\sum_{i\le d}\binom{|U|}{i}",
-        *([_told(asked, found, scale)] if kit.revealed() else []),
+        *([_dimension_sentence(query_class, shattering, scale)] if kit.revealed() else []),
         *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
-        proved="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
+        reference="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
-        says="d points have as many subsets as that, and C a question for each; on all points U, yes-or-no questions "
-        "of small dimension d differ in few ways.",
+        meaning="d shattered points have 2^d subsets, and C has a question for each. On all points U, yes-or-no "
+        "questions of small dimension d differ in few ways.",
     )
     kit.break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})
 
 
-def _named(key: str) -> Asked:
-    """A class by name, at a size."""
-    named = CLASSES[key]
-    most = min(LARGEST, named.largest)
+def _named_class(key: str) -> QuestionClass:
+    """Draw the size of a named class and return the class."""
+    example_class = CLASSES[key]
+    max_size = min(LARGEST, example_class.largest)
     with presentation_place("slider"):
-        size = whole(named.size.capitalize(), 1, most, min(4, most), key=f"dimension-{key}")
-    return Asked(
-        title=f"“{named.title}”",
-        weights=named.example(size).astype(np.float64),
-        known=named.dimension(size),
+        size = whole(example_class.size.capitalize(), 1, max_size, min(4, max_size), key=f"dimension-{key}")
+    return QuestionClass(
+        title=f"“{example_class.title}”",
+        weights=example_class.example(size).astype(np.float64),
+        known=example_class.dimension(size),
         key=f"{key}|{size}",
-        badge=f"{named.title}, size {size} · exact",
+        badge=f"{example_class.title}, size {size} · exact",
     )
 
 
-def _own() -> Asked | None:
-    """A class that is written here or brought as a file; a sentence where it is none. It is in no link."""
-    written = st.text_area(
+def _own_class() -> QuestionClass | None:
+    """Draw the inputs of the user's matrix and return its class; None with a message if it is invalid."""
+    text = st.text_area(
         "A line for each question, a number from 0 to 1 for each point",
         EXAMPLE,
         height=150,
         key="dimension-text",
         help=f"Up to {MAX_QUESTIONS} questions on {MAX_POINTS} points. Zeros and ones are yes-or-no questions.",
     )
-    brought = st.file_uploader(
+    uploaded_file = st.file_uploader(
         "Or a text file with the same (it goes before the text)",
         key="dimension-file",
         max_upload_size=1,
         disabled=is_public_demo(),
     )
     try:
-        weights = read_class(brought.getvalue() if brought is not None else written)
+        weights = read_class(uploaded_file.getvalue() if uploaded_file is not None else text)
     except DataError as problem:
         st.error(str(problem))
         return None
-    st.caption("A class of questions is not about anybody: nothing here costs privacy. It stays in this session.")
-    return Asked(
+    st.caption("A class of queries contains no personal data: nothing here costs privacy. It stays in this session.")
+    return QuestionClass(
         title="you wrote",
         weights=weights,
         known=None,
@@ -175,29 +181,29 @@ def _own() -> Asked | None:
 
 
 def _search(weights: Floats, scale: float | None) -> Generator[float, None, Shattering]:
-    """The dimension; there is nothing to say in between."""
+    """Return the dimension; there is no progress in between."""
     yield 0.0
     return vc_dimension(weights) if scale is None else fat_shattering_dimension(weights, scale=scale)
 
 
-def _told(asked: Asked, found: Shattering, scale: float | None) -> str:
-    """The dimension, its levels, and the numbers of questions it goes with."""
-    questions, points = dimension_bounds.different(asked.weights), asked.weights.shape[1]
+def _dimension_sentence(query_class: QuestionClass, shattering: Shattering, scale: float | None) -> str:
+    """Return the dimension, its levels, and the number of queries as sentences."""
+    questions, points = dimension_bounds.different(query_class.weights), query_class.weights.shape[1]
     text = ""
-    if asked.known is not None:
-        text += f"The closed form says {asked.known} for every such class. "
-    if scale is not None and len(found.points):
+    if query_class.known is not None:
+        text += f"The closed form says {query_class.known} for every such class. "
+    if scale is not None and len(shattering.points):
         levels = ", ".join(
             f"{float(level):.4g} for point {point + 1}"
-            for point, level in zip(found.points.tolist(), found.levels, strict=True)
+            for point, level in zip(shattering.points.tolist(), shattering.levels, strict=True)
         )
         text += f"The levels r that show it at γ = {scale:g}: {levels}. "
     text += (
         f"The class asks {questions:,} different questions, so it shatters {questions.bit_length() - 1} points at most"
     )
     if scale is None:
-        most = dimension_bounds.max_questions(points=points, dimension=found.upper_bound)
-        text += f"; with this dimension no class on {points} points asks more than {most:,}"
+        max_questions = dimension_bounds.max_questions(points=points, dimension=shattering.upper_bound)
+        text += f"; with this dimension no class on {points} points asks more than {max_questions:,}"
     return f"{text}."
 
 
@@ -208,7 +214,7 @@ LESSON = kit.Lesson(
     place=330,
     minutes=6,
     needs="counting queries",
-    asks=(
+    class_questions=(
         "Which two points do intervals shatter, and why no three?",
         "A class has 64 questions. How many points can it shatter at most?",
         "What does a large dimension forbid, and what does a small one allow?",

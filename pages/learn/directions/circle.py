@@ -10,7 +10,7 @@ from dpcore.core import Floats
 from dpcore.mechanisms import entry
 from dplab.halfspace_parts import Circle
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule
-from pages.charts.words import percent, rows, shortened
+from pages.charts.words import percent, rows, short_numbers
 
 TRUE, RELEASED, EXPECTED = "true", "released, one release", "expected after projection"
 LEVELS = (0.05, 0.95)
@@ -68,9 +68,9 @@ def great_circle(
     )
     if expected is not None:
         sentence += " Orange, dashed: what projections to so few dimensions leave in the mean, if rows are dense."
-    table = {"angle in degrees": shortened(around)}
-    table |= {name: shortened(line) for name, (_, line) in lines.items()}
-    table |= {"5% of releases below": shortened(low), "95% below": shortened(high)}
+    table = {"angle in degrees": short_numbers(around)}
+    table |= {name: short_numbers(line) for name, (_, line) in lines.items()}
+    table |= {"5% of releases below": short_numbers(low), "95% below": short_numbers(high)}
     return Picture(
         title="Share of rows on the side of each direction of a circle",
         x=ANGLE,
@@ -100,7 +100,7 @@ def errors_around(circle: Circle, *, n: int) -> Picture:
         sentence=f"The largest error around the circle, at {len(circle.degrees)} directions, in the mean over "
         f"releases: {told}. Here the best is {titles[min(keys, key=circle.worst)]}. The lines show what 90 in 100 "
         "releases err by at most in each direction.",
-        table={"angle in degrees": shortened(around)} | {titles[key]: shortened(levels[key]) for key in keys},
+        table={"angle in degrees": short_numbers(around)} | {titles[key]: short_numbers(levels[key]) for key in keys},
     )
 
 
@@ -124,9 +124,9 @@ def error_parts(*, errors: dict[str, Floats], predicted: dict[str, tuple[float, 
     said = ", ".join(f"{PARTS[name]} {percent(size[name])}" for name in parts)
     table: dict[str, list[Any]] = {"part": [PARTS[name] for name in parts]}
     for title, place in (("mean error", 1), ("5% below", 0), ("95% below", 2)):
-        table[title] = shortened([seen[name][place] for name in parts])
-    table["predicted from"] = shortened([told[name][0] if name in told else np.nan for name in parts])
-    table["predicted to"] = shortened([told[name][2] if name in told else np.nan for name in parts])
+        table[title] = short_numbers([seen[name][place] for name in parts])
+    table["predicted from"] = short_numbers([told[name][0] if name in told else np.nan for name in parts])
+    table["predicted to"] = short_numbers([told[name][2] if name in told else np.nan for name in parts])
     return Picture(
         title="Where the error of one direction comes from",
         x=Axis(title="error, share of n (signed)", form=".3~p", rows=n),

@@ -15,8 +15,8 @@ from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dplab.halfspace_parts import directions_at
-from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
-from pages.data.upload import held_file
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data, show_credit
+from pages.data.upload import session_file
 from pages.learn.directions.upload import own_columns
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.links import in_link
@@ -124,13 +124,13 @@ def ask() -> DirectionsAsked | None:
 
 def _pick() -> Source | None:
     """The rows."""
-    held = held_file()
-    chosen = choose(
+    held = session_file()
+    chosen = choose_data(
         "Rows",
         {GENERATED: "Generated: two clouds with a margin"} | {key: told.reading.words for key, told in VECTORS.items()},
         key="vectors",
-        own="Your file: some of its columns" if held and not held.by_person else "",
-        why_not=BY_PERSON if held else NOT_SENT,
+        own_title="Your file: some of its columns" if held and not held.by_person else "",
+        missing_reason=BY_PERSON if held else NOT_SENT,
         help_text="Each row is scaled to length 1: only its direction counts. The Data page takes a file of yours.",
     )
     if chosen == OWN_FILE and held:
@@ -138,7 +138,7 @@ def _pick() -> Source | None:
     if chosen == GENERATED:
         return _generated()
     source = vectors_of(chosen)
-    credit(source, story=VECTORS[chosen].story)
+    show_credit(source, story=VECTORS[chosen].story)
     return source
 
 

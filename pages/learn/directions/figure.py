@@ -10,7 +10,7 @@ from dpcore.core import exactly, rounded_down, rounded_up
 from dplab.limits.directions import BETA, Distortions, EveryDirection
 from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule
 from pages.charts.words import percent, percent_up, significant
-from pages.learn.pictures import OTHERS, floored, guessed, lesson_picture
+from pages.learn.pictures import OTHERS, axis_floor, guess_rule, lesson_picture
 
 PROMISED = "promised: the margin is there"
 ANGLE = Axis(title="direction, degrees", low=0, high=360, ticks=tuple(float(at) for at in range(0, 361, 45)))
@@ -28,7 +28,7 @@ def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Pic
     inside = np.concatenate([[False], seen.promised, [False]]).astype(np.int8)
     starts, ends = np.flatnonzero(np.diff(inside) > 0), np.flatnonzero(np.diff(inside) < 0) - 1
     half = float(seen.degrees[1] - seen.degrees[0]) / 2
-    floor = floored(seen.error, min(seen.bound, guess)) / 2
+    floor = axis_floor(seen.error, min(seen.bound, guess)) / 2
     boxes = [
         Region(
             role="theory",
@@ -53,7 +53,7 @@ def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Pic
             *boxes,
             Curve(role="theory", name=PROMISED, x=seen.degrees, y=promised, dash="dash"),
             Curve(role="released", name="observed", x=seen.degrees, y=np.maximum(seen.error, floor)),
-            replace(guessed(y=guess), side="right"),  # a first measured direction's error stands at the left
+            replace(guess_rule(y=guess), side="right"),  # a first measured direction's error stands at the left
         ],
         caption="Orange: what is promised, where the margin is there."
         if seen.promised.any()

@@ -69,8 +69,8 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
     else:
         promised = f"Where the margin is there, 95% of the releases are within **{percent_up(seen.worst)}**"
         told = promised if seen.promised.all() else f"{promised}; elsewhere {told}"
-    kit.told(f"{told}; you guessed {guess:g}%. {kit.SIMULATED}")
-    kit.why(
+    kit.show_result(f"{told}; you guessed {guess:g}%. {kit.SIMULATED}")
+    kit.theorem(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
         f"Here nothing is projected. {seen.counts} counts share ε; every direction is near one that is measured, and "
         f"only rows within {rounded_up(seen.margin)} of its plane can lie between the two. So a direction y with "
@@ -80,9 +80,9 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         "points where the rows are and answers every direction, with or without a margin. The workbench draws both.",
         "The paper first projects rows to T dimensions, so that the number of directions measured depends on γ and α "
         "and not on d: see the other picture for what T that takes.",
-        proved="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
+        reference="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
         "projection, proved beside the mechanism.",
-        says=f"Promised, with probability at least {1 - BETA:.0%}, of all directions y with margin "
+        meaning=f"Promised, with probability at least {1 - BETA:.0%}, of all directions y with margin "
         f"γ = {rounded_up(seen.margin)} by one ε-private release: α = {percent_up(seen.bound)}.",
     )
 
@@ -98,12 +98,12 @@ def _fewer(drawn: int) -> None:
     paper = printed(margin=0.5, alpha=0.1, dimensions=seen.before, beta=BETA, epsilon=1.0)
     kept = seen.dimensions.index(16)
     moved = significant(float(seen.products[kept].max()))
-    kit.told(
+    kit.show_result(
         f"Projected from {seen.before} to 16 dimensions, the worst of the pairs moves its inner product by **{moved}** "
         f"or more in one matrix of ten. The theorem promises nothing below T = **{seen.starts}**, more than the rows "
         f"had. {kit.SIMULATED}"
     )
-    kit.why(
+    kit.theorem(
         r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",
         "Two vectors at a time: Theorem 6.3 says it of one vector's squared length, and an inner product is a quarter "
         f"of the difference of two, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. "
@@ -111,8 +111,8 @@ def _fewer(drawn: int) -> None:
         f"The halfspace release needs ς = γ/4. At γ = 0.5, α = 0.1 and d = {seen.before} that is T = "
         f"{paper.dimensions:,}, and the net in so many dimensions has $10^{{{paper.log10_directions:,.0f}}}$ "
         "directions. T does not grow with d: it is worth its price only where d is far larger still.",
-        proved="Blum, Ligett and Roth (2013), Theorem 6.3 and Corollary 6.4.",
-        says="For T ≥ 20·ln(1/τ)/ς² rows of random ±1/√T in A, and x, y of length 1, however many numbers they had.",
+        reference="Blum, Ligett and Roth (2013), Theorem 6.3 and Corollary 6.4.",
+        meaning="For T ≥ 20·ln(1/τ)/ς² rows of random ±1/√T in A, and x, y of length 1, however many numbers they had.",
     )
 
 
@@ -123,7 +123,7 @@ LESSON = kit.Lesson(
     place=410,
     minutes=8,
     needs="counting queries; angles between vectors",
-    asks=(
+    class_questions=(
         "Which rows does a release get wrong, and where do they lie?",
         "What does a margin buy, and what does the paper's net cost?",
         "In two dimensions, when is an interval release of angles better?",

@@ -11,7 +11,7 @@ from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
 from dplab.halfspace_parts import with_unmet_conditions
 from pages.charts.words import significant
-from pages.charts.worst import Called, worst_map
+from pages.charts.worst import TrialNouns, worst_map
 from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.show import show
 from pages.shell.theorem import theorem_card
@@ -71,7 +71,7 @@ def _map(asked: DirectionsAsked, problem: Problem, bound: Bound, errors: Floats,
         guarantee=guarantee,
         promised=bound,
         lower=lower,
-        called=Called(query="direction", over=f"{count} directions"),
+        nouns=TrialNouns(query="direction", over=f"{count} directions"),
     )
     show(asked, picture, name="worst", title="worst error")
     which = f"the {count} directions of the circle that have margin {asked.margin:g}"

@@ -7,7 +7,7 @@ import numpy as np
 from dpcore.core import Booleans, Floats
 from dplab.halfspace_parts import Sides
 from pages.charts.picture import Area, Axis, Cloud, Curve, Dots, Handle, Mark, Picture
-from pages.charts.words import percent, shortened
+from pages.charts.words import percent, short_numbers
 
 MAX_ROWS, MAX_IN_SPACE = 800, 400
 MAX_TICKS = 64
@@ -91,7 +91,11 @@ def rows_in_the_plane(
         marks=marks,
         sentence=f"{percent(sides.share)} of the rows lie on the side the arrow y points to: drag it to turn it, or "
         f"click where it should point. {close}{ticks}{seen}Across: {axes[0]}; up: {axes[1]}.",
-        table={axes[0]: shortened(shown[:, 0]), axes[1]: shortened(shown[:, 1]), "on the side": inside.tolist()},
+        table={
+            axes[0]: short_numbers(shown[:, 0]),
+            axes[1]: short_numbers(shown[:, 1]),
+            "on the side": inside.tolist(),
+        },
         height=420,
         equal=True,
         clicks=True,
@@ -143,7 +147,7 @@ def rows_on_the_sphere(
         ],
         sentence=f"The same on the sphere, to be turned by the mouse: {shares} of the rows lie on the side of the "
         f"direction y; {len(shown):,} of {len(records):,} are drawn, hollow on the other side.",
-        table={name: shortened(column) for name, column in zip(space, shown.T, strict=True)}
+        table={name: short_numbers(column) for name, column in zip(space, shown.T, strict=True)}
         | {"on the side": chosen.tolist()},
         height=440,
         space=space,

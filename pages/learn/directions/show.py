@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pages.charts.component import draw, table
+from pages.charts.component import draw, show_numbers
 from pages.charts.picture import Picture
 from pages.learn.directions.controls import DirectionsAsked
 
@@ -28,4 +28,4 @@ def show(
         on_pick=on_pick,
         on_move=on_move,
     )
-    table(picture, title=title, key=f"halfspaces_{name}_numbers")
+    show_numbers(picture, title=title, key=f"halfspaces_{name}_numbers")

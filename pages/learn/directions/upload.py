@@ -6,12 +6,12 @@ import streamlit as st
 
 from dpcore.data.readings import Measure, Vectors
 from dpcore.data.sources import Source
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 
 MAX_COLUMNS = 16
 
 
-def own_columns(held: HeldFile) -> Source | None:
+def own_columns(held: SessionFile) -> Source | None:
     """The held file's chosen columns; None until two of them have ranges."""
     columns = st.multiselect(
         "Columns, two or more", held.table.columns, key=f"{held.prefix}vector-columns", max_selections=MAX_COLUMNS,
@@ -29,7 +29,7 @@ def own_columns(held: HeldFile) -> Source | None:
     return Source(origin=held.origin, reading=Vectors(measures=tuple(measures), axes=axes))
 
 
-def _declared(held: HeldFile, column: str) -> Measure | None:
+def _declared(held: SessionFile, column: str) -> Measure | None:
     """The range of one column, once both ends are there."""
     prefix = f"{held.prefix}vector-{held.table.columns.index(column)}-"
     places = st.columns(2)

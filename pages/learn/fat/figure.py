@@ -1,4 +1,4 @@
-"""Fat-shattering: weights of one run, the share found against the scale, unavoidable errors against ε."""
+"""Pictures of fat-shattering: the weights of one run, the share found by scale, and unavoidable errors by ε."""
 
 from __future__ import annotations
 
@@ -14,64 +14,66 @@ from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import (
     OTHERS,
-    blind,
-    crossed,
+    as_crosses,
+    axis_floor,
+    blind_guess_rule,
     curves,
     epsilon_axis,
+    epsilon_rule,
     error_dots,
-    floored,
-    here,
+    impossible_side,
     lesson_picture,
     runs,
-    wall,
 )
 
 SHOWN = 32
-"""Points of one run that are drawn."""
+"""Maximum number of points that are drawn of one run."""
 FLOOR = 0.01
-"""Errors in rows of 0 are drawn here or lower: a logarithmic axis has no zero."""
+"""Position of errors of 0 rows on the logarithmic axis."""
 
 
-def weights(seen: AttackedHalf, *, scale: float) -> Picture:
-    """What the secret half's own query weighs each point, from its level; wrong guesses are crossed."""
-    points = len(seen.truth)
-    weight = fat_shattering.weights(half=seen.truth, levels=seen.levels, scale=scale)
+def weights(attack: AttackedHalf, *, scale: float) -> Picture:
+    """Return the weight of each point in the secret half's query; wrong guesses are crossed."""
+    points = len(attack.truth)
+    weight = fat_shattering.weights(half=attack.truth, levels=attack.levels, scale=scale)
     place = np.arange(min(points, SHOWN))
-    wrong = seen.chosen != seen.truth
+    wrong = attack.chosen != attack.truth
 
     def dots(role: str, name: str, shape: str, which: Booleans) -> Dots:
-        kept = place[which[: len(place)]]
-        at, level = weight[kept], seen.levels[kept]
-        ends = np.minimum(at, level), np.maximum(at, level)
-        return Dots(role=role, name=name, x=kept + 1, y=at, low=ends[0], high=ends[1], shape=shape)
+        people_shown = place[which[: len(place)]]
+        weights_shown, level = weight[people_shown], attack.levels[people_shown]
+        ends = np.minimum(weights_shown, level), np.maximum(weights_shown, level)
+        return Dots(role=role, name=name, x=people_shown + 1, y=weights_shown, low=ends[0], high=ends[1], shape=shape)
 
     part = f"; the first {SHOWN} of {points} are drawn" if points > SHOWN else ""
-    apart = float(np.ptp(seen.levels))
-    around = f"around levels that differ by up to {significant(apart)}" if apart else "all around one level"
+    level_range = float(np.ptp(attack.levels))
+    level_words = (
+        f"around levels that differ by up to {significant(level_range)}" if level_range else "all around one level"
+    )
     return Picture(
         title="One question, one attack",
         x=Axis(title="person", low=0, high=len(place) + 1),
         y=Axis(title="weight", low=-0.02, high=1.02, ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
-            dots("true", "secret half", "circle", seen.truth),
-            dots(OTHERS[0], "the others", "square", ~seen.truth),
-            crossed(dots("ink", "the attacker is wrong", "", wrong)),
+            dots("true", "secret half", "circle", attack.truth),
+            dots(OTHERS[0], "the others", "square", ~attack.truth),
+            as_crosses(dots("ink", "the attacker is wrong", "", wrong)),
         ],
         sentence=f"The secret half's own query weighs its {points // 2} people {significant(2 * scale)} more than the "
-        f"others, {around}; the attack on one release was wrong about {int(wrong.sum())} of {points} (×){part}.",
+        f"others, {level_words}; the attack on one release was wrong about {int(wrong.sum())} of {points} (×){part}.",
         table={
             "person": list(range(1, points + 1)),
-            "level": seen.levels.tolist(),
+            "level": attack.levels.tolist(),
             "weight": weight.tolist(),
-            "secret": seen.truth.tolist(),
-            "guessed": seen.chosen.tolist(),
+            "secret": attack.truth.tolist(),
+            "guessed": attack.chosen.tolist(),
         },
         height=240,
     )
 
 
 def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Picture:
-    """Share found against the scale, (S, R): the same releases, seen through weaker and weaker queries."""
+    """Return the share found (S, R) against the scale of the queries, for the same releases."""
     first, last = (percent(float(mean)) for mean in shares.mean(axis=1)[[0, -1]])
     return lesson_picture(
         title="The share found, at every scale",
@@ -79,44 +81,44 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
         y=Axis(title="share of the half found", low=0.4, high=1.05, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
             runs("noise in every count, attacked", np.array(scales), shares, role="mechanism:identity"),
-            blind(),
+            blind_guess_rule(),
             Rule(role="ink", x=scale, label=f"γ = {exactly(scale)}"),
         ],
         sentence=f"The attack finds {first} of the secret half at γ = {scales[0]:g} and {last} at γ = {scales[-1]:g}: "
-        f"weak weights hide nobody. Bars hold 90% of {shares.shape[1]} runs.",
+        f"small weights do not protect the half. Bars hold 90% of {shares.shape[1]} runs.",
     )
 
 
 def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, measured: Floats) -> Picture:
-    """Errors in rows that cannot be avoided, by three proofs, beside the error that 95% of identity releases keep.
+    """Return unavoidable errors in rows by three proofs, with the error of 95% of identity releases.
 
     Args:
         forbidden: the three constants along an axis of ε.
         points: d.
-        epsilon: where the reader stands.
+        epsilon: the current ε.
         measured: worst weighted errors in rows at each of EPSILONS, (E, R).
     """
     paper, corrected, proved = map(significant, forbidden.at(epsilon))
-    half, most = np.quantile(measured, (0.5, 1 - BETA), axis=1)
-    floor = floored(half, FLOOR)
+    median, quantile_95 = np.quantile(measured, (0.5, 1 - BETA), axis=1)
+    floor = axis_floor(median, FLOOR)
     return lesson_picture(
-        title="The error nobody can avoid",
+        title="The unavoidable error",
         x=epsilon_axis(epsilon),
         y=Axis(title="worst error, rows", log=True, low=floor),
         marks=[
-            wall(forbidden.epsilon, forbidden.best, end=floor, corner="bottom left"),
+            impossible_side(forbidden.epsilon, forbidden.best, end=floor, corner="bottom left"),
             *curves(forbidden.epsilon, {"the paper's constant": forbidden.paper}),
             Curve(role="theory", name="corrected constant", x=forbidden.epsilon, y=forbidden.corrected),
             error_dots(
                 "noise in every count, measured",
                 np.array(EPSILONS),
-                most=most,
-                half=half,
+                quantile_95=quantile_95,
+                median=median,
                 floor=floor,
                 role="mechanism:identity",
-                said=lambda error: f"{significant(error)} rows",
+                error_words=lambda error: f"{significant(error)} rows",
             ),
-            here(epsilon),
+            epsilon_rule(epsilon),
         ],
         sentence=f"At ε = {exactly(epsilon)} the paper's constant says {paper} rows, the corrected one {corrected}, "
         f"and following every step {proved} (for 95% of releases); of {points // 2} rows.",

@@ -1,4 +1,4 @@
-"""The histogram's risk: what nobody can beat, what mechanisms have, against ε."""
+"""Picture of the histogram's total error against ε: the lower bound and the mechanisms."""
 
 from __future__ import annotations
 
@@ -8,65 +8,68 @@ from dpcore.core import Floats, exactly, rounded_down, rounded_up
 from dpcore.limits.bounds.minimax import Risks
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import significant
-from pages.learn.pictures import curves, epsilon_axis, guessed, here, lesson_picture, wall
+from pages.learn.pictures import curves, epsilon_axis, epsilon_rule, guess_rule, impossible_side, lesson_picture
 
 
-def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured: Floats) -> Picture:
-    """Expected total error against ε, on logarithmic axes; below the wall is nobody.
+def risks(*, exact: Risks, occupied: int, epsilon: float, guess: float, measured: Floats) -> Picture:
+    """Return the expected total error against ε, on logarithmic axes, with the lower bound.
 
     Args:
-        seen: the risks on a grid of ε with ``epsilon`` in it.
+        exact: the risks on a grid of ε with ``epsilon`` in it.
         occupied: cells that hold rows at all.
-        epsilon: where the reader stands.
-        guess: by which factor the reader thinks the identity histogram can be beaten there.
+        epsilon: the current ε.
+        guess: the user's factor by which the identity histogram can be beaten.
         measured: total errors of identity releases there, fractions of n, (T,).
     """
-    at = int(np.argmin(np.abs(seen.epsilons - epsilon)))
-    error, best, mean = float(seen.identity[at]), float(seen.lower_bound[at]), float(measured.mean())
+    index = int(np.argmin(np.abs(exact.epsilons - epsilon)))
+    error, best, mean = float(exact.identity[index]), float(exact.lower_bound[index]), float(measured.mean())
     half = 1.96 * float(measured.std()) / np.sqrt(len(measured))
-    known = np.concatenate([seen.lower_bound, seen.identity, seen.spared, seen.whole, seen.printed, seen.laplace])
+    known = np.concatenate([exact.lower_bound, exact.identity, exact.spared, exact.whole, exact.printed, exact.laplace])
     floor = min(float(known[known > 0].min()), error / guess) / 1.5
-    beside = curves(
-        seen.epsilons, {"Laplace noise (exact)": seen.laplace, "paper, as printed (wrong for large ε)": seen.printed}
+    other_curves = curves(
+        exact.epsilons,
+        {"Laplace noise (exact)": exact.laplace, "paper, as printed (wrong for large ε)": exact.printed},
     )
     full = "1 full bar" if occupied == 1 else f"{occupied:,} full bars"
     marks = [
-        wall(
-            seen.epsilons, seen.lower_bound, end=floor, corner="bottom left", label="impossible with the full promise"
+        impossible_side(
+            exact.epsilons, exact.lower_bound, end=floor, corner="bottom left", label="impossible with the full promise"
         ),
-        Curve(role="mechanism:identity", name="noise in every bar (exact)", x=seen.epsilons, y=seen.identity),
+        Curve(role="mechanism:identity", name="noise in every bar (exact)", x=exact.epsilons, y=exact.identity),
         Curve(
             role="mechanism:sparse_histogram",
             name=f"weaker promise, {full} (exact)",
-            x=seen.epsilons,
-            y=seen.spared,
+            x=exact.epsilons,
+            y=exact.spared,
             dash="dashdot",
         ),
-        *beside,
-        Curve(role="theory", name="paper, whole rows", x=seen.epsilons, y=np.where(seen.whole > 0, seen.whole, np.nan)),
-        # Where no release errs, a logarithmic axis has no place for it: the sentence says so.
+        *other_curves,
+        Curve(
+            role="theory", name="paper, whole rows", x=exact.epsilons, y=np.where(exact.whole > 0, exact.whole, np.nan)
+        ),
+        # A mean of 0 has no position on a logarithmic axis; only the sentence has it.
         *([_dot(epsilon, mean, half, floor)] if mean else []),
-        here(epsilon),
-        guessed(y=error / guess),
+        epsilon_rule(epsilon),
+        guess_rule(y=error / guess),
         Rule(role="quiet", y=2.0, label="2: no row right", below=True),
     ]
     ratio = f"{rounded_up(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
-    exceeds = "" if seen.printed[at] <= error else " The printed form exceeds a mechanism that exists."
+    exceeds = "" if exact.printed[index] <= error else " The printed form exceeds a mechanism that exists."
     return lesson_picture(
-        title="Total error, and what nobody can beat",
+        title="Total error, and the lower bound",
         x=epsilon_axis(epsilon),
-        # Room above the highest curve for the words at ε.
-        y=Axis(title="expected total error, of n", log=True, low=floor, high=4 * max(2.0, float(seen.laplace.max()))),
+        # Room above the highest curve for the label at ε.
+        y=Axis(title="expected total error, of n", log=True, low=floor, high=4 * max(2.0, float(exact.laplace.max()))),
         marks=marks,
         sentence=f"At ε = {exactly(epsilon)} the identity histogram's total error is {significant(error)} of n "
-        f"({significant(mean)} in {len(measured):,} releases); on its worst data nobody is below {rounded_down(best)}, "
-        f"so it is beaten there by {ratio} at the most (you guessed {guess:g}). With only {full} and the weaker random "
-        f"promise, where its condition holds, it is {significant(float(seen.spared[at]))}.{exceeds}",
+        f"({significant(mean)} in {len(measured):,} releases). On its worst data no private method is below "
+        f"{rounded_down(best)}, so the factor is at most {ratio} (you guessed {guess:g}). With only {full} and the "
+        f"weaker random promise, where its condition holds, it is {significant(float(exact.spared[index]))}.{exceeds}",
     )
 
 
 def _dot(epsilon: float, mean: float, half: float, floor: float) -> Dots:
-    """The measured error with its 95% interval."""
+    """Return the measured error with its 95% interval."""
     return Dots(
         role="mechanism:identity",
         name="noise in every bar, measured",

@@ -1,4 +1,4 @@
-"""Lesson: noise in every bar is about the best there is."""
+"""Lesson: noise in every bar is nearly optimal."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ RELEASES = 200
 
 
 def lesson() -> None:
-    """Controls, the question, the risks against ε."""
+    """Draw the lesson: the total errors against ε."""
     kit.intro(
-        "A histogram is released with noise in every bar. The **total error** is what all bars are off by together, as "
-        "a share of n. Is there a cleverer way?"
+        "A histogram is released with noise in every bar. The **total error** is the sum of the errors of all bars, as "
+        "a share of n. Is there a better method?"
     )
     loss = kit.epsilon("histogram", default=0.5)
     cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
     with kit.more():
         rows = int(stops("Rows n", (50, 100, 500, 1000, 5000, 20_000, 100_000), 1000, key="histogram-rows"))
-        held = stops("Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
-        occupied = min(int(held), cells, rows)
-        drawn = kit.draws_seed()
+        full_bars = stops(
+            "Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held"
+        )
+        occupied = min(int(full_bars), cells, rows)
+        seed = kit.draws_seed()
     guess = kit.guess_stop(
         "histogram",
-        f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the cleverest private method, on "
-        "its worst data, beat plain noise in every bar?",
+        f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the best private method, on its "
+        "worst data, beat plain noise in every bar?",
         label="Your guess, a factor",
         options=(1, 2, 5, 10, 20, 50, 100, 1000),
         default=100,
@@ -42,52 +44,52 @@ def lesson() -> None:
 
     def errors(key: str, *, full: int) -> Floats:
         return remember(
-            f"limits-risk|{key}|{cells}|{full}|{rows}|{loss}|{drawn}",
+            f"limits-risk|{key}|{cells}|{full}|{rows}|{loss}|{seed}",
             lambda: total_errors(
-                key=key, cells=cells, occupied=full, rows=rows, epsilon=loss, seed=drawn, trials=RELEASES
+                key=key, cells=cells, occupied=full, rows=rows, epsilon=loss, seed=seed, trials=RELEASES
             ),
         )
 
-    seen = remember(
+    exact = remember(
         f"limits-risks|{cells}|{occupied}|{rows}|{loss}",
         lambda: minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss)),
     )
     measured = errors("identity", full=cells)
     kit.picture(
-        figure.risks(seen=seen, occupied=occupied, epsilon=loss, guess=guess, measured=measured),
+        figure.risks(exact=exact, occupied=occupied, epsilon=loss, guess=guess, measured=measured),
         key="histogram_risks",
-        badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {drawn}",
+        badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {seed}",
     )
     projected = errors("projected_histogram", full=occupied)
-    at = int(np.argmin(np.abs(seen.epsilons - loss)))
-    error, best = float(seen.identity[at]), float(seen.lower_bound[at])
-    kit.told(
-        f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below "
-        f"{rounded_down(best)}: a factor of **{rounded_up(error / best)}** at most; you guessed {guess:g}. "
+    at = int(np.argmin(np.abs(exact.epsilons - loss)))
+    error, best = float(exact.identity[at]), float(exact.lower_bound[at])
+    kit.show_result(
+        f"Plain noise has a total error of {significant(error)} of n. On its worst data, no private method is below "
+        f"{rounded_down(best)}: a factor of at most **{rounded_up(error / best)}**; you guessed {guess:g}. "
         f"{kit.THEORY} {'On easier data, with' if occupied < cells else 'With all'} {occupied:,} "
         f"{'bars full' if occupied > 1 else 'full bar'}: "
         f"{significant(float(projected.mean()))} by projecting to the nearest histogram. {kit.SIMULATED}"
     )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
-    kit.why(
+    kit.theorem(
         r"\inf_M\sup_D\;\mathbb{E}\,\bigl\lVert\hat h-h\bigr\rVert_1\;\ge\;c\,\frac{k}{\varepsilon n}",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
-        proved=f"{bound.reference}; their equation 5 for the random-DP histogram.",
-        says="k bars, n rows, ε up to about 1, k up to about εn; for some constant c, whatever the ε-private "
+        reference=f"{bound.reference}; their equation 5 for the random-DP histogram.",
+        meaning="k bars, n rows, ε up to about 1, k up to about εn. It holds for a constant c and every ε-private "
         "method M, on its worst data D.",
     )
     kit.break_it("Projecting helps most where few bars are full.", "One full bar", {"histogram-held": kit.stop(1)})
 
 
 def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projected: Floats) -> str:
-    """What does better on data with few full bars, though nothing does on all data, and at which price.
+    """Return which methods are better on data with few full bars, and their disadvantages.
 
     Args:
         cells: k.
         occupied: bars that hold rows.
         rows: n.
-        epsilon: privacy loss.
+        epsilon: privacy budget.
         projected: total errors of projected releases of such data, fractions of n, (T,).
     """
     plain, spared = (minimax.geometric_risk(cells=size, rows=rows, epsilon=epsilon) for size in (cells, occupied))
@@ -96,18 +98,18 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
         return f"All {cells:,} bars hold rows here. Choose fewer full bars to see what helps on easier data."
     return (
         f"**On easier data**, where only {occupied:,} of {cells:,} bars hold rows, three things help. Noisy bars may "
-        "be moved (projected) to the nearest histogram of n rows, under the full promise: total error "
+        "be projected to the nearest histogram of n rows, under the full guarantee. The total error is then "
         f"{significant(float(projected.mean()))} instead of {significant(plain)}, on average over {len(projected)} "
-        f"releases of rows spread evenly over these bars. {kit.SIMULATED}\n\n**Or the promise is weaker**: *random* "
-        "differential privacy is a promise for data drawn at random, not for all data, and may leave empty bars alone: "
+        f"releases of rows spread evenly over these bars. {kit.SIMULATED}\n\n**Or the guarantee is weaker**: *random* "
+        "differential privacy holds for randomly sampled data, not for all data, and may leave empty bars alone: "
         f"{significant(spared)}, before any projection. For {cells:,} bars and {rows:,} rows "
         + (
             f"it may fail for a share γ = {rounded_up(gamma)} of the data sets. {kit.THEORY}"
             if gamma < 1
-            else f"no such promise is proved: there are too few rows. {kit.THEORY}"
+            else f"no such guarantee is proved: there are too few rows. {kit.THEORY}"
         )
         + "\n\n**Or δ is above 0**: noise in full bars alone, shown above a threshold, has about that error where full "
-        "bars hold many rows, under a promise for *all* data (Bun, Nissim and Stemmer 2016). It is not run here."
+        "bars hold many rows, under a guarantee for *all* data (Bun, Nissim and Stemmer 2016). It is not run here."
     )
 
 
@@ -118,8 +120,8 @@ LESSON = kit.Lesson(
     place=320,
     minutes=6,
     needs="the Laplace mechanism; expected error",
-    asks=(
-        "By which factor can anybody beat noise in every bar, on the worst data?",
+    class_questions=(
+        "By which factor can a private method beat noise in every bar, on the worst data?",
         "What helps when most bars are empty, and at which price?",
         "Where does the error of k/(εn) come from?",
     ),

@@ -1,4 +1,4 @@
-"""The low-bits attack: how often it guesses right, against naive noise and against the secure sampler."""
+"""Picture of the low-bits attack: its success against naive noise and against the secure sampler."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds.low_bits import Verdict
 from pages.charts.picture import Axis, Dots, Picture, Region, Words
 from pages.charts.words import percent
-from pages.learn.pictures import guessed, lesson_picture
+from pages.learn.pictures import guess_rule, lesson_picture
 
 ROOM = 0.8
-"""A bar that ends beyond has its verdict at its other end."""
+"""Share above which a bar's verdict is at its lower end."""
 
 
-def _beside(word: str, told: Verdict, place: int) -> Words:
-    """A verdict beyond the end of its bar that has room: above the bar stand the words of the guess."""
-    low, high = told.interval
+def _verdict_text(word: str, verdict: Verdict, place: int) -> Words:
+    """Return a verdict at the end of its bar that has room; the guess's label is above the bar."""
+    low, high = verdict.interval
     if high > ROOM:
         return Words(role="ink", text=word, x=low, y=place, align="right", shift=(-8, 0), bold=True)
     return Words(role="ink", text=word, x=high, y=place, align="left", shift=(8, 0), bold=True)
 
 
 def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -> Picture:
-    """Success with exact intervals, wrong once in a million times; beyond what ε allows nothing private can be."""
+    """Return the success rates with exact intervals (error one in a million), and the limit that ε allows."""
     samplers = {"textbook noise": naive, "secure sampler": secure}
-    told = list(samplers.values())
-    words = ["broken" if each.broken else "not caught" for each in told]
+    both = list(samplers.values())
+    words = ["broken" if each.broken else "not caught" for each in both]
     unsettled = "".join(
         f" The bar of the {name} reaches into the hatching, but below the limit too: nothing is shown against it."
         for name, each in samplers.items()
         if not each.broken and each.interval[1] > each.allowed
     )
-    shown = lesson_picture(
+    picture = lesson_picture(
         title="One release, one guess",
         x=Axis(title="share of guesses that are right", low=min(0.4, guess), high=1, form=".0%"),
         y=Axis(labels=tuple(samplers)),
@@ -42,10 +42,10 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
                 role="released",
                 name="right guesses",
                 legend=False,
-                x=[each.success for each in told],
-                y=range(len(told)),
-                low=[each.interval[0] for each in told],
-                high=[each.interval[1] for each in told],
+                x=[each.success for each in both],
+                y=range(len(both)),
+                low=[each.interval[0] for each in both],
+                high=[each.interval[1] for each in both],
                 across=True,
                 size=11,
                 hover=[
@@ -54,8 +54,8 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
                     for (name, each), word in zip(samplers.items(), words, strict=True)
                 ],
             ),
-            guessed(x=guess),
-            *(_beside(word, each, place) for place, (word, each) in enumerate(zip(words, told, strict=True))),
+            guess_rule(x=guess),
+            *(_verdict_text(word, each, place) for place, (word, each) in enumerate(zip(words, both, strict=True))),
         ],
         sentence=f"From one such release the attacker tells the two counts apart in {percent(naive.success)} of "
         f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {exactly(epsilon)} allows "
@@ -63,6 +63,6 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
         f"{percent(secure.success)}.{unsettled}",
         height=200,
     )
-    ends = {end: [each.interval[place] for each in told] for place, end in enumerate(("from", "to"))}
-    right, allowed = [each.success for each in told], [each.allowed for each in told]
-    return replace(shown, table={"noise": list(samplers), "success": right, **ends, "allowed": allowed})
+    ends = {end: [each.interval[place] for each in both] for place, end in enumerate(("from", "to"))}
+    right, allowed = [each.success for each in both], [each.allowed for each in both]
+    return replace(picture, table={"noise": list(samplers), "success": right, **ends, "allowed": allowed})

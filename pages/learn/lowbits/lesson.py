@@ -1,4 +1,4 @@
-"""Lesson: the lowest bits of a noisy number give the true count away."""
+"""Lesson: the lowest bits of a noisy number reveal the true count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.shell.work.memory import with_progress
 
 
 def lesson() -> None:
-    """Controls, the question, the two verdicts, some releases taken apart."""
+    """Draw the lesson: the two verdicts, and some releases in detail."""
     kit.intro(
         "A count is released with textbook noise, `scale * log(uniform)`: private on paper. In a computer the noise is "
         "one of finitely many numbers, and **adding it to another count rounds it differently**."
@@ -22,8 +22,8 @@ def lesson() -> None:
     loss = kit.epsilon("low-bits", default=0.5, high=1.0)
     low = int(stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count"))
     with kit.more():
-        drawn = kit.draws_seed(
-            "Textbook noise is seeded. The secure sampler has no seed, so a link draws its part of the picture anew."
+        seed = kit.draws_seed(
+            "Textbook noise has a seed. The secure sampler has none, so a link draws its part of the picture again."
         )
     allowed = rounded_up(100 * float(odds.best_guess(0.5, epsilon=loss)))
     guess = kit.guess_number(
@@ -36,35 +36,35 @@ def lesson() -> None:
         default=50,
         unit="%%",
     )
-    found = with_progress(
-        f"limits-low-bits|{loss}|{low}|{drawn}",
-        lambda: low_bits.attack_both(low=low, epsilon=loss, seed=drawn),
+    result = with_progress(
+        f"limits-low-bits|{loss}|{low}|{seed}",
+        lambda: low_bits.attack_both(low=low, epsilon=loss, seed=seed),
         label="Drawing and attacking 20,000 releases.",
     )
     kit.picture(
-        figure.verdicts(naive=found.naive, secure=found.secure, epsilon=loss, guess=guess / 100),
+        figure.verdicts(naive=result.naive, secure=result.secure, epsilon=loss, guess=guess / 100),
         key="lowbits_verdicts",
-        badge=f"simulated: textbook noise with seed {drawn}, secure sampler from the system's entropy",
+        badge=f"simulated: textbook noise with seed {seed}, secure sampler from the system's entropy",
     )
     certain = (
-        f"{percent(found.naive.certain)} of the releases rule one count out **for certain**, whatever ε is. "
+        f"{percent(result.naive.certain)} of the releases rule one count out **for certain**, whatever ε is. "
         f"{kit.SIMULATED}"
     )
-    if found.naive.broken:
-        kit.told(
-            f"**Broken**: **{percent(found.naive.success)}** right guesses, where **{allowed}%** are allowed; "
-            f"at least {percent_down(found.naive.interval[0])} but for one chance in a million. {certain}"
+    if result.naive.broken:
+        kit.show_result(
+            f"**Broken**: **{percent(result.naive.success)}** right guesses, where **{allowed}%** are allowed; "
+            f"at least {percent_down(result.naive.interval[0])} but for one chance in a million. {certain}"
         )
     else:
-        kit.told(f"Not caught by this guess, and not private: {certain}")
+        kit.show_result(f"Not caught by this guess, and not private: {certain}")
     if kit.revealed():
         with kit.below():
-            _taken_apart(found)
-    kit.why(
+            _show_releases(result)
+    kit.theorem(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         "The secure sampler draws whole-number noise exactly: every whole number can come out of every count.",
-        proved="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
-        says="No attacker on an ε-private release tells two neighbouring tables apart more often.",
+        reference="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
+        meaning="No attacker on an ε-private release tells two neighbouring tables apart more often.",
     )
     kit.break_it(
         "Large counts round the noise alike, and this guess fails.",
@@ -73,22 +73,22 @@ def lesson() -> None:
     )
 
 
-def _taken_apart(found: low_bits.Attacked) -> None:
-    """Some textbook releases, and which counts can have led to them."""
-    place = st.expander("Textbook releases, taken apart", key="lowbits_open", on_change="rerun")
+def _show_releases(result: low_bits.Attacked) -> None:
+    """Draw some textbook releases, and the counts that could have produced them."""
+    place = st.expander("Textbook releases in detail", key="lowbits_open", on_change="rerun")
     if not place.open:
         return
-    low, number = found.low, len(found.outputs)
-    says = zip(found.guesses.high, found.guesses.certain, strict=True)
+    low, number = result.low, len(result.outputs)
+    guesses = zip(result.guesses.high, result.guesses.certain, strict=True)
     place.dataframe(
         {
-            "released": [repr(float(value)) for value in found.outputs],
-            "last bits": [float(value).hex().split("p")[0][-4:] for value in found.outputs],
+            "released": [repr(float(value)) for value in result.outputs],
+            "last bits": [float(value).hex().split("p")[0][-4:] for value in result.outputs],
             **{
                 f"can come from {low + more}": ["yes" if each else "no" for each in possible]
-                for more, possible in enumerate(found.possible)
+                for more, possible in enumerate(result.possible)
             },
-            "attacker says": [f"{low + int(high)}{', for certain' if sure else ''}" for high, sure in says],
+            "attacker says": [f"{low + int(high)}{', for certain' if sure else ''}" for high, sure in guesses],
             "truth": [low] * (number // 2) + [low + 1] * (number - number // 2),
         },
         hide_index=True,
@@ -97,12 +97,12 @@ def _taken_apart(found: low_bits.Attacked) -> None:
 
 LESSON = kit.Lesson(
     key="low-bits",
-    question="Do the last bits of a noisy number tell on you?",
+    question="Do the last bits of a noisy number reveal your row?",
     group="Attacks",
     place=250,
     minutes=5,
     needs="the Laplace mechanism; how computers round",
-    asks=(
+    class_questions=(
         "The proof of the Laplace mechanism is right. Which of its assumptions does a computer break?",
         "Why does a release rule one count out for certain, whatever ε is?",
         "What does the secure sampler do instead?",

@@ -1,4 +1,4 @@
-"""The median's wall: chance of being right against the grid's length, and the walk behind the proof."""
+"""Pictures of private medians: the probability of the right answer by grid size, and the walk of the proof."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpcore.limits.bounds.walk import MeasuredWalk, Walk
 from dplab.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import minus, percent, significant
-from pages.learn.pictures import OTHERS, guessed, lesson_picture, wall
+from pages.learn.pictures import OTHERS, guess_rule, impossible_side, lesson_picture
 
 BITS = Axis(title="bits of the grid", log=True, low=0.9, high=11_000, ticks=(1, 10, 100, 1000, 10_000))
 SHARES = (0, 0.25, 0.5, 0.75, 1)
@@ -23,14 +23,14 @@ NAMES = {
     "refusing": "refuses unless sure",
     "stable": "stable median",
 }
-"""Of each mechanism whose chances are exact."""
+"""Names of the mechanisms with exact probabilities."""
 ROLES = {
     "exponential": "mechanism:exponential_median",
     "permute-and-flip": OTHERS[0],
     "refusing": OTHERS[1],
     "stable": "mechanism:stable_median",
 }
-"""Their own where the catalogue has them."""
+"""Roles of these mechanisms."""
 SEARCHES = {
     "identity": ("released", "histogram + search, measured", "circle", "histograms"),
     "intervals-anchored": (
@@ -40,9 +40,9 @@ SEARCHES = {
         "intervals",
     ),
 }
-"""Of each kind of release that is searched: role, name, shape, and what was released."""
+"""Role, name, shape and noun of each kind of release that is searched."""
 MAX_STEPS = 240
-"""Data sets of a walk that are drawn; a longer walk is thinned."""
+"""Maximum number of data sets that are drawn of a walk."""
 
 
 def success(
@@ -55,15 +55,15 @@ def success(
     guess: float,
     measured: Mapping[str, MeasuredWalk],
 ) -> Picture:
-    """Chance that a median is right, against bits; the impossible region is above what any ε-private method reaches.
+    """Return the probability of the right median against bits, with the region that is impossible for ε.
 
     Args:
-        chances: of mechanisms, and the most there can be, along a grid of bits with the reader's in it.
+        chances: probabilities of mechanisms, and the upper bound, along a grid of bits with the current one.
         n: rows, odd.
-        epsilon: privacy loss.
-        delta: slack of the stable median.
-        bits: where the reader stands.
-        guess: where the reader thinks the wall is.
+        epsilon: privacy budget.
+        delta: δ of the stable median.
+        bits: the current grid.
+        guess: the user's guess of the limit.
         measured: how often binary search in each kind of release was right, at each of MEASURED_BITS.
     """
     here = int(np.argmin(np.abs(chances.bits - bits)))
@@ -75,49 +75,49 @@ def success(
         x=BITS,
         y=Axis(title="chance of the right median", low=0, high=1.15, form=".0%", ticks=SHARES),
         marks=[
-            # Its words are not at the top: there the stable median's line would strike them through.
-            wall(
+            # The label is at the bottom: at the top the stable median's line would cross it.
+            impossible_side(
                 chances.bits, np.exp(chances.max_chance), end=1.15, corner="bottom right", label="impossible for δ = 0"
             ),
             *(Curve(role=ROLES[key], name=name, x=chances.bits, y=np.exp(each)) for key, (name, each) in logs.items()),
             *(_dots(MEASURED_BITS, each, key) for key, each in measured.items()),
             Rule(role="ink", x=bits, label="your grid"),
-            guessed(x=guess),
+            guess_rule(x=guess),
         ],
         sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
         f"2^{bits:,.0f} grid points the best chance of being right about the worst value that privacy loss "
         f"{exactly(epsilon)} leaves is "
-        f"{log_chance(float(chances.max_chance[here]), at_most=True)}; {reached}.",
+        f"{log_chance(float(chances.max_chance[here]), is_bound=True)}; {reached}.",
     )
 
 
-def _dots(x: Integers | tuple[int, ...], seen: MeasuredWalk, key: str) -> Dots:
-    """How often the search was right, with exact intervals."""
+def _dots(x: Integers | tuple[int, ...], walk: MeasuredWalk, key: str) -> Dots:
+    """Return the measured probability of the right answer, with exact intervals."""
     role, name, shape, _ = SEARCHES[key]
-    return Dots(role=role, name=name, x=x, y=seen.chance, low=seen.low, high=seen.high, shape=shape)
+    return Dots(role=role, name=name, x=x, y=walk.chance, low=walk.low, high=walk.high, shape=shape)
 
 
-def _moved(n: int) -> Axis:
+def _walk_axis(n: int) -> Axis:
     return Axis(title="rows moved from 0 to v", low=0, high=n)
 
 
-def _thinned(length: int) -> Integers:
+def _thin(length: int) -> Integers:
     return np.unique(np.linspace(0, length - 1, min(length, MAX_STEPS)).round().astype(np.int64))
 
 
 def _line(key: str, x: Integers, y: Floats, name: str) -> Curve:
-    """A walk in the colour of its mechanism."""
+    """Return a walk as a curve in the colour of its mechanism."""
     return Curve(role=ROLES[key], name=name, x=x, y=y)
 
 
-def climb(*, key: str, walk: Walk, bits: float) -> Picture:
-    """Chance of saying v on each data set of a mechanism's walk, as a power of ten; no line where it cannot happen."""
-    steps = _thinned(len(walk.log_chance))
+def walk_chances(*, key: str, walk: Walk, bits: float) -> Picture:
+    """Return the probability of answering v along a mechanism's walk, as a power of ten."""
+    steps = _thin(len(walk.log_chance))
     tens = walk.log_chance[steps] / math.log(10)
     start = log_chance(float(walk.log_chance[0])) if np.isfinite(tens[0]) else "exactly 0"
     return lesson_picture(
-        title="The climb",
-        x=_moved(len(walk.log_chance) - 1),
+        title="Probability of v along the walk",
+        x=_walk_axis(len(walk.log_chance) - 1),
         y=Axis(title="chance of v, power of ten"),
         marks=[_line(key, steps, np.where(np.isfinite(tens), tens, np.nan), walk.name)],
         sentence=f"From all rows at 0 to all at v, one row a step: {walk.name} says v with chance {start} at the start "
@@ -126,13 +126,13 @@ def climb(*, key: str, walk: Walk, bits: float) -> Picture:
     )
 
 
-def factors(*, key: str, walk: Walk) -> Picture:
-    """By which factor each step multiplies the chance, as a power of e; a private step stays between -ε and ε."""
+def walk_factors(*, key: str, walk: Walk) -> Picture:
+    """Return the factor of each step, as a power of e; a private step is between -ε and ε."""
     ratios, loss = walk.ratios, exactly(walk.epsilon)
     finite = np.isfinite(ratios)
-    # A thinned picture must not lose the largest step.
+    # The largest step has to be in the thinned picture.
     largest = int(np.argmax(np.where(finite, np.abs(ratios), -1.0)))
-    steps = np.unique(np.append(_thinned(len(ratios)), largest))
+    steps = np.unique(np.append(_thin(len(ratios)), largest))
     steps = steps[finite[steps]]
     text = (
         f"Largest step: the chance is multiplied by e^{significant(float(ratios[largest]))}; privacy loss {loss} "
@@ -143,10 +143,10 @@ def factors(*, key: str, walk: Walk) -> Picture:
             f"One step leaves 0, which no factor allows; there the chance grows by {significant(walk.excess)} more "
             f"than e^ε explains, and the slack δ = {exactly(walk.delta)} covers it."
         )
-    end = 1.2 * float(np.abs([walk.epsilon, *ratios[steps]]).max())  # words stand beyond what ε allows
+    end = 1.2 * float(np.abs([walk.epsilon, *ratios[steps]]).max())  # room for the labels beyond ε
     return lesson_picture(
         title="Each step",
-        x=_moved(len(ratios)),
+        x=_walk_axis(len(ratios)),
         y=Axis(title="factor, power of e", low=-end, high=end),
         marks=[
             _line(key, steps + 1, ratios[steps], "each step"),
@@ -157,41 +157,41 @@ def factors(*, key: str, walk: Walk) -> Picture:
     )
 
 
-def measured_climb(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
-    """How often binary search in real releases ended at v, on some of the walk's data sets."""
+def measured_walk(*, n: int, walk: MeasuredWalk, key: str) -> Picture:
+    """Return the share of releases in which binary search answers v, along the walk."""
     moved = stops(n)
     middle = int(np.argmin(np.abs(moved - n / 2)))
-    start, half, end = (chance(float(seen.chance[place])) for place in (0, middle, -1))
-    grows = " is not built for medians, and its chance of v still grows" if seen.low[-1] > seen.high[0] else " says v"
+    start, half, end = (chance(float(walk.chance[place])) for place in (0, middle, -1))
+    grows = " is not built for medians, and its chance of v still grows" if walk.low[-1] > walk.high[0] else " says v"
     return lesson_picture(
-        title="The climb",
-        x=_moved(n),
+        title="Probability of v along the walk",
+        x=_walk_axis(n),
         y=Axis(title="releases that say v", low=0, high=1.04, form=".0%", ticks=SHARES),
-        marks=[_dots(moved, seen, key)],
+        marks=[_dots(moved, walk, key)],
         sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells{grows}: "
         f"{start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
     )
 
 
 def chance(value: float) -> str:
-    """A chance in per cent; a hopeless one as a power of ten, a nearly sure one as over 99.9%."""
+    """Return a probability as a percentage, a tiny one as a power of ten, one near 1 as over 99.9%."""
     return log_chance(math.log(value)) if 0 < value < 1 else percent(value)
 
 
-def log_chance(log: float, *, at_most: bool = False) -> str:
-    """The same of a chance by its logarithm: one that is too small for a float keeps its power of ten.
+def log_chance(log: float, *, is_bound: bool = False) -> str:
+    """Return a probability from its logarithm, which may be too small for a float.
 
     Args:
-        log: natural.
-        at_most: it is an upper bound, and rounded up.
+        log: natural logarithm.
+        is_bound: it is an upper bound, and rounded up.
     """
     value = math.exp(min(log, 0.0))
     if value >= 0.001 or log == -math.inf:
-        if at_most:
+        if is_bound:
             return f"{rounded_up(round(100 * value, 9))}%"
-        return "over 99.9%" if value > 0.999 else percent(value)  # of an exact law, which may round to 1
+        return "over 99.9%" if value > 0.999 else percent(value)  # an exact probability below 1 may round to 1
     power = math.floor(log / math.log(10))
     scale = math.exp(log - power * math.log(10))
-    digits = f"{math.ceil(10 * scale - 1e-9) / 10 if at_most else scale:.2g}"
+    digits = f"{math.ceil(10 * scale - 1e-9) / 10 if is_bound else scale:.2g}"
     power, digits = (power + 1, "1") if digits == "10" else (power, digits)
     return f"{'' if digits == '1' else f'{digits}·'}10^{minus(str(power))}"

@@ -1,4 +1,4 @@
-"""Lesson: no private median on a long line with δ = 0, and what δ changes."""
+"""Lesson: no private median on a fine grid with δ = 0, and the effect of δ > 0."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ BITS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 144, 200, 300, 500, 800, 100
 WALKS = {
     "exponential": "Exponential mechanism",
     "permute-and-flip": "Permute-and-flip",
-    "refusing": "The one that reaches the wall",
-    "stable": "Stable median (with slack δ)",
+    "refusing": "Refuses unless sure",
+    "stable": "Stable median (with δ)",
     "search": "Released histogram + binary search (measured)",
     "interval-search": "Interval release + binary search (measured)",
 }
@@ -28,13 +28,13 @@ WALKS = {
 
 SEARCHES = {"search": "identity", "interval-search": "intervals-anchored"}
 ROOM = math.log(0.999)
-"""A chance above it is as good as allowed."""
+"""Logarithm of a probability that is practically 1."""
 VIEWS = ("Who finds the median?", "The walk", "Its steps")
 """Its pictures."""
 
 
 def lesson() -> None:
-    """Controls, the question, success against bits, and the walk of one mechanism."""
+    """Draw the lesson: the probability of the right median by grid size, and the walk of one mechanism."""
     kit.intro(
         "A table has n rows, and **all of them hold the same value**: that is the median. Surely a private method can "
         "say so?"
@@ -43,8 +43,8 @@ def lesson() -> None:
     bits = stops("Bits of the grid", BITS, 200, key="median-bits", help_text="2^bits possible values.")
     with kit.more():
         n = whole("Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="Odd, so that there is one middle row.")
-        delta = stops("Slack δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
-        drawn = kit.draws_seed()
+        delta = stops("δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
+        seed = kit.draws_seed()
     guess = kit.guess_stop(
         "median",
         f"{f'{n:,} equal rows' if n > 1 else 'One row'}, ε = {exactly(loss)}. How fine may the grid be before "
@@ -55,24 +55,25 @@ def lesson() -> None:
     )
     chosen = kit.pictures("median", *VIEWS)
     if chosen == VIEWS[0]:
-        _success(n=n, loss=loss, delta=delta, bits=bits, guess=guess, drawn=drawn)
+        _success(n=n, loss=loss, delta=delta, bits=bits, guess=guess, drawn=seed)
     else:
-        _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn, steps=chosen == VIEWS[2])
-    at = medians.chances([bits], n=n, epsilon=loss, delta=delta)
-    stable, able = (typeset(figure.log_chance(float(at.mechanisms[key][0]))) for key in ("stable", "exponential"))
-    most = typeset(figure.log_chance(float(at.max_chance[0]), at_most=True))
-    kit.told(
+        _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=seed, steps=chosen == VIEWS[2])
+    chances = medians.chances([bits], n=n, epsilon=loss, delta=delta)
+    stable, able = (typeset(figure.log_chance(float(chances.mechanisms[key][0]))) for key in ("stable", "exponential"))
+    best_chance = typeset(figure.log_chance(float(chances.max_chance[0]), is_bound=True))
+    kit.show_result(
         f"The limit is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (
             f"values, short of the limit, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
-            if float(at.max_chance[0]) > ROOM
-            else f"values, with δ = 0, nobody is right about every value with a chance above **{most}**; "
+            if float(chances.max_chance[0]) > ROOM
+            else f"values, with δ = 0, no private method is right about every value with "
+            f"probability above **{best_chance}**; "
             f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
         )
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
     threshold, stability = median.stable_threshold(epsilon=loss, delta=delta), (n + 1) // 2
-    kit.why(
+    kit.theorem(
         r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\Rightarrow\min_v\Pr[v]<\tfrac12",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         "Change one row at a time until all rows hold *another* value: a private method may change its mind only a "
@@ -80,9 +81,9 @@ def lesson() -> None:
         f"With δ > 0 this bound does not apply: on **these data**, whose median takes {stability:,} rows to change, "
         f"the stable median mostly {'answers' if stability >= threshold else 'refuses'}, whatever the line. "
         f"Where fewer than about {threshold:,} rows can change the median it mostly refuses.",
-        proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
+        reference="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
         "permute-and-flip.",
-        says="All rows hold v, one of $2^b$ values; Pr[v]: the chance to say it. For δ = 0 only.",
+        meaning="All rows hold v, one of $2^b$ values; Pr[v]: the chance to say it. For δ = 0 only.",
     )
     kit.break_it(
         "On a line far shorter than εn/(4 ln 2) bits the exponential mechanism is nearly always right.",
@@ -92,7 +93,7 @@ def lesson() -> None:
 
 
 def typeset(chance: str) -> str:
-    """A power of ten as a formula.
+    """Return a power of ten as a LaTeX formula.
 
     >>> typeset("1.8·10^−17")
     '1.8·$10^{-17}$'
@@ -101,7 +102,7 @@ def typeset(chance: str) -> str:
 
 
 def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, drawn: int) -> None:
-    """Who is right, against bits."""
+    """Draw the probability of the right median by grid size."""
     grid = np.unique(np.append(np.geomspace(1, 10_000, 160), bits))
     kit.picture(
         figure.success(
@@ -125,29 +126,29 @@ def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, dr
 
 
 def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps: bool) -> None:
-    """The hybrid walk of the chosen mechanism: chance at every data set, or factor at every step."""
-    chosen = choice("Who walks", WALKS, key="median-walk")
+    """Draw the walk of the selected mechanism: probability at each data set, or factor at each step."""
+    chosen = choice("Mechanism", WALKS, key="median-walk")
     if chosen in SEARCHES:
         key = SEARCHES[chosen]
-        seen = remember(
+        walk_measured = remember(
             f"limits-walk|{key}|{n}|{epsilon}|{seed}",
             lambda: medians.measured_walk(n=n, epsilon=epsilon, seed=seed, key=key),
         )
         kit.picture(
-            figure.measured_climb(n=n, seen=seen, key=key),
+            figure.measured_walk(n=n, walk=walk_measured, key=key),
             key="median_measured",
             badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
         )
-        kit.told(
-            "Corollary 5.2: a search in an accurate release of intervals always ends at v, so on lines too long for n "
-            f"and ε no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {kit.SIMULATED}"
+        kit.show_result(
+            "Corollary 5.2: a search in an accurate release of intervals always ends at v. So on grids too fine for n "
+            f"and ε, no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {kit.SIMULATED}"
         )
         return
     walk = medians.exact_walk(chosen, bits=bits, n=n, epsilon=epsilon, delta=delta)
     if steps:
-        kit.picture(figure.factors(key=chosen, walk=walk), key="median_steps", badge="exact theory")
+        kit.picture(figure.walk_factors(key=chosen, walk=walk), key="median_steps", badge="exact theory")
     else:
-        kit.picture(figure.climb(key=chosen, walk=walk, bits=bits), key="median_climb", badge="exact theory")
+        kit.picture(figure.walk_chances(key=chosen, walk=walk, bits=bits), key="median_climb", badge="exact theory")
 
 
 LESSON = kit.Lesson(
@@ -157,10 +158,10 @@ LESSON = kit.Lesson(
     place=310,
     minutes=8,
     needs="differential privacy with δ = 0; the exponential mechanism",
-    asks=(
+    class_questions=(
         "All rows are equal. Why is it hard to say their value privately?",
         "By how much may the chance of an answer change when one row changes, and after n rows?",
-        "What does the stable median give up to pass the wall?",
+        "What does the stable median give up to pass the limit?",
     ),
     point=((1, 10), (10, 10), (11, 100), (99.9, 99.9)),  # 10 to a power below −10, for any with δ = 0
     show=lesson,

@@ -1,4 +1,4 @@
-"""Lesson: what an ε means to someone who already suspects you."""
+"""Lesson: the meaning of ε for an attacker who already suspects you."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ VIEWS = ("Belief, before and after", "Guessing right")
 
 
 def lesson() -> None:
-    """Controls, the question, belief before and after, chance of guessing right."""
+    """Draw the lesson: belief before and after a release, and the probability of a right guess."""
     kit.intro(
-        "Someone knows **everyone else** in the data, and suspects you of one thing, say of having answered yes. They "
-        "look at what is released. How much surer can they be?"
+        "An attacker knows **everyone else** in the data and suspects that you answered yes. They see the release. How "
+        "much surer can they be?"
     )
     loss = kit.epsilon("odds", default=1.0)
     percents = whole("How sure they are before, percent", 1, 99, 10, key="odds-prior")
-    delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
+    delta = stops("δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
     prior = percents / 100
     guess = kit.guess_number(
         "odds",
@@ -33,28 +33,29 @@ def lesson() -> None:
         unit="%%",
     )
     badge = "exact theory: attacker knows all other rows, or rows are independent"
-    most = float(odds.posterior_range([prior], epsilon=loss)[1][0])
-    kit.told(
-        f"From {percents}% to at most **{rounded_up(100 * most)}%** likely; you guessed {guess}%. {kit.THEORY}"
-        f"{figure.hole(delta)}"
+    largest = float(odds.posterior_range([prior], epsilon=loss)[1][0])
+    kit.show_result(
+        f"From {percents}% to at most **{rounded_up(100 * largest)}%** likely; you guessed {guess}%. {kit.THEORY}"
+        f"{figure.delta_sentence(delta)}"
     )
     if kit.pictures("odds", *VIEWS) == VIEWS[0]:
         shown = figure.belief(prior=prior, epsilon=loss, delta=delta, guess=guess / 100)
         kit.picture(shown, key="odds_belief", badge=badge)
     else:
         kit.picture(figure.guessing(prior=prior, epsilon=loss, delta=delta), key="odds_guess", badge=badge)
-    kit.why(
+    kit.theorem(
         r"\frac{\Pr[\text{you}\mid y]}{\Pr[\text{not you}\mid y]}\le e^{\varepsilon}\,"
         r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}",
         "It does **not** say that nothing is learned about people like you, nor does it mend bad odds. The ε "
         f"of several releases add up, and a person with several rows gets the ε of each. {kit.THEORY}",
-        proved="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
-        "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
-        says="y: what is released. For δ = 0 their odds are multiplied by at most this factor if they know all other "
-        "rows or rows are independent. ε is for replacing one row; if it is for adding or removing one, the factor is "
+        reference="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou "
+        "(2010), Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
+        meaning="y: what is released. For δ = 0 their odds are multiplied by at most this factor if they know all "
+        "other rows or rows are independent. ε is for replacing one row; if it is for adding or removing one, the "
+        "factor is "
         r"$e^{2\varepsilon}$.",
     )
-    kit.break_it("A large ε is a promise of little.", "ε = 5", {"odds-epsilon": 5.0})
+    kit.break_it("A large ε guarantees little.", "ε = 5", {"odds-epsilon": 5.0})
 
 
 LESSON = kit.Lesson(
@@ -64,7 +65,7 @@ LESSON = kit.Lesson(
     place=110,
     minutes=4,
     needs="odds and Bayes' rule",
-    asks=(
+    class_questions=(
         "Someone thinks it 10% likely. How likely at most after a release at ε = 1?",
         "Does ε promise that nothing is learned about people like you?",
         "What do two releases at ε = 1 allow together?",

@@ -1,4 +1,4 @@
-"""How far a polynomial of each degree is from the step, the polynomial itself, and what it gains, against rows."""
+"""Pictures of polynomials: the distance from the step by degree, the polynomial, and the error against rows."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from dpcore.mechanisms.marginals.polynomials import Polynomial, target
 from dplab.limits.few_counts import NOTHING, Degrees, PredictedErrors
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent
-from pages.learn.pictures import OTHERS, guessed, lesson_picture
+from pages.learn.pictures import OTHERS, guess_rule, lesson_picture
 
 PLACES = 120
 MECHANISM, DIRECT = "mechanism:marginals-polynomial-gaussian", "mechanism:marginals-direct"
 
 
-def biases(*, found: Degrees, bias: float, guess: int) -> Picture:
-    """The largest distance from the step against the degree: of the best polynomial, and of the paper's.
+def biases(*, degrees: Degrees, bias: float, guess: int) -> Picture:
+    """Return the largest distance from the step by degree, of the best polynomial and of the paper's.
 
     Args:
-        found: both.
+        degrees: both.
         bias: what is allowed.
         guess: the degree that the reader thinks is needed.
     """
-    places = np.arange(1, found.width + 1)
+    places = np.arange(1, degrees.width + 1)
     floor = 0.001
-    needed, printed = found.needed(bias), found.needed(bias, printed=True)
+    needed, printed = degrees.needed(bias), degrees.needed(bias, printed=True)
     return lesson_picture(
         title="How far from the step",
         x=Axis(
             title="degree t: attributes of a counted set",
             low=0.5,
-            high=found.width + 0.5,
+            high=degrees.width + 0.5,
             ticks=tuple(map(float, places)),
         ),
         y=Axis(title="largest distance γ", log=True, low=floor, high=1, form=".1~p"),
@@ -40,21 +40,21 @@ def biases(*, found: Degrees, bias: float, guess: int) -> Picture:
                 role=MECHANISM,
                 name="best polynomial",
                 x=places,
-                y=np.maximum(found.least, 1.1 * floor),
-                hover=[f"degree {t}: {percent(each)}" for t, each in zip(places, found.least.tolist(), strict=True)],
+                y=np.maximum(degrees.least, 1.1 * floor),
+                hover=[f"degree {t}: {percent(each)}" for t, each in zip(places, degrees.least.tolist(), strict=True)],
             ),
-            Curve(role=OTHERS[0], name="the paper's (Chebyshev)", x=places, y=found.printed, dash="dash"),
+            Curve(role=OTHERS[0], name="the paper's (Chebyshev)", x=places, y=degrees.printed, dash="dash"),
             Rule(role="ink", y=bias, label=f"allowed: {percent(bias)}"),
-            guessed(x=guess),
+            guess_rule(x=guess),
         ],
-        sentence=f"To be within {percent(bias)} of “any of {found.width} attributes” degree {needed} is enough, "
+        sentence=f"To be within {percent(bias)} of “any of {degrees.width} attributes” degree {needed} is enough, "
         + (f"and by the paper's polynomial {printed}" if printed else "and the paper's polynomial never is")
-        + f"; you guessed {guess}. Degree {found.width} is exact.",
+        + f"; you guessed {guess}. Degree {degrees.width} is exact.",
     )
 
 
 def step(*, polynomial: Polynomial) -> Picture:
-    """The step from no to yes and the polynomial that stands in for it."""
+    """Return the step from no to yes and the polynomial that approximates it."""
     width, places = polynomial.width, np.linspace(0, polynomial.width, PLACES)
     counts = np.arange(width + 1)
     return lesson_picture(
@@ -73,25 +73,29 @@ def step(*, polynomial: Polynomial) -> Picture:
     )
 
 
-def against_rows(*, found: PredictedErrors, width: int, attributes: int) -> Picture:
-    """The predicted worst error over all questions, against n: by polynomials, and by noise in every answer."""
-    gains = found.gains()
+def against_rows(*, errors: PredictedErrors, width: int, attributes: int) -> Picture:
+    """Return the predicted worst error against n: of polynomials, and of noise in every answer."""
+    gains = errors.gains()
     where = (
         f"from {gains[0]:,} to {gains[-1]:,} rows polynomials have the least error"
         if len(gains)
         else "polynomials have the least error at no number of rows tried"
     )
-    if len(gains) and gains[-1] < found.rows[-1]:
+    if len(gains) and gains[-1] < errors.rows[-1]:
         where += "; beyond, noise in every answer has"
     floor = 1e-4
     return lesson_picture(
         title="Who needs how many rows",
-        x=Axis(title="rows n", log=True, form="~s", low=float(found.rows[0]), high=float(found.rows[-1])),
+        x=Axis(title="rows n", log=True, form="~s", low=float(errors.rows[0]), high=float(errors.rows[-1])),
         y=Axis(title="predicted worst error", log=True, low=floor, high=1, form="~p"),
         marks=[
-            Curve(role=MECHANISM, name="polynomials", x=found.rows, y=np.maximum(found.polynomial, floor)),
+            Curve(role=MECHANISM, name="polynomials", x=errors.rows, y=np.maximum(errors.polynomial, floor)),
             Curve(
-                role=DIRECT, name="noise in every answer", x=found.rows, y=np.maximum(found.direct, floor), dash="dash"
+                role=DIRECT,
+                name="noise in every answer",
+                x=errors.rows,
+                y=np.maximum(errors.direct, floor),
+                dash="dash",
             ),
             Rule(role="quiet", y=NOTHING, label="saying ½ to all"),
         ],

@@ -1,4 +1,4 @@
-"""Lesson: a question about many attributes needs counts of few, because a polynomial of low degree is near a step."""
+"""Lesson: counts of few attributes answer queries about many, by a polynomial of low degree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = np.unique(np.round(np.geomspace(1e3, 1e10, 57)).astype(np.int64))
 
 
 def lesson() -> None:
-    """Controls, the question, and one of three pictures."""
+    """Draw the lesson with one of three pictures."""
     kit.intro(
         "How many rows have **any** of these k attributes? There can be astronomically many such questions. But a "
         "row's answer depends only on *how many* of the k it has."
@@ -32,7 +32,7 @@ def lesson() -> None:
     with kit.more(), outside_presentation():
         attributes = whole("Attributes of the data d", MAX_WIDTH, MAX_ATTRIBUTES, 64, key="polynomials-attributes")
         loss = kit.epsilon("polynomials", default=1.0)
-        delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
+        delta = stops("δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
     guess = kit.guess_number(
         "polynomials",
         f"Each row counts as a number within {percent(bias)} of its yes (1) or no (0): a polynomial in how many of the "
@@ -42,31 +42,31 @@ def lesson() -> None:
         high=MAX_WIDTH,
         default=MAX_WIDTH,
     )
-    found = degrees(attributes=attributes, width=width)
-    needed = found.needed(bias)
-    counts = found.counts[needed - 1]
-    seen = remember(
+    degree_table = degrees(attributes=attributes, width=width)
+    needed = degree_table.needed(bias)
+    counts = degree_table.counts[needed - 1]
+    errors = remember(
         f"limits-polynomials|{attributes}|{width}|{loss}|{delta}",
         lambda: predicted_errors(attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS),
     )
     chosen = kit.pictures("polynomials", *VIEWS)
     if chosen == VIEWS[0]:
-        kit.picture(figure.biases(found=found, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
+        kit.picture(figure.biases(degrees=degree_table, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
     elif chosen == VIEWS[1]:
         kit.picture(
             figure.step(polynomial=best_polynomial(width=width, degree=needed)), key="polynomials_step", badge=BADGE
         )
     else:
-        shown = figure.against_rows(found=seen, width=width, attributes=attributes)
+        shown = figure.against_rows(errors=errors, width=width, attributes=attributes)
         kit.picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")
-    kit.told(
+    kit.show_result(
         f"Degree **{needed}** of {width} is enough: {significant(counts)} noisy counts of at most {needed} attributes "
-        f"answer {significant(found.queries)} questions, **{significant(found.queries / counts)}** times as many; you "
-        f"guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}, "
+        f"answer {significant(degree_table.queries)} questions, **{significant(degree_table.queries / counts)}** times "
+        f"as many; you guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}, "
         f"δ = {exactly(delta)}), "
-        f"{_rows(seen.polynomial, bias)}. {kit.THEORY}"
+        f"{_rows(errors.polynomial, bias)}. {kit.THEORY}"
     )
-    kit.why(
+    kit.theorem(
         r"\deg p=O\bigl(\sqrt k\,\ln\tfrac1\gamma\bigr)",
         "Averaged over the rows, p of how many of the k attributes a row has is a sum of counts “all of these i”, i up "
         f"to t. Give each of those noise once, and every question is answered by adding up. C(d, 1) + … + C(d, t) = "
@@ -74,9 +74,9 @@ def lesson() -> None:
         f"number, and the last picture says how many rows that takes. {kit.THEORY}",
         "“All of them” and “at least r of them” have polynomials of their own. Where k is small, or rows are very "
         "many, noise in every answer is the better way.",
-        proved="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a linear "
-        "program's.",
-        says="Enough for a p(s) within γ of 0 at s = 0 and of 1 beyond; a row has s of the k attributes.",
+        reference="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a "
+        "linear program's.",
+        meaning="Enough for a p(s) within γ of 0 at s = 0 and of 1 beyond; a row has s of the k attributes.",
     )
     kit.break_it(
         "A small γ needs a high degree, and little is saved.",
@@ -86,7 +86,7 @@ def lesson() -> None:
 
 
 def _rows(errors: Floats, allowed: float) -> str:
-    """From how many rows the worst answer is within what is allowed."""
+    """Return the number of rows from which the worst error is allowed, as a sentence."""
     enough = ROWS[errors <= allowed]
     return (
         f"answers are that near from about {significant(float(enough[0]))} rows on"
@@ -102,7 +102,7 @@ LESSON = kit.Lesson(
     place=420,
     minutes=8,
     needs="polynomials; binomial coefficients",
-    asks=(
+    class_questions=(
         "A row's answer depends only on how many of the k attributes it has. What does that buy?",
         "Why does a degree of about √k suffice?",
         "When is it better to release the marginals of k attributes directly?",

@@ -1,4 +1,4 @@
-"""Distributional privacy: how clearly two samples of one population are told apart by a private count."""
+"""Pictures of distributional privacy: how well a private count distinguishes two samples of one population."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from dpcore.limits.bounds.distributional import Separation
 from dpcore.limits.bounds.net_samples import reaching
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
-from pages.learn.pictures import guessed, lesson_picture
+from pages.learn.pictures import guess_rule, lesson_picture
 
 LONG = 20.0
-"""Losses from here on need equal factors: else nothing could be seen at loss 1."""
+"""Largest loss from which the axis is logarithmic, so that a loss of 1 stays visible."""
 
 
-def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, guess: float) -> Picture:
-    """Chance that two samples are told apart with at least so much loss; one row alone never costs more than ε.
+def separation(*, folded: Separation, net: Floats, n: int, limit: float | None, guess: float) -> Picture:
+    """Return the probability that two samples are distinguished with at least a given loss.
 
     Args:
-        apart: the exact law.
+        folded: the exact distribution.
         net: losses of the net mechanism between pairs of samples, at least, (P,).
         n: rows of each sample.
-        limit: what the chance at loss 1 tends to, where that is known.
-        guess: what the reader expects at loss 1.
+        limit: limit of the probability at loss 1 for large n, if it is known.
+        guess: the user's guess at loss 1.
     """
-    losses = {"folded count": apart.chances(), "net mechanism, at least": reaching(net)}
+    losses = {"folded count": folded.chances(), "net mechanism, at least": reaching(net)}
     roles = dict(zip(losses, ("theory", "mechanism:net"), strict=True))
     furthest = max(2.0, *(float(reached.max()) for reached, _ in losses.values()))
     x = Axis(
         title="loss between two samples, at least",
         log=furthest > LONG,
-        low=apart.epsilon / 2 if furthest > LONG else 0,
+        low=folded.epsilon / 2 if furthest > LONG else 0,
         high=furthest * 1.05,
     )
     tends = f", which tends to {percent(limit)} for large n" if limit is not None else ""
@@ -47,13 +47,13 @@ def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, g
                 _steps(name, role=roles[name], x=x, losses=reached, chances=chances)
                 for name, (reached, chances) in losses.items()
             ),
-            Rule(role="ink", x=apart.epsilon, label=f"one row: never above {rounded_up(apart.epsilon)}"),
+            Rule(role="ink", x=folded.epsilon, label=f"one row: never above {rounded_up(folded.epsilon)}"),
             Rule(role="quiet", x=1.0, label="loss 1"),
-            guessed(y=guess, label="your guess, at loss 1"),
+            guess_rule(y=guess, label="your guess, at loss 1"),
         ],
-        sentence=f"Two samples of {n:,} rows from the same population are told apart with a loss of 1 or more in "
-        f"{percent(apart.far)} of all pairs (you guessed {percent(guess)}){tends}; one row alone costs "
-        f"{rounded_up(apart.epsilon)} at most. The net mechanism tells half of {len(net)} pairs apart with at least "
+        sentence=f"Two samples of {n:,} rows from the same population are distinguished with a loss of 1 or more in "
+        f"{percent(folded.far)} of all pairs (you guessed {percent(guess)}){tends}. A single row has a loss of at most "
+        f"{rounded_up(folded.epsilon)}. The net mechanism tells half of {len(net)} pairs apart with at least "
         f"{significant(float(np.median(net)))}.",
     )
     table: dict[str, list[str] | list[float]] = {
@@ -64,35 +64,49 @@ def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, g
     return replace(shown, table=table)
 
 
-def needed(*, rows: Sequence[int], epsilons: Sequence[float], beta: float) -> Picture:
-    """The largest ε with which a net mechanism may hide which sample it saw, against n, beside 1/√n.
+def needed_epsilon(*, rows: Sequence[int], epsilons: Sequence[float], beta: float) -> Picture:
+    """Return the largest ε at which a net mechanism hides its sample, against n, with 1/√n.
 
     Args:
         rows: n of the samples, (K,).
         epsilons: no larger ε keeps the loss below 1 in all but a share β of the pairs, (K,).
         beta: that share.
     """
-    places, found = np.array(rows, dtype=np.float64), np.array(epsilons)
-    factor = float(np.median(found * np.sqrt(places)))
+    places, needed = np.array(rows, dtype=np.float64), np.array(epsilons)
+    factor = float(np.median(needed * np.sqrt(places)))
     return lesson_picture(
         title="Which ε a net mechanism needs",
         x=Axis(title="rows n of each sample", log=True, low=rows[0] * 0.8, high=rows[-1] * 1.25, ticks=tuple(rows)),
-        y=Axis(title="privacy loss ε, at most", log=True, low=float(found.min()) / 3, high=float(found.max()) * 3),
+        y=Axis(
+            title="privacy loss ε, at most",
+            log=True,
+            low=float(needed.min()) / 3,
+            high=float(needed.max()) * 3,
+        ),
         marks=[
             Curve(role="theory", name="1/√n", x=places, y=1 / np.sqrt(places)),
-            Dots(role="mechanism:net", name="net mechanism, measured", x=places, y=found),
+            Dots(role="mechanism:net", name="net mechanism, measured", x=places, y=needed),
         ],
-        caption=f"At n = {rows[-1]:,} an ε of {rounded_down(float(found[-1]))} at most; 1/√n is "
+        caption=f"At n = {rows[-1]:,} an ε of {rounded_down(float(needed[-1]))} at most; 1/√n is "
         f"{significant(rows[-1] ** -0.5)}.",
         sentence=f"To lose less than 1 in all but {percent(beta)} of the pairs of samples, a net mechanism needs an ε "
-        f"of at most {rounded_down(float(found[0]))} at n = {rows[0]:,} and {rounded_down(float(found[-1]))} at "
-        f"n = {rows[-1]:,}: about {significant(factor)} times 1/√n.",
+        f"of at most {rounded_down(float(needed[0]))} at n = {rows[0]:,} and "
+        f"{rounded_down(float(needed[-1]))} at n = {rows[-1]:,}: about {significant(factor)} times 1/√n.",
     )
 
 
 def _steps(name: str, *, role: str, x: Axis, losses: Floats, chances: Floats) -> Curve:
-    """Chance to reach a loss, (K,) each: it holds up to the next loss that occurs, and falls just after it."""
-    placed = losses > 0 if x.log else losses >= 0
-    losses, chances = losses[placed], chances[placed]
-    told = [f"{name} {significant(loss)}: {percent(chance)}" for loss, chance in zip(losses, chances, strict=True)]
-    return Curve(role=role, name=name, x=[x.low or 0, *losses], y=[*chances, 0.0], step=True, hover=[told[0], *told])
+    """Return the probability of reaching a loss, (K,) each, as a step curve."""
+    is_visible = losses > 0 if x.log else losses >= 0
+    losses, chances = losses[is_visible], chances[is_visible]
+    hover_texts = [
+        f"{name} {significant(loss)}: {percent(chance)}" for loss, chance in zip(losses, chances, strict=True)
+    ]
+    return Curve(
+        role=role,
+        name=name,
+        x=[x.low or 0, *losses],
+        y=[*chances, 0.0],
+        step=True,
+        hover=[hover_texts[0], *hover_texts],
+    )

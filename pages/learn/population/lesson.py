@@ -1,4 +1,4 @@
-"""Lesson: a mechanism that protects every person and betrays the population."""
+"""Lesson: a mechanism that protects every row but reveals which sample it saw."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pages.shell.controls import stops
 from pages.shell.work.memory import remember
 
 FAR = 4
-"""How many lengths of the ruler a count must wander before its folded place says next to nothing of it."""
+"""Ratio of the count's spread to the ruler's length from which folded counts are nearly independent."""
 NET_POINTS, PAIRS = 8, 60
-"""Of the net mechanism, and how many pairs of samples it is asked to tell apart."""
+"""Points of the net mechanism, and number of pairs of samples."""
 VIEWS = ("Two samples", "Which ε a net mechanism needs")
 """Its pictures."""
 ROWS = (10, 100, 1000, 10_000)
@@ -24,13 +24,13 @@ BETA = 0.05
 
 
 def lesson() -> None:
-    """Controls, the question, the chance that two samples are told apart."""
+    """Draw the lesson: the probability that two samples are distinguished."""
     kit.intro(
         "Two polls ask different people of the **same** population. Surely their private answers look alike? Fold the "
         "number of yeses like a ruler: 0, 1, … up to m − 1, then back to 0. One person moves it by 1 at most."
     )
     losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
-    loss = stops("Privacy loss ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
+    loss = stops("Privacy budget ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
     n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
     guess = kit.guess_number(
         "population",
@@ -43,38 +43,38 @@ def lesson() -> None:
         default=0,
         unit="%%",
     )
-    apart = remember(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
+    folded = remember(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
     net = _pairs(n).losses(loss)
     if kit.pictures("population", *VIEWS) == VIEWS[1]:
         measured = [_pairs(each).max_epsilon(loss=1.0, beta=BETA) for each in ROWS]
         kit.picture(
-            figure.needed(rows=ROWS, epsilons=measured, beta=BETA),
+            figure.needed_epsilon(rows=ROWS, epsilons=measured, beta=BETA),
             key="population_needed",
             badge=f"simulated: {PAIRS} pairs of samples each, seed 1",
         )
     else:
-        _apart(apart, net, n=n, loss=loss, guess=guess)
-    kit.told(
-        f"In **{percent(apart.far)}** of all pairs some output is e times likelier, or more, under one sample than "
+        _show_separation(folded, net, n=n, loss=loss, guess=guess)
+    kit.show_result(
+        f"In **{percent(folded.far)}** of all pairs some output is e times likelier, or more, under one sample than "
         f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism, which releases a few "
         f"made-up rows that answer alike, has a loss of {rounded_down(float(np.median(net)))} or more in half of them. "
         f"{kit.SIMULATED}"
     )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
-    if n**0.5 >= FAR * apart.modulus:
-        text = f"{wanders}, far more than the ruler's length {apart.modulus}: folded, they are as good as independent."
+    if n**0.5 >= FAR * folded.modulus:
+        text = f"{wanders}, far more than the ruler's length {folded.modulus}: folded, they are as good as independent."
     else:
         text = (
-            f"{wanders}, and the ruler's length is {apart.modulus}: with more rows the folded answers would be freer."
+            f"{wanders}, and the ruler's length is {folded.modulus}: with more rows the folded answers would be freer."
         )
-    kit.why(
+    kit.theorem(
         r"m=\tfrac2\varepsilon\ll\sqrt n:\;\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
         f"{text} {kit.THEORY}",
-        distributional_words(apart, net, n=n),
+        distributional_words(folded, net, n=n),
         without_replacement(n),
-        proved="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
-        says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, "
-        f"and {'not' if apart.beta(1.0) else 'here, up to a loss of 1, also'} which sample was asked.",
+        reference="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
+        meaning=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, "
+        f"and {'not' if folded.beta(1.0) else 'here, up to a loss of 1, also'} which sample was asked.",
     )
     kit.break_it(
         "Ten people's count hardly wanders.",
@@ -84,34 +84,34 @@ def lesson() -> None:
 
 
 def _pairs(n: int) -> net_samples.NetPairs:
-    """Pairs of samples of so many rows."""
+    """Return pairs of samples with n rows."""
     return remember(
         f"limits-net-samples|{n}", lambda: net_samples.draw_pairs(rows=n, points=NET_POINTS, pairs=PAIRS, seed=1)
     )
 
 
-def _apart(apart: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
-    """How clearly two samples are told apart."""
+def _show_separation(folded: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
+    """Draw the probability that two samples are distinguished."""
     try:
         limit = distributional.limit_far(loss)
     except ParameterError:
         limit = None
     kit.picture(
-        figure.told_apart(apart=apart, net=net, n=n, limit=limit, guess=guess / 100),
+        figure.separation(folded=folded, net=net, n=n, limit=limit, guess=guess / 100),
         key="population_apart",
         badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
     )
 
 
-def distributional_words(apart: distributional.Separation, net: Floats, *, n: int) -> str:
-    """What distributional privacy is, what follows from it, and which mechanism does not have it at its ε.
+def distributional_words(folded: distributional.Separation, net: Floats, *, n: int) -> str:
+    """Return the definition of distributional privacy, its consequences, and a mechanism without it.
 
     Args:
-        apart: the folded count.
+        folded: the folded count.
         net: losses of the net mechanism, at least, (P,).
         n: rows of each sample.
     """
-    least, middle = apart.beta(1.0), float(np.median(net))
+    least, middle = folded.beta(1.0), float(np.median(net))
     broken = (
         f"With the folded count (1, β)-distributional privacy needs a β of at least {rounded_down(least)}, if the "
         "population is large."
@@ -125,16 +125,16 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
         "from one population, look alike except with chance β over the draw. With β below "
         f"1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies differential privacy; the "
         f"reverse does not hold. {broken} {kit.THEORY}\n\n{nor} at the ε of their differential privacy: at "
-        f"ε = {exactly(apart.epsilon)} the one for thresholds, with {NET_POINTS} points, tells two samples of {n:,} of "
-        f"{2 * n:,} people apart with a loss of **at least {rounded_down(middle)}** in half of all pairs, "
-        f"{significant(middle / apart.epsilon)} times ε. That grows like ε√n, so it takes an ε of about "
+        f"ε = {exactly(folded.epsilon)} the one for thresholds, with {NET_POINTS} points, tells two samples of {n:,} "
+        f"of {2 * n:,} people apart with a loss of **at least {rounded_down(middle)}** in half of all pairs, "
+        f"{significant(middle / folded.epsilon)} times ε. That grows like ε√n, so it takes an ε of about "
         f"1/√n = {significant(n**-0.5)}; measured, {rounded_down(_pairs(n).max_epsilon(loss=1.0, beta=BETA))} at most "
         f"for a loss below 1 in 95% of the pairs. {kit.SIMULATED}"
     )
 
 
 def without_replacement(n: int) -> str:
-    """Why the definition draws without replacement: the database D* that a mechanism may give away."""
+    """Return why the definition samples without replacement."""
     return (
         "**Why without replacement?** Let a mechanism say whether its sample is one database D*: that is not "
         f"differentially private. With replacement (n fair coins) D* is so rare that two are told apart in {_rare(n)} "
@@ -145,7 +145,7 @@ def without_replacement(n: int) -> str:
 
 
 def _rare(n: int) -> str:
-    """The share of pairs told apart by a database drawn with replacement, which may be too small for a float."""
+    """Return the share of distinguished pairs with replacement, which may be too small for a float."""
     return f"about $2^{{{1 - n}}}$" if n > 20 else percent(distributional.giveaway(n=n, replacement=True))
 
 
@@ -156,7 +156,7 @@ LESSON = kit.Lesson(
     place=130,
     minutes=6,
     needs="differential privacy; sampling without replacement",
-    asks=(
+    class_questions=(
         "One row moves the folded count by 1 at most. Why are two samples told apart?",
         "Distributional privacy with β below 1/(n + 1)² implies differential privacy. Why not the reverse?",
         "Which ε would a net mechanism need for a useful promise about samples of n rows?",

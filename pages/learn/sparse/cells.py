@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core import Floats
 from dplab.sparse import Growth
 from pages.charts.picture import Axis, Bars, Curve, Mark, Picture, Wall, Words
-from pages.charts.words import percent, shortened, significant
+from pages.charts.words import percent, short_numbers, significant
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES
 
 NEAR = 0.1
@@ -30,7 +30,7 @@ def growth_curves(found: Growth) -> Picture:
     table: dict[str, list[Any]] = {"histogram": [], "what grows": [], "cells": [], "mean L1 loss": []}
 
     def tell(who: str, grows: str, cells: Sequence[int], values: Floats) -> None:
-        rows = [[who] * len(cells), [grows] * len(cells), cells, shortened(values)]
+        rows = [[who] * len(cells), [grows] * len(cells), cells, short_numbers(values)]
         for name, column in zip(table, rows, strict=True):
             table[name].extend(column)
 
@@ -132,7 +132,7 @@ def alone(shown: Floats, *, spared: bool) -> Picture:
         table={
             "histogram": [who for who in names for _ in CASES],
             "case": [*CASES, *CASES],
-            "share of releases": shortened(shown.reshape(-1)),
+            "share of releases": short_numbers(shown.reshape(-1)),
         },
         height=250,
     )

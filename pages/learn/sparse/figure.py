@@ -9,7 +9,7 @@ import numpy as np
 from dplab.sparse import LossFigure
 from pages.charts.picture import BEHIND, Axis, Bars, Dots, Picture
 from pages.charts.words import significant
-from pages.learn.pictures import guessed
+from pages.learn.pictures import guess_rule
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES, losses
 
 MAX_CELLS = 60
@@ -21,7 +21,7 @@ def losses_guessed(*, found: LossFigure, guess: float) -> Picture:
     at = float(found.private_loss.mean()) / guess
     return replace(
         shown,
-        marks=[*shown.marks, replace(guessed(x=at), line=2, side="right")],
+        marks=[*shown.marks, replace(guess_rule(x=at), line=2, side="right")],
         x=replace(shown.x, low=0.0, high=max(shown.x.high or 0.0, 1.05 * at)),
         sentence=f"{shown.sentence} You guessed {guess:g} times.",
         height=330,

@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.core import Integers
 from dplab.sparse import LossFigure
 from pages.charts.picture import Anchor, Axis, Bars, Dots, Heat, Mark, Picture, Rule
-from pages.charts.words import shortened, significant
+from pages.charts.words import short_numbers, significant
 
 PRIVATE, RANDOM = "differentially private", "random privacy"
 ROLES = {"true": "true", PRIVATE: "mechanism:projected_histogram", RANDOM: "mechanism:sparse_histogram"}
@@ -113,7 +113,7 @@ def losses(*, found: LossFigure, projected: bool) -> Picture:
         sentence=f"Mean loss over {len(private)} simulations {'after' if projected else 'before'} the projection: "
         f"{significant(float(private.mean()))} for the private histogram, {significant(float(random.mean()))} for the "
         f"random-private one; {text}",
-        table={PRIVATE: shortened(np.sort(private)), RANDOM: shortened(np.sort(random))},
+        table={PRIVATE: short_numbers(np.sort(private)), RANDOM: short_numbers(np.sort(random))},
         height=280,
     )
 

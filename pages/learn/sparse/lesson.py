@@ -72,7 +72,7 @@ def lesson() -> None:
         if found.spared and random
         else f"both are the same: empty cells may stay empty from {needed:,} rows on"
     )
-    kit.told(
+    kit.show_result(
         f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker one: "
         f"{gain}; you guessed {guess:g}. {kit.SIMULATED}"
     )
@@ -155,7 +155,7 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         f"{WIDE[1] // WIDE[0]} times as many cells cost {loss_growth(WIDE, (few, many))}. "
         f"{kit.SIMULATED}"
     )
-    kit.why(
+    kit.theorem(
         r"2k\le\gamma n\;\Longrightarrow\;\lVert\hat\theta-\theta\rVert_1=O_P\bigl(\tfrac{r}{\varepsilon n}\bigr)",
         f"k = {cells} cells, n = {rows:,} rows, both public. One of two given rows is alone in its cell with chance at "
         f"most 2k/n = {rounded_up(paper)} (the paper), or {rounded_up(min(1.0, sharper))} (sharper, the "
@@ -163,10 +163,10 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         "The paper's figures do not say which cells are full, their ε, the γ, the rows of the second one, nor how ties "
         f"in the projection are settled: ours are choices. {_figure_1(drawn)} {kit.SIMULATED}",
         open_question,
-        proved="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
+        reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
-        says="θ̂: the release; r of k cells are full; O_P: of that order, but for bad luck. In the share γ whoever is "
-        "alone in a cell has no protection.",
+        meaning="θ̂: the release; r of k cells are full; O_P: of that order, but for bad luck. In the share γ whoever "
+        "is alone in a cell has no protection.",
     )
 
 
@@ -177,7 +177,7 @@ LESSON = kit.Lesson(
     place=340,
     minutes=6,
     needs="Is noise in every bar wasteful?",
-    asks=(
+    class_questions=(
         "Which bars may stay empty, and who allows it?",
         "For which share of the data sets may the promise fail?",
         "Whose row is revealed for certain when it does?",

@@ -1,4 +1,4 @@
-"""Lesson: nobody's secret is published, only noisy group counts; and still the secrets come out."""
+"""Lesson: noisy counts of groups reveal the secrets of single people."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VIEWS = ("More noise", "Fewer questions", "One attack")
 
 
 def lesson() -> None:
-    """Controls, the question, one attack, the share against noise and against questions."""
+    """Draw the lesson: one attack, and the share found by noise and by number of queries."""
     kit.intro(
         "Everyone has one secret bit, which is never published: only **how many in a random group have a 1**, with "
         "some noise. An attacker looks for the bits that fit all these answers best."
@@ -64,38 +64,40 @@ def lesson() -> None:
     badge = f"true: {kind} · answers: simulated, preview sampler, seed {drawn}"
     masks = subset_sum.random_groups(Preview(drawn + 1), people=people, groups=questions)
     key = f"{secret}|{people}|{questions}|{drawn}"
-    found = with_progress(
+    attack = with_progress(
         f"limits-bits|{key}|{error}|{method}",
         lambda: subset_sums.attack(masks, truth, error=error, method=method, seed=drawn + 2),
         label="Solving, with more and more answers.",
     )
-    share = float(((found.estimates[0] > 0.5) == truth).mean())
-    seen = with_progress(
+    share = float(((attack.estimates[0] > 0.5) == truth).mean())
+    swept = with_progress(
         f"limits-subset|{key}|{error}",
         lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
         label="Attacking.",
     )
-    attacks = seen.by_noise[int(np.argmin(np.abs(seen.errors - error)))]
+    attacks = swept.by_noise[int(np.argmin(np.abs(swept.errors - error)))]
     usual = float(attacks.mean())
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
-    kit.told(
+    kit.show_result(
         f"One attack finds **{percent(share)}** of the {people} secret bits ("
         f"{'' if method == 'squares' else 'least squares '}{percent(usual)} on average; always the "
         f"commoner bit: {percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
     )
     bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
     noise = figure.by_noise(
-        seen=seen, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
+        shares=swept, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
     )
-    fewer = figure.by_questions(seen=seen, people=people, error=error, asked=questions)
+    fewer = figure.by_questions(shares=swept, people=people, error=error, question_count=questions)
     chosen = kit.pictures("subset", *VIEWS)
     if chosen == VIEWS[0]:
         kit.picture(noise, key="subset_noise", badge=f"{badge} · least squares")
     elif chosen == VIEWS[1]:
         kit.picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
     else:
-        kit.picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
-    promised = float(np.interp(error, seen.levels, seen.proved))
+        kit.picture(
+            figure.bits(truth=truth, estimates=attack.estimates[0], words=words), key="subset_bits", badge=badge
+        )
+    promised = float(np.interp(error, swept.levels, swept.proved))
     nothing = (
         f" At this noise it promises nothing; all {len(attacks)} least-squares attacks still beat always guessing the "
         "commoner bit."
@@ -106,15 +108,15 @@ def lesson() -> None:
         f"limits-curator|{key}|{loss}",
         lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
     )
-    kit.why(
+    kit.theorem(
         r"\#\{\text{wrong bits}\}\le\frac{4mE^2}{s^2}",
         f"{bound.statement} {kit.THEORY}",
         f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
         f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {kit.SIMULATED} Least "
         "squares magnifies noise most where there are as many questions as people.",
-        proved=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
-        says="Least squares on m answers, none off by more than E; s is the smallest singular value of the matrix of "
-        f"0 and 1 that says who is in which group.{nothing}",
+        reference=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
+        meaning="Least squares on m answers with errors up to E. s is the smallest singular value of the 0-1 matrix of "
+        f"people and groups.{nothing}",
     )
     kit.break_it(
         f"Noise well beyond √n hides many bits from {questions:,} questions; more questions take more noise.",
@@ -124,7 +126,7 @@ def lesson() -> None:
 
 
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
-    """The bits (n,) and the words for 0 and 1; rows of a real sample that hold neither are left out."""
+    """Return the bits (n,) and the words for 0 and 1; rows with neither are left out."""
     if secret == "generated":
         return Preview(seed).draw(PublicCoins(2, columns=people), 1)[0] == 1, ("0", "1")
     source = bundled(*secret.split("."))
@@ -140,7 +142,7 @@ LESSON = kit.Lesson(
     place=220,
     minutes=6,
     needs="least squares",
-    asks=(
+    class_questions=(
         "Every answer is off by up to seven people. Why do the bits come out?",
         "How much noise stops the attack, compared with √n?",
         "Why does a privacy budget count questions?",

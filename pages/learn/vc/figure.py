@@ -1,4 +1,4 @@
-"""Reconstruction of a secret half: one attack point by point, many runs against ε, and the two worlds of a swap."""
+"""Pictures of the reconstruction: one attack, many runs against ε, and the two worlds of a swap."""
 
 from __future__ import annotations
 
@@ -10,69 +10,69 @@ from dpcore.core import Booleans, Floats, exactly
 from dpcore.limits.attacks.halves import TwoWorlds
 from dpcore.mechanisms import catalogue
 from dplab.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, RecoveryBounds
-from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule, nothing
+from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule, empty_picture
 from pages.charts.words import percent, percent_down, percent_up, rows_up, significant
 from pages.learn.pictures import (
     OTHERS,
-    blind,
-    crossed,
+    as_crosses,
+    axis_floor,
+    blind_guess_rule,
     epsilon_axis,
+    epsilon_rule,
     error_dots,
-    floored,
-    guessed,
-    here,
+    guess_rule,
+    impossible_side,
     lesson_picture,
     runs,
-    wall,
 )
 
 SHOWN = 48
-"""Points of one run that are drawn."""
+"""Maximum number of points that are drawn of one run."""
 BELOW_BLIND = 0.4
-"""Where shares start: there is room for the words under the line of a blind guess."""
+"""Lower end of the axis, with room for the label under the line of a blind guess."""
 FLOOR = 0.01
-"""Errors of 0 are drawn here or lower: a logarithmic axis has no zero."""
+"""Position of errors of 0 on the logarithmic axis."""
 
 
 def one_run(attack: Attack) -> Picture:
-    """The released rows of every point, which of them are in the secret half, and what the attacker says."""
+    """Return the released rows of every point, with the secret half and the attacker's guesses."""
     title = "One release, one attack"
     if attack.refused:
-        return nothing(title=title, said="The mechanism refused: there is nothing to reconstruct from.")
+        return empty_picture(title=title, sentence="The mechanism refused: there is nothing to reconstruct from.")
     truth, released, chosen = attack.truth, attack.released, attack.chosen
-    points, found = len(truth), int((truth & chosen).sum())
-    said = [
+    points, correct = len(truth), int((truth & chosen).sum())
+    hover_texts = [
         f"person {point + 1}: {significant(float(count))} rows released; {'in' if secret else 'not in'} the secret "
         f"half; the attacker says {'in' if yes else 'not in'}"
         for point, (count, secret, yes) in enumerate(zip(released[:SHOWN], truth, chosen, strict=False))
     ]
 
     def dots(role: str, name: str, shape: str, which: Booleans) -> Dots:
-        kept = np.flatnonzero(which[: len(said)])
-        texts = [said[each] for each in kept]
-        return Dots(role=role, name=name, x=kept + 1, y=released[kept], shape=shape, hover=texts)
+        points_shown = np.flatnonzero(which[: len(hover_texts)])
+        texts = [hover_texts[each] for each in points_shown]
+        return Dots(role=role, name=name, x=points_shown + 1, y=released[points_shown], shape=shape, hover=texts)
 
     cut = (float(released[chosen].min()) + float(released[~chosen].max())) / 2
     part = f"; the first {SHOWN} of {points:,} points are drawn" if points > SHOWN else ""
     return Picture(
         title=title,
-        x=Axis(title="person", low=0, high=len(said) + 1),
+        x=Axis(title="person", low=0, high=len(hover_texts) + 1),
         y=Axis(title="released rows"),
         marks=[
             dots("true", "in the secret half", "circle", truth),
             dots(OTHERS[0], "not in it", "square", ~truth),
-            crossed(dots("ink", "the attacker is wrong", "", truth != chosen)),
+            as_crosses(dots("ink", "the attacker is wrong", "", truth != chosen)),
             Curve(
                 role="quiet",
                 name="the attacker takes what is above",
-                x=[0.5, len(said) + 0.5],
+                x=[0.5, len(hover_texts) + 0.5],
                 y=[cut, cut],
                 dash="dash",
                 width=1.5,
             ),
         ],
-        sentence=f"One release: the attacker finds {found:,} of the {points // 2:,} secret points "
-        f"({percent(2 * found / points)}; a blind guess finds half). × marks what is wrong{part}.",
+        sentence=f"One release: the attacker finds {correct:,} of the {points // 2:,} secret points "
+        f"({percent(2 * correct / points)}; a blind guess finds half). × marks what is wrong{part}.",
         table={
             "point": list(range(1, points + 1)),
             "secret": truth.tolist(),
@@ -83,16 +83,16 @@ def one_run(attack: Attack) -> Picture:
     )
 
 
-def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
-    """How often the point is found in both worlds, exact intervals, and what ε would allow."""
+def worlds(*, swap: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
+    """Return the shares of releases that name the point in both worlds, with exact intervals and ε's limit."""
     names = ("in the data", "swapped out")
-    shares = np.array([told.inside, told.outside])
-    low, high = np.array([told.inside_interval, told.outside_interval]).T
-    beyond = [Region(role="impossible", x=(told.allowed, 1.0), y=(-0.5, 0.5))] if told.allowed < 1 else []
+    shares = np.array([swap.inside, swap.outside])
+    low, high = np.array([swap.inside_interval, swap.outside_interval]).T
+    beyond = [Region(role="impossible", x=(swap.allowed, 1.0), y=(-0.5, 0.5))] if swap.allowed < 1 else []
     verdict = (
-        f"a promise of ε = {exactly(epsilon)} allows {percent_up(told.allowed)} at most: this cannot be ε-DP"
-        if told.impossible
-        else f"ε = {exactly(epsilon)} allows up to {percent_up(told.allowed)}, hatched beyond: no contradiction"
+        f"a promise of ε = {exactly(epsilon)} allows {percent_up(swap.allowed)} at most: this cannot be ε-DP"
+        if swap.impossible
+        else f"ε = {exactly(epsilon)} allows up to {percent_up(swap.allowed)}, hatched beyond: no contradiction"
     )
     return Picture(
         title="Why: swap one person for another",
@@ -114,8 +114,8 @@ def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
                 ],
             ),
         ],
-        sentence=f"The point is guessed in {percent(told.inside)} of releases with its row in the data and in "
-        f"{percent(told.outside)} without; {verdict}."
+        sentence=f"The point is guessed in {percent(swap.inside)} of releases with its row in the data and in "
+        f"{percent(swap.outside)} without; {verdict}."
         + ("" if claimed else " Publishing true counts is private at no ε at all."),
         table={"world": names, "share": shares.tolist(), "from": low.tolist(), "to": high.tolist()},
         height=130,
@@ -123,87 +123,89 @@ def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
 
 
 def _roles(keys: Sequence[str]) -> list[str]:
-    """Of mechanisms: their own where the catalogue has them, and for the rest the first of the others."""
+    """Return the roles of mechanisms: their own if they are in the catalogue, otherwise one of OTHERS."""
     known, others = {entry.key for entry in catalogue()}, iter(OTHERS)
     return [f"mechanism:{key}" if key in known else next(others) for key in keys]
 
 
 def _spread_out(place: int) -> Floats:
-    """The same ε for every mechanism, dodged a little so that dots do not hide each other."""
+    """Return the measured ε, slightly shifted for each mechanism so that dots do not overlap."""
     return np.array(EPSILONS) * 1.05 ** (place % 5 - 2)
 
 
-def recovered(
-    *, seen: Recovery, titles: Mapping[str, str], walls: RecoveryBounds, epsilon: float, guess: float
+def recovered_shares(
+    *, recovery: Recovery, titles: Mapping[str, str], walls: RecoveryBounds, epsilon: float, guess: float
 ) -> Picture:
-    """Mean share found against ε, dots with the middle 90% of the runs; above the curve no private method can be.
+    """Return the mean share found against ε, with the middle 90% of the runs and the upper bound.
 
     Args:
-        seen: attacks; the first mechanism is the reader's.
+        recovery: attacks; the first mechanism is the reader's.
         titles: of mechanisms, by key.
         walls: what privacy forbids, along an axis of ε.
-        epsilon: where the reader stands.
-        guess: what the reader expects there, a share.
+        epsilon: the current ε.
+        guess: the user's guess, a share.
     """
     near = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
     marks = [
-        runs(titles[key], _spread_out(place), seen.shares[place], role=role)
-        for place, (key, role) in enumerate(zip(seen.keys, _roles(seen.keys), strict=True))
+        runs(titles[key], _spread_out(place), recovery.shares[place], role=role)
+        for place, (key, role) in enumerate(zip(recovery.keys, _roles(recovery.keys), strict=True))
     ]
-    least = min(BELOW_BLIND, guess, float(seen.shares.min()))
+    least = min(BELOW_BLIND, guess, float(recovery.shares.min()))
     return lesson_picture(
         title="How much is found",
         x=epsilon_axis(epsilon),
         y=Axis(title="share of the half found", low=least, high=1.2, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
-            wall(walls.epsilon, walls.share, end=1.2, corner="top left"),
+            impossible_side(walls.epsilon, walls.share, end=1.2, corner="top left"),
             *marks,
-            blind(),
-            guessed(y=guess),
-            here(epsilon),
+            blind_guess_rule(),
+            guess_rule(y=guess),
+            epsilon_rule(epsilon),
         ],
-        sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[seen.keys[0]]} find "
-        f"{percent(float(seen.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a private "
-        f"method lets no attack find more than {percent_up(walls.at(epsilon)[0])} on average at "
-        f"ε = {exactly(epsilon)}. Bars hold 90% of {seen.shares.shape[2]} runs.",
+        sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[recovery.keys[0]]} find "
+        f"{percent(float(recovery.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}). A "
+        f"private method lets no attack find more than {percent_up(walls.at(epsilon)[0])} on average at ε = "
+        f"{exactly(epsilon)}. Bars hold 90% of {recovery.shares.shape[2]} runs.",
     )
 
 
-def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: RecoveryBounds, epsilon: float, n: int) -> Picture:
-    """The error that 95% of the releases stay within, against ε; below the curve nobody can be at β = 5%.
+def accuracy(
+    *, recovery: Recovery, titles: Mapping[str, str], walls: RecoveryBounds, epsilon: float, n: int
+) -> Picture:
+    """Return the error of 95% of the releases against ε, with the lower bound at β = 5%.
 
     Args:
-        seen: attacks; the first mechanism is the reader's.
+        recovery: attacks; the first mechanism is the reader's.
         titles: of mechanisms, by key.
         walls: what privacy forbids, along an axis of ε.
-        epsilon: where the reader stands.
+        epsilon: the current ε.
         n: rows.
     """
-    half, most = seen.within(0.5), seen.within(1 - BETA)
-    floor = floored(half, FLOOR)
+    median, quantile_95 = recovery.within(0.5), recovery.within(1 - BETA)
+    floor = axis_floor(median, FLOOR)
     marks = [
         error_dots(
             titles[key],
             _spread_out(place),
-            most=most[place],
-            half=half[place],
+            quantile_95=quantile_95[place],
+            median=median[place],
             floor=floor,
             role=role,
-            said=lambda error: f"{percent_up(error)} ({rows_up(error, n)})",
+            error_words=lambda error: f"{percent_up(error)} ({rows_up(error, n)})",
         )
-        for place, (key, role) in enumerate(zip(seen.keys, _roles(seen.keys), strict=True))
+        for place, (key, role) in enumerate(zip(recovery.keys, _roles(recovery.keys), strict=True))
     ]
-    typical = float(most[0, EPSILONS.index(1.0)])
+    typical = float(quantile_95[0, EPSILONS.index(1.0)])
     return lesson_picture(
         title="How accurate it was",
         x=epsilon_axis(epsilon),
         y=Axis(title="worst error, share of n", log=True, low=floor, form="~p", rows=n),
         marks=[
-            wall(walls.epsilon, walls.error, end=floor, corner="bottom left"),
+            impossible_side(walls.epsilon, walls.error, end=floor, corner="bottom left"),
             *marks,
             Rule(role="ink", y=0.5, label="releasing nothing: 50%"),
         ],
-        sentence=f"At ε = 1, 95% of {titles[seen.keys[0]]}'s releases err by at most {percent_up(typical)} on their "
-        f"worst subset; no private method can promise less than {percent_down(walls.at(1.0)[1])}. Each bar ends at the "
-        "median.",
+        sentence=f"At ε = 1, 95% of {titles[recovery.keys[0]]}'s releases err by at most {percent_up(typical)} on "
+        f"their worst subset; no private method can promise less than {percent_down(walls.at(1.0)[1])}. Each bar ends "
+        "at the median.",
     )

@@ -1,4 +1,4 @@
-"""Lesson: answers that are accurate for every subset give the data away."""
+"""Lesson: answers that are accurate for every subset reveal the data."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from pages.shell.work.memory import remember, with_progress
 
 POINTS = (8, 16, 32, 64, 128, 256, 1024, 10_000)
 ALL_COMPARED = 256
-"""Points up to which every mechanism that fits can be attacked at once."""
+"""Maximum number of points at which all mechanisms can be attacked at once."""
 
 
 USUAL = {"identity": "Noise in every count", NOISE_FREE: "No noise at all (not private)"}
-"""Names of the releases that the lesson opens with."""
+"""Names of the initial releases."""
 VIEWS = ("How much is found", "One attack", "How accurate it was", "Two worlds")
 """Its pictures."""
 
 
 def lesson() -> None:
-    """Controls, the question, one run, many runs, the two worlds."""
+    """Draw the lesson: one run, many runs, and the two worlds."""
     kit.intro(
         "A secret half of d people is in a table. Counts are released that answer *every* question “how many of this "
         "group are in it?” well. An attacker guesses the half of the people that has most rows in the release."
@@ -67,22 +67,24 @@ def lesson() -> None:
         "Attack every mechanism that fits", key=in_link("vc-all"), bind="query-params"
     )
     keys = [chosen] + [key for key in (*entries, NOISE_FREE) if key != chosen and (everyone or key == NOISE_FREE)]
-    seen = with_progress(
+    recovered = with_progress(
         f"limits-vc|{keys}|{points}|{repeats}|{neighbours}|{drawn}",
         lambda: recovery(keys, points=points, repeats=repeats, neighbours=neighbours, seed=drawn),
         label="Attacking releases.",
     )
     forbidden = recovery_bounds(
-        epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=seen.delta
+        epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=recovered.delta
     )
-    shares = {key: float(seen.shares[place, near(loss)].mean()) for place, key in enumerate(seen.keys)}
-    kit.told(
+    shares = {key: float(recovered.shares[place, near(loss)].mean()) for place, key in enumerate(recovered.keys)}
+    kit.show_result(
         f"Exact counts give **{percent(shares[NOISE_FREE])}** of the secret back. {titles[chosen]} at "
         f"ε = {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {kit.SIMULATED}"
     )
     if chosen_picture == VIEWS[0]:
         kit.picture(
-            figure.recovered(seen=seen, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100),
+            figure.recovered_shares(
+                recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100
+            ),
             key="vc_recovered",
             badge=badge,
         )
@@ -92,21 +94,21 @@ def lesson() -> None:
     elif chosen_picture == VIEWS[2]:
         n = points * repeats // 2
         kit.picture(
-            figure.accuracy(seen=seen, titles=titles, walls=forbidden, epsilon=loss, n=n),
+            figure.accuracy(recovery=recovered, titles=titles, walls=forbidden, epsilon=loss, n=n),
             key="vc_accuracy",
             badge=badge,
         )
     else:
         _worlds(entry, points=points, repeats=repeats, loss=loss, neighbours=neighbours, drawn=drawn, badge=badge)
     bound = vc.error_bound(epsilon=loss, repeats=repeats, neighbours=neighbours, beta=BETA, points=points)
-    kit.why(
+    kit.theorem(
         r"|T\,\triangle\,T'|\le2d\alpha",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
         f"{repeats} row{'s' if repeats > 1 else ''} changed value.",
-        proved=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
-        says="Answers within α of the truth, a share of the rows, give a half T′ that differs (△) from the secret "
-        "half T in at most 2dα people.",
+        reference=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
+        meaning="Answers with errors up to α, a share of the rows, give a half T′. It differs (△) from the secret half "
+        "T in at most 2dα people.",
     )
     kit.break_it(
         "A larger ε, or ten rows of each person, for which ε counts ten times, and noise hides little.",
@@ -116,25 +118,27 @@ def lesson() -> None:
 
 
 def near(loss: float) -> int:
-    """Which of the measured values of ε is nearest."""
+    """Return the index of the nearest measured ε."""
     return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / loss))))
 
 
 def _worlds(
     entry: Entry | None, *, points: int, repeats: int, loss: float, neighbours: Neighbours, drawn: int, badge: str
 ) -> None:
-    """The swap behind the proof, for one person."""
+    """Draw the swap of one person, on which the proof is based."""
     trials = 1000 if points <= 1024 else 100
-    seen = remember(
+    swap = remember(
         f"limits-worlds|{entry.key if entry else NOISE_FREE}|{points}|{repeats}|{loss}|{neighbours}|{drawn}",
         lambda: swap_worlds(
             entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn, trials=trials
         ),
     )
-    kit.picture(figure.worlds(told=seen, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
-    if seen.impossible:
-        kit.warned(f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows.")
-    kit.told(f"{trials:,} releases of each world; intervals hold with 95% together. {kit.SIMULATED}")
+    kit.picture(figure.worlds(swap=swap, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
+    if swap.impossible:
+        kit.show_warning(
+            f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows."
+        )
+    kit.show_result(f"{trials:,} releases of each world; intervals hold with 95% together. {kit.SIMULATED}")
 
 
 LESSON = kit.Lesson(
@@ -144,7 +148,7 @@ LESSON = kit.Lesson(
     place=230,
     minutes=8,
     needs="counting queries; shattered sets help",
-    asks=(
+    class_questions=(
         "Every group count is right within a few people. How does that give a secret half back?",
         "Exact counts give 100%. What does a private histogram at ε = 0.5 give, and a blind guess?",
         "What does the theorem say about α when there are very many people?",

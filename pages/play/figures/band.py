@@ -1,4 +1,4 @@
-"""Errors of every query over the releases: a band along a line or by size, or a bar for each label."""
+"""The error of every query over the releases: a band along the data or by size, or a bar for each label."""
 
 from __future__ import annotations
 
@@ -14,89 +14,104 @@ from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Intervals, Rectangles
 from dplab.measure import ErrorReport
 from pages.charts.histogram import axis_along, extent
-from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, nothing, numbers
-from pages.charts.words import drawable, fullest, percent, percent_up, rows_up, shortened
+from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, empty_picture, numbers
+from pages.charts.words import (
+    largest_cells,
+    percent,
+    percent_up,
+    printable_labels,
+    rows_up,
+    short_numbers,
+)
 from pages.play.figures.interval_map import interval_map
 
 TITLE = "Error of every query"
 MAX_POINTS = 128
-"""Queries of a band: more would not be seen."""
+"""Maximum number of queries in a band."""
 AROUND, LINE = 145, 16
-"""Pixels: of both axes and two lines of a badge, as on a phone; that a label needs at least."""
+"""Pixels of both axes with a badge of two lines, and minimum pixels of a label."""
 THIN, THICK = 3.0, 9.0
-"""Widths of a label's bars that hold 90 and 50 in 100 releases."""
+"""Widths of a label's bars for 90% and 50% of the releases."""
 
 
 def error_band(report: ErrorReport) -> Picture:
-    """Error of each query over the trials: a 90% and a 50% band, or a map over both ends of an interval."""
+    """Return the error of each query as a 90% and a 50% band, or as a map over the ends of intervals."""
     if not len(report.answered):
-        return nothing(title=TITLE, said="Every previewed release refused to answer.")
+        return empty_picture(title=TITLE, sentence="Every previewed release refused to answer.")
     domain, queries = report.problem.domain, report.problem.queries
     if isinstance(queries, Intervals) and is_number(domain):
         return interval_map(report, queries, domain)
     if isinstance(queries, Rectangles):
         return _by_size(report, queries)
-    described = [queries.describe(int(index)) for index in report.indices]
-    # A category's name is what somebody typed: a sentence does without.
-    which = described if not _is_typed(domain) else None
+    descriptions = [queries.describe(int(index)) for index in report.indices]
+    # Labels are user input and not part of a sentence.
+    named = descriptions if not _is_typed(domain) else None
     if is_number(domain) and not isinstance(queries, LinearQueries):
         places = np.linspace(0, len(report.indices) - 1, min(len(report.indices), MAX_POINTS))
-        shown = np.unique(places.round()).astype(np.int64)
-        # A threshold is at its cell's upper end, a cell at its middle.
+        places_shown = np.unique(places.round()).astype(np.int64)
+        # A threshold is at the upper end of its cell, a cell at its middle.
         offset = 0.5 if queries.key == "cells" else 1.0
-        at = numbers(domain.low + (report.indices[shown] + offset) * domain.width)
+        positions = numbers(domain.low + (report.indices[places_shown] + offset) * domain.width)
         axis = axis_along(domain, queries.one)
-        marks = _along(at, report.band[:, shown], [described[place] for place in shown], n=report.problem.n)
-        return _picture(report, axis, marks, described, which, band=report.band)
-    shown = fullest(report.truth)
-    names = drawable(described[place] for place in shown)
-    return _by_label(report, names, report.band[:, shown], described, which)
+        marks = _along(
+            positions, report.band[:, places_shown], [descriptions[place] for place in places_shown], n=report.problem.n
+        )
+        return _picture(report, axis, marks, descriptions, named, band=report.band)
+    places_shown = largest_cells(report.truth)
+    names = printable_labels(descriptions[place] for place in places_shown)
+    return _by_label(report, names, report.band[:, places_shown], descriptions, named)
 
 
 def _is_typed(domain: Domain) -> bool:
-    """Whether cells are named by labels, which somebody typed."""
+    """Return True if cells are named by labels, which are user input."""
     return any(map(is_labels, domain.columns)) if is_map(domain) else is_labels(domain)
 
 
 def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
-    """Rectangles over their rank by number of cells."""
+    """Return the errors of rectangles, in the order of their number of cells."""
     left, right, low, high = queries.ends(report.indices)
     cells = (right - left + 1) * (high - low + 1)
     order = np.argsort(cells, kind="stable")
-    # As queries.describe, each edge described once.
+    # The same as queries.describe, but each edge is described only once.
     sides = queries.domain.columns
     across, up = ([line.ends(cell, cell) for cell in range(line.ordered)] for line in sides)
-    described = [
+    descriptions = [
         f"{across[a][0]} to {across[b][1]} × {up[c][0]} to {up[d][1]}"
         for a, b, c, d in zip(left[order], right[order], low[order], high[order], strict=True)
     ]
     band = report.band[:, order]
     axis = Axis(title="rectangles shown (fewest cells first)", low=1, high=max(2, len(order)))
-    marks = _along(np.arange(1.0, len(order) + 1), band, described, n=report.problem.n)
-    also = {"rectangle": described, "cells": cells[order].tolist()}
-    which = None if _is_typed(queries.domain) else described
-    return _picture(report, axis, marks, described, which, band=band, order=order, also=also)
+    marks = _along(np.arange(1.0, len(order) + 1), band, descriptions, n=report.problem.n)
+    extra_columns = {"rectangle": descriptions, "cells": cells[order].tolist()}
+    named = None if _is_typed(queries.domain) else descriptions
+    return _picture(report, axis, marks, descriptions, named, band=band, order=order, extra_columns=extra_columns)
 
 
-def _along(at: Floats, band: Floats, described: Sequence[str], *, n: int) -> list[Mark]:
-    """Both bands and the median over places (K,); quantiles (5, K)."""
+def _along(positions: Floats, band: Floats, descriptions: Sequence[str], *, n: int) -> list[Mark]:
+    """Return both bands and the median at positions (K,), from quantiles (5, K)."""
     return [
-        Band(role="released", name="90% band", x=at, low=band[0], high=band[-1]),
-        Band(role="released", name="50% band", x=at, low=band[1], high=band[-2], opacity=0.38),
-        Curve(role="released", name="median", x=at, y=band[2], width=2, hover=_hover(band, described, n=n)),
+        Band(role="released", name="90% band", x=positions, low=band[0], high=band[-1]),
+        Band(role="released", name="50% band", x=positions, low=band[1], high=band[-2], opacity=0.38),
+        Curve(role="released", name="median", x=positions, y=band[2], width=2, hover=_hover(band, descriptions, n=n)),
     ]
 
 
 def _by_label(
-    report: ErrorReport, names: list[str], band: Floats, described: list[str], which: list[str] | None
+    report: ErrorReport, names: list[str], band: Floats, descriptions: list[str], named: list[str] | None
 ) -> Picture:
-    """A thin and a thick bar for each label, and its median."""
-    at = np.arange(len(names), dtype=np.float64)
+    """Return a thin and a thick bar for each label, with its median."""
+    positions = np.arange(len(names), dtype=np.float64)
     gap = np.full(len(names), np.nan)
 
     def bar(low: Floats, high: Floats, *, name: str, width: float) -> Curve:
-        lying = np.stack([low, high, gap], axis=1).ravel()
-        return Curve(role="released", name=name, x=lying, y=np.stack([at, at, gap], axis=1).ravel(), width=width)
+        endpoints = np.stack([low, high, gap], axis=1).ravel()
+        return Curve(
+            role="released",
+            name=name,
+            x=endpoints,
+            y=np.stack([positions, positions, gap], axis=1).ravel(),
+            width=width,
+        )
 
     marks: list[Mark] = [
         bar(band[0], band[-1], name="90 in 100 releases", width=THIN),
@@ -105,66 +120,69 @@ def _by_label(
             role="released",
             name="median",
             x=band[2],
-            y=at,
+            y=positions,
             shape="line-ns",
             size=17,
             hover=_hover(band, names, n=report.problem.n),
         ),
     ]
-    return _picture(report, Axis(labels=tuple(names)), marks, described, which, band=report.band)
+    return _picture(report, Axis(labels=tuple(names)), marks, descriptions, named, band=report.band)
 
 
 def _picture(
     report: ErrorReport,
     places: Axis,
     marks: list[Mark],
-    described: list[str],
-    which: list[str] | None,
+    descriptions: list[str],
+    named: list[str] | None,
     *,
     band: Floats,
     order: Any = slice(None),
-    also: dict[str, list[Any]] | None = None,
+    extra_columns: dict[str, list[Any]] | None = None,
 ) -> Picture:
-    """The picture of a band (5, Q), its hardest query and its table.
+    """Return the picture of a band (5, Q), with its hardest query and its table.
 
     Args:
         report: measured errors.
         places: the axis of queries.
         marks: of the band.
-        described: queries (Q,), as in the table.
-        which: their names that a sentence may say; None: none may.
+        descriptions: queries (Q,), as in the table.
+        named: their names that a sentence may say; None: none may.
         band: quantiles of the errors (5, Q).
         order: of the report's queries in the table.
-        also: first columns of the table.
+        extra_columns: first columns of the table.
     """
-    n, one = report.problem.n, report.problem.queries.one
+    n, query_noun = report.problem.n, report.problem.queries.one
     size = np.abs(band[[0, -1]]).max(axis=0)
-    widest = int(size.argmax())
-    reach = float(size[widest])
-    table: dict[str, list[Any]] = {**(also or {"query": described}), "true answer": shortened(report.truth[order])}
+    hardest = int(size.argmax())
+    reach = float(size[hardest])
+    table: dict[str, list[Any]] = {
+        **(extra_columns or {"query": descriptions}),
+        "true answer": short_numbers(report.truth[order]),
+    }
     for name, level in zip(("5%", "25%", "median", "75%", "95%"), band, strict=True):
-        table[f"error, {name}"] = shortened(level)
-    table["rows, 95%"] = shortened(band[-1] * n)
+        table[f"error, {name}"] = short_numbers(level)
+    table["rows, 95%"] = short_numbers(band[-1] * n)
     errors = Axis(title="error, share of n", form=".3~p", rows=n, grid=True)
-    lying = bool(places.labels)
+    is_lying = bool(places.labels)
     return Picture(
         title=TITLE,
-        x=errors if lying else places,
-        y=places if lying else errors,
+        x=errors if is_lying else places,
+        y=places if is_lying else errors,
         marks=marks,
-        sentence=f"In 90 of 100 releases, the hardest {one} shown{f' ({which[widest]})' if which else ''} errs by at "
-        f"most {percent_up(reach)} ({rows_up(reach, n)}); the bands hold 90% and 50% of {len(report.answered):,} "
-        "releases, the line is the median.",
+        sentence=f"In 90 of 100 releases, the error of the hardest {query_noun} shown"
+        f"{f' ({named[hardest]})' if named else ''} is at most {percent_up(reach)} ({rows_up(reach, n)}). The bands "
+        f"hold 90% and 50% of {len(report.answered):,} releases; the line is the median.",
         table=table,
-        height=max(110 + 20 * len(places.labels), AROUND + LINE * len(places.labels)) if lying else 300,
+        height=max(110 + 20 * len(places.labels), AROUND + LINE * len(places.labels)) if is_lying else 300,
         about=extent(report.problem.domain),
     )
 
 
-def _hover(band: Floats, described: Sequence[str], *, n: int) -> list[str]:
-    """What pointing at a query says."""
+def _hover(band: Floats, descriptions: Sequence[str], *, n: int) -> list[str]:
+    """Return the hover texts of queries."""
     within = np.abs(band[[0, -1]]).max(axis=0)
     return [
-        f"{name}: error {percent(median)} in the median, 90 in 100 within {percent_up(most)} ({rows_up(most, n)})"
-        for name, median, most in zip(described, band[2].tolist(), within.tolist(), strict=True)
+        f"{name}: error {percent(median)} in the median, 90 in 100 within {percent_up(bound)} ({rows_up(bound, n)})"
+        for name, median, bound in zip(descriptions, band[2].tolist(), within.tolist(), strict=True)
     ]

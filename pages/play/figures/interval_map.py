@@ -1,4 +1,4 @@
-"""Where intervals err: a map over both ends of an interval."""
+"""The errors of intervals as a map over both ends."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dpcore.queries.ranges import Intervals
 from dplab.measure import ErrorReport
 from pages.charts.histogram import axis_along, extent
 from pages.charts.picture import Heat, Outline, Picture, numbers
-from pages.charts.words import percent_up, rows_up, shortened
+from pages.charts.words import percent_up, rows_up, short_numbers
 
 
 def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Picture:
-    """Start against end; the shade is the error that 90 in 100 releases stay within (the larger of |5%| and |95%|)."""
+    """Return a map of start against end, shaded by the error of 90% of releases (the larger of |5%| and |95%|)."""
     n = report.problem.n
     first, last = queries.ends(report.indices)
     size = np.abs(report.band[[0, -1]]).max(axis=0)
@@ -24,7 +24,10 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
     value = np.full((len(y) - 1, len(x) - 1), np.nan)
     value[row, column] = size
     worst = int(np.argmax(size))
-    ring = (float(x[column[worst]]), float(x[column[worst] + 1])), (float(y[row[worst]]), float(y[row[worst] + 1]))
+    worst_tile = (
+        (float(x[column[worst]]), float(x[column[worst] + 1])),
+        (float(y[row[worst]]), float(y[row[worst] + 1])),
+    )
     return Picture(
         title="Error of every query",
         x=axis_along(domain, "interval starts at"),
@@ -42,19 +45,19 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
                 form=".3~p",
                 rows=n,
             ),
-            # Of two colours: one of them differs from every shade.
-            Outline(role="paper", x=ring[0], y=ring[1], width=6),
-            Outline(role="ink", x=ring[0], y=ring[1]),
+            # Two colours, of which one differs from every shade.
+            Outline(role="paper", x=worst_tile[0], y=worst_tile[1], width=6),
+            Outline(role="ink", x=worst_tile[0], y=worst_tile[1]),
         ],
         sentence=f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}, "
-        f"ringed) errs by at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}), and half of "
-        f"those shown by at most {percent_up(float(np.median(size)))}; short intervals are at the diagonal.",
+        f"outlined) has an error of at most {percent_up(float(size[worst]))} ({rows_up(float(size[worst]), n)}). Half "
+        f"of those shown have at most {percent_up(float(np.median(size)))}. Short intervals are at the diagonal.",
         table={
-            "from": shortened(start, step=domain.width),
-            "to": shortened(end, step=domain.width),
-            "true answer": shortened(report.truth),
-            "90% of errors within": shortened(size),
-            "rows": shortened(size * n),
+            "from": short_numbers(start, step=domain.width),
+            "to": short_numbers(end, step=domain.width),
+            "true answer": short_numbers(report.truth),
+            "90% of errors within": short_numbers(size),
+            "rows": short_numbers(size * n),
         },
         height=320,
         about=extent(domain),
@@ -62,7 +65,7 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Number) -> Pic
 
 
 def _tiles(places: Floats, domain: Number) -> tuple[Floats, Integers]:
-    """Edges of tiles that touch, one around each of the spread places, inside the domain; and the tile of each."""
-    middles, which = np.unique(places, return_inverse=True)
+    """Return the edges of adjacent tiles around the positions, inside the domain, and the tile of each position."""
+    middles, tile_of_place = np.unique(places, return_inverse=True)
     edges = np.concatenate([[domain.low], (middles[1:] + middles[:-1]) / 2, [domain.high]])
-    return edges, which
+    return edges, tile_of_place

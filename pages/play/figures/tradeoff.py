@@ -1,4 +1,4 @@
-"""Error against privacy loss, for every mechanism that serves the question."""
+"""Error against ε, for every mechanism that serves the query."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from dpcore.core import Floats, exactly
 from dplab.sweep import Sweep
 from pages.charts.picture import Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
-from pages.charts.words import drawable, percent, rows, shortened, with_weaker
+from pages.charts.words import percent, printable_labels, rows, short_numbers, with_weaker
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 VACUOUS, BEYOND = 3.0, 3.0**0.5
-"""Where the strip above 100% of n ends, and where in it all larger errors stand: to answer nothing is never worse."""
+"""Upper end of the strip above 100% of n, and the position of all larger errors in it."""
 ROOM = 3.0
-"""Below the least error, by this factor, there is room for a word."""
+"""Factor below the smallest error, where labels have room."""
 FREE_LEFT = 0.3
-"""From this ε on, its rule leaves room for the strip's name at the left."""
+"""Smallest ε whose rule leaves room for the strip's label at the left."""
 
 
 def tradeoff(
@@ -31,30 +31,30 @@ def tradeoff(
     impossible: tuple[Floats, Floats] | None = None,
     every: bool = True,
 ) -> Picture:
-    """Worst error of mechanisms; of the chosen one also a 90% band, the typical error and the promise.
+    """Return the worst error of mechanisms; the chosen one also has a 90% band, its mean and its guaranteed error.
 
-    A click on a point sends its entry's key and its epsilon; one in the legend hides a mechanism. Errors above 100%
-    stand in a strip at the upper edge; what is pointed at and the table keep their values. A promise leaves there.
+    A click on a point sends its entry's key and ε; a click in the legend hides a mechanism. Errors above 100%
+    are in a strip at the upper edge; hover texts and the table have their values. A bound ends there.
 
     Args:
         sweep: measured errors.
         titles: name of each entry.
-        weaker: what an entry's guarantee has besides epsilon ("δ = 1e-6"), empty where nothing.
+        weaker: the rest of an entry's guarantee besides ε ("δ = 1e-6"); empty for pure ε.
         chosen: key of the mechanism on the page.
-        epsilon: where the page is now.
-        alpha: allowed error, drawn as a rule where given.
-        impossible: epsilons (I,), and the errors (I,) below which nobody with the chosen guarantee can promise to stay.
-        every: draw all mechanisms, not only the chosen one and those that none beats everywhere; the table has all.
+        epsilon: current ε of the page.
+        alpha: allowed error, drawn as a rule if given.
+        impossible: ε (I,) and the errors (I,) that no mechanism with the chosen guarantee can guarantee.
+        every: draw all mechanisms, instead of the chosen one and those with the smallest error somewhere.
     """
     pure = [not weaker[key] for key in sweep.keys]
-    seen = sweep.keys if every else (*sweep.frontier(pure), chosen)
-    bottom, top = _reach(sweep, [key in seen for key in sweep.keys])
-    called = [with_weaker(titles[key], weaker[key]) for key in sweep.keys]
-    # The chosen one leads the legend.
+    drawn_keys = sweep.keys if every else (*sweep.frontier(pure), chosen)
+    bottom, top = _reach(sweep, [key in drawn_keys for key in sweep.keys])
+    full_names = [with_weaker(titles[key], weaker[key]) for key in sweep.keys]
+    # The chosen mechanism is the first in the legend.
     order = sorted(range(len(sweep.keys)), key=lambda row: sweep.keys[row] != chosen)
-    names = dict(zip(order, drawable(called[row] for row in order), strict=True))
-    names = {row: name for row, name in names.items() if sweep.keys[row] in seen}
-    # At the end that the rule of ε leaves free.
+    names = dict(zip(order, printable_labels(full_names[row] for row in order), strict=True))
+    names = {row: name for row, name in names.items() if sweep.keys[row] in drawn_keys}
+    # The label is at the end without the rule of ε.
     corner: Corner = "top right" if epsilon < FREE_LEFT else "top left"
     strip = Region(role="vacuous", y=(1.0, top), label="no guarantee", corner=corner)
     marks: list[Mark] = [strip] if top > 1 else []
@@ -69,136 +69,140 @@ def tradeoff(
         marks.append(Rule(role="ink", y=alpha, label=f"allowed error α = {exactly(alpha)}", dash="dot", width=1.5))
     marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5))
     return Picture(
-        title="Error against privacy loss for each mechanism",
+        title="Error against ε for each mechanism",
         x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=TICKS),
         y=Axis(title="worst error, share of n", log=True, low=bottom, high=top, form=".3~p", rows=sweep.n),
         marks=marks,
-        sentence=_sentence(sweep, called, pure, epsilon=epsilon)
-        + (" Drawn are the chosen one and those with the least error at some ε." if len(names) < len(called) else "")
-        + (" Orange, dashed: what the chosen one promises." if has_promise else "")
-        + " Click a point to go to its mechanism and ε."
+        sentence=_sentence(sweep, full_names, pure, epsilon=epsilon)
+        + (
+            " The picture has the chosen mechanism and those with the smallest error at some ε."
+            if len(names) < len(full_names)
+            else ""
+        )
+        + (" Orange, dashed: the guaranteed error of the chosen mechanism." if has_promise else "")
+        + " Click a point to select its mechanism and ε."
         + (_wall_sentence(impossible, epsilon=epsilon) if impossible else ""),
-        table=_table(sweep, called, impossible),
+        table=_table(sweep, full_names, impossible),
         height=400,
         about=",".join(sweep.keys),
     )
 
 
 def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float) -> list[Mark]:
-    """One mechanism's marks, in its own colour and of one name, so that the legend hides all of them."""
+    """Return one mechanism's marks, with one colour and one name, so that the legend toggles all of them."""
     key = sweep.keys[row]
-    here = np.isfinite(sweep.worst[row]).all(axis=1)
-    epsilons = sweep.epsilons[here]
+    measured = np.isfinite(sweep.worst[row]).all(axis=1)
+    epsilons = sweep.epsilons[measured]
     if not len(epsilons):
         return []
-    low, middle, high = _placed(sweep.worst[row, here], bottom).T
-    told: dict[str, Any] = {"role": f"mechanism:{key}", "name": name}
+    low, middle, high = _clamp_errors(sweep.worst[row, measured], bottom).T
+    common: dict[str, Any] = {"role": f"mechanism:{key}", "name": name}
 
-    def said(what: str, errors: Floats) -> list[str]:
+    def hover_texts(quantity: str, errors: Floats) -> list[str]:
         return [
-            f"{name}, {what} at ε = {at:g}: {percent(error)} ({rows(error, sweep.n)}), simulated"
-            for at, error in zip(epsilons.tolist(), errors.tolist(), strict=True)
+            f"{name}, {quantity} at ε = {epsilon:g}: {percent(error)} ({rows(error, sweep.n)}), simulated"
+            for epsilon, error in zip(epsilons.tolist(), errors.tolist(), strict=True)
         ]
 
-    words = said("worst error, median", sweep.worst[row, here, 1])
-    pick = [{"key": key, "epsilon": at} for at in epsilons.tolist()]
+    words = hover_texts("worst error, median", sweep.worst[row, measured, 1])
+    pick = [{"key": key, "epsilon": epsilon} for epsilon in epsilons.tolist()]
     marks: list[Mark] = [
-        Curve(**told, legend=False, x=epsilons, y=middle, dash="solid", width=3.5 if chosen else 1.8, hover=()),
-        Dots(**told, x=epsilons, y=middle, size=10 if chosen else 8, hover=words, pick=pick),
+        Curve(**common, legend=False, x=epsilons, y=middle, dash="solid", width=3.5 if chosen else 1.8, hover=()),
+        Dots(**common, x=epsilons, y=middle, size=10 if chosen else 8, hover=words, pick=pick),
     ]
     if not chosen:
         return marks
-    typical = _placed(sweep.typical[row, here, 1], bottom)
-    words = said("typical error, median", sweep.typical[row, here, 1])
-    end = max(float(typical[-1]), ROOM * bottom)  # below the floor the word would hide the axis's numbers
+    typical = _clamp_errors(sweep.typical[row, measured, 1], bottom)
+    words = hover_texts("typical error, median", sweep.typical[row, measured, 1])
+    end = max(float(typical[-1]), ROOM * bottom)  # below the floor the label would hide the axis's numbers
     return [
         *marks,
-        Band(**told, legend=False, x=epsilons, low=low, high=high),
-        Curve(**told, legend=False, x=epsilons, y=typical, dash="dash", width=2, hover=words),
-        Words(role=told["role"], text="typical", x=epsilons[-1], y=end, align="right", shift=(0, -10)),
+        Band(**common, legend=False, x=epsilons, low=low, high=high),
+        Curve(**common, legend=False, x=epsilons, y=typical, dash="dash", width=2, hover=words),
+        Words(role=common["role"], text="typical", x=epsilons[-1], y=end, align="right", shift=(0, -10)),
     ]
 
 
-def _placed(errors: Floats, bottom: float) -> Floats:
-    """Where errors stand: none below the picture's floor, and what is above 100% in the strip of all that is."""
+def _clamp_errors(errors: Floats, bottom: float) -> Floats:
+    """Return the errors clamped to the picture: at least its floor, and those above 100% in the strip."""
     placed: Floats = np.where(errors > 1, BEYOND, np.maximum(errors, bottom))
     return placed
 
 
 def _promise(sweep: Sweep, row: int, *, bottom: float) -> list[Mark]:
-    """What the chosen mechanism promises, and its name at its end; what nobody promises has no point."""
+    """Return the guaranteed error of the chosen mechanism, with a label at its end."""
     promise = np.maximum(sweep.promised[row], bottom)
-    known = np.isfinite(promise)
-    at, promise = sweep.epsilons[known], promise[known]
-    if not len(at):
+    finite = np.isfinite(promise)
+    epsilons, promise = sweep.epsilons[finite], promise[finite]
+    if not len(epsilons):
         return []
-    curve = Curve(role="theory", name="promised", legend=False, x=at, y=promise, dash="longdash")
-    seen = np.flatnonzero(promise <= 1)
-    if not len(seen):
+    curve = Curve(role="theory", name="guaranteed", legend=False, x=epsilons, y=promise, dash="longdash")
+    not_vacuous = np.flatnonzero(promise <= 1)
+    if not len(not_vacuous):
         return [curve]
-    x, y = float(at[seen[-1]]), float(promise[seen[-1]])
-    return [curve, Words(role="theory", text="promised", x=x, y=y, align="right", shift=(0, 12), bold=True)]
+    x, y = float(epsilons[not_vacuous[-1]]), float(promise[not_vacuous[-1]])
+    return [curve, Words(role="theory", text="guaranteed", x=x, y=y, align="right", shift=(0, 12), bold=True)]
 
 
 def _reach(sweep: Sweep, drawn: list[bool]) -> tuple[float, float]:
-    """Ends of the error axis: all that was observed of what is drawn, and 100%, or the strip above it.
+    """Return the ends of the error axis: the drawn errors, up to 100% or to the strip above it.
 
-    Below the least there is room for a word. A logarithmic axis has no zero: less than half a row is drawn as half.
+    Below the smallest error there is room for a label. Errors below half a row are drawn as half a row.
     """
-    seen, typical = sweep.worst[drawn], sweep.typical[drawn, :, 1]
-    lowest = np.concatenate([seen[np.isfinite(seen)], typical[np.isfinite(typical)], [1.0]]).min() / ROOM
-    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), VACUOUS if (seen > 1).any() else 1.0
+    worst, typical = sweep.worst[drawn], sweep.typical[drawn, :, 1]
+    lowest = np.concatenate([worst[np.isfinite(worst)], typical[np.isfinite(typical)], [1.0]]).min() / ROOM
+    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), VACUOUS if (worst > 1).any() else 1.0
 
 
 def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> list[Mark]:
-    """What nobody can promise, from the picture's floor, and its name at the first of it that is seen."""
-    known = impossible[1] > 0
-    epsilons, errors = impossible[0][known], impossible[1][known]
+    """Return the impossible region, from the picture's floor to the lower bound, with its label."""
+    positive = impossible[1] > 0
+    epsilons, errors = impossible[0][positive], impossible[1][positive]
     if not len(errors):
         return []
-    # Below the floor the edge leaves the picture: along it, it would forbid the floor's error.
+    # Below the floor the edge is outside the picture: on the floor it would exclude the floor's error.
     marks: list[Mark] = [Wall(x=epsilons, y=np.minimum(errors, top), end=bottom, label="")]
-    seen = np.flatnonzero(errors > bottom)
-    if len(seen):
-        at = float(epsilons[seen[0]])
+    visible = np.flatnonzero(errors > bottom)
+    if len(visible):
+        at = float(epsilons[visible[0]])
         text = "impossible"  # more would lie over “typical” on a phone
         marks.append(Words(role="ink", text=text, x=at, y=bottom, align="left", shift=(6, 12), bold=True))
     return marks
 
 
 def _wall_sentence(impossible: tuple[Floats, Floats], *, epsilon: float) -> str:
-    """What nobody can promise where the page is."""
+    """Return the sentence on the lower bound at the current ε."""
     epsilons, errors = impossible
     place = int(np.argmin(np.abs(np.log(epsilons / epsilon))))
     there = f"ε = {epsilons[place]:.3g}"
-    where = f"near {there}" if epsilons[0] <= epsilon <= epsilons[-1] else f"at {there}, where the curve ends,"
+    where_words = f"near {there}" if epsilons[0] <= epsilon <= epsilons[-1] else f"at {there}, where the curve ends,"
     return (
-        f" Hatched: no mechanism with the chosen one's guarantee can promise so little; {where} less than "
+        f" Hatched: impossible for every mechanism with the same guarantee; {where_words} less than "
         f"{percent(float(errors[place]))}."
     )
 
 
 def _table(sweep: Sweep, names: list[str], impossible: tuple[Floats, Floats] | None) -> dict[str, list[Any]]:
-    """All medians and promises, and what nobody can promise."""
+    """Return the table of medians, guaranteed errors and lower bounds."""
     table: dict[str, list[Any]] = {
         "mechanism": [name for name in names for _ in sweep.epsilons],
         "epsilon": sweep.epsilons.tolist() * len(sweep.keys),
-        "worst error": shortened(sweep.worst[:, :, 1].ravel()),
-        "typical error": shortened(sweep.typical[:, :, 1].ravel()),
-        "promised": shortened(sweep.promised.ravel()),
+        "worst error": short_numbers(sweep.worst[:, :, 1].ravel()),
+        "typical error": short_numbers(sweep.typical[:, :, 1].ravel()),
+        "guaranteed": short_numbers(sweep.promised.ravel()),
     }
     if impossible:
         epsilons, errors = impossible
-        table["mechanism"] += ["(impossible to promise less)"] * len(epsilons)
-        table["epsilon"] += shortened(epsilons)
+        table["mechanism"] += ["(impossible: lower bound)"] * len(epsilons)
+        table["epsilon"] += short_numbers(epsilons)
         table["worst error"] += [None] * len(epsilons)
         table["typical error"] += [None] * len(epsilons)
-        table["promised"] += shortened(errors)
+        table["guaranteed"] += short_numbers(errors)
     return table
 
 
 def _sentence(sweep: Sweep, names: list[str], pure: list[bool], *, epsilon: float) -> str:
-    """Which mechanism errs least here, among those whose guarantee is epsilon alone."""
+    """Return the pure ε mechanism with the smallest error at the current ε, in a sentence."""
     column = int(np.argmin(np.abs(np.log(sweep.epsilons / epsilon))))
     worst = np.where(pure, sweep.worst[:, column, 1], np.nan)
     if not np.isfinite(worst).any():
@@ -209,6 +213,5 @@ def _sentence(sweep: Sweep, names: list[str], pure: list[bool], *, epsilon: floa
     at = f"{sweep.epsilons[column]:g}"
     return (
         f"{f'Near ε = {at}' if within else f'The curves end at ε = {at}; there'}, {names[best]} has the smallest worst "
-        f"error of the {int(np.isfinite(worst).sum())} mechanisms that "
-        f"promise ε and nothing weaker: {percent(float(worst[best]))} in the median."
+        f"error of the {int(np.isfinite(worst).sum())} pure ε mechanisms: {percent(float(worst[best]))} in the median."
     )

@@ -16,7 +16,7 @@ from dprelease.engines.tables import CountedTable, EngineTable
 from dprelease.ledger.fingerprint import key_of
 from dprelease.ledger.records import LedgerError
 from dprelease.ledger.true_value_access import name_fingerprint, note_access
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.ledger.accounts import ledger, mark_of, print_of
 from pages.shell.ledger.roles import admitted
 from pages.shell.session import upload
@@ -41,7 +41,7 @@ CANNOT = "The ledger could not be told that true values are seen; of private row
 def record_access() -> None:
     """Record the access that the next page may give, for the router; if that fails, the steward's switch waits."""
     WAITS.pop()
-    file = held_file()
+    file = session_file()
     origins = [each.origin for each in (file, upload()) if each is not None]
     from_server = file is not None and file.origin.from_server
     # A steward who declares the number of the server's rows public sees it.

@@ -11,8 +11,8 @@ from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Source, Uploaded
 from dprelease.ledger.records import LedgerBusy, LedgerError, Spent
 from dprelease.release import SAW_TRUE_VALUES
-from pages.data.picker import OWN_FILE, in_use, options, public_source
-from pages.data.upload import held_file
+from pages.data.picker import OWN_FILE, current_source, options, public_source
+from pages.data.upload import session_file
 from pages.shell.addresses import PageSpec
 from pages.shell.ledger.accounts import Account, Data, account_of, comparison_stopped, ledger
 from pages.shell.ledger.roles import actor, admitted, role
@@ -81,7 +81,7 @@ def _data(page: PageSpec) -> Data | None:
         return None
     chosen = _left(page.choice or "data")
     if chosen == OWN_FILE:
-        file, own = held_file(), upload()
+        file, own = session_file(), upload()
         if own is not None and isinstance(own.origin, Uploaded):
             return own.origin  # of a table that an engine keeps, the counts in use
         return file.origin if file else None
@@ -90,7 +90,7 @@ def _data(page: PageSpec) -> Data | None:
         return Bundled(sample_key=key) if key in {each.key for each in SAMPLES} else None
     linked = st.query_params.get("data", "")
     first = not DATA.is_set and linked in options(pairs=True)  # no control has read the link yet
-    source = public_source(linked) if first else in_use()
+    source = public_source(linked) if first else current_source()
     return source.origin if isinstance(source.origin, Bundled) else source
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.core import exactly
 from dplab.limits.data_independent_summary import DataIndependentSummary
 from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
-from pages.charts.words import confidence, drawable, percent, percent_up, rows, shortened
+from pages.charts.words import confidence, percent, percent_up, printable_labels, rows, short_numbers
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 IF_N = "if n is as you name it"
@@ -47,7 +47,7 @@ def draw_outlook(
         tabled: whether to add a table of the numbers.
     """
     order = sorted(range(len(summary.keys)), key=lambda row: summary.keys[row] != chosen)
-    names = dict(zip(order, drawable(titles[summary.keys[row]] for row in order), strict=True))
+    names = dict(zip(order, printable_labels(titles[summary.keys[row]] for row in order), strict=True))
     bottom = _bottom(summary, promised)
     marks: list[Mark] = [Region(role="vacuous", y=(1.0, TOP), label="no guarantee", corner="top right")]
     if summary.lower_bound is not None:
@@ -100,7 +100,7 @@ def draw_outlook(
         f"{_conditional(summary, names, chosen=chosen)}",
         table=_table(summary, names) if tabled else {},
         height=330,
-        beside=True,
+        legend_right=True,
     )  # fmt: skip
 
 
@@ -190,9 +190,9 @@ def _table(summary: DataIndependentSummary, names: Mapping[int, str]) -> dict[st
     table: dict[str, Sequence[Any]] = {"epsilon": summary.epsilons.tolist()}
     for row, name in names.items():
         if np.isfinite(summary.promised[row]).any():
-            table[f"{name}: promised"] = shortened(summary.promised[row])
+            table[f"{name}: promised"] = short_numbers(summary.promised[row])
         if np.isfinite(summary.predicted[row]).any():
-            table[f"{name}: predicted"] = shortened(summary.predicted[row])
+            table[f"{name}: predicted"] = short_numbers(summary.predicted[row])
     if summary.lower_bound is not None:
         walls = dict(
             zip(
@@ -201,5 +201,5 @@ def _table(summary: DataIndependentSummary, names: Mapping[int, str]) -> dict[st
                 strict=True,
             )
         )
-        table["impossible below"] = shortened([walls.get(at, np.nan) for at in summary.epsilons.tolist()])
+        table["impossible below"] = short_numbers([walls.get(at, np.nan) for at in summary.epsilons.tolist()])
     return table

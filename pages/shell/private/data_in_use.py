@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Neighbours, Provenance
 from dpcore.data.sources import Generated, Source
 from dpcore.data.twin import twin
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.private.twin import declared_rows, is_public, is_twin, registered_rows, relation, use_twin
 from pages.shell.status import slot, write_status
 
@@ -78,7 +78,7 @@ def words(source: Source) -> str:
 
 
 def _of_file() -> str:
-    file = held_file()
+    file = session_file()
     return f" of {escaped(file.table.name)}" if file else ""
 
 

@@ -8,7 +8,7 @@ from dpcore.core import DataError, Neighbours
 from dpcore.data.sources import Bundled, Origin, Source, Uploaded
 from dpcore.data.twin import MockData, twin
 from dprelease.ledger.records import LedgerError
-from pages.data.upload import held_file
+from pages.data.upload import session_file
 from pages.shell.ledger.accounts import account_of
 from pages.shell.ledger.roles import admitted, role
 from pages.shell.links import linked_values, to_link
@@ -27,7 +27,7 @@ def relation() -> Neighbours:
 
 def is_public(source: Source, neighbours: Neighbours) -> bool:
     """Return whether the file's number of rows is public: declared so, and the same in all neighbouring data sets."""
-    file, rows_stay = held_file(), neighbours is Neighbours.REPLACE_ONE and not source.person_rows
+    file, rows_stay = session_file(), neighbours is Neighbours.REPLACE_ONE and not source.person_rows
     return rows_stay and file is not None and file.counted
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Floats
-from pages.charts.axes import nice
+from pages.charts.axes import round_ticks
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region
-from pages.charts.words import minus, percent, percent_up, rows, rows_up, shortened, significant
+from pages.charts.words import minus, percent, percent_up, rows, rows_up, short_numbers, significant
 
 MAX_CELLS = 16
 """Cells of a table that are drawn, the fullest first; its numbers hold all."""
@@ -80,7 +80,7 @@ def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
                 ],
             )
         )
-        numbers = (shortened(values) for values in (middle, low, high))
+        numbers = (short_numbers(values) for values in (middle, low, high))
         for column, values in zip(columns, ([each.name] * len(order), names, *numbers), strict=True):
             columns[column] += values
     marks.append(Dots(role="ink", x=[0.5] * len(series), y=medians, shape="circle-open", size=15))
@@ -114,7 +114,7 @@ def errors_within(errors: Floats, *, noun: str, role: str, n: int) -> Picture:
         marks=[Curve(role=role, x=within, y=shares, width=2)],
         sentence=f"Half of the {len(errors):,} {noun} err by at most {percent_up(median)} in this release, 95 in 100 "
         f"by at most {percent_up(high)} ({rows_up(high, n)}), the worst by {percent(float(errors.max()))}.",
-        table={f"share of {noun}": shortened(shares), "error": shortened(within)},
+        table={f"share of {noun}": short_numbers(shares), "error": short_numbers(within)},
         height=320,
     )
 
@@ -238,7 +238,7 @@ def cell_errors(
 
 def _few(low: float, high: float) -> tuple[float, ...]:
     """Return the ticks of an axis of rows, few enough for a phone."""
-    places = nice(low, high, whole=True)
+    places = round_ticks(low, high, whole=True)
     return tuple(places[::2] if len(places) > MAX_NUMBERS else places)
 
 

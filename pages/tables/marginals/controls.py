@@ -16,8 +16,8 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
 from dpcore.queries.marginals import Marginals
 from pages.data.declare import declared_columns
-from pages.data.picker import OWN_FILE, choose, credit
-from pages.data.upload import held_file
+from pages.data.picker import OWN_FILE, choose_data, show_credit
+from pages.data.upload import session_file
 from pages.shell.controls import Value, check_choice, choice, control, epsilon_bar, neighbours, seed
 from pages.shell.links import in_link
 from pages.shell.private.data_in_use import drawn_always
@@ -74,13 +74,13 @@ class MarginalsRequest(PageRequest[Marginals]):
 def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest | None:
     """Draw the controls, ε in the bar; return None while too few attributes are picked."""
     with side:
-        file = held_file()
+        file = session_file()
         own = declared_columns(file)[0] if file else None
-        key = choose(
+        key = choose_data(
             "Rows of several attributes",
             SURVEYS,
             key="tables-of",
-            own="Your table's columns" if own and len(own.used) > MAX_WAYS else "",
+            own_title="Your table's columns" if own and len(own.used) > MAX_WAYS else "",
             help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows with "
             "its declared columns are drawn.",
         )
@@ -103,7 +103,7 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> MarginalsRequest
             )
         )
         if not table:
-            credit(every)
+            show_credit(every)
         method = choice(
             "Method",
             {name: title for name, title in METHODS.items() if yes_no or name != "fourier-tables"},

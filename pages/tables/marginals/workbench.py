@@ -14,7 +14,7 @@ from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
 from dpcore.queries.marginals import Set
 from dplab.tables import PREVIEWS, TRIALS
 from pages.charts.words import percent, significant
-from pages.charts.worst import Called
+from pages.charts.worst import TrialNouns
 from pages.shell.state import SessionKey
 from pages.shell.workbench import Workbench
 from pages.tables.marginals.charts import Distances, cell_counts, cell_errors, sorted_dots
@@ -78,7 +78,7 @@ def _worst_error(result: TableResult) -> None:
     words = ErrorWords(
         observed_on=f"all {count:,} cells of all {len(result.truth):,} tables",
         dots=f"Tables are as measured, before anything is done to them: that is what the promise is about.{fitted}",
-        called=Called(query="cell", over="all cells, as measured"),
+        called=TrialNouns(query="cell", over="all cells, as measured"),
         details=f"A query is one of the {count:,} cells of all {len(result.truth):,} tables as measured, before "
         "anything is done to them.",
     )

@@ -13,7 +13,7 @@ from dpcore.mechanisms.marginals.preview import error_quantiles, level_shares
 from dplab.marginals import MarginalAnswers
 from dplab.marginals_lists import ListShares
 from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Mark, Picture, Rule, Words
-from pages.charts.words import percent, percent_up, rows, shortened, significant
+from pages.charts.words import percent, percent_up, rows, short_numbers, significant
 
 STEPS = 120
 """Points of the curve between 0 and k."""
@@ -74,9 +74,9 @@ def step_curve(*, polynomial: Polynomial, key: str, used: bool) -> Picture:
         table={
             "attributes set": counts.tolist(),
             "wanted": wanted.tolist(),
-            "polynomial": shortened(values),
+            "polynomial": short_numbers(values),
             "level": counts.tolist(),
-            "coefficient": shortened(list(polynomial.coefficients)),
+            "coefficient": short_numbers(list(polynomial.coefficients)),
         },
     )
 
@@ -124,9 +124,9 @@ def level_bars(*, plan: MarginalsPlan, counts: list[int], key: str) -> Picture:
             "level": names,
             "counts": counts,
             "moved by one row": [noise.moved for noise in plan.noise],
-            "noise, rows": shortened(noisy),
-            SPENT: shortened(spent),
-            ADDED: shortened(added),
+            "noise, rows": short_numbers(noisy),
+            SPENT: short_numbers(spent),
+            ADDED: short_numbers(added),
         },
     )
 
@@ -206,8 +206,8 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
             f"standard deviation {percent(plan.deviation)}, the worst of all at about "
             f"{percent(min(plan.predicted, 1.0))}."
         ),
-        table={"share of queries": shortened(SHARES)}
-        | {f"error, {name}": shortened(curve) for name, curve in curves.items()},
+        table={"share of queries": short_numbers(SHARES)}
+        | {f"error, {name}": short_numbers(curve) for name, curve in curves.items()},
         height=340,
     )
 
@@ -257,6 +257,6 @@ def shares_scatter(shares: ListShares, *, n: int, chosen: int, name: str) -> Pic
             f"the worst by {percent(float(errors.max()))}; the band is the bias of at most {percent_up(gamma)}. For "
             f"{name} the lists say yes in {percent(float(truth[chosen]))}, released {percent(float(released[chosen]))}."
         ),
-        table={"true share": shortened(truth), "released share": shortened(released)},
+        table={"true share": short_numbers(truth), "released share": short_numbers(released)},
         height=320,
     )

@@ -12,8 +12,8 @@ from dpcore.data.sources import Source, generated_attributes
 from dpcore.mechanisms import entry
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MAX_WIDTH
-from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
-from pages.data.upload import held_file
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data, show_credit
+from pages.data.upload import session_file
 from pages.shell.controls import choice, settings, stops, whole
 from pages.shell.links import in_link
 from pages.shell.private.data_in_use import show_data_in_use
@@ -61,15 +61,15 @@ def draw_controls(side: DeltaGenerator, bar: DeltaGenerator) -> PageRequest[AtLe
 
 
 def _rows() -> Source | None:
-    file = held_file()
+    file = session_file()
     titles = {GENERATED: "Generated: attributes that go together"}
     titles |= {key: f"{sample(key).title}: {len(sample(key).predicates)} predicates" for key in ANSWERED}
-    key = choose(
+    key = choose_data(
         "Rows of yes/no attributes",
         titles,
         key="cube",
-        own="Your file: attributes you name" if file and not file.by_person else "",
-        why_not=BY_PERSON if file else NOT_SENT,
+        own_title="Your file: attributes you name" if file and not file.by_person else "",
+        missing_reason=BY_PERSON if file else NOT_SENT,
         help_text="Generated and bundled rows are public: previews on them cost nothing. The Data page takes a file "
         "of yours.",
     )
@@ -79,7 +79,7 @@ def _rows() -> Source | None:
         n = int(stops("Rows n", ROWS, 100_000, key="cube-rows"))
         return generated_attributes(n=n, attributes=whole("Attributes d", 4, 64, 32, key="cube-attributes"))
     source = yes_no_of(key)
-    credit(source)
+    show_credit(source)
     return source
 
 

@@ -10,7 +10,7 @@ from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import released_counts
 from dpcore.queries.at_least import AtLeast
-from pages.charts.component import draw, table
+from pages.charts.component import draw, show_numbers
 from pages.charts.picture import Picture
 from pages.shell.private.offer import draw_offer, offer_of
 from pages.shell.private.promises import BADGE
@@ -52,4 +52,4 @@ def draw_promise(request: PageRequest[AtLeast]) -> None:
 
 def _draw(picture: Picture, *, name: str, title: str) -> None:
     draw(picture, key=f"known_{name}_chart", badge=BADGE, caption="")
-    table(picture, title=title, key=f"known_{name}_numbers")
+    show_numbers(picture, title=title, key=f"known_{name}_numbers")

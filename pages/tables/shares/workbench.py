@@ -9,7 +9,7 @@ from dpcore.core import Floats
 from dpcore.mechanisms.marginals.plans import BETA, MAX_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import released_counts
 from pages.charts.words import percent_up, rows_up
-from pages.charts.worst import Called
+from pages.charts.worst import TrialNouns
 from pages.shell.workbench import Workbench
 from pages.tables.shares.charts import answer_errors, level_bars, step_curve
 from pages.tables.shares.compute import ShareResult
@@ -69,7 +69,7 @@ def _worst_error(result: ShareResult) -> None:
     words = ErrorWords(
         observed_on=sampled if is_sample else f"all {observed:,} queries",
         dots=dots,
-        called=Called(over=f"{observed:,} sampled queries" if is_sample else "all queries"),
+        called=TrialNouns(over=f"{observed:,} sampled queries" if is_sample else "all queries"),
         details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
         note=ANSWERS_ONLY,
     )

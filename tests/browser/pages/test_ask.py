@@ -48,7 +48,7 @@ def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Se
     press_button(reopened(page), "Let an analyst ask 50")
     assert metrics(page) == before, "the link brings back settings and seed, so the noise too"
     # Another ε begins anew.
-    page.get_by_role("slider", name="Privacy loss ε").focus()
+    page.get_by_role("slider", name="Privacy budget ε").focus()
     page.keyboard.press("ArrowLeft")
     settled(page)
     expect(page.get_by_text("The settings changed, so a new conversation began.")).to_be_visible()

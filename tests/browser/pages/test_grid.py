@@ -70,6 +70,6 @@ def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Serve
     settled(page)
     axe(page)
     expect(page.get_by_role("spinbutton", name="Rows of one person, at most")).to_have_value("1")
-    press_button(page, "Explore this data")
+    press_button(page, "Use this data")
     go_to(page, "data")
     expect(cell(page, 1, 4)).to_have_text("90")

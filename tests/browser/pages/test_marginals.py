@@ -28,7 +28,7 @@ def test_a_tile_says_who_wins_there_and_epsilon_moves_the_errors_which_the_link_
     said = str(plot(page, "marginals_map_chart").locator(".hoverlayer .hovertext").text_content())
     assert re.search(r"[\d,]+ rows, \d+ attributes a query", said) and re.search(r"error [\d.]+%.* rows\)", said)
     before = sentences(page)
-    press(page, "Privacy loss ε", "ArrowRight", 6)
+    press(page, "Privacy budget ε", "ArrowRight", 6)
     after = sentences(page)
     assert after != before
     assert "epsilon=" in page.url and "cube-attributes=24" in page.url

@@ -57,7 +57,7 @@ def drag(page: Page, plot: Locator, start: tuple[float, float], end: tuple[float
 
 
 def move_slider(page: Page) -> None:
-    page.get_by_role("slider", name="Privacy loss ε").focus()
+    page.get_by_role("slider", name="Privacy budget ε").focus()
     page.keyboard.press("ArrowLeft")
     settled(page)
 
@@ -80,7 +80,7 @@ def test_the_library_comes_with_the_page_the_slider_moves_the_error_and_the_link
         again = page.locator(f".st-key-{key} {PLOT}").evaluate("plot => plot._fullLayout._redrawFromAutoMarginCount")
         assert again is None, "a chart that has the room for its axes from the start is drawn once"
     before = captions(page)
-    slider = page.get_by_role("slider", name="Privacy loss ε")
+    slider = page.get_by_role("slider", name="Privacy budget ε")
     slider.focus()
     for _ in range(6):
         page.keyboard.press("ArrowLeft")
@@ -232,7 +232,7 @@ def test_nothing_moves_for_a_reader_who_asks_for_less_motion(page: Page, server:
     page.emulate_media(reduced_motion="reduce")
     open_live(page, server)
     opened = page.evaluate(SEEN)
-    page.get_by_role("slider", name="Privacy loss ε").evaluate(
+    page.get_by_role("slider", name="Privacy budget ε").evaluate(
         "input => { input.value = 12; input.dispatchEvent(new Event('input')); }"
     )
     assert page.evaluate(SEEN) == opened
@@ -285,7 +285,7 @@ def test_zoom_brush_and_hidden_mechanisms_survive_a_slider_move_and_other_data_t
     data.fill("body mass")  # a long list draws only what is in sight
     page.get_by_role("option", name=re.compile("body mass")).first.click()
     settled(page)
-    expect(page.get_by_text("Draw on the bars, or type a range, to ask about it.")).to_be_visible()
+    expect(page.get_by_text("Draw a range on the bars, or type one, to see a query.")).to_be_visible()
     low, high = band.evaluate(RANGE)
     assert high - low > 1000
 
@@ -505,7 +505,7 @@ def test_on_a_phone_the_words_of_the_slider_keep_clear_of_each_other(page: Page,
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
 def test_on_a_phone_the_slider_stays_beside_the_first_picture(page: Page, server: Server) -> None:
     open_play(page, server)
-    slider, first = page.get_by_role("slider", name="Privacy loss ε"), chart(page, "data_chart").locator(PLOT)
+    slider, first = page.get_by_role("slider", name="Privacy budget ε"), chart(page, "data_chart").locator(PLOT)
 
     def both_seen() -> bool:
         boxes = slider.bounding_box(), first.bounding_box()

@@ -31,7 +31,7 @@ def captions(page: Page) -> str:
 def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Server) -> None:
     opened(page, server, "robust?data=earnings.earnings", charts=6)
     expect(page.get_by_role("heading", name="None of 100 runs refuse")).to_be_visible()
-    press(page, "Privacy loss ε", "ArrowLeft", 8)
+    press(page, "Privacy budget ε", "ArrowLeft", 8)
     expect(page.get_by_role("heading", name=re.compile(r"(About|More than|All).* 100 runs refuse"))).to_be_visible()
     after = captions(page)
     assert "epsilon=" in page.url  # the data are the page's own, so the link need not name them

@@ -33,7 +33,7 @@ def test_the_view_is_one_click_away_and_its_link_reopens_it(page: Page, server: 
     settled(page)
     expect(page.get_by_role("heading", name="All tables", exact=True)).to_be_visible()
     before = sentences(page)
-    press(page, "Privacy loss ε", "ArrowRight", 4)
+    press(page, "Privacy budget ε", "ArrowRight", 4)
     after = sentences(page)
     assert after != before
     assert "view=" in page.url and "epsilon=" in page.url

@@ -19,7 +19,7 @@ from tests.kit.browser import comes_true, own_port, type_token, watched_page
 from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
-DRAWING = "No result is stored without its charge. A draw that dies keeps its charge and has no result."
+DRAWING = "Every stored result has its charge. A draw that is interrupted keeps its charge and has no result."
 pytestmark = pytest.mark.harness
 
 
@@ -72,16 +72,16 @@ def ready(page: Page) -> Page:
     for name in ("Start a ledger", "Register", "Rehearse, free"):
         if page.get_by_role("button", name=name).count():
             press(page, name)
-    expect(page.get_by_role("button", name="Charge ε 1 and draw")).to_be_visible()
+    expect(page.get_by_role("button", name="Charge ε 1 and release")).to_be_visible()
     return page
 
 
 def clicked_and_moved(house: House, page: Page) -> None:
     """Two clicks and a slider, while the draw is held up."""
     house.gate.touch()
-    page.get_by_role("button", name="Charge ε 1 and draw").dblclick()
+    page.get_by_role("button", name="Charge ε 1 and release").dblclick()
     assert comes_true(lambda: bool(house.ledger.account(house.dataset_id).begun), page=page)
-    page.get_by_role("slider", name="Privacy loss").focus()
+    page.get_by_role("slider", name="Privacy budget").focus()
     page.keyboard.press("ArrowLeft")
     page.wait_for_timeout(1500)
     house.gate.unlink()
@@ -96,7 +96,7 @@ def test_clicked_twice_moved_and_in_two_tabs_it_is_drawn_once(browser: Browser, 
         expect(page.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
         house.drew_once(page)
         # The other tab still shows its button; what it asks for is known, and costs nothing.
-        button = other.get_by_role("button", name="Charge ε 1 and draw")
+        button = other.get_by_role("button", name="Charge ε 1 and release")
         if button.count():
             button.click()
         expect(other.get_by_text("Spent ε 1 of 2, left 1")).to_be_visible()
@@ -121,7 +121,7 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
         with house.running() as process:
             page = ready(house.came(context.new_page()))
             house.gate.touch()
-            page.get_by_role("button", name="Charge ε 1 and draw").click()
+            page.get_by_role("button", name="Charge ε 1 and release").click()
             expect(page.get_by_text(DRAWING)).to_be_visible()
             page.close()
             house.gate.unlink()
@@ -130,10 +130,10 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
             expect(page.get_by_text("as entry 1; seeing it again is free.")).to_be_visible()
             house.drew_once(page)
             # Another draw, and the server dies in it.
-            press(page, "Draw another, ε 1")
+            press(page, "Release again, ε 1")
             press(page, "Rehearse, free")
             house.gate.touch()
-            page.get_by_role("button", name="Charge ε 1 and draw").click()
+            page.get_by_role("button", name="Charge ε 1 and release").click()
             expect(page.get_by_text(DRAWING)).to_be_visible()
             assert comes_true(lambda: bool(house.ledger.account(house.dataset_id).begun))
             process.kill()
@@ -142,7 +142,7 @@ def test_a_closed_tab_changes_nothing_and_a_killed_server_charges_once(browser: 
         house.gate.unlink()
         with house.running():
             page = house.came(context.new_page())
-            died = "the draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
+            died = "the draw did not finish, and nothing was shown. This may depend on the rows, so the charge stands."
             expect(page.get_by_text(died).first).to_be_visible(timeout=PATIENCE * 1000)
             expect(page.get_by_text("Spent ε 2 of 2, left 0")).to_be_visible()
             press(page, "The machine failed: do not charge")

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from dprelease.ledger.checks import check
 from dprelease.ledger.store import Ledger
-from pages.release.guests import LOG_IN, NOTHING
+from pages.release.login import LOG_IN, NOTHING
 from pages.release.results import NOT_YET
 from run import LOCALHOST
 from tests import ROOT
@@ -72,16 +72,16 @@ def test_a_reader_an_analyst_and_a_steward_log_in_and_do_what_they_may(browser: 
                 expect(page.get_by_text(NOTHING)).to_be_visible()
                 expect(page.get_by_role("button", name="Start a ledger")).to_have_count(0)
             with logged_in(browser, here, ADA) as steward:
-                press(ready(steward), "Charge ε 1 and draw")
+                press(ready(steward), "Charge ε 1 and release")
                 expect(steward.get_by_text("Entry 1, charged ε 1. Not published.")).to_be_visible()
                 with logged_in(browser, here, GRACE) as page:
                     expect(page.get_by_text(f"{GRACE}, analyst")).to_be_visible()
                     expect(page.get_by_text(NOT_YET)).to_be_visible()
                     for name in ("Publish, free", "Download the release (zip)", "Register"):
                         expect(page.get_by_role("button", name=name)).to_have_count(0)
-                    press(page, "Draw another, ε 1")
+                    press(page, "Release again, ε 1")
                     press(page, "Rehearse, free")
-                    press(page, "Charge ε 1 and draw")
+                    press(page, "Charge ε 1 and release")
                     expect(page.get_by_text("Entry 2, charged ε 1. Not published.")).to_be_visible()
                     page.get_by_role("button", name="Log out").click()
                     page.wait_for_url(lambda url: "/release" not in url)  # it goes to the first page

@@ -29,7 +29,7 @@ def test_pressed_at_two_servers_it_is_drawn_once(
             ready(other.came(two))
             house.gate.touch()
             for page in (one, two):
-                page.get_by_role("button", name="Charge ε 1 and draw").click()
+                page.get_by_role("button", name="Charge ε 1 and release").click()
                 expect(page.get_by_text(DRAWING)).to_be_visible()
             assert comes_true(lambda: bool(house.ledger.account(house.dataset_id).begun), page=one)
             one.wait_for_timeout(1000)

@@ -54,7 +54,7 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
         expect(page.get_by_text("On made-up rows:")).to_be_visible()
         assert len(visible_words(page)) <= MOST
         sound(page)
-        page.get_by_role("button", name="Charge ε 0.5 and draw").click()
+        page.get_by_role("button", name="Charge ε 0.5 and release").click()
         expect(page.get_by_text("Entry 1, charged ε 0.5. Not published.")).to_be_visible()
         settled(page)
         press(page, "Publish, free")

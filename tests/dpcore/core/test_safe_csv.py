@@ -180,7 +180,7 @@ def test_the_table_below_a_chart_offers_itself_escaped(monkeypatch: pytest.Monke
     monkeypatch.setattr("streamlit.expander", lambda *_, **__: Opened())
     axis = Axis(title="x")
     picture = Picture(title="t", x=axis, y=axis, marks=[], sentence="s.", table={"=a": ["=1", "x"], "n": [-1, 2]})
-    component.table(picture, title="t", key="k")
+    component.show_numbers(picture, title="t", key="k")
     assert unsafe(given[0].to_csv(index=False)) == [] and given[0]["n"].tolist() == [-1, 2]
 
 
@@ -211,7 +211,7 @@ def test_no_other_module_writes_csv_or_shows_a_table_unescaped() -> None:
         if ".dataframe(" in path.read_text()
     }
     assert shown == {
-        "pages/charts/component.py", "pages/plan/preview.py", "pages/plan/whole.py",
+        "pages/charts/component.py", "pages/plan/preview.py", "pages/plan/synthetic_table.py",
         "pages/release/results.py",  # a released file as it is, escaped
         "pages/learn/lowbits/lesson.py",  # numbers and words of the lesson
     }  # fmt: skip

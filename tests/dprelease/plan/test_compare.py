@@ -17,7 +17,7 @@ from dprelease.plan.compare import N_GRID, Cells, compare_mechanisms
 from dprelease.plan.errors import predict, simulate_errors
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Band, Curve, Dots, Rule, numbers
-from pages.plan.growth import errors_by_rows
+from pages.plan.errors_by_rows import errors_by_rows
 
 TABLE = DeclaredTable(
     columns=(

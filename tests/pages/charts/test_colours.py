@@ -12,7 +12,7 @@ from dpcore.mechanisms import catalogue
 from pages.charts.palette import DARK, LIGHT, Palette, parts
 from pages.charts.picture import BEHIND, Axis, Bars, Picture
 from pages.charts.plotly import render
-from pages.charts.roles import SHAPES, look
+from pages.charts.roles import SHAPES, style_for
 
 THEMES = pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 ON_ONE_PAGE = {"halfspaces", "intervals-anchored", "intervals-recursive"}
@@ -49,10 +49,10 @@ def test_mechanisms_that_can_stand_in_one_picture_differ_in_colour_and_shape(col
     entries = catalogue()
     for one, other in itertools.combinations(entries, 2):
         if one.mechanism.releases == other.mechanism.releases or {one.key, other.key} <= ON_ONE_PAGE:
-            first, second = (look(f"mechanism:{each.key}", colours) for each in (one, other))
+            first, second = (style_for(f"mechanism:{each.key}", colours) for each in (one, other))
             assert first.colour != second.colour and first.shape != second.shape, (one.key, other.key)
-    theirs = {look(f"mechanism:{each.key}", colours).colour for each in entries}
-    assert not theirs & {look(role, colours).colour for role in (*colours.roles, "other-0", "other-1")}
+    theirs = {style_for(f"mechanism:{each.key}", colours).colour for each in entries}
+    assert not theirs & {style_for(role, colours).colour for role in (*colours.roles, "other-0", "other-1")}
 
 
 @THEMES
@@ -90,7 +90,7 @@ def test_every_role_contrasts_with_the_page_as_a_line_and_as_bars_of_any_opacity
     everything = [*ROLES, *(f"mechanism:{each.key}" for each in catalogue())]
     assert set(colours.roles) <= {*everything, "impossible"}
     for role in (*everything, "impossible"):
-        assert contrast(look(role, colours).colour, colours.paper) >= 3, role
+        assert contrast(style_for(role, colours).colour, colours.paper) >= 3, role
     for role in everything:  # what is impossible is hatched instead
         for opacity in (0.05, BEHIND, 0.6, 0.8, 1):
             assert contrast(bar(role, colours, opacity=opacity), colours.paper) >= 3, (role, opacity)
@@ -101,7 +101,7 @@ def test_every_role_contrasts_with_the_page_as_a_line_and_as_bars_of_any_opacity
 def test_true_bars_behind_are_told_apart_from_what_lies_over_them_and_from_other_bars(colours: Palette) -> None:
     behind = bar("true", colours, opacity=BEHIND)
     for role in ("true", "released", "theory", "guess", "other-0", "other-1"):
-        assert np.linalg.norm(seen(look(role, colours).colour) - seen(behind)) > 0.1, role
+        assert np.linalg.norm(seen(style_for(role, colours).colour) - seen(behind)) > 0.1, role
     for role in ("released", "theory", "guess", "other-0"):
         assert np.linalg.norm(seen(bar(role, colours)) - seen(behind)) > 0.1, role
 

@@ -10,7 +10,7 @@ import pytest
 from dpcore import Problem, Thresholds
 from dpcore.core import Dataset, Domain, Floats, Queries
 from dpcore.data.columns import Labels, Number
-from pages.charts.histogram import HALF, histogram, is_skewed, shown_releases
+from pages.charts.histogram import HALF_ROW, histogram, is_skewed, playable_releases
 from pages.charts.picture import Bars, Curve, Picture, numbers
 from tests.pages.reports import HOSTILE, NAMES, PUBLIC, SETTINGS, check, reported
 
@@ -39,14 +39,14 @@ def test_true_rows_are_grey_bars_and_releases_a_blue_line(
     kind: type[Queries], domain: Domain, records: list[int], log: bool
 ) -> None:
     dataset, report = reported(kind, domain, records)
-    frames = shown_releases(report.frames, n=dataset.n, clean=True)
+    frames = playable_releases(report.frames, n=dataset.n, clean=True)
     picture = histogram(domain=domain, n=dataset.n, truth=dataset.histogram, frames=frames, log=log)
     check(picture, dark=log)
     bars, line = picture.one(Bars), picture.one(Curve)
     assert (bars.role, line.role) == ("true", "released")
     assert numbers(bars.value).sum() == dataset.n == sum(picture.table["true rows"])
     drawn = heights(line, across=bars.across)
-    assert len(drawn) == len(numbers(bars.value)) and drawn.min() >= (HALF if log else 0)
+    assert len(drawn) == len(numbers(bars.value)) and drawn.min() >= (HALF_ROW if log else 0)
     if not log:
         assert drawn.sum() == dataset.n, "a cleaned release has n rows"
     assert len(picture.frames) == 20
@@ -140,7 +140,7 @@ def test_each_release_has_its_own_caption() -> None:
 @pytest.mark.parametrize("domain", [Number(bits=2, missing=True), Labels(labels=("a", "b"))])
 def test_refusing_every_time_is_a_picture_too(domain: Domain) -> None:
     nothing = np.full((3, domain.size), np.nan)
-    frames = shown_releases(nothing, n=domain.size, clean=True)
+    frames = playable_releases(nothing, n=domain.size, clean=True)
     picture = histogram(domain=domain, n=domain.size, truth=np.ones(domain.size, dtype=int), frames=frames)
     check(picture)
     assert "refused" in picture.sentence and list(picture.table) == ["rows where", "true rows"]
@@ -148,9 +148,9 @@ def test_refusing_every_time_is_a_picture_too(domain: Domain) -> None:
 
 def test_a_cleaned_release_adds_up_and_is_never_negative() -> None:
     dataset, report = reported(*SETTINGS[0], epsilon=0.05)
-    shown = shown_releases(report.frames, n=dataset.n, clean=True)
+    shown = playable_releases(report.frames, n=dataset.n, clean=True)
     assert (report.frames < 0).any() and (shown >= 0).all() and (shown.sum(axis=1) == dataset.n).all()
-    assert np.array_equal(shown_releases(report.frames, n=dataset.n, clean=False), report.frames[:20])
+    assert np.array_equal(playable_releases(report.frames, n=dataset.n, clean=False), report.frames[:20])
 
 
 def test_a_bar_that_dwarfs_the_rest_asks_for_equal_factors() -> None:
@@ -158,7 +158,7 @@ def test_a_bar_that_dwarfs_the_rest_asks_for_equal_factors() -> None:
     flat, steep = np.full(8, 50), np.array([2000, 5, 3, 0, 8, 1, 2, 5])
     assert is_skewed(domain, steep) and not is_skewed(domain, flat) and not is_skewed(domain, np.zeros(8, dtype=int))
     linear, log = (histogram(domain=domain, n=2024, truth=steep, log=log) for log in (False, True))
-    assert not linear.y.log and log.y.log and log.y.low == HALF and "log" in log.y.title
+    assert not linear.y.log and log.y.log and log.y.low == HALF_ROW and "log" in log.y.title
     # Another kind of axis is another picture: a zoom of one would be nonsense on the other.
     assert check(linear).layout["uirevision"] != check(log).layout["uirevision"]
 
@@ -187,5 +187,5 @@ def size(picture: Picture) -> int:
 
 def test_what_is_sent_is_small() -> None:
     dataset, report = reported(*SETTINGS[0])
-    frames = shown_releases(report.frames, n=dataset.n, clean=False)
+    frames = playable_releases(report.frames, n=dataset.n, clean=False)
     assert size(histogram(domain=dataset.domain, n=dataset.n, truth=dataset.histogram, frames=frames)) < 40_000

@@ -11,8 +11,8 @@ import pytest
 from dpcore import Cells, Dataset, Number, Product, Rectangles
 from dpcore.data.product import is_map
 from dplab.measure import ErrorReport
-from pages.charts.histogram import shown_releases
-from pages.charts.maps import MAX_FRAMES, blocks, most_rows, released_map, true_map
+from pages.charts.histogram import playable_releases
+from pages.charts.maps import MAX_FRAMES, blocks, darkest_count, released_map, true_map
 from pages.charts.picture import Heat, Outline, Picture, numbers
 from pages.charts.words import significant
 from tests.pages.reports import HOSTILE, check, reported
@@ -30,9 +30,9 @@ SETTINGS: list[tuple[Any, Product, list[int]]] = [
 def both(dataset: Dataset, report: ErrorReport, *, clean: bool = False) -> tuple[Picture, Picture]:
     domain, truth = dataset.domain, dataset.histogram
     assert is_map(domain)
-    frames = shown_releases(report.frames, n=dataset.n, clean=clean, most=MAX_FRAMES)
-    true = true_map(domain=domain, truth=truth, most=most_rows(domain, truth, frames))
-    return true, released_map(domain=domain, n=dataset.n, truth=truth, frames=frames, asked=(0, 1, 0, 0))
+    frames = playable_releases(report.frames, n=dataset.n, clean=clean, limit=MAX_FRAMES)
+    true = true_map(domain=domain, truth=truth, darkest=darkest_count(domain, truth, frames))
+    return true, released_map(domain=domain, n=dataset.n, truth=truth, frames=frames, outlined=(0, 1, 0, 0))
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: f"{setting[0].key}-{setting[1].size}")
@@ -84,7 +84,7 @@ def test_fine_grids_are_drawn_in_blocks_that_keep_every_row(seed: int) -> None:
 
 def test_refusals_are_said_and_not_drawn() -> None:
     dataset, report = reported(*SETTINGS[0])
-    frames = shown_releases(report.frames, n=dataset.n, clean=True, most=MAX_FRAMES)
+    frames = playable_releases(report.frames, n=dataset.n, clean=True, limit=MAX_FRAMES)
     frames[[0, 3]] = np.nan
     told: dict[str, Any] = {"domain": dataset.domain, "n": dataset.n, "truth": dataset.histogram}
     picture = released_map(frames=frames, **told)
@@ -135,6 +135,6 @@ def test_each_release_has_its_own_caption() -> None:
 )
 def test_half_of_the_rows_lie_in_the_fewest_fullest_cells(counts: list[int], fullest: int) -> None:
     domain = Product.map(Number(bits=1), Number(bits=1))
-    said = true_map(domain=domain, truth=np.array(counts, dtype=np.int64)).sentence
-    assert (f"half of those inside lie in the {fullest} fullest" in said) == bool(fullest)
-    assert ("half of" in said) == bool(fullest)
+    sentence = true_map(domain=domain, truth=np.array(counts, dtype=np.int64)).sentence
+    assert (f"half of those inside lie in the {fullest} fullest" in sentence) == bool(fullest)
+    assert ("half of" in sentence) == bool(fullest)

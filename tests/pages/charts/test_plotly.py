@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from pages.charts.component import handle_of
+from pages.charts.component import encode_handle
 from pages.charts.palette import LIGHT
 from pages.charts.picture import (
     Area,
@@ -258,7 +258,7 @@ def test_what_goes_with_a_handle_is_told_by_its_traces() -> None:
     )
     handle = Handle(x=1, y=0, label="y", follows="arrow", turned=True, turns=("releases",), sides=("here", "there"))
     found = drawn(*marks, handle=handle)
-    sent = handle_of(handle, found)
+    sent = encode_handle(handle, found)
     assert sent is not None
     assert (sent["follows"], sent["turns"], sent["sides"], sent["turned"]) == (4, [0, 1], [2, 3], True)
     assert found.data[2]["marker"]["color"] == "rgba(0,0,0,0)", "one colour, as the number of dots may change"

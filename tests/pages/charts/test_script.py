@@ -12,18 +12,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pages.charts.script import FOREVER, IN_PLANE, LIBRARY, LIVE, MODULE, ROUTES, WHOLE
+from pages.charts.script import CARTESIAN_FILE, FOREVER, FULL_LIBRARY, LIBRARY, LIVE, MODULE, ROUTES
 from tests import ROOT
 from tests.kit import ran
 
-PART = gzip.decompress(IN_PLANE.read_bytes())
+PART = gzip.decompress(CARTESIAN_FILE.read_bytes())
 
 
 def version_in(code: bytes) -> str:
     """What a bundle says of itself on top."""
-    found = re.search(r"plotly\.js .*?v([0-9.]+)", code[:200].decode())
-    assert found
-    return found[1]
+    match = re.search(r"plotly\.js .*?v([0-9.]+)", code[:200].decode())
+    assert match
+    return match[1]
 
 
 def test_the_part_that_is_carried_is_of_the_version_that_is_installed() -> None:
@@ -34,7 +34,7 @@ def test_the_part_that_is_carried_is_of_the_version_that_is_installed() -> None:
 
 def test_the_part_is_what_its_makers_published() -> None:
     sources = (ROOT / "assets" / "SOURCES.md").read_text(encoding="utf-8")
-    (line,) = [line for line in sources.splitlines() if line.startswith(f"| {IN_PLANE.name} ")]
+    (line,) = [line for line in sources.splitlines() if line.startswith(f"| {CARTESIAN_FILE.name} ")]
     assert f" {version_in(PART)} " in line and hashlib.sha256(PART).hexdigest() in line and "MIT" in line
 
 
@@ -46,11 +46,11 @@ def answer(route: Route, takes: str) -> Response:
     return found
 
 
-@pytest.mark.parametrize("address", [LIBRARY, WHOLE, MODULE, LIVE])
+@pytest.mark.parametrize("address", [LIBRARY, FULL_LIBRARY, MODULE, LIVE])
 def test_scripts_come_compressed_to_who_takes_that_and_the_same_to_who_does_not(address: str) -> None:
     (route,) = (each for each in ROUTES if each.path == f"/{address}")
     plain, packed = answer(route, "identity"), answer(route, "gzip, br")
     assert gzip.decompress(bytes(packed.body)) == plain.body and len(plain.body) > 2 * len(packed.body)
     assert packed.headers["content-encoding"] == "gzip" and "content-encoding" not in plain.headers
     assert plain.headers["vary"] == "Accept-Encoding" and plain.headers["content-type"].startswith("text/javascript")
-    assert (plain.headers["cache-control"] == FOREVER) == (address in (LIBRARY, WHOLE))
+    assert (plain.headers["cache-control"] == FOREVER) == (address in (LIBRARY, FULL_LIBRARY))

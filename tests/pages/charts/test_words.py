@@ -8,28 +8,28 @@ import numpy as np
 
 from dpcore.data.columns import Labels
 from pages.charts.words import (
-    drawable,
-    grouped,
+    as_code,
+    group_cells,
     percent,
     percent_down,
     percent_up,
+    printable_labels,
     rows,
-    shortened,
+    short_numbers,
     significant,
-    verbatim,
 )
 from tests.pages.reports import HOSTILE
 
 
 def test_labels_that_look_alike_keep_their_own_bars() -> None:
-    shown = drawable(HOSTILE)
+    shown = printable_labels(HOSTILE)
     assert len(set(shown)) == len(HOSTILE) and max(map(len, shown)) <= 44
     assert all(label.isprintable() and label for label in shown)
 
 
 def test_grouped_labels_keep_every_row() -> None:
     counts = np.arange(101.0)[None, :]
-    assert grouped(counts, Labels(labels=tuple(map(str, range(100)))), np.array([3, 1])).sum() == counts.sum()
+    assert group_cells(counts, Labels(labels=tuple(map(str, range(100)))), np.array([3, 1])).sum() == counts.sum()
 
 
 def test_numbers_are_written_with_three_digits() -> None:
@@ -59,17 +59,17 @@ def test_bounds_are_rounded_to_their_side_as_they_are_written() -> None:
 
 def test_numbers_in_tables_keep_four_digits_and_counts_all() -> None:
     values = [0.1, 1 / 3, 12345.6, -2e-9, 0.0, math.nan, math.inf, 2.0**60]
-    assert shortened(values) == [0.1, 0.3333, 12350.0, -2e-9, 0.0, None, None, 1.153e18]
-    assert shortened([123456, -98765, 20269, 0.29 * 123456 / 0.29]) == [123456, -98765, 20269, 123456]
+    assert short_numbers(values) == [0.1, 0.3333, 12350.0, -2e-9, 0.0, None, None, 1.153e18]
+    assert short_numbers([123456, -98765, 20269, 0.29 * 123456 / 0.29]) == [123456, -98765, 20269, 123456]
     random = np.random.Generator(np.random.SFC64(5)).lognormal(0, 8, 2000)
-    assert shortened(random) == [float(f"{value:.4g}") for value in random]
+    assert short_numbers(random) == [float(f"{value:.4g}") for value in random]
 
 
 def test_places_far_from_zero_are_told_apart() -> None:
     places = 1000 + np.arange(9) / 8
-    assert shortened(places)[:3] == [1000, 1000, 1000]
-    assert shortened(places, step=1e-3) == places.tolist()
+    assert short_numbers(places)[:3] == [1000, 1000, 1000]
+    assert short_numbers(places, step=1e-3) == places.tolist()
 
 
 def test_somebody_s_words_are_no_markdown() -> None:
-    assert verbatim("[log in](https://evil.example)`**x**") == "`[log in](https://evil.example)'**x**`"
+    assert as_code("[log in](https://evil.example)`**x**") == "`[log in](https://evil.example)'**x**`"

@@ -13,7 +13,7 @@ from dpcore.core import Bound, BoundKind, Floats
 from dplab.measure import ErrorReport
 from pages.charts.picture import Dots, Picture, Region, Rule, Words, numbers
 from pages.charts.words import percent, percent_down, percent_up
-from pages.charts.worst import DOTS, Called, typical_failure, worst_error, worst_map
+from pages.charts.worst import DOTS, TrialNouns, typical_failure, worst_error, worst_map
 from tests.pages.reports import SETTINGS, check, reported
 
 LOWER = Bound(value=0.01, kind=BoundKind.LOWER, statement="", reference="")
@@ -31,14 +31,14 @@ def with_worst(report: ErrorReport, **changes: Any) -> Picture:
 
 
 def test_the_sentence_says_the_report_s_numbers(report: ErrorReport) -> None:
-    said = with_worst(report).sentence
+    sentence = with_worst(report).sentence
     level, beyond = typical_failure(report.answered)
     assert 100 * (report.answered > level).mean() == beyond and 15 <= beyond <= 16
-    assert f"about {beyond:.0f} in 100 releases err by more than {100 * level:.3g}%" in said
-    assert said.startswith(report.guarantee.sentence())
+    assert f"about {beyond:.0f} in 100 releases err by more than {100 * level:.3g}%" in sentence
+    assert sentence.startswith(report.guarantee.sentence())
     low, high = report.failure_interval
-    assert f"{report.failures:,} of {len(report.answered):,} ({percent(low)} to {percent(high)}" in said
-    assert percent_up(report.bound.value) in said and percent(LOWER.value) in said
+    assert f"{report.failures:,} of {len(report.answered):,} ({percent(low)} to {percent(high)}" in sentence
+    assert percent_up(report.bound.value) in sentence and percent(LOWER.value) in sentence
 
 
 def test_fifty_dots_are_what_was_seen_and_say_how_many_are_beyond(report: ErrorReport) -> None:
@@ -97,14 +97,14 @@ def test_refusals_are_counted_apart() -> None:
 
 def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
     def drawn(worst: Floats) -> Picture:
-        called = Called(run="conversation", query="question", over="all that was asked")
+        called = TrialNouns(run="conversation", query="question", over="all that was asked")
         picture = worst_map(
             worst=worst,
             n=report.problem.n,
             guarantee=report.guarantee,
             promised=report.bound,
             lower=LOWER,
-            called=called,
+            nouns=called,
         )
         check(picture)
         return picture

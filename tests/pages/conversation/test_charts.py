@@ -13,7 +13,7 @@ from dpcore.mechanisms.online.conversation import Transcript
 from pages.charts.picture import Curve, Dots, Region, Rule, numbers
 from pages.conversation.charts import STYLES, answers_over_time, belief, errors_over_time
 from tests.kit.problems import dataset_of
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 N = 2_000
 

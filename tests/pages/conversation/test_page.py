@@ -28,7 +28,7 @@ from pages.shell.work import shared
 from tests.kit.sources import own
 from tests.pages import opening
 from tests.pages.data.test_page import everything
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound, texts, visitor
 
 SAID, WRONG, BELIEF, MAP, REFUSALS = (f"ask_{name}_chart" for name in ("said", "wrong", "belief", "map", "refusals"))

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dprelease.engines.embedded import Embedded
 from pages.data.engines import WAY
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.ledger.roles import ADMITTED
 from tests.pages.data.test_page import press
 from tests.pages.opening import FILES, sound, visitor
@@ -65,17 +65,17 @@ def in_use(user: str, engines: dict[str, Any]) -> AppTest:
     """The user has opened the table and put its number to use."""
     app = sound(at_the_database(user, engines).button(key="engine_open").click().run())
     held = app.session_state["file"]
-    assert isinstance(held, HeldFile)
+    assert isinstance(held, SessionFile)
     for name, value in {"from": "0", "to": "100", "bins": 10}.items():
         app.session_state[f"{held.prefix}0-{name}"] = value
     app.session_state[f"{held.prefix}1-use"] = False
     return press(sound(app.run()), "Use this column")
 
 
-def declared(app: AppTest) -> HeldFile:
+def declared(app: AppTest) -> SessionFile:
     """What the session holds."""
     held = app.session_state["file"]
-    assert isinstance(held, HeldFile)
+    assert isinstance(held, SessionFile)
     return held
 
 

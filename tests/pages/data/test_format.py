@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.data.reading.format import Format
 from dpcore.data.reading.tables import Table, read_table
-from pages.data.fill import remark
 from pages.data.grid import NUMBER
+from pages.data.suggestions import remark
 from tests.pages.data.test_page import OWN, box, everything, fill, give, opened, press
 
 DATES = ("03/04/2021", "05/06/2021", "01/02/2021", "31/12/2021")

@@ -17,7 +17,7 @@ from dpcore.data.dates import Dates
 from dpcore.data.declarations import Capped
 from dpcore.data.product import Product
 from dpcore.data.samples import SAMPLES
-from pages.data.grid import KINDS, TITLES, declared, fixed, frame_of
+from pages.data.grid import COLUMN_TYPES, TITLES, declared_table, fixed_column, frame_of
 from pages.data.picker import BY_PERSON
 from pages.data.upload import PERSON, ROW
 from tests.pages.data.test_page import (
@@ -35,7 +35,7 @@ from tests.pages.data.test_page import (
     upload_of,
     use,
 )
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import neighbours_said, sound
 
 VISITS = (
@@ -252,8 +252,8 @@ def test_cells_of_other_types_than_the_grid_s_are_as_if_empty() -> None:
 
 def test_the_grid_has_the_same_types_whatever_it_holds() -> None:
     """Else the browser would take it for another grid, and drop what is being typed."""
-    empty = fixed("a", Labels(yes_no=True))
-    full = fixed("b", Number(low=-1, high=2.5, bins=7, unit="m", missing=True))
+    empty = fixed_column("a", Labels(yes_no=True))
+    full = fixed_column("b", Number(low=-1, high=2.5, bins=7, unit="m", missing=True))
     assert frame_of([empty]).dtypes.tolist() == frame_of([full]).dtypes.tolist()
 
 
@@ -271,9 +271,9 @@ DOMAINS: list[Any] = [
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_domain_stands_in_the_grid_as_it_would_be_typed(domain: Any) -> None:
-    row = fixed("x", domain)
-    assert row.kind in KINDS and not row.lacking
-    table, wrong = declared([row])
+    row = fixed_column("x", domain)
+    assert row.kind in COLUMN_TYPES and not row.missing_inputs
+    table, wrong = declared_table([row])
     assert not wrong and table.on("x") == domain
 
 

@@ -21,7 +21,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import SAMPLES, Sample
 from dpcore.data.sources import Source, generated_rows
 from pages.data.grid import TITLES, split_labels
-from pages.data.picker import OWN_FILE, in_use
+from pages.data.picker import OWN_FILE, current_source
 from pages.data.shapes import PLANE
 from pages.data.sparkline import small_map
 from pages.data.summary import cells_sentence
@@ -29,7 +29,7 @@ from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated
 from tests.kit.hostile import hostile
 from tests.pages import opening
-from tests.pages.drawn import drawn, headline
+from tests.pages.drawn_charts import drawn, headline
 from tests.pages.opening import sound, visitor
 
 OWN = "My own file"
@@ -178,7 +178,7 @@ def test_private_rows_are_shown_nowhere() -> None:
 
 def test_the_number_of_private_rows_is_shown_once_it_is_said_to_be_public() -> None:
     app = declared_pay(with_file())
-    told = "Only the data owner sees more than releases, and the number of rows if you call it public."
+    told = "Only the data owner sees more than releases, and the number of rows if you declare it public."
     assert told in everything(app)
     assert "1,001" not in everything(app) and "rows, 2 columns" not in everything(app)
     app = fill(app, **{"The number of rows is public": True})
@@ -601,7 +601,7 @@ def test_every_shape_can_be_chosen_by_its_picture() -> None:
 def test_explore_opens_on_a_chosen_shape_in_the_plane_with_its_grid() -> None:
     app = press(opened(way="Generated", sides="3", n="300"), "Clouds")
     assert "8 by 8 cells" in everything(app)
-    press(app, "Explore this data")
+    press(app, "Use this data")
     assert headline(app) and app.selectbox(key="data").value == "clouds"
     assert (app.session_state["sides"], app.session_state["n"]) == (3, "300")
 
@@ -611,10 +611,10 @@ def test_a_data_set_stays_in_use_on_a_page_without_a_picker(monkeypatch: pytest.
     sound(app.switch_page("learn/page.py").run())
     state = {key: app.session_state[key] for key in app.session_state}
     monkeypatch.setattr("streamlit.session_state", state)
-    assert in_use() == generated_rows("clouds", n=300, bits=3)
+    assert current_source() == generated_rows("clouds", n=300, bits=3)
     state["data"] = OWN_FILE
-    with pytest.raises(ParameterError, match="gone"):
-        in_use()
+    with pytest.raises(ParameterError, match="no longer here"):
+        current_source()
 
 
 def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_upwards() -> None:
@@ -629,7 +629,7 @@ def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_up
 @pytest.mark.full
 def test_explore_opens_on_the_chosen_rows() -> None:
     app = press(opened(way="Generated"), "Sparse")
-    press(app, "Explore this data")
+    press(app, "Use this data")
     assert headline(app)
     assert app.selectbox(key="data").value == "sparse"
 
@@ -650,4 +650,6 @@ def test_where_values_go_that_do_not_fit_is_where_they_are_counted() -> None:
         line = Number(low=0, high=8, bits=2, missing=True, clamp=clamp)
         assert cells_sentence(line).endswith(words) and line.encode(numbers).tolist() == cells
     grid = Product.map(Number(high=8, bits=1, missing=True), Number(high=8, bits=1))
-    assert cells_sentence(grid).endswith("One more cell holds rows that lack either.") and grid.size == 2 * 2 + 1
+    assert (
+        cells_sentence(grid).endswith("One more cell holds rows in which either is missing.") and grid.size == 2 * 2 + 1
+    )

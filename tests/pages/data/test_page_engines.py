@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.data.sources import Uploaded
 from dprelease.engines.tables import Snapshot
 from pages.data.engines import WAY
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.ledger.roles import ADMITTED
 from tests.pages.data.test_page import everything
 from tests.pages.opening import sound, visitor
@@ -47,7 +47,7 @@ def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: 
     assert str(folder) not in everything(app)
     sound(app.button(key="engine_open").click().run())
     held = app.session_state["file"]
-    assert isinstance(held, HeldFile)
+    assert isinstance(held, SessionFile)
     assert held.private
     for name, value in {"from": "0", "to": "100", "bins": 10}.items():
         app.session_state[f"{held.prefix}0-{name}"] = value
@@ -59,10 +59,10 @@ def test_a_private_table_of_an_engine_is_declared_counted_and_not_shown(folder: 
     assert isinstance(source.origin, Uploaded)
     assert isinstance(source.origin.table, Snapshot)
     assert source.dataset().n == ROWS
-    told = everything(app)
+    page_text = everything(app)
     for hidden in (SECRET, f"{ROWS:,}", str(folder), "Fill in from the data"):
-        assert hidden not in told
-    assert "Loaded; nothing of it is shown." in told
+        assert hidden not in page_text
+    assert "Loaded; nothing of it is shown." in page_text
     app.session_state[f"{held.prefix}0-bins"] = 20
     sound(app.run())
     assert "Use this column" in [button.label for button in app.button]  # other cells are counted anew

@@ -27,7 +27,7 @@ from dprelease.release import release
 from dprelease.requests.parts import Request, RequestPart
 from pages.data.engines import NOT_OFFERED, OPENED_AS, open_offer
 from pages.data.summary import DECLARED
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell import status
 from pages.shell.ledger.access_records import CANNOT, NO_LEDGER
 from pages.shell.ledger.roles import ADMITTED
@@ -53,7 +53,7 @@ from tests.pages.data.engine_sessions import (
     write_people,
 )
 from tests.pages.data.test_page import everything, press
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound
 
 ON = Number(low=0, high=100, bits=3, missing=True)
@@ -86,7 +86,7 @@ def with_planted_table(user: str, engines: dict[str, Any], page: str) -> AppTest
     """A session that has the table open with counts, however it came by that, and asks for all that is in it."""
     table = read_configurations(engines)["census"].open(sealed=False)
     origin = Uploaded(table=table, private=True, digest="engine-census-0")
-    held = HeldFile(origin=origin, turn=0)
+    held = SessionFile(origin=origin, turn=0)
     source = Source(origin=origin, reading=DECLARATION.reading(COLUMN))
     app = session_of(user, engines, page)
     state = {"file": held, "upload": source, "data": "my-file", "table": "my-file", "tables-of": "my-file"}
@@ -163,7 +163,7 @@ def test_the_gates_themselves_refuse_who_is_not_admitted(
     for rows, admitted in ((table, False), (table, True), (file, False)):
         state[ADMITTED] = admitted
         origin = Uploaded(table=rows, private=True, digest="d")
-        held = HeldFile(origin=origin, turn=4)
+        held = SessionFile(origin=origin, turn=4)
         open_to_user = admitted or not origin.from_server
         assert status.may_show(held) == held.counted == open_to_user
 

@@ -16,7 +16,7 @@ from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_p
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.plotly import render
 from pages.learn.attackme import figure
-from tests.pages.apart import on_dots
+from tests.pages.label_overlap import on_dots
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
 
@@ -76,7 +76,7 @@ def test_the_loss_is_of_all_counts_together(loss: float, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_attack_needs_the_groups_and_nothing_else(seed: int) -> None:
-    asked = "How many of the 16 answers can somebody who knows who is in which group, and nothing else, work out?"
+    asked = "An attacker knows only who is in which group. How many of the 16 answers can the attacker compute?"
     assert asked in texts(opened(lesson="attack-me"))
     found = attack(secret(seed), epsilon=None, seed=seed)
     guess = least_squares(found.groups, found.answers[None, :])
@@ -93,15 +93,15 @@ def test_private_counts_at_epsilon_1_break_the_attack() -> None:
     app = opened(lesson="attack-me", attack_me_shown="true")
     (button,) = (each for each in app.button if each.label == "Make the counts private")
     assert "With exact counts, least squares finds **16 of 16**" in texts(app)
-    said = texts(button.click().run())
-    found = re.search(r"With noise at ε = 1, least squares finds \*\*(\d+) of 16\*\*", said)
-    assert found and int(found[1]) < 16
+    page_text = texts(button.click().run())
+    match = re.search(r"With noise at ε = 1, least squares finds \*\*(\d+) of 16\*\*", page_text)
+    assert match and int(match[1]) < 16
 
 
 def test_a_cross_is_an_answer_that_was_missed() -> None:
     truth = secret(3)
     found = attack(truth, epsilon=1.0, seed=3)
-    shown = sound(figure.bits(truth=truth, found=found))
+    shown = sound(figure.bits(truth=truth, attack=found))
     right, wrong = (shown.one(Dots, role=role, name=name) for role, name in (("released", "right"), ("ink", "wrong")))
     missed = np.flatnonzero(found.guess.bits[0] != truth) + 1
     assert len(missed) > 0 and numbers(wrong.x).tolist() == missed.tolist()
@@ -112,7 +112,7 @@ def test_a_cross_is_an_answer_that_was_missed() -> None:
 
 
 def test_numbers_of_people_keep_apart_on_a_phone() -> None:
-    shown = figure.bits(truth=secret(3), found=attack(secret(3), epsilon=None, seed=3))
+    shown = figure.bits(truth=secret(3), attack=attack(secret(3), epsilon=None, seed=3))
     ticks, inside = shown.x.ticks, 285  # pixels; a number of two digits takes 17
     apart = inside / (float(shown.x.high or 0) - float(shown.x.low or 0)) * float(np.diff(ticks).min())
     assert apart > 17 and ticks[-1] == PEOPLE
@@ -123,7 +123,7 @@ def test_no_words_hide_an_answer() -> None:
     estimates = found.guess.estimates.copy()
     estimates[0, -4:] = 0.5 + 0.03 * np.ptp(estimates)  # just above the line, where its words would stand
     near = replace(found, guess=replace(found.guess, estimates=estimates))
-    shown = figure.bits(truth=secret(3), found=near)
+    shown = figure.bits(truth=secret(3), attack=near)
     assert not (hidden := on_dots(shown, render(shown, badge="", dark=False))), hidden
 
 

@@ -18,7 +18,7 @@ from pages.charts.picture import Curve, Dots, Heat, Region, Wall, numbers
 from pages.charts.words import percent_down
 from pages.learn.dimension import figure
 from pages.learn.dimension.lesson import VIEWS
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_page import opened
 from tests.pages.lessons import checked
 
@@ -30,7 +30,7 @@ EVERY_EPSILON = ("thresholds",)
 def test_the_matrix_marks_what_each_subset_s_question_takes() -> None:
     weights = np.array([[0.5, 0.2, 0.9], [0.5, 0.8, 0.1], [0.5, 0.9, 0.9], [0.5, 0.1, 0.2]])
     found = fat_shattering_dimension(weights, scale=0.3)
-    picture = figure.matrix(weights=weights, found=found)
+    picture = figure.matrix(weights=weights, shattering=found)
     checked(picture)
     heat = picture.one(Heat, role="true")
     # Cells lie around the whole numbers at which names stand, each with its own weight.
@@ -53,7 +53,7 @@ def test_the_matrix_marks_what_each_subset_s_question_takes() -> None:
 
 @pytest.mark.parametrize("flat", [[[0.5]], [[0.0], [1.0]]])
 def test_a_class_that_shatters_little_is_drawn(flat: list[list[float]]) -> None:
-    picture = figure.matrix(weights=np.array(flat), found=fat_shattering_dimension(flat, scale=0.1))
+    picture = figure.matrix(weights=np.array(flat), shattering=fat_shattering_dimension(flat, scale=0.1))
     checked(picture)
     assert ("nothing is shattered" in picture.sentence) == (len(flat) == 1)
 
@@ -61,7 +61,7 @@ def test_a_class_that_shatters_little_is_drawn(flat: list[list[float]]) -> None:
 def test_a_large_class_is_drawn_in_part_with_its_shattered_points() -> None:
     weights = np.eye(300, 40)[:, ::-1]
     found = vc_dimension(weights)
-    picture = figure.matrix(weights=weights, found=found)
+    picture = figure.matrix(weights=weights, shattering=found)
     checked(picture)
     assert numbers(picture.one(Heat).value).shape == (figure.MAX_QUESTIONS, figure.MAX_POINTS)
     assert sum(len(numbers(dots.x)) for dots in picture.find(Dots)) == 2
@@ -119,7 +119,7 @@ def test_beyond_all_rows_a_promise_is_vacuous_and_the_sentence_says_both_sides()
     assert vacuous.y == (1.0, picture.y.high)
     assert both.forbidden is not None and f"less than {percent_down(float(both.forbidden[0]))} of n" in picture.sentence
     enough = int(both.rows[both.promised <= 0.1][0])
-    assert f"promises 10% from about n = {enough:,}." in picture.sentence
+    assert f"guarantees 10% from about n = {enough:,}." in picture.sentence
     assert both.rows[-1] <= MAX_ROWS and both.by_dimension is None  # every question on two points is asked already
 
 
@@ -137,7 +137,7 @@ def test_nothing_is_shattered_where_no_two_questions_are_two_scales_apart_on_a_p
 ) -> None:
     weights = np.array([[0.5, 0.5], [0.5, 0.5 + apart]])
     found = fat_shattering_dimension(weights, scale=0.1 - 1e-9)
-    sentence = figure.matrix(weights=weights, found=found).sentence
+    sentence = figure.matrix(weights=weights, shattering=found).sentence
     assert ("No two questions are 2γ or more apart on a point: nothing is shattered." in sentence) is not shattered
     assert (len(found.points) == 1) is shattered
 
@@ -149,8 +149,8 @@ def test_where_no_row_count_of_the_axis_is_enough_it_is_said(least: float, promi
     assert both.rows[-1] <= MAX_ROWS < 1.5 * both.rows[-1]  # the axis ends where the sentence says
     both = dataclasses.replace(both, promised=np.maximum(both.promised, least))
     sentence = figure.worst_errors(both, dimension=2).sentence
-    assert (f"Up to n = {MAX_ROWS:,} the net mechanism promises no 10%." in sentence) is not promised
-    assert ("The net mechanism promises 10% from about n = " in sentence) is promised
+    assert (f"Up to n = {MAX_ROWS:,} the net mechanism does not guarantee 10%." in sentence) is not promised
+    assert ("The net mechanism guarantees 10% from about n = " in sentence) is promised
 
 
 def test_the_badge_says_the_settings_of_the_curves() -> None:
@@ -163,6 +163,6 @@ def test_the_badge_says_the_settings_of_the_curves() -> None:
     usual = INTERVALS.example(int(size)).astype(np.float64)
     for epsilon, same in ((2.0, True), (1.0, False)):
         both = worth(usual, vc_dimension(usual), epsilon=epsilon)
-        (said,) = re.findall(r"promises 10% from about n = [\d,]+", chart["sentence"])
+        (matches,) = re.findall(r"guarantees 10% from about n = [\d,]+", chart["sentence"])
         enough = both.rows[both.promised <= 0.1][0]
-        assert (said == f"promises 10% from about n = {enough:,}") is same
+        assert (matches == f"guarantees 10% from about n = {enough:,}") is same

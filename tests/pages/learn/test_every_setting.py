@@ -21,7 +21,7 @@ from dplab.limits.few_counts import best_polynomial
 from pages.charts.words import percent, significant
 from pages.learn.polynomials.lesson import VIEWS
 from pages.learn.subset.lesson import secret_bits
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.opening import sound, texts
 
@@ -66,8 +66,8 @@ def test_the_lesson_on_polynomials_draws_nothing(monkeypatch: pytest.MonkeyPatch
 
 def numbers_after(words: str, text: str) -> list[float]:
     """Each number that stands after these words (a regular expression), as a share where a percent sign follows."""
-    found = re.findall(rf"{words}(?:\*\*)?([\d,]*\.?\d+(?:e-\d+)?)(%?)", text)
-    return [float(number.replace(",", "")) / (100 if sign else 1) for number, sign in found]
+    matches = re.findall(rf"{words}(?:\*\*)?([\d,]*\.?\d+(?:e-\d+)?)(%?)", text)
+    return [float(number.replace(",", "")) / (100 if sign else 1) for number, sign in matches]
 
 
 def all_just_above(printed: list[float], exact: float) -> bool:
@@ -98,8 +98,10 @@ def test_what_nobody_can_do_is_rounded_to_the_side_where_it_holds(epsilon: float
     words = texts(lesson("histogram", **{"histogram-epsilon": str(epsilon)}))
     error = minimax.geometric_risk(cells=64, rows=1000, epsilon=epsilon)
     best = minimax.best_pairs(cells=64, rows=1000, epsilon=epsilon).risk
-    assert all_just_below(numbers_after("nobody is below ", words), best)
-    assert all_just_above(numbers_after("a factor of ", words) + numbers_after("beaten there by ", words), error / best)
+    assert all_just_below(numbers_after("no private method is below ", words), best)
+    assert all_just_above(
+        numbers_after("a factor of at most ", words) + numbers_after("the factor is at most ", words), error / best
+    )
     words = texts(lesson("subset", **{"subset-epsilon": str(epsilon)}))
     masks = subset_sum.random_groups(Preview(2), people=200, groups=1000)
     forced = 200 * subset_sum.error_bound(masks, epsilon=epsilon, beta=0.05).value
@@ -121,7 +123,7 @@ def test_losses_of_samples_are_rounded_to_the_side_where_they_hold(epsilon: str)
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
 def test_what_no_attack_finds_of_private_counts_is_the_chance_of_randomised_response(epsilon: str) -> None:
     words = texts(lesson("attack-me", **{"attack-me-epsilon": epsilon}))
-    said = rf"nobody finds more than ([\d.]+)% of the answers on average at ε = {epsilon}"
+    said = rf"no attacker finds more than ([\d.]+)% of the answers on average at ε = {epsilon}"
     (most,) = {float(each) / 100 for each in re.findall(said, words)}
     exact = 1 / (1 + math.exp(-float(epsilon)))
     assert exact <= most <= 1.01 * exact
@@ -148,9 +150,9 @@ def test_private_answers_have_the_scale_and_lose_the_bits_that_are_told(epsilon:
 @pytest.mark.parametrize(("width", "bias"), [(12, "0.1"), (6, "0.01")])
 def test_counts_and_questions_of_polynomials_are_binomial_coefficients(width: int, bias: str) -> None:
     words = texts(lesson("polynomials", **{"polynomials-width": str(width), "polynomials-bias": bias}))
-    said = re.search(rf"Degree \*\*(\d+)\*\* of {width} is enough: ", words)
-    assert said is not None
-    degree = int(said[1])
+    match = re.search(rf"Degree \*\*(\d+)\*\* of {width} is enough: ", words)
+    assert match is not None
+    degree = int(match[1])
     counts, asked = sum(math.comb(64, level) for level in range(1, degree + 1)), math.comb(64, width)
     assert (
         f"{significant(counts)} noisy counts of at most {degree} attributes answer {significant(asked)} questions, "

@@ -29,7 +29,7 @@ def picture(
     measured: Floats = FEW,
 ) -> Picture:
     seen = minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(epsilon))
-    return sound(figure.risks(seen=seen, occupied=occupied, epsilon=epsilon, guess=guess, measured=measured))
+    return sound(figure.risks(exact=seen, occupied=occupied, epsilon=epsilon, guess=guess, measured=measured))
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_no_exact_risk_of_a_private_histogram_is_below_the_wall(cells: int, rows
         for at, risk in zip(numbers(curve.x).tolist(), numbers(curve.y).tolist(), strict=True):
             assert risk >= edge.get(at, 0) * (1 - 1e-9)
     assert (
-        f"nobody is below {rounded_down(minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk)}, "
+        f"no private method is below {rounded_down(minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk)}, "
         in shown.sentence
     )
 
@@ -103,7 +103,7 @@ def test_measured_errors_are_those_of_the_exact_law(seed: int) -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
 def test_the_least_risk_is_of_order_k_over_epsilon_n_where_it_is_said(epsilon: float) -> None:
     """Some constant c for all k up to εn; an order of k/(ε²n) or of √k/(εn) has none."""
-    assert "k bars, n rows, ε up to about 1, k up to about εn; for some constant c" in texts(lesson("histogram"))
+    assert "k bars, n rows, ε up to about 1, k up to about εn. It holds for a constant c" in texts(lesson("histogram"))
     constants = []
     for rows in (1000, 20_000, 100_000):
         for cells in (2, 8, 64, 256, 1024):

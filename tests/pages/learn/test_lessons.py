@@ -15,12 +15,12 @@ from streamlit.testing.v1 import AppTest
 from dplab.audit.suspects import SUSPECTS
 from pages.charts.palette import DARK, LIGHT
 from pages.learn.kit import SEEDED, Lesson
-from pages.learn.view import LESSONS, TEACHERS, WALL
-from pages.learn.wall import ADDRESSES, DRAWINGS
+from pages.learn.overview import ADDRESSES, DRAWINGS
+from pages.learn.view import LESSONS, OVERVIEW, TEACHERS
 from pages.shell.addresses import PAGES
 from tests import ROOT
 from tests.cases import full_but
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import FILES, opened, sound, texts
 from tests.pages.test_papers import LINES
 
@@ -41,8 +41,8 @@ def lesson(key: str, **link: str) -> AppTest:
 
 def told(app: AppTest) -> str:
     """What happens, as told beside the picture: the sentence with a badge that is no part of a theorem."""
-    found = [each.value for each in app.markdown if "-badge[" in each.value and "**" in each.value]
-    return found[0]
+    markdown_text = [each.value for each in app.markdown if "-badge[" in each.value and "**" in each.value]
+    return markdown_text[0]
 
 
 @pytest.mark.parametrize("key", LESSONS)
@@ -68,7 +68,8 @@ def test_where_it_is_said_that_draws_are_seeded_a_link_reopens_the_same_picture(
 def test_where_nobody_finds_the_median_it_is_said_of_delta_0() -> None:
     words = told(lesson("median"))
     power = re.search(
-        r"with δ = 0, nobody is right about every value with a chance above \*\*[\d.]+·\$10\^\{-(\d+)\}\$", words
+        r"no private method is right about every value with probability above \*\*[\d.]+·\$10\^\{-(\d+)\}\$",
+        words,
     )
     assert power and int(power[1]) > 10 and "stable median, with δ = 1e-6" in words
 
@@ -98,7 +99,7 @@ def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
     badge = drawn(usual)["odds_belief_chart"]["layout"]["title"]["text"].replace("<br>", " ")
     assert "attacker knows all other rows, or rows are independent" in badge
     slack = lesson("odds", **{"odds-delta": "0.01"})
-    assert "That is for δ = 0: with a chance of up to δ = 0.01 a release may tell everything" in told(slack)
+    assert "This is for δ = 0: with probability up to δ = 0.01, a release may reveal everything" in told(slack)
     assert "a release at ε = 1 and δ = 0?" in texts(slack)
     # Degree 5 is enough for the distance; with noise, degree 6 is near with fewer rows.
     assert "in the best degree (d = 64, ε = 1, δ = 1e-6), answers are that near from about 23,700,000 rows" in told(
@@ -132,7 +133,7 @@ def test_the_variants_of_the_line_up_are_those_of_the_paper_that_is_cited() -> N
 
 def test_no_page_of_learn_can_reach_a_ledger_or_the_secure_sampler() -> None:
     """Nothing that is shown there costs privacy, and no draw is a private release; low-bits compares samplers."""
-    assert "Everything here is made up or public: nothing on this page costs privacy." in texts(opened(LEARN))
+    assert "All data here are synthetic or public: this page costs no privacy." in texts(opened(LEARN))
     assert lesson("subset").number_input(key="limits-seed").help.endswith(" They are not private releases.")
     imported = dict[str, set[str]]()
     for top in ("pages/learn", "dplab/limits", "dplab/audit", "dplab/printed"):
@@ -211,10 +212,10 @@ def test_who_moves_epsilon_makes_the_counts_private() -> None:
     app = lesson("attack-me")
     # Odds are limited where counts are private, and there alone.
     assert "With exact counts" in told(app) and "32 exact counts of" in texts(app)
-    assert "still faces odds of" not in texts(app)
+    assert "has odds of at most" not in texts(app)
     app.select_slider(key="attack-me-epsilon").set_value("0.1")
     assert "With noise at ε = 0.1" in told(sound(app.run()))
-    assert "32 private counts of" in texts(app) and "still faces odds of" in texts(app)
+    assert "32 private counts of" in texts(app) and "has odds of at most" in texts(app)
     app.selectbox(key="attack-me-counts").set_value("exact")
     assert "With exact counts" in told(sound(app.run()))
 
@@ -223,28 +224,28 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     app = sound(opened(LEARN))
     in_use, *links = [each.proto for each in app.get("page_link")]
     assert in_use.label.startswith("Public")
-    assert [each.label for each in links][: len(WALL)] == [each.question for each in WALL]
-    for each, link in zip(WALL, links, strict=False):
+    assert [each.label for each in links][: len(OVERVIEW)] == [each.question for each in OVERVIEW]
+    for each, link in zip(OVERVIEW, links, strict=False):
         assert all(urlencode({name: value}) in link.query_string for name, value in each.address.items())
     learn = {f"{page.folder}/page.py" for page in PAGES if page.section == "Learn"}
-    assert learn <= {each.page for each in WALL} | {each.workbench for each in WALL}
-    assert {each.workbench for each in WALL if each.workbench} <= set(FILES)
+    assert learn <= {each.page for each in OVERVIEW} | {each.workbench for each in OVERVIEW}
+    assert {each.workbench for each in OVERVIEW if each.workbench} <= set(FILES)
     assert all(FILES[file] == address for file, address in ADDRESSES.items())
-    assert {each.page for each in WALL} == set(ADDRESSES)
-    assert not drawn(app) and len({each.key for each in WALL}) == len(WALL)
-    assert [each.value for each in app.caption].count("A table, not a lesson") == len(WALL) - len(LESSONS) == 1
-    assert set(DRAWINGS) == {each.key for each in WALL}
+    assert {each.page for each in OVERVIEW} == set(ADDRESSES)
+    assert not drawn(app) and len({each.key for each in OVERVIEW}) == len(OVERVIEW)
+    assert [each.value for each in app.caption].count("A table, not a lesson") == len(OVERVIEW) - len(LESSONS) == 1
+    assert set(DRAWINGS) == {each.key for each in OVERVIEW}
 
 
 def test_the_wall_starts_with_what_an_epsilon_is_and_has_every_lesson_after_what_it_needs() -> None:
-    assert WALL[0].key == "odds"
+    assert OVERVIEW[0].key == "odds"
     before: set[str] = set()
-    for each in WALL:
-        assert not [other.question for other in WALL if other.question in each.needs and other.key not in before]
+    for each in OVERVIEW:
+        assert not [other.question for other in OVERVIEW if other.question in each.needs and other.key not in before]
         before.add(each.key)
 
 
-@pytest.mark.parametrize("each", WALL, ids=lambda each: each.key)
+@pytest.mark.parametrize("each", OVERVIEW, ids=lambda each: each.key)
 def test_a_card_has_a_small_drawing_that_both_themes_can_show(each: Lesson) -> None:
     text = DRAWINGS[each.key].read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
@@ -277,8 +278,8 @@ def test_teachers_get_every_lesson_with_minutes_what_comes_before_and_three_ques
     app = sound(opened(LEARN, lesson=TEACHERS))
     table = next(each.value for each in app.markdown if each.value.startswith("| lesson"))
     lines = table.split("\n")[2:]
-    assert len(lines) == len(WALL)
-    for each, line in zip(WALL, lines, strict=True):
+    assert len(lines) == len(OVERVIEW)
+    for each, line in zip(OVERVIEW, lines, strict=True):
         _, link, minutes, needs, asks, _ = (part.strip() for part in line.split("|"))
         assert link.startswith(f"[{each.question}](./{ADDRESSES[each.page]}")
         assert all(urlencode({name: value}) in link for name, value in each.address.items())

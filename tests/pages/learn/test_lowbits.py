@@ -15,7 +15,7 @@ from scipy.stats import binom
 from dpcore.limits.bounds import low_bits
 from dpcore.limits.bounds.low_bits import Verdict
 from dpcore.randomness import Secure
-from pages.charts.axes import reach
+from pages.charts.axes import axis_range
 from pages.charts.picture import Dots, Region, Rule, Words, numbers
 from pages.learn.lowbits import figure
 from pages.shell.work.memory import with_progress
@@ -62,7 +62,7 @@ def test_no_verdict_lies_on_other_words(success: float, guess: float) -> None:
 @pytest.mark.parametrize("guess", [0.0, 0.1, 1.0])
 def test_every_guess_is_within_the_picture(guess: float) -> None:
     shown = sound(figure.verdicts(naive=BROKEN, secure=SOUND, epsilon=0.5, guess=guess))
-    low, high = reach(shown.x, shown.marks, across=True)
+    low, high = axis_range(shown.x, shown.marks, across=True)
     assert low <= guess <= high
 
 
@@ -127,14 +127,14 @@ def test_20_000_releases_are_drawn_and_attacked_unless_more_is_asked(monkeypatch
 
 
 def test_what_is_told_is_the_verdict_rounded_to_be_true() -> None:
-    told = texts(opened(lesson="low-bits", low_bits_shown="true"))
-    said = re.search(
+    page_text = texts(opened(lesson="low-bits", low_bits_shown="true"))
+    match = re.search(
         r"\*\*([\d.]+)%\*\* right guesses, where \*\*([\d.]+)%\*\* are allowed; at least ([\d.]+)% but for one chance "
         r"in a million\. ([\d.]+)% of the releases rule one count out \*\*for certain\*\*",
-        told,
+        page_text,
     )
-    assert said is not None
-    success, allowed, least, certain = (float(each) / 100 for each in said.groups())
+    assert match is not None
+    success, allowed, least, certain = (float(each) / 100 for each in match.groups())
     found, _ = in_blocks(low_bits.attack_both(low=0, epsilon=0.5, seed=1))
     assert (success, certain) == pytest.approx((found.naive.success, found.naive.certain), abs=5e-4)
     assert math.exp(0.5) / (1 + math.exp(0.5)) <= allowed < found.naive.allowed + 1e-3
@@ -154,7 +154,9 @@ def test_what_this_guess_does_not_catch_is_not_private_either(epsilon: float) ->
 def test_the_button_leads_to_large_counts_which_the_guess_does_not_catch() -> None:
     app = opened(lesson="low-bits", low_bits_shown="true", low_bits_epsilon="0.1", low_bits_count="10")
     (button,) = (each for each in app.button if each.label == "Counts 1,000 and 1,001 at ε = 0.5")
-    told = texts(button.click().run())
-    assert "guesses between 1000 and 1001." in told and "One release at ε = 0.5;" in told
-    said = re.search(r"Not caught by this guess, and not private: ([\d.]+)% of the releases rule one count out", told)
-    assert said is not None and float(said[1]) > 0 and "**Broken**" not in told
+    page_text = texts(button.click().run())
+    assert "guesses between 1000 and 1001." in page_text and "One release at ε = 0.5;" in page_text
+    match = re.search(
+        r"Not caught by this guess, and not private: ([\d.]+)% of the releases rule one count out", page_text
+    )
+    assert match is not None and float(match[1]) > 0 and "**Broken**" not in page_text

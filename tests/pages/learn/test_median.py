@@ -75,17 +75,17 @@ def test_the_median_says_the_chance_that_its_curve_has() -> None:
     bits, n = 144.0, 11
     picture = success(n=n, epsilon=0.1, bits=bits, guess=10)
     log = float(median.exponential(bits=np.array([bits]), n=n, epsilon=0.1)[0])
-    said = re.search(r"exponential mechanism (?:([\d.]+)·)?10\^−(\d+)", picture.sentence)
-    assert said and log < math.log(1e-19)
-    assert math.log(float(said[1] or 1)) - int(said[2]) * math.log(10) == pytest.approx(log, abs=0.06)
+    match = re.search(r"exponential mechanism (?:([\d.]+)·)?10\^−(\d+)", picture.sentence)
+    assert match and log < math.log(1e-19)
+    assert math.log(float(match[1] or 1)) - int(match[2]) * math.log(10) == pytest.approx(log, abs=0.06)
     assert "under" not in picture.sentence
 
 
 @pytest.mark.parametrize("key", ["exponential", "permute-and-flip", "refusing"])
 def test_every_step_of_a_private_walk_is_within_the_promise(key: str) -> None:
     taken = medians.exact_walk(key, bits=9000.0, n=2001, epsilon=0.3, delta=1e-6)
-    climb = figure.climb(key=key, walk=taken, bits=9000.0)
-    steps = figure.factors(key=key, walk=taken)
+    climb = figure.walk_chances(key=key, walk=taken, bits=9000.0)
+    steps = figure.walk_factors(key=key, walk=taken)
     checked(climb), checked(steps)
     promise = sorted(rule.y or 0 for rule in steps.find(Rule, role="theory"))
     assert promise == [-0.3, 0.3]
@@ -102,14 +102,14 @@ def test_every_step_of_a_private_walk_is_within_the_promise(key: str) -> None:
 
 def test_a_walk_that_jumps_from_nothing_is_not_drawn_there() -> None:
     jump = walk.stable_walk(n=201, epsilon=0.3, delta=1e-6)
-    climb = figure.climb(key="stable", walk=jump, bits=10.0)
+    climb = figure.walk_chances(key="stable", walk=jump, bits=10.0)
     checked(climb)
     assert "exactly 0" in climb.sentence
     line = climb.one(Curve)
     impossible = np.isneginf(jump.log_chance[numbers(line.x).astype(int)])
     np.testing.assert_array_equal(np.isnan(numbers(line.y)), impossible)
     assert impossible.any() and not impossible.all()
-    steps = figure.factors(key="stable", walk=jump)
+    steps = figure.walk_factors(key="stable", walk=jump)
     checked(steps)
     assert "δ = 1e-6 covers it" in steps.sentence and np.isfinite(numbers(steps.one(Curve).y)).all()
 
@@ -117,21 +117,21 @@ def test_a_walk_that_jumps_from_nothing_is_not_drawn_there() -> None:
 def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
     moved = medians.stops(1001)
     seen = MeasuredWalk(chance=moved / 1001, low=moved / 1100, high=np.minimum(moved / 900, 1))
-    picture = figure.measured_climb(n=1001, seen=seen, key="identity")
+    picture = figure.measured_walk(n=1001, walk=seen, key="identity")
     checked(picture)
     assert "0% at the start, 50% half way, 100% at the end" in picture.sentence
     np.testing.assert_array_equal(numbers(picture.one(Dots, role="released").x), moved)
     assert "its chance of v still grows: 0%" in picture.sentence
     # The interval at the end, 91% to 100%, is not above one of 0% to 95% at the start.
     wide = replace(seen, high=np.maximum(seen.high, 0.95))
-    assert "grows" not in figure.measured_climb(n=1001, seen=wide, key="identity").sentence
+    assert "grows" not in figure.measured_walk(n=1001, walk=wide, key="identity").sentence
 
 
 @pytest.mark.parametrize(("n", "says"), [(1001, "answers"), (201, "refuses")])
 def test_the_stable_median_answers_only_where_enough_rows_must_change(n: int, says: str) -> None:
     app = opened("learn/page.py", lesson="median", **{"median-n": str(n), "median-shown": "true"})
-    told = " ".join(each.value for each in app.markdown)
-    assert f"takes {(n + 1) // 2} rows to change, the stable median mostly {says}" in told
+    markdown_text = " ".join(each.value for each in app.markdown)
+    assert f"takes {(n + 1) // 2} rows to change, the stable median mostly {says}" in markdown_text
     assert (float(median.stable(bits=[9.0], n=n, epsilon=0.1, delta=1e-6)[0]) > math.log(0.5)) is (says == "answers")
 
 
@@ -145,10 +145,10 @@ def test_chances_in_words() -> None:
         "over 99.9%",
         "100%",
     ]
-    assert log_chance(-3000 * math.log(10)) == "10^−3000" == log_chance(-3000 * math.log(10), at_most=True)
+    assert log_chance(-3000 * math.log(10)) == "10^−3000" == log_chance(-3000 * math.log(10), is_bound=True)
     # What nobody is above is rounded up.
     assert log_chance(math.log(1.849e-17)) == "1.8·10^−17" and log_chance(math.log(9.99e-5)) == "10^−4"
-    ups = [log_chance(math.log(value), at_most=True) for value in (1.81e-17, 9.91e-5, 0.5, 0.48443, 0.0010001)]
+    ups = [log_chance(math.log(value), is_bound=True) for value in (1.81e-17, 9.91e-5, 0.5, 0.48443, 0.0010001)]
     assert ups == ["1.9·10^−17", "10^−4", "50%", "48.5%", "0.101%"]
     assert log_chance(0.0) == "over 99.9%"  # an exact chance of 1 − 1e-17
 
@@ -157,7 +157,7 @@ def test_a_search_in_an_interval_release_climbs_like_any_other() -> None:
     """Corollary 5.2: on a line of 64 points an interval release gives the median; with too few rows it cannot."""
     seen = medians.measured_walk(n=2001, epsilon=1.0, seed=1, key="intervals-anchored")
     assert seen.chance[0] == 0 and seen.chance[-1] > 0.9
-    picture = figure.measured_climb(n=2001, seen=seen, key="intervals-anchored")
+    picture = figure.measured_walk(n=2001, walk=seen, key="intervals-anchored")
     checked(picture)
     assert "released intervals of 64 cells" in picture.sentence
     few = medians.measured_chances(n=11, epsilon=0.1, seed=1, key="intervals-anchored")

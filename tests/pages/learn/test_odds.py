@@ -39,7 +39,9 @@ def test_belief_stays_between_two_walls() -> None:
 def test_a_slack_is_said_where_the_picture_says_impossible() -> None:
     shown = sound(figure.belief(prior=0.1, epsilon=1.0, delta=1e-6, guess=0.5))
     assert all("impossible were δ = 0" in wall.label for wall in shown.find(Wall))
-    assert shown.sentence.endswith("That is for δ = 0: with a chance of up to δ = 1e-6 a release may tell everything.")
+    assert shown.sentence.endswith(
+        "This is for δ = 0: with probability up to δ = 1e-6, a release may reveal everything."
+    )
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])

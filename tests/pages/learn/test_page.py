@@ -25,7 +25,7 @@ from pages.learn.vc import lesson as vc_lesson
 from pages.learn.view import LESSONS
 from tests import ROOT
 from tests.cases import full_but
-from tests.pages.drawn import drawn, helped
+from tests.pages.drawn_charts import drawn, helped
 from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"
@@ -66,22 +66,26 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     assert not app.exception, [each.message for each in app.exception]
     (after,) = drawn(app).values()
     assert "hidden" not in after["sentence"] and after["download"] and not app.error
-    told = texts(app)
-    assert "Reference:" in told and "you guessed" not in told.lower() and "your guess" not in str(after["layout"])
+    page_text = texts(app)
+    assert (
+        "Reference:" in page_text
+        and "you guessed" not in page_text.lower()
+        and "your guess" not in str(after["layout"])
+    )
     key = f"{lesson}-guess"
     if any(each.key == key for each in app.radio):  # none is judged before it is chosen
-        assert not re.search("”: (not so|so it is|right)", told)
+        assert not re.search("”: (not so|so it is|right)", page_text)
         chosen = app.radio(key=key)
         chosen.set_value(chosen.options[0]).run()
         assert not app.exception and not app.warning and "”: not so." in texts(app)
         return
     # Who never touched the control has guessed nothing.
-    assert "the guess stood at" in told.lower()
+    assert "the guess stood at" in page_text.lower()
     (guess,) = (each for each in (*app.slider, *app.select_slider) if each.key == key)
     ends = (guess.min, guess.max) if isinstance(guess, Slider) else (guess.options[0], guess.options[-1])
     guess.set_value(ends[0] if guess.value != ends[0] else ends[1]).run()
-    told = texts(app).lower()
-    assert not app.exception and not app.warning and "you guessed" in told and "the guess stood" not in told
+    page_text = texts(app).lower()
+    assert not app.exception and not app.warning and "you guessed" in page_text and "the guess stood" not in page_text
 
 
 def test_a_guess_is_not_held_against_another_question() -> None:
@@ -102,11 +106,11 @@ def test_a_guess_is_not_held_against_another_question() -> None:
 
 def test_from_how_many_rows_polynomials_are_near_is_said_of_the_rows_that_were_tried() -> None:
     link = {"polynomials_width": "6", "polynomials_bias": "0.01"}
-    told = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
-    assert "that near from about 56,200,000 rows on" in told and "not all are that near" not in told
+    page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
+    assert "that near from about 56,200,000 rows on" in page_text and "not all are that near" not in page_text
     link |= {"polynomials_width": "12", "polynomials_epsilon": "0.01"}
-    told = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
-    assert "not all are that near on up to" in told
+    page_text = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
+    assert "not all are that near on up to" in page_text
 
 
 def test_a_bad_link_gets_a_sentence() -> None:
@@ -244,17 +248,17 @@ def test_a_class_somebody_brings_goes_before_the_text() -> None:
 def test_what_is_said_of_the_folded_ruler_is_true_of_its_settings(
     link: dict[str, str], said: list[str], not_said: list[str]
 ) -> None:
-    told = texts(opened(lesson="population", population_shown="true", **link))
-    assert all(each in told for each in said) and not any(each in told for each in not_said)
+    page_text = texts(opened(lesson="population", population_shown="true", **link))
+    assert all(each in page_text for each in said) and not any(each in page_text for each in not_said)
 
 
 def test_net_mechanisms_are_not_said_to_have_distributional_privacy() -> None:
-    told = texts(opened(lesson="population", population_shown="true", population_n="1000"))
-    assert "which net mechanisms have" not in told and "Nor do net mechanisms have it at the ε" in told
+    page_text = texts(opened(lesson="population", population_shown="true", population_n="1000"))
+    assert "which net mechanisms have" not in page_text and "Nor do net mechanisms have it at the ε" in page_text
     middle = float(np.median(net_samples.draw_pairs(rows=1000, points=8, pairs=60, seed=1).losses(0.1)))
     assert 1 < middle < 1.6  # of ε = 0.1
-    assert f"at least {rounded_down(middle)}** in half of all pairs, {significant(middle / 0.1)} times ε" in told
-    assert f"1/(n + 1)² = {significant(1 / 1001**2)} it implies differential privacy" in told
+    assert f"at least {rounded_down(middle)}** in half of all pairs, {significant(middle / 0.1)} times ε" in page_text
+    assert f"1/(n + 1)² = {significant(1 / 1001**2)} it implies differential privacy" in page_text
 
 
 def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_put_back() -> None:
@@ -263,24 +267,24 @@ def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_pu
     for n in (10, 10_000):
         most = net_samples.draw_pairs(rows=n, points=8, pairs=60, seed=1).max_epsilon(loss=1.0, beta=0.05)
         assert f"{significant(most)} at n = {n:,}" in chart["sentence"]
-    told = texts(app)
-    assert "in about $2^{-9999}$ of all pairs" in told and "0.02% of them, more than 1/(n + 1)²" in told
+    page_text = texts(app)
+    assert "in about $2^{-9999}$ of all pairs" in page_text and "0.02% of them, more than 1/(n + 1)²" in page_text
 
 
 def test_what_helps_a_histogram_is_told_with_its_price() -> None:
-    told = texts(opened(lesson="histogram", histogram_shown="true"))
-    assert "What does help is a weaker promise" not in told
-    words = r"projected.* total error ([\d.]+) instead of ([\d.]+), .* bars alone: ([\d.]+), before"
-    found = re.search(words, told, re.DOTALL)
-    assert found
-    projected, plain, spared = map(float, found.groups())
+    page_text = texts(opened(lesson="histogram", histogram_shown="true"))
+    assert "What does help is a weaker promise" not in page_text
+    words = r"projected.* total error is then ([\d.]+) instead of ([\d.]+), .* bars alone: ([\d.]+), before"
+    match = re.search(words, page_text, re.DOTALL)
+    assert match
+    projected, plain, spared = map(float, match.groups())
     # The same promise, 8 of 64 bars full, 1,000 rows, ε = 0.5: less than half the error of noise in every bar.
     assert plain == pytest.approx(minimax.geometric_risk(cells=64, rows=1000, epsilon=0.5), rel=0.005)
     assert spared == pytest.approx(minimax.geometric_risk(cells=8, rows=1000, epsilon=0.5), rel=0.005)
     assert spared < projected < plain / 2
-    assert f"γ = {rounded_up(lone_row_chance(cells=64, n=1000))} of the data sets" in told
+    assert f"γ = {rounded_up(lone_row_chance(cells=64, n=1000))} of the data sets" in page_text
     few = texts(opened(lesson="histogram", histogram_shown="true", histogram_rows="50", histogram_cells="1024"))
-    assert "no such promise is proved" in few
+    assert "no such guarantee is proved" in few
 
 
 def test_data_without_empty_bars_are_not_called_easier() -> None:
@@ -296,9 +300,12 @@ def test_data_without_empty_bars_are_not_called_easier() -> None:
 def test_reconstruction_takes_either_relation(relation: Neighbours) -> None:
     link = {"vc_points": "16", "vc_mechanism": "identity", "vc_epsilon": "1", "vc_neighbours": str(relation)}
     app = opened(lesson="vc", vc_shown="true", **link)
-    told = texts(app)
+    page_text = texts(app)
     assert not app.error and not app.warning and set(drawn(app)) == {"vc_recovered_chart"}
-    assert "β = 0: 0.0596, or 0.05 simplified. The same chain for" in told and f"1 ({relation.words}), from" in told
+    assert (
+        "β = 0: 0.0596, or 0.05 simplified. The same chain for" in page_text
+        and f"1 ({relation.words}), from" in page_text
+    )
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(1, 0.01), (11, 0.1), (101, 0.1)])

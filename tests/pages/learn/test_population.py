@@ -19,7 +19,7 @@ NET = np.array([0.5, 4.0, 5.0])
 
 def picture(*, epsilon: float = 0.1, net: Floats = NET, guess: float = 0.0) -> Picture:
     apart = distributional.separation(n=10_000, epsilon=epsilon)
-    return sound(figure.told_apart(apart=apart, net=net, n=10_000, limit=0.275, guess=guess))
+    return sound(figure.separation(folded=apart, net=net, n=10_000, limit=0.275, guess=guess))
 
 
 def read(curve: Curve, loss: float) -> float:

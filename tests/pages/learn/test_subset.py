@@ -10,7 +10,7 @@ import pytest
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
 from dplab.limits import subset_sums
-from pages.charts.axes import reach
+from pages.charts.axes import axis_range
 from pages.charts.picture import Curve, Dots, Rule, numbers
 from pages.learn.subset import figure
 from pages.learn.subset.lesson import secret_bits
@@ -56,7 +56,7 @@ def test_people_who_are_not_drawn_are_counted() -> None:
 
 
 def test_shares_stand_at_their_noise_and_questions() -> None:
-    shown = sound(figure.by_noise(seen=SEEN, people=100, error=5, forced=2.0, blind=0.55, guess=0.1))
+    shown = sound(figure.by_noise(shares=SEEN, people=100, error=5, forced=2.0, blind=0.55, guess=0.1))
     dots, proved = shown.one(Dots, role="released"), shown.one(Curve, role="theory")
     np.testing.assert_allclose(numbers(dots.x), [0, 0.5, 3])  # in units of √n
     np.testing.assert_allclose(numbers(dots.y), [1, 0.85, 0.4])
@@ -66,12 +66,12 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     here = shown.one(Rule, role="ink")
     assert here.x == 0.5 and here.label == "±5, 0.5 √n"
     # Laid along the edge, "at least 0%" would read as more: the whole scale of shares is drawn.
-    low, high = reach(shown.y, shown.marks, across=False)
+    low, high = axis_range(shown.y, shown.marks, across=False)
     assert low <= 0 and high >= 1
     np.testing.assert_array_equal(interval(dots), np.array([[1.0, 0.8, 0.2], [1.0, 0.9, 0.6]]))
     assert shown.sentence.endswith("Bars show the range of all 2 runs.")
     assert "finds 85% of the bits (you guessed 10%)" in shown.sentence and "below 2 people" in shown.sentence
-    few = sound(figure.by_questions(seen=SEEN, people=100, error=5, asked=500))
+    few = sound(figure.by_questions(shares=SEEN, people=100, error=5, question_count=500))
     asked = few.one(Dots, role="released")
     assert (numbers(asked.x).tolist(), few.x.log) == ([5, 50, 500], True)
     assert few.one(Rule, role="quiet").x == 100 and few.one(Rule, role="ink").x == 500
@@ -80,8 +80,8 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
 
 @pytest.mark.parametrize("people", [3, 1000])
 def test_as_many_questions_as_people_is_a_place_in_the_picture(people: int) -> None:
-    shown = sound(figure.by_questions(seen=SEEN, people=people, error=5, asked=500))
-    low, high = reach(shown.x, shown.marks, across=True)
+    shown = sound(figure.by_questions(shares=SEEN, people=people, error=5, question_count=500))
+    low, high = axis_range(shown.x, shown.marks, across=True)
     assert low < people < high
 
 
@@ -91,7 +91,9 @@ def test_as_many_questions_as_people_is_a_place_in_the_picture(people: int) -> N
 def test_least_squares_fits_noise_only_where_there_is_noise_and_questions_for_all(
     people: int, error: int, said: bool
 ) -> None:
-    assert ("fits the noise" in figure.by_questions(seen=SEEN, people=people, error=error, asked=500).caption) is said
+    assert (
+        "fits the noise" in figure.by_questions(shares=SEEN, people=people, error=error, question_count=500).caption
+    ) is said
 
 
 def test_no_measured_share_is_below_what_is_proved(seed: int) -> None:
@@ -133,7 +135,7 @@ def test_the_caption_names_what_a_bit_of_1_means(words: tuple[str, str]) -> None
 def test_with_as_many_questions_as_people_least_squares_fits_the_noise_and_magnifies_it_most() -> None:
     told = "Least squares magnifies noise most where there are as many questions as people."
     assert told in texts(lesson("subset"))
-    caption = figure.by_questions(seen=SEEN, people=100, error=5, asked=500).caption
+    caption = figure.by_questions(shares=SEEN, people=100, error=5, question_count=500).caption
     assert caption == "With as many questions as people, least squares fits the noise."
     people, worst = 60, dict[int, float]()
     truth = np.arange(people) % 2 == 0

@@ -48,12 +48,12 @@ def seen(*, shares: Floats | None = None, errors: Floats | None = None) -> Recov
 
 def recovered(*, neighbours: Neighbours = REPLACE, epsilon: float = 1.0, guess: float = 0.9) -> Picture:
     forbidden = recovery_bounds(epsilon_grid(epsilon), points=8, repeats=1, neighbours=neighbours, delta=0.0)
-    return figure.recovered(seen=seen(), titles=TITLES, walls=forbidden, epsilon=epsilon, guess=guess)
+    return figure.recovered_shares(recovery=seen(), titles=TITLES, walls=forbidden, epsilon=epsilon, guess=guess)
 
 
 def accuracy(errors: Floats, *, points: int = 8) -> Picture:
     forbidden = recovery_bounds(epsilon_grid(1.0), points=points, repeats=1, neighbours=REPLACE, delta=0.0)
-    return figure.accuracy(seen=seen(errors=errors), titles=TITLES, walls=forbidden, epsilon=1.0, n=4)
+    return figure.accuracy(recovery=seen(errors=errors), titles=TITLES, walls=forbidden, epsilon=1.0, n=4)
 
 
 def test_one_run_tells_the_secret_half_from_the_others_and_crosses_what_is_wrong() -> None:
@@ -107,7 +107,7 @@ def test_more_than_privacy_allows_is_hatched_above_the_ceiling(neighbours: Neigh
 def test_where_all_is_found_a_blind_guess_is_still_above_the_axis() -> None:
     everything = replace(seen(), shares=np.ones((2, len(EPSILONS), 20)))
     forbidden = recovery_bounds(epsilon_grid(10.0), points=8, repeats=10, neighbours=REPLACE, delta=0.0)
-    checked(figure.recovered(seen=everything, titles=TITLES, walls=forbidden, epsilon=10.0, guess=0.9))
+    checked(figure.recovered_shares(recovery=everything, titles=TITLES, walls=forbidden, epsilon=10.0, guess=0.9))
 
 
 def test_a_mechanism_has_its_own_colour_and_one_that_is_not_in_the_catalogue_has_another() -> None:
@@ -159,7 +159,7 @@ def told(inside: float, allowed: float = 0.03) -> TwoWorlds:
 
 
 def test_worlds_say_what_is_impossible_and_hatch_it_in_the_first_world() -> None:
-    caught = figure.worlds(told=told(1.0), epsilon=1.0, claimed=True)
+    caught = figure.worlds(swap=told(1.0), epsilon=1.0, claimed=True)
     checked(caught)
     assert "this cannot be ε-DP" in caught.sentence
     beyond = caught.one(Region, role="impossible")
@@ -170,9 +170,9 @@ def test_worlds_say_what_is_impossible_and_hatch_it_in_the_first_world() -> None
     assert beyond.y[0] < inside < beyond.y[1] and not beyond.y[0] < outside < beyond.y[1]
     assert numbers(dots.x).tolist() == [1.0, 0.0]
     assert interval(dots).T.tolist() == [[0.99, 1.0], [0.0, 0.01]]
-    sound = figure.worlds(told=told(0.02), epsilon=1.0, claimed=True)
+    sound = figure.worlds(swap=told(0.02), epsilon=1.0, claimed=True)
     assert "no contradiction" in sound.sentence
-    free = figure.worlds(told=told(0.9, allowed=1.0), epsilon=10.0, claimed=False)
+    free = figure.worlds(swap=told(0.9, allowed=1.0), epsilon=10.0, claimed=False)
     checked(free)
     assert not free.find(Region) and "private at no ε" in free.sentence and not free.find(Curve)
 

@@ -30,7 +30,7 @@ from pages.one_number.over_epsilon import errors_over_epsilon, missed, ranks_ove
 from pages.one_number.runs import MAX_ANSWERS, MAX_BARS, answers, outcomes, votes
 from pages.one_number.words import in_100, nearly, nearly_percent
 from tests.dplab.test_salaries import compared
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 X = np.arange(1.0, 31)
 ANSWER = X / 40

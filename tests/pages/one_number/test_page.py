@@ -27,7 +27,7 @@ from pages.one_number.controls import questions
 from pages.one_number.words import nearly, nearly_percent
 from tests import ROOT
 from tests.kit.sources import own
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import MAIN, printed_by_code, sound, texts, visitor
 from tests.pages.opening import opened as open_page
 from tests.pages.uploads import uploaded
@@ -181,7 +181,7 @@ def test_the_data_in_use_stay_in_use_and_two_columns_are_too_many() -> None:
     sound(app.switch_page("one_number/page.py").run())
     assert app.selectbox(key="data").value == "earnings.earnings"
     assert [each.value for each in app.warning] == [
-        "Two columns were in use, and this page is about one. Showing “earnings · Hourly earnings 2004” instead."
+        "Two columns were in use, but this page needs one. Showing “earnings · Hourly earnings 2004” instead."
     ]
     sound(app.number_input(key="epsilon").set_value(2.0).run())
     assert not app.warning

@@ -19,7 +19,7 @@ from dprelease.plan.errors import predict
 from pages.plan import frontier, view
 from pages.shell.work import jobs
 from pages.shell.work.jobs import JOBS
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions
 
@@ -69,17 +69,17 @@ def test_errors_are_predicted_while_the_page_goes_on(monkeypatch: pytest.MonkeyP
     assert held.reached.wait(60)
     sound(app.run())
     sentence = drawn(app)["plan_chart"]["sentence"]
-    assert sentence.count("not worked out yet") == 1 and sentence.count("%") == 1, "one of two questions is known"
+    assert sentence.count("not computed yet") == 1 and sentence.count("%") == 1, "one of two questions is known"
     assert "2 questions" in app.header[0].value
     held.free.set()
     wait([under_way(app, "predicted").future], timeout=60)
-    assert "not worked out yet" not in drawn(sound(app.run()))["plan_chart"]["sentence"]
+    assert "not computed yet" not in drawn(sound(app.run()))["plan_chart"]["sentence"]
     assert under_way(app, "predicted") is None
 
 
 @pytest.mark.parametrize(
     ("button", "work", "told"),
-    [("Share this total", "for_total", ""), ("Least ε for the targets", "for_targets", "2 targets met")],
+    [("Divide this total", "for_total", ""), ("Smallest ε that meets the targets", "for_targets", "2 targets met")],
 )
 def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     button: str, work: str, told: str, monkeypatch: pytest.MonkeyPatch
@@ -92,14 +92,14 @@ def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     app = press(app, button)
     assert held.reached.wait(60)
     assert questions(app, "penguins") == before
-    job = under_way(app, view.WISH)
+    job = under_way(app, view.SOLVE_REQUEST)
     app = press(app, "Stop")
     held.free.set()
     wait([job.future], timeout=60)
     assert job.future.result() is None and questions(sound(app.run()), "penguins") == before
     app = press(app, "Go on")
-    if under_way(app, view.WISH):
-        wait([under_way(app, view.WISH).future], timeout=60)
+    if under_way(app, view.SOLVE_REQUEST):
+        wait([under_way(app, view.SOLVE_REQUEST).future], timeout=60)
         sound(app.run())
     assert [each.epsilon for each in questions(app, "penguins")] != [each.epsilon for each in before]
     assert told in " ".join(each.value for each in app.info)
@@ -108,13 +108,13 @@ def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     held.reached.clear()
     app.number_input(key="plan_total").set_value(3.0)
     app = press(app, button)
-    job = under_way(app, view.WISH)
+    job = under_way(app, view.SOLVE_REQUEST)
     next(each for each in app.number_input if each.label == "ε").set_value(0.123)
     sound(app.run())
     held.free.set()
     if job:
         wait([job.future], timeout=60)
-    assert questions(sound(app.run()), "penguins")[0].epsilon == 0.123 and under_way(app, view.WISH) is None
+    assert questions(sound(app.run()), "penguins")[0].epsilon == 0.123 and under_way(app, view.SOLVE_REQUEST) is None
 
 
 def test_a_long_step_is_stopped_within(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from tests.dprelease.plan.adult import FILE
 from tests.dprelease.plan.test_visits import ADULT
 from tests.kit.visits import ANSWERS, DATES, LABELS, NUMBERS, PERSON, PERSON_ROWS, visits
 from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, steward, type_in
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound
 
 ROWS = 1_234
@@ -119,7 +119,7 @@ def test_what_was_read_off_private_rows_is_left_out() -> None:
     press(steward(app, on=True), "Fill in from the data")
     planned(app)
     assert app.multiselect[0].options == ["age"]
-    assert any("Left out: 1 whose bounds or labels were read off your rows" in each.value for each in app.caption)
+    assert any("Left out: 1 whose bounds or labels were read from your rows" in each.value for each in app.caption)
 
 
 def test_tables_draws_made_up_rows_with_the_columns_of_ones_own() -> None:

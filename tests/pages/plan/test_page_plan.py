@@ -24,15 +24,15 @@ from pages.charts.palette import DARK, LIGHT
 from pages.charts.picture import Bars, Curve, Dots, numbers
 from pages.charts.plotly import render
 from pages.charts.words import percent
-from pages.plan import add
-from pages.plan.figure import missing, planned_errors
-from pages.plan.frontier import chosen, play_link
-from pages.plan.growth import errors_by_rows
-from pages.plan.rows import OF_A_MEAN
-from pages.plan.table import MAX_BYTES, OPENED, Declared
+from pages.plan import add_questions
+from pages.plan.errors_by_rows import errors_by_rows
+from pages.plan.figure import missed_targets, planned_errors
+from pages.plan.frontier import play_link, with_clicked_point
+from pages.plan.plan_table import MAX_BYTES, OPENED, PlanTable
+from pages.plan.questions import OF_A_MEAN
 from pages.plan.view import SNIPPET
 from tests import ROOT
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound, visitor
 
 PAGE = "plan/page.py"
@@ -67,13 +67,13 @@ def test_the_cost_follows_the_losses() -> None:
 
 @pytest.mark.full
 def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -> None:
-    app = press(opened(PAGE), "Least ε for the targets")
+    app = press(opened(PAGE), "Smallest ε that meets the targets")
     first, second = questions(app)
     assert first.epsilon < 0.5 and second.epsilon < 0.25
     assert "2 targets met" in app.info[0].value
     # What stands beside it does not say the opposite: a simulation is no theorem.
-    assert "simulated releases do, at confidence 95%" in app.info[0].value
-    assert "No theorem promises the target of question 1." in [each.value for each in app.caption]
+    assert "simulated releases, with confidence 95%" in app.info[0].value
+    assert "No theorem guarantees the target of statistic 1." in [each.value for each in app.caption]
     shown = [each.value for each in app.number_input if each.label == "ε"]
     assert shown == [first.epsilon, second.epsilon], "the controls show what was worked out"
 
@@ -83,7 +83,7 @@ def test_a_total_is_shared_and_a_pinned_loss_stays() -> None:
     app.checkbox[0].check()
     sound(app.run())
     app.number_input(key="plan_total").set_value(2.0)
-    press(app, "Share this total")
+    press(app, "Divide this total")
     first, second = questions(app)
     assert first.epsilon == 0.5 and second.epsilon == pytest.approx(1.5)
     assert [each.value for each in app.number_input if each.label == "ε"] == [0.5, 1.5]
@@ -94,7 +94,7 @@ def test_a_total_that_is_too_small_gets_one_sentence() -> None:
     app.checkbox[0].check()
     sound(app.run())
     app.number_input(key="plan_total").set_value(0.4)
-    press(app, "Share this total")
+    press(app, "Divide this total")
     assert "Pinned questions leave" in app.error[0].value
 
 
@@ -124,8 +124,8 @@ def test_a_mean_of_an_opened_plan_that_would_be_wrong_is_exchanged_and_that_is_s
     app.file_uploader[0].set_value(("plan.json", file.read_bytes(), "application/json"))
     sound(app.run())
     assert [each.entry_key for each in questions(app, "plan-file")] == ["counted-mean", "exponential_median"]
-    said = "Question 1: “Clipped mean” would give a wrong number here, so that “Mean with its number of rows” is"
-    assert [each.value for each in app.info] == [f"{said} in its place."]
+    said = "Statistic 1: “Clipped mean” would give a wrong number here. The plan uses “Mean with its number of rows”"
+    assert [each.value for each in app.info] == [f"{said} instead."]
 
 
 def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None:
@@ -133,7 +133,7 @@ def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None
     app.selectbox(key="plan_asked_adult").set_value("mean")
     app = press(sound(app.run()), "Add")
     *_, target = (each for each in app.text_input if each.label == "Target")
-    assert target.help == "The worst error that is wanted of question 3: 1% of the declared range."
+    assert target.help == "The target for the worst error of statistic 3: 1% of the declared range."
     target.set_value("50 rows")
     assert OF_A_MEAN in [each.value for each in sound(app.run()).error] and questions(app)[2].target is None
     *_, target = (each for each in app.text_input if each.label == "Target")
@@ -141,7 +141,7 @@ def test_errors_and_targets_of_a_mean_are_of_its_range_and_not_of_rows() -> None
     assert not sound(app.run()).error and questions(app)[2].target == 0.02
     first, _, third = drawn(app)["plan_chart"]["sentence"].split(";")
     assert "of its range" in third and "of its range" not in first
-    assert "(at most half of all releases err by more)" in first
+    assert "(at most half of all releases exceed them)" in first
 
 
 def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
@@ -206,8 +206,8 @@ def test_gaussian_questions_are_charged_as_one_vector() -> None:
     app.session_state["plan_questions"] = {"adult": gaussian}
     app.session_state["plan_version"] = 7
     sound(app.run())
-    (told,) = [each.value for each in app.caption if "one vector" in each.value]
-    assert "ε = 0.75" in told and "ε = 0.75" not in app.header[0].value
+    (captions,) = [each.value for each in app.caption if "one vector" in each.value]
+    assert "ε = 0.75" in captions and "ε = 0.75" not in app.header[0].value
 
 
 def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
@@ -215,7 +215,7 @@ def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     app.session_state["plan_preview"] = True
     sound(app.run())
     chart = drawn(app)["plan_preview_chart"]
-    assert chart["layout"]["title"]["text"].startswith("made-up rows")
+    assert chart["layout"]["title"]["text"].startswith("mock data")
 
 
 def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +225,7 @@ def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) 
     assert "plan_frontier_chart" not in drawn(app)
     app.session_state["plan_frontier"] = True
     chart = drawn(sound(app.run()))["plan_frontier_chart"]
-    assert chart["layout"]["title"]["text"].startswith("made-up rows")
+    assert chart["layout"]["title"]["text"].startswith("mock data")
     names = {str(trace.get("name", "")) for trace in chart["data"]}
     for key in ("windows", "identity", "root"):
         assert any(name.startswith(entry(key).title) for name in names), (key, names)
@@ -249,17 +249,20 @@ def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:
         columns=("wage",), queries="cells", entry_key="gaussian", epsilon=0.5, values={"delta": 1e-7}
     )
     plan = Plan(table=table, n=300, questions=(first, second))
-    assert chosen(plan, 0, {"key": "windows", "epsilon": 2}).questions == (
+    assert with_clicked_point(plan, 0, {"key": "windows", "epsilon": 2}).questions == (
         replace(first, entry_key="windows", epsilon=2.0),
         second,
     )
-    assert chosen(plan, 1, {"key": "gaussian", "epsilon": 2}).questions == (first, replace(second, epsilon=2.0))
-    assert chosen(plan, 1, {"key": "identity", "epsilon": 2}).questions[1].values == {}
+    assert with_clicked_point(plan, 1, {"key": "gaussian", "epsilon": 2}).questions == (
+        first,
+        replace(second, epsilon=2.0),
+    )
+    assert with_clicked_point(plan, 1, {"key": "identity", "epsilon": 2}).questions[1].values == {}
 
 
 def test_a_question_of_one_column_opens_in_play_with_its_mechanism_and_loss() -> None:
     table = DeclaredTable(columns=(DeclaredColumn(name="body_mass_g", on=Number(high=8192, bits=8)),))
-    told = Declared(key="penguins", title="t", table=table, n=344, neighbours=Neighbours.REPLACE_ONE, beta=0.05)
+    told = PlanTable(key="penguins", title="t", table=table, n=344, neighbours=Neighbours.REPLACE_ONE, beta=0.05)
     asked = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="windows", epsilon=0.3)
     app = sound(opened("play/page.py", **play_link(told, asked)))
     shown = app.session_state["shown"]
@@ -305,29 +308,32 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     first = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5, target=0.01)
     second = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.5, target=0.5)
     plan = Plan(table=table, n=300, questions=(first, second))
-    told = finish(predict(plan))
-    picture = planned_errors(plan, told, titles=["ranges", "cells"])
+    predictions = finish(predict(plan))
+    picture = planned_errors(plan, predictions, titles=["ranges", "cells"])
     dots = {mark.name: mark for mark in picture.find(Dots)}
     for name, role, errors in (
-        ("predicted", "released", [each.worst for each in told]),
-        ("promised", "theory", [each.promised for each in told]),
+        ("expected", "released", [each.worst for each in predictions]),
+        ("guaranteed", "theory", [each.promised for each in predictions]),
         ("target", "ink", [0.01, 0.5]),
     ):
         mark = dots[name]
         assert mark.role == role
         assert numbers(mark.x).tolist() == errors and numbers(mark.y).tolist() == [0.0, 1.0]
     [wall] = picture.find(Bars)
-    assert (wall.role, wall.name) == ("impossible", "impossible to promise")
+    assert (wall.role, wall.name) == ("impossible", "impossible (lower bound)")
     [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
     assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
-    assert numbers(wall.value).tolist() == [each.impossible for each in told]
-    assert missing(plan, told) == [0] and "Not promised to keep the target: 1. ranges" in picture.sentence
+    assert numbers(wall.value).tolist() == [each.impossible for each in predictions]
+    assert (
+        missed_targets(plan, predictions) == [0]
+        and "No theorem guarantees the target of: 1. ranges" in picture.sentence
+    )
     frame: pd.DataFrame = picture.frame()
-    small = [each.typical * 3 for each in told]  # of 300 rows, relative to 100
+    small = [each.typical * 3 for each in predictions]  # of 300 rows, relative to 100
     assert frame["mean error, relative to a count of 100 rows"].tolist() == pytest.approx(small)
-    hover = dots["predicted"].hover or ()
+    hover = dots["expected"].hover or ()
     assert all(f"{percent(each)} of a count of 100 rows" in text for each, text in zip(small, hover, strict=True))
-    assert frame["worst error, promised"].tolist() == pytest.approx([each.promised for each in told])
+    assert frame["worst error, guaranteed"].tolist() == pytest.approx([each.promised for each in predictions])
 
 
 def test_a_long_name_beside_its_line_leaves_a_phone_room_for_the_line() -> None:
@@ -351,11 +357,11 @@ def test_a_question_that_does_not_fit_is_refused() -> None:
 
 
 def test_no_question_is_added_beyond_the_most_and_no_larger_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(add, "MAX_QUESTIONS", 2)
+    monkeypatch.setattr(add_questions, "MAX_QUESTIONS", 2)
     app = sound(opened(PAGE))
     app.multiselect[0].set_value(["hours_per_week"])
     app = press(sound(app.run()), "Add")
-    assert "A plan has at most 2 questions." in [each.value for each in app.error]
+    assert "A plan has at most 2 statistics." in [each.value for each in app.error]
     assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
     app = sound(opened(PAGE))
     app.file_uploader[0].set_value(("plan.json", b" " * (MAX_BYTES + 1), "application/json"))
@@ -375,7 +381,7 @@ def test_what_the_chosen_mechanism_promises_is_drawn_wherever_it_is_said_to_be(k
     )  # fmt: skip
     titles = {each: entry(each).title for each in found.keys}
     shown = errors_by_rows(sweep=found, titles=titles, pure=[True, True], chosen=key, epsilon=1.0, target=None)
-    assert ("Orange: what the chosen one promises." in shown.sentence) is (key == "identity")
+    assert ("Orange: the guaranteed error of the chosen one." in shown.sentence) is (key == "identity")
     least = found.keys[int(np.argmin(errors[:, 1, 1]))]  # at n = 1,000, the last place
     assert f"near n = 1,000, {titles[least]} has the smallest worst error: " in shown.sentence
     curves = shown.find(Curve, role="theory")

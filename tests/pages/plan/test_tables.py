@@ -20,10 +20,10 @@ from dprelease.ledger.checks import check
 from dprelease.plan import errors
 from dprelease.plan.answers import Errors
 from dprelease.plan.questions import Plan, PlannedQuestion
-from pages.plan.add import askable
-from pages.plan.table import Declared
+from pages.plan.add_questions import available_questions
+from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.roles import VARIABLE
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions
 from tests.pages.release import test_page_states as ledgers
@@ -41,11 +41,11 @@ def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> Non
     press(app, "Add these lines")
     assert [each.value for each in app.error][4:] == [
         "Line 5: “agee 3” does not begin with the name of a column.",
-        "Nor can 95 more be read.",
+        "95 more lines cannot be read.",
     ]
     app.text_area[0].set_value("age,sex\n")
     press(app, "Add these lines")
-    assert [each.value for each in app.error] == ["There is no question in these lines."]
+    assert [each.value for each in app.error] == ["These lines contain no statistic."]
     app.text_area[0].set_value("age,sex\n20–34,Female\n65-90,Male\n,Male")
     press(app, "Add these lines")
     both, alone = questions(app)[2:]
@@ -76,7 +76,7 @@ def test_values_tables_and_rows_are_added_from_the_list() -> None:
     chart = drawn(app)["plan_chart"]
     sentence = chart["sentence"]
     told = [text for trace in chart["data"] for text in trace.get("hovertext") or ()]
-    assert any("Mean of body_mass_g: predicted" in text and "of its range" in text for text in told), told
+    assert any("Mean of body_mass_g: expected" in text and "of its range" in text for text in told), told
     for words in ("Mean of body_mass_g", "Quantile 0.5 of body_mass_g", "Tables of 2 of species × sex"):
         assert words in sentence
     app.multiselect(key=columns).set_value(["species"])
@@ -88,7 +88,9 @@ def test_values_tables_and_rows_are_added_from_the_list() -> None:
 def test_a_question_is_added_with_the_mechanism_that_public_numbers_pick(n: int, picked: str) -> None:
     table = DeclaredTable(columns=(DeclaredColumn(name="pay", on=Number(high=1e5)),))
     relation = Neighbours.REPLACE_ONE
-    asked = askable(Declared(key="t", title="t", table=table, n=n, neighbours=relation, beta=0.05), ["pay"])
+    asked = available_questions(
+        PlanTable(key="t", title="t", table=table, n=n, neighbours=relation, beta=0.05), ["pay"]
+    )
     found = {key: asked[key][1].entry_key for key in ("thresholds", "intervals", "cells")}
     assert found == {"thresholds": picked, "intervals": picked, "cells": "identity"}
 
@@ -114,12 +116,14 @@ def test_rows_of_nobody_say_that_nothing_is_promised_of_them(monkeypatch: pytest
     sound(app.run())
     app.selectbox(key="plan_asked_penguins").set_value("rows")
     app = press(sound(app.run()), "Add")
-    assert not any("Of rows of nobody nothing is promised" in each.value for each in app.caption)
+    assert not any("No error of synthetic rows is guaranteed" in each.value for each in app.caption)
     [*_, target] = [each for each in app.text_input if each.label == "Target"]
     target.set_value("5%")
-    assert any("Of rows of nobody nothing is promised" in each.value for each in sound(app.run()).caption)
-    app = press(app, "Least ε for the targets")
-    assert "Of rows of nobody nothing is promised" in app.info[0].value and questions(app, "penguins")[2].epsilon == 1
+    assert any("No error of synthetic rows is guaranteed" in each.value for each in sound(app.run()).caption)
+    app = press(app, "Smallest ε that meets the targets")
+    assert (
+        "No error of synthetic rows is guaranteed" in app.info[0].value and questions(app, "penguins")[2].epsilon == 1
+    )
 
 
 @pytest.mark.full
@@ -131,13 +135,13 @@ def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypa
     sound(app.run())
     app.selectbox(key="table").set_value("penguins")
     sound(app.run())
-    next(each for each in app.button if each.label == "Release these rows alone").click()
+    next(each for each in app.button if each.label == "Release only these rows").click()
     sound(app.run())
     plan: Plan = app.session_state["plan_shown"][1]
     assert [each.entry_key for each in plan.questions] == ["whole-table"]
     app.switch_page(ledgers.PAGE)  # as the button does
     app = sound(app.run())
-    app = ledgers.press(ledgers.press(app, "Rehearse, free"), "Charge ε 1 and δ 0.000000001 and draw")
+    app = ledgers.press(ledgers.press(app, "Rehearse, free"), "Charge ε 1 and δ 0.000000001 and release")
     ledger, dataset_id = ledgers.the(no_ledger)
     [stored] = ledger.stored(dataset_id)
     assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.epsilon_or_rho == 10**9
@@ -168,10 +172,10 @@ def test_a_target_is_unmet_where_no_mechanism_that_is_tried_promises_it_and_delt
     plan = Plan(table=table, n=2000, questions=(value, tables, plain))
     app = sound(opened(PAGE))
     app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
-    app = press(app, "Least ε for the targets")
+    app = press(app, "Smallest ε that meets the targets")
     assert app.info[0].value == (
-        "2 targets met at the least ε. No mechanism that was tried surely keeps that of question 1, up to ε = 20: it "
-        "stays as it was."
+        "2 targets met with the smallest ε. No tried mechanism is certain to meet the target of statistic 1 up to ε = "
+        "20: it is unchanged."
     )
     first, second, third = questions(app, "plan-file")
     assert first == value
@@ -187,8 +191,8 @@ def test_a_target_is_unmet_where_no_mechanism_that_is_tried_promises_it_and_delt
 
     assert pure(value) and all(promised(value, key, 20.0) > 1e-4 for key in pure(value))
     # Tables with a δ: less ε than any mechanism of ε alone needs; without one, the least of these.
-    (button,) = (each for each in app.button if each.label == "Least ε for the targets")
-    assert button.help.endswith("Mechanisms with δ are tried only for tables and values that have a δ already.")
+    (button,) = (each for each in app.button if each.label == "Smallest ε that meets the targets")
+    assert button.help.endswith("Mechanisms with δ are tried only for tables and values that already have a δ.")
     assert plan.guarantee(second).delta and promised(second, second.entry_key, second.epsilon) <= 0.1
     assert all(promised(tables, key, second.epsilon) > 0.1 for key in pure(tables))
     assert not plan.guarantee(third).delta and promised(third, third.entry_key, third.epsilon) <= 0.1

@@ -112,7 +112,7 @@ def test_headline_and_band_say_what_was_drawn(kind: type[Queries], domain: Domai
     assert f"90 in 100 releases within {percent_up(most)}." in _band_caption(found)
     if isinstance(found.problem.queries, Intervals):  # the map of intervals says half of them too
         shown = np.abs(found.band[[0, -1]]).max(axis=0)
-        assert f"half of those shown by at most {percent_up(float(np.median(shown)))}" in error_band(found).sentence
+        assert f"Half of those shown have at most {percent_up(float(np.median(shown)))}" in error_band(found).sentence
     refused = dataclasses.replace(found, refused=np.ones_like(found.refused))
     assert headline(refused) == f"At ε = {exactly(found.guarantee.epsilon)}, every release refuses to answer"
     assert _band_caption(refused) == "" and "refuses" not in headline(found)

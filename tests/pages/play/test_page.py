@@ -25,9 +25,9 @@ from dpcore.queries.ranges import QUERY_CLASSES, Intervals
 from dplab.measure import finish
 from dplab.recipe import DEFAULT_RECIPE, Recipe
 from pages.data.picker import ROW_CHOICES
-from pages.play.strip import choose_point
+from pages.play.comparison import choose_point
 from tests.kit.sources import own
-from tests.pages.drawn import component, drawn, headline
+from tests.pages.drawn_charts import component, drawn, headline
 from tests.pages.opening import MAIN, sound, visitor
 
 
@@ -95,7 +95,7 @@ def test_the_slider_and_the_exact_entry_are_one_number(app: AppTest) -> None:
     sound(app.number_input(key="epsilon").set_value(0.07).run())
     slider = component(app, "epsilon_slider")
     assert slider["value"] == 0.07 and slider["stops"][slider["place"]] in (0.06, 0.08)
-    assert (slider["stops"][0], slider["stops"][-1]) == (0.01, 10.0) and slider["label"] == "Privacy loss ε"
+    assert (slider["stops"][0], slider["stops"][-1]) == (0.01, 10.0) and slider["label"] == "Privacy budget ε"
     assert "ε = 0.07" in texts(app) and headline(app).startswith("At ε = 0.07, ")
 
 
@@ -211,7 +211,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
 def test_a_new_public_n_is_every_number_s_n() -> None:
     app = sound(opened(neighbours="add or remove one row"))
     assert not app.error and has(ON_A_LINE, app)
-    assert "not proved for these neighbours: Sparse histogram" in texts(app)
+    assert "no proof for these neighbouring data sets: Sparse histogram" in texts(app)
     assert "of 1,000 rows" in texts(app)
     public = next(each for each in app.number_input if each.label == "Public n")
     sound(public.set_value(1200).run())

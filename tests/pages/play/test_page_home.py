@@ -21,14 +21,14 @@ from dplab.measure import finish
 from dplab.recipe import DEFAULT_RECIPE, Recipe
 from pages.charts import live
 from pages.play import target
-from pages.play.live import LEAST_RELEASES, WANTED, states
 from pages.play.pictures import TITLES, View
-from pages.play.query import cells_between, drawn_on, edges
+from pages.play.query import brush_callback, cells_between, edges
+from pages.play.slider_states import BROWSER_READY, MIN_RELEASES, encode_stops
 from pages.shell.controls import log_stops, read_target
 from pages.shell.work import shared
 from pages.shell.work.shared import is_public_work
 from tests.kit.sources import own
-from tests.pages.drawn import component, drawn, headline, sent_states
+from tests.pages.drawn_charts import component, drawn, headline, sent_states
 from tests.pages.opening import MAIN, neighbours_said, sound, texts, visitor
 from tests.pages.play.test_page import uploaded
 
@@ -68,13 +68,13 @@ def test_the_headline_is_the_median_worst_error_of_the_releases_and_the_trade_of
     app = started()
     worst = np.median(report(app).worst)
     assert report(app).trials == DEFAULT_RECIPE.trials
-    found = re.fullmatch(
-        r"At ε = 1, the worst interval errs by about ([\d.]+%): ([\d,]+) of 10,000 rows", headline(app)
+    match = re.fullmatch(
+        r"At ε = 1, the expected error of the worst interval is ([\d.]+%): ([\d,]+) of 10,000 rows", headline(app)
     )
-    assert found and int(found[2].replace(",", "")) == round(float(worst) * 10_000)
+    assert match and int(match[2].replace(",", "")) == round(float(worst) * 10_000)
     told = [text for trace in drawn(app)["tradeoff_chart"]["data"] for text in trace.get("hovertext", ())]
     (again,) = (text for text in told if text.startswith("Identity histogram, worst error, median at ε = 1:"))
-    assert f": {found[1]} (" in again
+    assert f": {match[1]} (" in again
 
 
 def test_a_link_out_of_range_gets_its_sentence() -> None:
@@ -85,7 +85,7 @@ def test_a_link_out_of_range_gets_its_sentence() -> None:
 def asked_for_states(app: AppTest) -> Any:
     """What a browser is sent that has drawn the page; before, it is sent nothing."""
     assert component(app, "live_states") == {"asks": True}
-    app.session_state[WANTED] = True
+    app.session_state[BROWSER_READY] = True
     return sent_states(sound(app.run()))
 
 
@@ -117,10 +117,10 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
 def test_stops_have_the_theme_of_who_asked_though_another_may_do_the_work() -> None:
     dataset = DEFAULT_RECIPE.source.dataset()
     state = DEFAULT_RECIPE.mechanism().prepare(dataset, DEFAULT_RECIPE.problem(dataset))
-    found = [finish(replace(DEFAULT_RECIPE, trials=LEAST_RELEASES).report(dataset, state))]
+    found = [finish(replace(DEFAULT_RECIPE, trials=MIN_RELEASES).report(dataset, state))]
     view = View(clean=False, log=False, query=None)
     light, dark = (
-        finish(states(found, dataset, view, beta=DEFAULT_RECIPE.beta, badge="true", dark=dark))
+        finish(encode_stops(found, dataset, view, beta=DEFAULT_RECIPE.beta, badge="true", dark=dark))
         for dark in (False, True)
     )
     assert light != dark, "where nobody's browser is asked for its theme"
@@ -219,26 +219,29 @@ def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_lin
     state: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("streamlit.session_state", state)
-        drawn_on(months)({"x": (months.low + 1.2, months.low + 3.9)})
+        brush_callback(months)({"x": (months.low + 1.2, months.low + 3.9)})
         assert state == {"ask-dates": "2024-02 – 2024-04"} and months.cells_of(state["ask-dates"]) == (1, 3)
-        drawn_on(months)({})
+        brush_callback(months)({})
         assert state == {"ask-dates": ""}
 
 
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ({"ask-from": "5", "ask-to": "9"}, "No value lies there: they go from 0 to 1."),
-        ({"ask-from": "-5", "ask-to": "0"}, "No value lies there: they go from 0 to 1."),
+        ({"ask-from": "5", "ask-to": "9"}, "The range has no values: they go from 0 to 1."),
+        ({"ask-from": "-5", "ask-to": "0"}, "The range has no values: they go from 0 to 1."),
         (
             {"data": "pets.license_issue_date", "ask-dates": "1990-01 – 1991-12"},
             "No date lies there: they go from 2015-01 to 2019-12.",
         ),
         (
             {"data": "cities.population", "ask-from": "2000000", "ask-to": "1e7"},
-            "No value lies there: they go from 0 to 1000000.",
+            "The range has no values: they go from 0 to 1000000.",
         ),
-        ({"data": "adult.age*relationship", "ask-from": "-9", "ask-to": "-5", "ask-label-up": "1"}, "No value lies"),
+        (
+            {"data": "adult.age*relationship", "ask-from": "-9", "ask-to": "-5", "ask-label-up": "1"},
+            "The range has no values",
+        ),
     ],
 )
 def test_a_range_beyond_the_bounds_is_said_to_hold_nothing_and_stays_in_the_link(
@@ -299,9 +302,9 @@ def test_a_map_of_labels_asks_for_one_of_them_and_a_link_holds_its_number() -> N
     state: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("streamlit.session_state", state)
-        drawn_on(grid)({"x": [20, 40], "y": [2.1, 2.9]})
+        brush_callback(grid)({"x": [20, 40], "y": [2.1, 2.9]})
         assert state == {"ask-from": 20, "ask-to": 40, "ask-label-up": "2"}
-        drawn_on(grid)({})
+        brush_callback(grid)({})
         assert state == {"ask-from": None, "ask-to": None, "ask-label-up": "none"}
 
 
@@ -311,10 +314,10 @@ def test_a_drawn_range_is_typed() -> None:
     with pytest.MonkeyPatch.context() as patch:
         state: dict[str, Any] = {}
         patch.setattr("streamlit.session_state", state)
-        drawn_on(line)({"x": [0.5004, 0.2496]})
+        brush_callback(line)({"x": [0.5004, 0.2496]})
         assert state == {"ask-from": 0.249023438, "ask-to": 0.500976562}
         assert cells_between(line, *state.values()) == (255, 512)
-        drawn_on(line)({})
+        brush_callback(line)({})
         assert state == {"ask-from": None, "ask-to": None}
     assert cells_between(line, *edges(line, (3, 7))) == (3, 7)
     assert cells_between(line, -5, 9) == (0, 1023) and cells_between(line, None, 1) is None
@@ -326,13 +329,13 @@ def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one() -> None:
     app = started(target="5%", bits="5", n="1000")
     chart = drawn(app)["needed_chart"]
     assert "tradeoff_chart" not in drawn(app) and "5% of releases" in chart["sentence"]
-    assert "nobody can promise it" in chart["sentence"]
+    assert "it is impossible" in chart["sentence"]
     picks = [pick for trace in chart["data"] for pick in trace.get("ids", ())]
     [suggested] = [name for name in chart["layout"]["yaxis"]["ticktext"] if "suggested" in name]
     assert suggested == "Private tree, then windows (suggested)"
     assert any('"alpha": 0.05' in pick for pick in picks) and any('"key": "identity"' in pick for pick in picks)
     wrong = started(target="a lot")
-    assert "such as 1%" in wrong.error[0].value and "tradeoff_chart" in drawn(wrong)
+    assert "a share (1% or 0.01)" in wrong.error[0].value and "tradeoff_chart" in drawn(wrong)
 
 
 @pytest.mark.full
@@ -364,11 +367,11 @@ def test_a_target_is_a_share_or_a_number_of_rows(text: str, share: float | None)
 def test_half_and_95_of_100_releases_err_by_no_more_than_is_told_of_a_query() -> None:
     """Drawn again with the page's seed; with one row less it would not be true."""
     told = answered(started(**{"ask-from": "0.25", "ask-to": "0.5"}))
-    said = re.search(
-        r"half of 200 releases err by at most ([\d,]+) rows \(([\d.]+)%\), 95% by at most ([\d,]+)\.", told
+    match = re.search(
+        r"the error of half of 200 releases is at most ([\d,]+) rows \(([\d.]+)%\), of 95% at most ([\d,]+)\.", told
     )
-    assert said is not None
-    half, share, most = (float(each.replace(",", "")) for each in said.groups())
+    assert match is not None
+    half, share, most = (float(each.replace(",", "")) for each in match.groups())
     dataset = DEFAULT_RECIPE.source.dataset()
     state = DEFAULT_RECIPE.mechanism().prepare(dataset, DEFAULT_RECIPE.problem(dataset))
     release = DEFAULT_RECIPE.mechanism().run(state, Preview(DEFAULT_RECIPE.seed), trials=200)

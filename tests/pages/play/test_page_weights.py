@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.queries.linear import LinearQueries
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import MAIN, sound
 
 
@@ -104,28 +104,28 @@ def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
 )
 def test_fewer_points_than_asked_for_are_told(link: dict[str, str], words: str) -> None:
     app = opened(n="1000", trials="100", **link)
-    told = [each.value for each in app.caption if "points: every database is listed" in each.value]
-    assert [each.startswith(words) for each in told] == [True] * bool(words)
+    captions = [each.value for each in app.caption if "points: it enumerates every database" in each.value]
+    assert [each.startswith(words) for each in captions] == [True] * bool(words)
     used = {
         len(state.net.candidates.points[0])
         for key, state in app.session_state["memory"].items()
         if key.startswith("state|") and state.net.candidates is not None
     }
     if words:
-        assert f"Uses {used.pop()} of " in told[0]
+        assert f"Uses {used.pop()} of " in captions[0]
 
 
 @pytest.mark.full
 def test_a_net_of_the_papers_size_says_what_is_drawn_of_it() -> None:
     link = {"queries": "intervals", "mechanism": "net-alpha", "bits": "10", "n": "1000", "trials": "100"}
     app = opened(**link, **{"net-alpha-sizing": "queries"})
-    (told,) = (each.value for each in app.caption if each.value.startswith("Uses "))
-    assert told.endswith("of 1,318 points: an exact draw among databases of more takes long, and these resolve α.")
+    (captions,) = (each.value for each in app.caption if each.value.startswith("Uses "))
+    assert captions.endswith("of 1,318 points: exact sampling among larger databases is slow, and these resolve α.")
 
 
 def test_a_walk_is_not_counted_among_those_that_promise() -> None:
     app = opened(bits="4", mechanism="linear-net")
-    assert "of the 3 mechanisms that promise ε and nothing weaker" in drawn(app)["tradeoff_chart"]["sentence"]
+    assert "of the 3 pure ε mechanisms" in drawn(app)["tradeoff_chart"]["sentence"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from dplab.recipe import DEFAULT_RECIPE
 from dplab.sweep import Sweep, sweep
 from pages.charts.palette import LIGHT
 from pages.charts.picture import Band, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
-from pages.charts.roles import look
+from pages.charts.roles import style_for
 from pages.play.figures.tradeoff import tradeoff
 from tests.pages.reports import HOSTILE, SETTINGS, check, reported
 
@@ -67,7 +67,7 @@ def test_a_mechanism_has_its_own_colour_and_one_name_for_all_its_marks() -> None
     traces = check(picture).data
     for key in CURVE.keys:
         dots = next(t for t in traces if t.get("legendgroup") == key.capitalize() and t.get("mode") == "markers")
-        assert dots["marker"]["color"] == look(f"mechanism:{key}", LIGHT).colour
+        assert dots["marker"]["color"] == style_for(f"mechanism:{key}", LIGHT).colour
     other = check(drawn(chosen="identity")).data
     uid = {trace["uid"] for trace in traces if trace.get("name") == "Identity"}
     assert uid <= {trace.get("uid") for trace in other}, "what is hidden stays hidden when another is chosen"
@@ -102,7 +102,7 @@ def test_a_click_on_a_point_says_its_mechanism_and_epsilon() -> None:
         "Gaussian, worst error, median at ε = 0.1: 10% (100 of 1,000 rows), simulated",
         "Gaussian, worst error, median at ε = 1: 1% (10 of 1,000 rows), simulated",
     ]
-    assert "Click a point to go to its mechanism and ε." in picture.sentence
+    assert "Click a point to select its mechanism and ε." in picture.sentence
 
 
 def test_only_the_chosen_one_has_a_band_a_typical_error_and_a_promise() -> None:
@@ -113,7 +113,7 @@ def test_only_the_chosen_one_has_a_band_a_typical_error_and_a_promise() -> None:
     (typical,) = (mark for mark in picture.find(Curve, role="mechanism:gaussian") if mark.dash == "dash")
     assert numbers(typical.y).tolist() == [0.05, 0.005]
     promise = picture.one(Curve, role="theory")
-    assert promise.name == "promised" and numbers(promise.y).tolist() == [0.4, 0.04]
+    assert promise.name == "guaranteed" and numbers(promise.y).tolist() == [0.4, 0.04]
     assert "Orange, dashed" in picture.sentence
     assert not drawn(chosen="identity").find(Curve, role="theory"), "nothing is promised by it"
     assert not drawn(chosen="net").find(Band)
@@ -140,7 +140,7 @@ def test_more_than_everything_stands_in_a_strip_and_keeps_its_value() -> None:
     beyond = far.one(Dots, role="mechanism:identity")
     assert strip.y[0] < numbers(beyond.y)[0] < strip.y[1], "4.2 of n"
     assert beyond.hover and ": 4.2 times n (4,200 rows)" in beyond.hover[0]
-    assert 4.2 in far.table["worst error"] and 40.0 in far.table["promised"]
+    assert 4.2 in far.table["worst error"] and 40.0 in far.table["guaranteed"]
     assert numbers(far.one(Curve, role="theory").y).tolist() == [40, 0.04], "a promise leaves the picture"
     assert numbers(far.one(Dots, role="mechanism:gaussian").y) == pytest.approx([0.7, 0.07]), "below, nothing moves"
 
@@ -171,7 +171,7 @@ def test_those_that_another_beats_everywhere_are_drawn_on_demand_or_when_chosen(
     )
     assert {mark.role for mark in picture.find(Dots)} == {"mechanism:gaussian", "mechanism:identity"}
     assert picture.y.high == 1, "the axis is that of what is drawn"
-    assert "Drawn are the chosen one and those with the least error at some ε." in picture.sentence
+    assert "The picture has the chosen mechanism and those with the smallest error at some ε." in picture.sentence
     assert picture.table["mechanism"].count("net") == 2, "the table has all"
     assert seen(every=False) == {"gaussian"} and seen(every=False, chosen="net") == {"net", "gaussian"}
     assert seen() == {"net", "gaussian", "identity"} and "Drawn are" not in drawn(THREE).sentence
@@ -196,7 +196,7 @@ def test_what_nobody_can_promise_is_hatched_and_named_where_it_is_first_seen() -
     assert wall.role == "impossible" and numbers(wall.y).tolist() == [1e-9, 0.3, 0.08] and wall.end == picture.y.low
     (words,) = (each for each in picture.find(Words) if each.text == LABEL)
     assert (words.x, words.y, words.inside) == (0.1, wall.end, False)
-    assert picture.table["promised"][-3:] == [1e-9, 0.3, 0.08]
+    assert picture.table["guaranteed"][-3:] == [1e-9, 0.3, 0.08]
     # Out of sight it has no name; where nothing is known there is nothing.
     low = drawn(impossible=(np.array([0.1]), np.array([1e-9])))
     assert low.find(Wall) and not [each for each in low.find(Words) if each.text == LABEL]
@@ -220,7 +220,7 @@ def test_a_sweep_without_answers_or_with_zeros_is_a_picture_too(worst: float, ch
 
 
 def test_the_sentence_names_who_errs_least() -> None:
-    said = "Near ε = 0.1, Gaussian has the smallest worst error of the 2 mechanisms that promise ε and nothing weaker"
+    said = "Near ε = 0.1, Gaussian has the smallest worst error of the 2 pure ε mechanisms"
     assert drawn(epsilon=0.1).sentence.startswith(f"{said}: 10% in the median.")
 
 

@@ -9,7 +9,7 @@ from dpcore import Labels, Number
 from dpcore.core import Domain
 from dpcore.queries.linear import LinearQueries, generated
 from pages.charts.picture import Curve, Heat, numbers
-from pages.play.figures.weights import MAX_COLUMNS, MAX_LINES, MAX_ROWS, weights_asked
+from pages.play.figures.weights import MAX_COLUMNS, MAX_LINES, MAX_ROWS, weights_picture
 from tests.pages.reports import HOSTILE, check
 
 
@@ -29,7 +29,7 @@ from tests.pages.reports import HOSTILE, check
 def test_pictures_are_valid_and_as_large_as_they_should_be(
     domain: Domain, queries: int, lines: bool, dark: bool, seed: int
 ) -> None:
-    picture = weights_asked(generated("bumps", queries=queries, domain=domain, seed=seed))
+    picture = weights_picture(generated("bumps", queries=queries, domain=domain, seed=seed))
     check(picture, dark=dark)
     rows, columns = min(queries, MAX_ROWS), len(picture.table["cells"])
     assert columns <= MAX_COLUMNS
@@ -47,7 +47,7 @@ def test_pictures_are_valid_and_as_large_as_they_should_be(
 
 def test_what_is_drawn_are_the_weights_and_their_means_over_cells() -> None:
     matrix = np.array([[0.0, 0.25, 1.0, 0.5], [1.0, 1.0, 0.0, 0.0]])
-    few = weights_asked(LinearQueries.of(matrix, domain=Number(bits=2)))
+    few = weights_picture(LinearQueries.of(matrix, domain=Number(bits=2)))
     assert [few.table["query 1"], few.table["query 2"]] == matrix.tolist()
     assert few.table["cells"] == ["0 to 0.25", "0.25 to 0.5", "0.5 to 0.75", "0.75 to 1"]
     assert "from 0.438 to 0.5" in few.sentence
@@ -60,7 +60,7 @@ def test_what_is_drawn_are_the_weights_and_their_means_over_cells() -> None:
     wide = np.zeros((9, 250))
     wide[3, 4:8], wide[3, 248] = (1.0, 0.0, 0.0, 1.0), 1.0
     labels = Labels(labels=tuple(map(str, range(250))))
-    picture = weights_asked(LinearQueries.of(wide, domain=labels))
+    picture = weights_picture(LinearQueries.of(wide, domain=labels))
     drawn = picture.table["query 4"]
     assert len(drawn) == 63
     assert {place: weight for place, weight in enumerate(drawn) if weight} == {1: 0.5, 62: 0.5}
@@ -71,6 +71,6 @@ def test_what_is_drawn_are_the_weights_and_their_means_over_cells() -> None:
 
 
 def test_labels_are_words_and_in_no_sentence() -> None:
-    picture = weights_asked(generated("ramps", queries=3, domain=Labels(labels=HOSTILE), seed=1))
+    picture = weights_picture(generated("ramps", queries=3, domain=Labels(labels=HOSTILE), seed=1))
     check(picture)
     assert not any(label in picture.sentence for label in HOSTILE if len(label) > 4)

@@ -15,7 +15,7 @@ from dprelease.release import release
 from pages.charts.picture import Bars, numbers
 from pages.release.figure import released_counts
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 
 def released(tmp_path: Path, **changed: Any) -> pd.DataFrame:

@@ -16,11 +16,11 @@ from dpcore.data.sources import Uploaded
 from dprelease.ledger.records import Registration
 from dprelease.ledger.store import Ledger
 from dprelease.ledger.units import Price
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.ledger.roles import ADMITTED
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound, visitor
 from tests.pages.release.test_page_states import said, token
 
@@ -48,7 +48,7 @@ def at(page: str, folder: Path, relation: Neighbours, *, steward: bool = True) -
     app.session_state["data"] = app.session_state["cube"] = "my-file"
     app.session_state["neighbours"] = relation.value
     if page == "marginals":  # attributes of the held file are named on the page itself
-        held = HeldFile(origin=source.origin, turn=1)
+        held = SessionFile(origin=source.origin, turn=1)
         app.session_state["file"] = held
         app.run().multiselect(key=f"{held.prefix}cube-columns").set_value(["income"]).run()
         app.text_input(key=f"{held.prefix}cube-0").set_value(">= 20, >= 40, >= 60")

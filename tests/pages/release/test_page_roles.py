@@ -17,10 +17,10 @@ from dpcore.data.sources import Source, Uploaded
 from dprelease.ledger.checks import check
 from dprelease.ledger.records import LedgerError, Registration, Role
 from dprelease.release import TOO_WIDE
-from pages.data.upload import HeldFile
-from pages.release import guests, lent
+from pages.data.upload import SessionFile
+from pages.release import login, shared_rows
 from pages.release.draw import ANOTHER, CLOSED
-from pages.release.guests import LOG_IN, NOTHING
+from pages.release.login import LOG_IN, NOTHING
 from pages.release.register import NO_LEDGER
 from pages.release.results import NOT_YET
 from pages.release.view import NONE_OPEN
@@ -28,7 +28,7 @@ from pages.shell.ledger import roles
 from pages.shell.ledger.accounts import CACHED_ACCOUNT, HALTED, PRINTS
 from pages.shell.ledger.reading_progress import STOPPED
 from tests.kit.ledgers import ANALYST, FewRows
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import STEWARD, sound, visitor
 from tests.pages.release.test_page_states import PAGE, press, said, the, token
 from tests.pages.shell.test_page_private import opened as with_private_file
@@ -51,7 +51,7 @@ def came(who: str, *, file: Source | None = None, **claims: Any) -> AppTest:
         app.query_params["data"] = "penguins.body_mass_g"
     else:
         assert isinstance(file.origin, Uploaded)
-        told = {"upload": file, "file": HeldFile(origin=file.origin, turn=3), "data": "my-file"}
+        told = {"upload": file, "file": SessionFile(origin=file.origin, turn=3), "data": "my-file"}
         for key, value in told.items():
             app.session_state[key] = value
     return sound(app.run())
@@ -90,8 +90,8 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     press(app, "Publish, free")
     seen = came(who)
     assert "Entry 1, charged ε 1. Published." in said(seen) and "steward" not in said(seen)
-    assert ("Draw another, ε 1" in labels(seen)) == analyst
-    assert set(labels(seen)) <= {"Log out", "Draw another, ε 1", "Present", "Copy link"}
+    assert ("Release again, ε 1" in labels(seen)) == analyst
+    assert set(labels(seen)) <= {"Log out", "Release again, ε 1", "Present", "Copy link"}
     # A release of other data has the same number.
     app.selectbox(key="data").set_value("pets.species")
     app = sound(app.run())
@@ -173,13 +173,13 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     assert NONE_OPEN in said(app) and "Rehearse, free" not in labels(app) and "Register" not in labels(app)
     assert NONE_OPEN in said(came(GRACE, file=uploaded(private=False))), "nor where it is called public"
     with monkeypatch.context() as patch:
-        patch.setattr(lent, "max_rows", lambda _: 1)
+        patch.setattr(shared_rows, "most_rows", lambda _: 1)
         steward = sound(steward.run())
         assert "Let analysts release from these rows" not in labels(steward)
         assert "files of at most 1 rows" in said(steward)
     steward = press(sound(steward.run()), "Let analysts release from these rows")
     app = press(came(GRACE, file=made_up()), "Rehearse, free")
-    assert "Charge ε 1 and draw once." in said(app) and "incomes.csv" not in said(app)
+    assert "Charge ε 1 and release once." in said(app) and "incomes.csv" not in said(app)
     with monkeypatch.context() as patch:
         patch.setattr(releases, "BYTES_TO_READ", 2 << 30)
         assert TOO_WIDE in said(sound(app.run()))
@@ -192,11 +192,11 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     assert stored.body["by"] == GRACE and b"1" in stored.files["counts.csv"]
     press(sound(steward.run()), "Publish, free")
     app = sound(app.run())
-    assert len(app.get("download_button")) == 1 and "Draw another, ε 1" in labels(app)
+    assert len(app.get("download_button")) == 1 and "Release again, ε 1" in labels(app)
     # Over the budget nothing is drawn, whoever asks.
-    app = press(press(app, "Draw another, ε 1"), "Charge ε")
+    app = press(press(app, "Release again, ε 1"), "Charge ε")
     assert "Spent ε 2 of 2" in said(app)
-    app = press(app, "Draw another, ε 1")
+    app = press(app, "Release again, ε 1")
     assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app) and not check(ledger, dataset_id)
 
 
@@ -210,20 +210,20 @@ def test_rows_are_closed_when_who_opened_them_logs_out_or_is_no_steward(monkeypa
     monkeypatch.setattr("streamlit.secrets", SECRETS)
     first, second = dict[str, Any](), dict[str, Any]()
     monkeypatch.setattr("streamlit.session_state", first)
-    lent._lend("dataset", rows)
-    assert lent.lent_rows("dataset") is rows
+    shared_rows._share("dataset", rows)
+    assert shared_rows.shared_rows("dataset") is rows
     less = SECRETS | {"roles": {"stewards": [], "analysts": [ADA]}}
     monkeypatch.setattr("streamlit.secrets", less)
-    assert lent.lent_rows("dataset") is None, "no steward any more"
+    assert shared_rows.shared_rows("dataset") is None, "no steward any more"
     monkeypatch.setattr("streamlit.secrets", SECRETS)
-    assert lent.lent_rows("dataset") is rows
+    assert shared_rows.shared_rows("dataset") is rows
     monkeypatch.setattr("streamlit.session_state", second)
     told["email"] = EVE
-    guests._leave()
-    assert lent.lent_rows("dataset") is rows, "somebody else's log-out closes nothing"
+    login._log_out()
+    assert shared_rows.shared_rows("dataset") is rows, "somebody else's log-out closes nothing"
     told["email"] = ADA
-    guests._leave()
-    assert lent.lent_rows("dataset") is None and lent.LENT in first
+    login._log_out()
+    assert shared_rows.shared_rows("dataset") is None and shared_rows.SHARED in first
 
 
 @pytest.mark.parametrize("then", [ADA, "", EVE])
@@ -235,7 +235,7 @@ def test_a_button_charges_for_whom_it_was_shown_to_and_while_the_rows_are_open(n
     assert ANOTHER in said(app)
     ledger, dataset_id = the(no_ledger)
     app = sound(in_as(app, GRACE).run())
-    press(steward, "Close these rows to analysts")
+    press(steward, "Stop sharing these rows with analysts")
     app = clicked(app, "Charge ε")
     assert CLOSED in said(app) and NONE_OPEN in said(app)
     assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
@@ -282,7 +282,8 @@ def test_a_file_of_more_rows_than_a_public_number_allows_is_not_opened(monkeypat
     table: Any = FewRows()
     for rows in (120_000, 120_001):
         table.row_count = rows
-        lent.opening(registration, table)
+        shared_rows.sharing_button(registration, table)
     assert len(buttons) == 1 and captions[-1].startswith(
-        "With this public n, files of at most 120,000 rows are opened to analysts: of more, what fits the memory would "
+        "With this public n, you can share files of at most 120,000 rows with analysts. For larger ones, the memory in "
+        "use would "
     )

@@ -70,7 +70,7 @@ def registered() -> AppTest:
 
 
 def test_that_nobody_is_protected_stands_beside_public_rows() -> None:
-    assert "These rows are public: releasing them shows how it is done, and protects nobody." in said(registered())
+    assert "These rows are public: a release of them is a demonstration." in said(registered())
 
 
 def released() -> AppTest:
@@ -133,39 +133,41 @@ def test_a_public_demonstration_keeps_no_ledger(monkeypatch: pytest.MonkeyPatch)
 
 def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     app = came()
-    assert "There is no ledger on this machine. Without one nothing can be released." in said(app)
+    assert "There is no ledger on this machine. You need one to release." in said(app)
     assert str(no_ledger) in said(app) and not no_ledger.exists()
     app = press(app, "Start a ledger")
-    assert "Unit and relation cannot be changed later." in said(app)
+    assert "You cannot change the unit of privacy and the neighbouring relation later." in said(app)
     app = press(app, "Register")
     ledger, dataset_id = the(no_ledger)
-    assert "Spent ε 0 of 2, left 2" in said(app) and "together (2, 10⁻⁶)-private" in said(app)
+    assert "Spent ε 0 of 2, left 2" in said(app) and "together are (2, 10⁻⁶)-private" in said(app)
     app = press(app, "Rehearse, free")
     assert "On made-up rows: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
-    assert "Charge ε 1 and draw once. Left afterwards: ε 1 and δ 0.000001. This cannot be undone." in said(app)
+    assert "Charge ε 1 and release once. Budget left afterwards: ε 1 and δ 0.000001. This cannot be undone." in said(
+        app
+    )
     assert (
-        "Until its data owner publishes it, what is drawn is a private preview: charged all the same, and seen again "
-        "free." in said(app)
+        "Until the data owner publishes it, the release is a private preview. It is charged at once; seeing it again "
+        "is free." in said(app)
     )
     assert not ledger.outcomes(dataset_id)
-    app = press(app, "Charge ε 1 and draw")
+    app = press(app, "Charge ε 1 and release")
     assert "Entry 1, charged ε 1. Not published." in said(app) and "Spent ε 1 of 2, left 1" in said(app)
     assert not app.get("download_button"), "what nobody published is served to nobody"
-    assert "as entry 1; seeing it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
+    assert "as entry 1. Seeing it again is free." in said(came()) and len(ledger.outcomes(dataset_id)) == 1
     app = press(app, "Publish, free")
     assert "Entry 1, charged ε 1. Published." in said(app) and len(app.get("download_button")) == 1
     (stored,) = ledger.stored(dataset_id)
     assert stored.published
     # Another session sees it again, free; another draw has its price, and is another entry.
     app = came()
-    assert " as entry 1; seeing it again is free." in said(app) and "Drawn on " in said(app)
-    app = press(press(app, "Draw another, ε 1"), "Rehearse, free")
-    app = press(app, "Charge ε 1 and draw")
+    assert " as entry 1. Seeing it again is free." in said(app) and "Released on " in said(app)
+    app = press(press(app, "Release again, ε 1"), "Rehearse, free")
+    app = press(app, "Charge ε 1 and release")
     assert "Entry 2, charged ε 1. Not published." in said(app) and len(ledger.outcomes(dataset_id)) == 2
     assert ledger.stored(dataset_id)[0].files != ledger.stored(dataset_id)[1].files
-    app = press(app, "Draw another, ε 1")
+    app = press(app, "Release again, ε 1")
     assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app)
-    assert next(each for each in app.button if each.label == "Charge and draw").disabled
+    assert next(each for each in app.button if each.label == "Charge and release").disabled
 
 
 def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +207,7 @@ def test_the_page_says_that_a_copy_was_put_back_beside_every_total(no_ledger: Pa
     app = came()
     assert "A copy of the ledger was put back once: what was charged after it was made is not in the total" in said(app)
     assert "Spent at least ε 1 of 2, left" in said(app)
-    assert "Everything that this ledger holds of them is together (2, 10⁻⁶)-private. A copy of the ledger" in said(app)
+    assert "All releases of these data together are (2, 10⁻⁶)-private. A copy of the ledger" in said(app)
     account = ledger.account(dataset_id)
     assert spent_sentence(account) == "Spent **at least ε 1 of 2**. "
     assert spent_sentence(replace(account, copies_put_back=0)) == "Spent **ε 1 of 2**. "
@@ -218,7 +220,7 @@ def test_a_draw_that_raises_keeps_its_charge_and_says_so(no_ledger: Path, monkey
     monkeypatch.setattr("dprelease.release._dataset", broken)
     app = released()
     assert RAISED in said(app) and not has_number(said(app), 7919) and "Spent ε 1 of 2" in said(app)
-    assert any(each.label == "Draw another, ε 1" for each in app.button)
+    assert any(each.label == "Release again, ε 1" for each in app.button)
     assert not check(*the(no_ledger))
 
 
@@ -230,14 +232,14 @@ def test_what_died_is_told_and_its_steward_may_say_that_the_machine_failed(
         patch.setattr("dprelease.release.book", killed)
         app = press(app, "Charge ε")
     ledger, dataset_id = the(no_ledger)
-    died = "the draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
+    died = "the draw did not finish, and nothing was shown. This may depend on the rows, so the charge stands."
     assert died in said(app) and "Spent ε 1 of 2" in said(app) and len(ledger.account(dataset_id).begun) == 1
     with ledger.turn(dataset_id):  # somebody else draws: nothing is known of that attempt yet
         app = sound(app.run())
         assert DRAW_IN_PROGRESS in said(app) and "did not finish" not in said(app)
     app = press(sound(app.run()), "The machine failed: do not charge")
-    assert "Spent ε 0 of 2" in said(app) and "1 draw died of the machine, says the steward." in said(app)
-    app = press(app, "Charge ε 1 and draw")
+    assert "Spent ε 0 of 2" in said(app) and "The data owner declared 1 machine failure." in said(app)
+    app = press(app, "Charge ε 1 and release")
     assert "Entry 2, charged ε 1. Not published." in said(app) and not check(ledger, dataset_id)
 
 
@@ -285,7 +287,7 @@ def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:
     app.session_state["shown"] = recipe
     app = sound(app.run())
     assert "Random differential privacy is proved here only for replacing one of n rows" in said(app)
-    assert next(each for each in app.button if each.label == "Charge and draw").disabled
+    assert next(each for each in app.button if each.label == "Charge and release").disabled
 
 
 def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
@@ -305,7 +307,7 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
         next(each for each in app.radio if each.label == "What").value == f"The plan: {len(plan.questions)} questions"
     )
     price = f"ε {plan.cost.epsilon:g}"
-    app = press(press(app, "Rehearse, free"), f"Charge {price} and draw")
+    app = press(press(app, "Rehearse, free"), f"Charge {price} and release")
     assert f"Entry 1, charged {price}. Not published." in said(app)
     ledger, dataset_id = the(no_ledger)
     (stored,) = ledger.stored(dataset_id)
@@ -328,7 +330,7 @@ def test_other_data_of_the_same_people_share_a_budget(no_ledger: Path) -> None:
 def test_the_line_on_top_tells_what_the_ledger_says_and_only_to_its_steward(no_ledger: Path) -> None:
     app = registered()
     app.number_input(key="epsilon").set_value(0.5)
-    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.5 and draw")
+    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.5 and release")
     for page in ("play/page.py", "plan/page.py"):
         app.switch_page(page)
         app = sound(app.run())
@@ -361,7 +363,7 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     app.switch_page("play/page.py")
     app = sound(app.run())
     app.switch_page(PAGE)
-    app = press(sound(app.run()), "Draw another, ε 1")
+    app = press(sound(app.run()), "Release again, ε 1")
     app = press(app, "Rehearse, free") if any(each.label == "Rehearse, free" for each in app.button) else app
     app = press(app, "Charge ε")
     assert the(no_ledger)[0].stored(the(no_ledger)[1])[-1].body["guarantee"]["steward_saw_true_values"]
@@ -377,7 +379,7 @@ def test_a_budget_in_rho_is_shown_as_what_it_is(monkeypatch: pytest.MonkeyPatch,
     budget = ledger.account(dataset_id).budget
     assert budget == BUDGET
     assert f"Spent ρ 0 of {budget.amount}, left {budget.amount}" in said(app)
-    assert f"together ({budget.private.amount}, 10⁻⁶)-private" in said(app)
+    assert f"together are ({budget.private.amount}, 10⁻⁶)-private" in said(app)
     assert f"Needs ρ 0.5; ρ {budget.amount} is left" in said(app)
 
 

@@ -76,7 +76,7 @@ def test_a_file_that_is_forgotten_while_it_is_drawn_from_goes_after_the_draw(
     session.wait_for(done := Future[None]())  # another that is over does not end the wait
     done.set_result(None)
     assert begun.wait(30)
-    upload._let_go()
+    upload._drop_file()
     assert "file" not in state, "the session lets go at once"
     gate.set()
     assert isinstance(first.result(30), Stored)
@@ -86,7 +86,7 @@ def test_a_file_that_is_forgotten_while_it_is_drawn_from_goes_after_the_draw(
     assert rows.closed, "and then the records go"
     again = people()
     state["file"] = file_of(own(again, "age", on=ON, private=True), turn=2)
-    upload._let_go()
+    upload._drop_file()
     assert again.closed, "where nothing is drawn they go at once"
 
 
@@ -116,9 +116,9 @@ def test_a_draw_that_is_over_does_not_end_a_newer_one_of_the_same(monkeypatch: p
     over, newer = Future[Any](), Future[Any]()
     key = ("dataset", REQUEST.digest)
     monkeypatch.setitem(worker._under_way, key, newer)
-    worker._done(key, over)
+    worker._remove(key, over)
     assert worker.under_way("dataset", REQUEST) is newer
-    worker._done(key, newer)
+    worker._remove(key, newer)
     assert worker.under_way("dataset", REQUEST) is None and not worker.busy("dataset")
 
 

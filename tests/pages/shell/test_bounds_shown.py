@@ -26,7 +26,7 @@ from dprelease.plan.errors import predict
 from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Dots, Rule
 from pages.charts.words import percent, percent_up
-from pages.charts.worst import Called, worst_map
+from pages.charts.worst import TrialNouns, worst_map
 from pages.conversation.controls import ConversationRequest
 from pages.plan.figure import IF_N as TICK
 from pages.plan.figure import planned_errors
@@ -137,7 +137,7 @@ def test_tables_hold_no_preview_against_what_is_no_guarantee(cases: list[Case]) 
         "sentences = explain(told['worst'], told['bound'], None, told['words'], private=False)\n"
         "render_theorem(told['bound'], told['guarantee'], told['words'], n=told['n'], sentences=sentences)"
     )
-    names = ErrorWords(observed_on="all", dots="Read.", called=Called(), details="So it is made.")
+    names = ErrorWords(observed_on="all", dots="Read.", called=TrialNouns(), details="So it is made.")
     for case in cases:
         lines = words(script, bound=case.bound, guarantee=case.guarantee, n=case.problem.n, worst=SHOWN, words=names)
         assert any(each.endswith("Read.") for each in lines)
@@ -257,8 +257,8 @@ def test_a_plan_marks_what_it_promises_only_if_n_is_right(neighbours: Neighbours
         assert each.promised == bound.value < 1 and each.if_n is not bound.applies
     picture = planned_errors(plan, predictions, titles=["counts", "projected"])
     ticks = {mark.name: list(np.asarray(mark.y)) for mark in picture.find(Dots, role="theory")}
-    assert ticks == ({"promised": [0.0], TICK: [1.0]} if named else {"promised": [0.0, 1.0]})
-    only = " Promised only if n is the number of rows, which nothing checks: 2. projected."
+    assert ticks == ({"guaranteed": [0.0], TICK: [1.0]} if named else {"guaranteed": [0.0, 1.0]})
+    only = " Guaranteed only if n is the number of rows, which is not checked: 2. projected."
     assert (only in picture.sentence) is named
     entry = dpcore.entry("projected_histogram")
     cell = compare._cell(plan, questions[1], entry, EPSILON_GRID[-1], by_rows=False, seed=1, twins={})

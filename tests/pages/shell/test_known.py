@@ -18,7 +18,7 @@ from pages.charts.words import percent_up, rows
 from pages.shell.private.charts import TOP, draw_outlook
 from pages.shell.private.data_in_use import escaped
 from pages.shell.private.promises import Offer, headline
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 LINE = Number(low=0, high=64, bits=6, missing=True)
 PROBLEM = Problem(domain=LINE, queries=Intervals(domain=LINE), n=2_000)

@@ -101,7 +101,7 @@ def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str,
 
 def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
     told = warnings(at("play", data="my-file", epsilons="2", mechanism="magic"))
-    assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
+    assert len(told) == 2 and "with an uploaded file, which no link can share" in told[0]
     assert "“mechanism” is not one of the choices of “" in told[1]
     # A control that the first page, which a test passes through, does not have.
     [told_of_grid] = warnings(opened("data/page.py", way="Generated", shape="clouds", sides="99"))

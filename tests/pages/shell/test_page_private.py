@@ -19,13 +19,13 @@ from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue
 from dplab.solve import entries_by_promised_epsilon
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.shell.private.data_in_use import MOCK_DATA
 from pages.shell.work.memory import with_progress
 from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated
 from tests.pages import opening
-from tests.pages.drawn import component, drawn, headline, sent_states
+from tests.pages.drawn_charts import component, drawn, headline, sent_states
 from tests.pages.opening import sound, texts, visitor
 
 ROWS, SECRET = 613, 71.375
@@ -44,7 +44,7 @@ def people() -> Table:
 def opened(page: str, *, counted: bool = False, person_rows: int = 0, **state: Any) -> AppTest:
     """A page with a private headerless file in use, of so many rows a person at most."""
     origin = Uploaded(table=people(), private=True, digest="d1")
-    held = HeldFile(origin=origin, turn=1)
+    held = SessionFile(origin=origin, turn=1)
     app = visitor(page)
     app.session_state["file"] = held
     reading: Reading = Columns(names=("column 1",), on=DOMAIN)
@@ -234,9 +234,9 @@ def test_a_target_says_how_many_rows_it_needs() -> None:
 
 def test_a_target_says_which_epsilon_promises_it() -> None:
     app = opened("play/page.py")
-    assert "ε that a promise" not in texts(app)
+    assert "ε that guarantees" not in texts(app)
     sound(app.text_input(key="target").set_value("2%").run())
-    (said,) = (each.value for each in app.markdown if each.value.startswith("ε that a promise of 2% needs: "))
+    (said,) = (each.value for each in app.markdown if each.value.startswith("ε that guarantees 2%: "))
     named = re.findall(r"(?:: |, )([^*]+?) \*\*ε = ([0-9.]+)\*\*", said)
     assert len(named) == 3 and [float(epsilon) for _, epsilon in named] == sorted(float(each) for _, each in named)
     title, epsilon = named[0]
@@ -244,7 +244,7 @@ def test_a_target_says_which_epsilon_promises_it() -> None:
     app.selectbox(key="mechanism").set_value(key).run()
     sound(app.number_input(key="epsilon").set_value(float(epsilon)).run())
     assert 1.9 < float(app.metric[0].value.rstrip("%")) <= 2
-    wall = re.search(r"Below ε = ([0-9.]+) nobody can promise it", said)
+    wall = re.search(r"Below ε = ([0-9.]+) it is impossible", said)
     assert wall and float(wall[1]) < float(epsilon)
 
 

@@ -38,7 +38,7 @@ from tests.pages.data.test_page import (
     upload_of,
     with_file,
 )
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound
 
 PAGES = ROOT / "pages"

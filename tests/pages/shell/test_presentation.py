@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.charts import component
-from pages.charts.live import encoded
+from pages.charts.live import encode_states
 from pages.charts.picture import Picture
 from pages.learn.view import LESSONS
 from pages.shell.presentation import NO_BUTTON
@@ -20,7 +20,7 @@ from tests import ROOT
 from tests.cases import full_but
 from tests.pages.data.test_page import declared_pay, everything
 from tests.pages.data.test_page import with_file as with_people
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
 from tests.pages.learn.sparse.test_page import with_private_file as with_private_cells
 from tests.pages.opening import opened, sound, texts
@@ -104,7 +104,7 @@ SHOWN = ("play/page.py", "one_number/page.py", "tables/page.py")
 def badges(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Badges of all pictures and states that are sent to the browser, in whichever run."""
     found: list[str] = []
-    usual_chart = component._sent
+    usual_chart = component._encode_chart
 
     def sent(picture: Picture, *, badge: str, **more: Any) -> bytes:
         found.append(badge)
@@ -112,10 +112,10 @@ def badges(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def states(*what: Any, badge: str, **more: Any) -> Any:
         found.append(badge)
-        return encoded(*what, badge=badge, **more)
+        return encode_states(*what, badge=badge, **more)
 
-    monkeypatch.setattr(component, "_sent", sent)
-    monkeypatch.setattr("pages.play.live.encoded", states)
+    monkeypatch.setattr(component, "_encode_chart", sent)
+    monkeypatch.setattr("pages.play.slider_states.encode_states", states)
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.ledgers import registered
-from tests.pages.drawn import drawn, helped
+from tests.pages.drawn_charts import drawn, helped
 from tests.pages.opening import opened, sound
 
 

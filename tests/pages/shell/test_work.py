@@ -18,7 +18,7 @@ from dpcore.mechanisms import entry
 from dplab.measure import finish
 from dplab.recipe import DEFAULT_RECIPE
 from dplab.sweep import Sweep, concatenate_sweeps, sweep
-from pages.play.strip import taken
+from pages.play.comparison import mechanism_key
 from pages.shell.work import memory, shared
 from tests.pages.play.test_page import uploaded
 
@@ -225,9 +225,11 @@ def test_work_that_all_have_left_is_bounded_too() -> None:
 
 def test_a_mechanism_s_part_is_of_its_own_parameters_and_of_no_privacy_loss() -> None:
     net = entry("net")
-    told = [taken(net, values) for values in ({"points": 8}, {"points": 9}, {"points": 8, "epsilon": 3.0})]
+    told = [mechanism_key(net, values) for values in ({"points": 8}, {"points": 9}, {"points": 8, "epsilon": 3.0})]
     assert told[0] == told[2] != told[1]
-    assert taken(entry("identity"), {"points": 8}) == taken(entry("identity"), {}), "it has no such control"
+    assert mechanism_key(entry("identity"), {"points": 8}) == mechanism_key(entry("identity"), {}), (
+        "it has no such control"
+    )
 
 
 def test_sweeps_side_by_side_are_the_sweep_of_all() -> None:

@@ -7,7 +7,7 @@ import json
 from streamlit.testing.v1 import AppTest
 
 from tests.pages import opening
-from tests.pages.drawn import drawn, helped
+from tests.pages.drawn_charts import drawn, helped
 
 CHARTS = {f"marginals_{name}_chart" for name in ("step", "levels", "errors", "map", "worst")}
 

@@ -16,9 +16,9 @@ from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.queries.boxes import RangeBoxes
 from dplab.measure import finish
 from pages.charts.words import percent, percent_up
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from tests.kit.chance.numbers import has_number
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import printed_by_code, sound, visitor
 from tests.pages.tables.opening import opened, texts
 
@@ -71,7 +71,7 @@ def test_fewer_than_two_columns_are_too_few_and_two_are_promised_more() -> None:
 
 def test_own_columns_are_drawn_as_made_up_rows_and_nothing_of_the_file_is_shown() -> None:
     rows = b"".join(b"%d,%d,x\n" % (17 + i % 40, 777_000 + i) for i in range(900))
-    held = HeldFile(
+    held = SessionFile(
         origin=Uploaded(table=read_table(b"age,pay,note\n" + rows, name="own.csv"), private=True, digest="0"), turn=1
     )
     app = visitor("tables/page.py")

@@ -22,7 +22,7 @@ from dplab.marginals_worst import MAX_TRIALS
 from dplab.tables import TRIALS
 from pages.charts.words import percent
 from tests.cases import full_but, one_relation
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound
 from tests.pages.tables.opening import CHARTS, opened, texts
 

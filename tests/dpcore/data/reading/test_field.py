@@ -17,7 +17,7 @@ from dpcore.data.reading.format import LOCAL, Format, read_format
 from dpcore.data.reading.guesses import ORDER_UNKNOWN
 from dpcore.data.reading.intake import clean_names
 from dpcore.data.reading.tables import TITLE_OR_HEADER, Table, read_table
-from pages.data.fill import remark, suggested
+from pages.data.suggestions import remark, suggest_domain
 
 FIELD = Path(__file__).parent / "field"
 NAN = math.nan
@@ -88,18 +88,16 @@ def test_of_private_rows_numbers_are_the_same_and_no_value_is_guessed_from(name:
 def test_whole_numbers_and_labels_that_are_filled_in_are_all_kept() -> None:
     table = field("R04")
     for column, cells in (("grade", 3), ("age", 60)):
-        suggestions = suggested(table, column)
-        line = Number(
-            low=float(str(suggestions["from"])), high=float(str(suggestions["to"])), bins=int(str(suggestions["bins"]))
-        )
+        found = suggest_domain(table, column)
+        line = Number(low=float(str(found["from"])), high=float(str(found["to"])), bins=int(str(found["bins"])))
         assert line.ordered == cells
         assert line.encode(np.arange(line.low, line.high + 1)).tolist() == list(range(cells))
     many = field("R03")
-    assert len(str(suggested(many, "place")["labels"]).split("\n")) == 200
+    assert len(str(suggest_domain(many, "place")["labels"]).split("\n")) == 200
     labels = "".join(f"place {i}\n" * (1 + (i < 10)) for i in range(1_200))
     long = read_table(f"place\n{labels}".encode(), name="x.csv", header=True)
-    suggestions = suggested(long, "place")
-    assert remark(long, "place", suggestions, kind=None) == (
+    found = suggest_domain(long, "place")
+    assert remark(long, "place", found, kind=None) == (
         "the 1,000 most frequent labels; 200 further rows become “anything else”."
     )
 
@@ -116,13 +114,13 @@ def test_whole_numbers_and_labels_that_are_filled_in_are_all_kept() -> None:
     ],
 )
 def test_dates(name: str, column: str, first: str, last: str) -> None:
-    assert suggested(field(name), column) == {"kind": "date: day", "from": first, "to": last}
+    assert suggest_domain(field(name), column) == {"kind": "date: day", "from": first, "to": last}
 
 
 def test_the_order_of_dates_is_asked_where_nothing_tells_it() -> None:
     table = read_table(b"seen,n\n01/02/2021,1\n03/04/2021,2\n", name="x.csv")
     assert np.isnan(table.periods("seen", "day")).all() and table.guesses == (ORDER_UNKNOWN,)
-    assert "date order" in remark(table, "seen", suggested(table, "seen"), kind=None)
+    assert "date order" in remark(table, "seen", suggest_domain(table, "seen"), kind=None)
     days = {order: table.with_format(Format(date_order=order)).periods("seen", "day")[0]
             for order in ("day first", "month first")}  # fmt: skip
     assert [written(int(day), "day") for day in days.values()] == ["2021-02-01", "2021-01-02"]
@@ -147,7 +145,7 @@ def test_the_first_rows_alone_tell_the_order_of_dates(rows: bytes, told: str) ->
 
 def test_codes_for_missing_and_days_as_written() -> None:
     table = field("F10", Format(missing=("-99", "9")))
-    assert int(table.present("age").sum()) == 180 and suggested(table, "age")["from"] == "21"
+    assert int(table.present("age").sum()) == 180 and suggest_domain(table, "age")["from"] == "21"
     assert int(np.isnan(table.numbers("edu")).sum()) == 19
     times = field("F09")
     local = times.with_format(Format(days=LOCAL))

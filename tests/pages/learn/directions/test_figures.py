@@ -36,7 +36,7 @@ from pages.learn.directions.rows import (
 )
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.opening import texts
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 N = 2_000
 

@@ -20,7 +20,7 @@ from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.randomness import Preview
 from dplab.halfspace_parts import CIRCLE
 from pages.charts.words import percent, percent_down
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.rows import degrees_of
 from pages.learn.directions.view import FEWEST, trials_for
@@ -28,7 +28,7 @@ from pages.shell.controls import Value
 from tests.cases import full_but
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import printed_by_code, sound, texts, visitor
 from tests.pages.test_papers import LINES
 
@@ -235,7 +235,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
-    held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
+    held = SessionFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
     app = visitor("learn/directions/page.py")
     app.session_state["file"] = held
     app.session_state["vectors"] = "my-file"
@@ -255,7 +255,7 @@ def test_an_own_public_file() -> None:
     truth = float((source.dataset().records @ asked_of(source).direction > 0).mean())
     assert app.header[0].value.startswith(f"{percent(truth)} point to its side")
     assert set(drawn(app)) == FLAT
-    held: HeldFile = app.session_state["file"]
+    held: SessionFile = app.session_state["file"]
     sound(app.number_input(key=f"{held.prefix}vector-0-from").set_value(9.0).run())
     assert "must begin below its end" in app.error[0].value and not drawn(app)
 

@@ -23,16 +23,16 @@ def test_pets_names_and_rows_are_counted() -> None:
     dataset = PETS.dataset()
     counts = {dataset.domain.describe(cell): int(rows) for cell, rows in enumerate(dataset.histogram)}
     assert int(said[1].replace(",", "")) == sum(counts.values()) and counts[said[2]] == 1
-    assert f"how many show somebody in {said[2]} all the same?" in words
+    assert f"how many still show a pet in {said[2]}?" in words
     names = Counter(table.codes("animal_name").tolist())
     unique = sum(count == 1 for count in names.values())
-    assert f"Of the {len(names):,} names of these pets {unique:,} belong to one pet alone." in words
+    assert f"Of the {len(names):,} names of these pets, {unique:,} belong to one pet only." in words
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5])
 def test_from_so_many_rows_on_empty_cells_may_stay_empty_and_not_from_fewer(gamma: float) -> None:
     words = texts(lesson("sparse-data", **{"sparse-data-gamma": str(gamma)}))
-    said = re.search(r"With (\d+) cells and γ = ([\d.]+) empty ones may stay empty from ([\d,]+) rows on\.", words)
+    said = re.search(r"With (\d+) cells and γ = ([\d.]+), empty cells may stay empty from ([\d,]+) rows on\.", words)
     assert said is not None and float(said[2]) == gamma
     cells, rows = int(said[1]), int(said[3].replace(",", ""))
     assert cells == len(PETS.dataset().histogram)
@@ -51,6 +51,6 @@ def test_a_row_is_shown_for_certain_until_every_cell_gets_noise() -> None:
         # Noise in every cell is that of the histogram with the full promise.
         assert bool((full == weaker).all()) is not proof
         if proof:
-            assert "With hardly any data sets left without guarantee, every cell gets noise" in words
+            assert "With a tiny γ, every cell gets noise" in words
             (button,) = (each for each in app.button if each.label == "γ = 0.1%")
             app = sound(button.click().run())

@@ -24,7 +24,7 @@ from pages.learn.sparse.figure import histograms
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES, SIDE, losses, panel
 from pages.learn.sparse.lesson import WIDE, widened
 from tests.pages.opening import opened
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 
 def simulated(histogram: np.ndarray, *, gamma: float = 0.1) -> LossFigure:

@@ -10,7 +10,7 @@ from dpcore.data.bundled import bundled
 from dplab.sparse import LossFigure, grid_example, line_example, lone_row, rows_needed, simulate
 from pages.charts.words import percent
 from pages.learn.sparse.warning import pet_names
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import sound, texts, visitor
 from tests.pages.uploads import uploaded
 

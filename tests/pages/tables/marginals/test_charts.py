@@ -7,7 +7,7 @@ import pytest
 
 from pages.charts.picture import Band, Dots, Region, numbers
 from pages.tables.marginals.charts import MAX_CELLS, OTHERS, THIS, Distances, cell_counts, cell_errors, sorted_dots
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 PLANNER, DIRECT = "mechanism:residual-planner", "mechanism:direct-tables"
 

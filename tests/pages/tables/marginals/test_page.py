@@ -25,7 +25,7 @@ from dplab.tables import PREVIEWS, TRIALS
 from pages.charts.words import percent, significant
 from pages.tables.marginals.rows import rows_csv
 from tests.cases import full_but
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import printed_by_code, sound
 from tests.pages.tables.opening import opened as page
 from tests.pages.tables.opening import sentence, texts

@@ -40,7 +40,7 @@ from pages.tables.shares.charts import (
     step_curve,
 )
 from pages.tables.shares.map import WORDS, row_grid, winners_map
-from tests.pages.whole import whole
+from tests.pages.picture_checks import whole
 
 KEY = "marginals-polynomial"
 MINE, OTHER = f"mechanism:{KEY}", "mechanism:marginals-direct"

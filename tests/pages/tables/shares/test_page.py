@@ -28,9 +28,9 @@ from dpcore.queries.inputs import Inputs
 from dplab.marginals_lists import true_shares, worst_of_lists
 from dplab.measure import finish
 from pages.charts.words import percent, percent_up
-from pages.data.upload import HeldFile
+from pages.data.upload import SessionFile
 from pages.tables.own_file import parse_predicate
-from tests.pages.drawn import drawn
+from tests.pages.drawn_charts import drawn
 from tests.pages.opening import printed_by_code, sound, visitor
 from tests.pages.tables.opening import CHARTS, opened, sentence, texts
 
@@ -192,7 +192,7 @@ CSV = b"age,sex,smokes\n" + b"".join(b"%d,%s,%d\n" % (i % 80, b"fm"[i % 2 : i % 
 
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file, three of whose columns were turned into attributes."""
-    held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
+    held = SessionFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
     app = visitor("tables/page.py")
     app.session_state["file"] = held
     app.session_state["cube"] = "my-file"
@@ -219,7 +219,7 @@ def test_an_own_public_file() -> None:
     table = read_table(CSV, name="own.csv")
     rows = evaluate_predicates(table, predicates)
     assert f"| true | {100 * rows.any(axis=1).mean():.2f}% |" in texts(app), "all four attributes are picked at first"
-    held: HeldFile = app.session_state["file"]
+    held: SessionFile = app.session_state["file"]
     sound(app.text_input(key=f"{held.prefix}cube-0").set_value("< many").run())
     assert "a number is needed" in app.error[0].value and not drawn(app)
     sound(app.multiselect(key=f"{held.prefix}cube-columns").set_value([]).run())
@@ -288,7 +288,7 @@ RULES = b"first,says,second,then,last\n" + b"sun,yes,not near,no,yes\nnot sun,0,
 
 def with_lists(*, private: bool) -> AppTest:
     """The page with a held file of lists of two rules about two variables."""
-    held = HeldFile(origin=Uploaded(table=read_table(RULES, name="own.csv"), private=private, digest="0"), turn=1)
+    held = SessionFile(origin=Uploaded(table=read_table(RULES, name="own.csv"), private=private, digest="0"), turn=1)
     app = visitor("tables/page.py")
     app.query_params["view"] = "Decision lists"
     app.query_params["rules"] = "2"
@@ -306,7 +306,7 @@ def test_an_own_file_of_decision_lists() -> None:
     for picked, say_yes in (([], 0), ([0], 1), ([1], 2), ([0, 1], 3)):
         sound(app.multiselect(key="list-input-2").set_value(picked).run())
         assert f"**{percent(say_yes / 3)}** of the lists say yes" in texts(app)
-    held: HeldFile = app.session_state["file"]
+    held: SessionFile = app.session_state["file"]
     sound(app.selectbox(key=f"{held.prefix}lists-otherwise").set_value("then").run())
     assert "Every column of a list must be another." in app.error[0].value and not drawn(app)
     sound(app.slider(key="rules").set_value(3).run())

@@ -1,0 +1,182 @@
+"""Suggest domains from the data: for public rows, or for a steward, who is warned that it reveals values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import exactly
+from dpcore.data.dates import written
+from dpcore.data.reading.cell_parsing import HOUR, SLASHED
+from dpcore.data.reading.tables import NUMERIC_SHARE, Table
+from pages.charts.words import as_code
+from pages.data.grid import (
+    CATEGORY,
+    DATES,
+    DEFAULTS,
+    KIND_CHOSEN,
+    NUMBER,
+    YES_NO,
+    cell_key,
+    column_inputs,
+    labels_text,
+    reset_grid,
+    split_labels,
+)
+from pages.data.upload import SessionFile
+from pages.shell.state import SessionKey
+from pages.shell.status import may_show
+from pages.shell.steward import Input, fill_in, is_steward, still_filled
+
+MAX_FILLED = 1000
+"""Maximum number of labels read from the data; the page shows how many rows have others."""
+MAX_SENTENCES = 8
+ONE_EACH = 1024
+"""Maximum range of whole numbers that get a cell each."""
+DATE_WORDS = re.compile(
+    r"(?i)(^|[^a-z])(date|day|datum|tag|jour|fecha|dia|data|dob|birthday|when)s?([^a-z]|$)|[a-z](Date|Day)$"
+)
+"""Names of columns in which Excel's serial numbers are read as dates."""
+SERIALS = (20_000, 60_000)
+"""Excel's serial numbers of 1954 to 2064."""
+MAX_DAYS = 1000
+"""Maximum number of days for which the unit is a day; above, it is a month."""
+SLACK = 1e-6
+"""Width of the bounds of a constant column, relative to its value: far more than the finest grid needs."""
+
+
+def offer_to_fill_in(file: SessionFile) -> None:
+    """Offer to fill in missing bounds and labels from the data."""
+    if file.private and not is_steward():
+        return
+    notes = SessionKey[Sequence[str]](f"{file.prefix}said", ())
+    if st.button(
+        "Fill in from the data",
+        help="Reads the columns that are to be used and lack bounds or labels: smallest and largest, or labels.",
+    ):
+        with st.spinner("Reading the columns.", show_time=True):
+            notes.value = _fill(file)
+        reset_grid(file)
+        st.rerun()
+    if notes.value and may_show(file):  # may_show records access, so it is called only if there is something to show
+        for sentence in notes.value:
+            st.caption(sentence)
+    if file.private and still_filled(file.prefix) and may_show(file):
+        st.warning(
+            "Bounds or labels were read from the private data. They reveal some of them wherever they are shown, and "
+            "no guarantee covers that: type what is known from elsewhere before you release anything."
+        )
+
+
+def _fill(file: SessionFile) -> list[str]:
+    """Fill the missing cells from the data; return remarks on guesses, omissions and failures."""
+    notes = list[str]()
+    for place, row in enumerate(column_inputs(file)):
+        if not row.use or not row.missing_inputs:
+            continue
+        kind_chosen = SessionKey(cell_key(file, place, KIND_CHOSEN), False).value
+        suggestion = suggest_domain(file.table, row.name, kind=row.kind if kind_chosen else None)
+        if sentence := remark(file.table, row.name, suggestion, kind=row.kind if kind_chosen else None):
+            notes.append(f"{as_code(row.name)}: {sentence}")
+        if kind_chosen:  # the user chose the kind: it was not read from the data
+            suggestion = {name: value for name, value in suggestion.items() if name != "kind"}
+        fill_in(
+            {cell_key(file, place, name): value for name, value in suggestion.items()},
+            usual={cell_key(file, place, name): DEFAULTS[name] for name in suggestion},
+            private=file.private,
+        )
+    return notes[:MAX_SENTENCES] + [f"And {len(notes) - MAX_SENTENCES:,} more columns."] * (len(notes) > MAX_SENTENCES)
+
+
+def remark(table: Table, column: str, suggestion: dict[str, Input], *, kind: str | None) -> str:
+    """Return a remark on a column that was filled in or could not be; empty if nothing was guessed."""
+    present = int(table.present(column).sum())
+    if not suggestion:
+        if not present:
+            return "it has no value, so it has nothing to fill in."
+        if kind in DATES:
+            return "no cell reads as a date. If dates are written 01/02/2021, choose the date order in Format."
+        return "no cell reads as a number." if kind == NUMBER else "nothing in it can be filled in."
+    labels = split_labels(str(suggestion.get("labels") or ""))
+    if labels:
+        codes = table.labels(column, labels)
+        other_rows = int((codes == len(labels)).sum()) - (table.row_count - present)
+        if other_rows:
+            return f"the {len(labels):,} most frequent labels; {other_rows:,} further rows become “anything else”."
+        if table.format.date_order == "" and _are_dates_without_order(labels):
+            return "its cells look like dates: choose the date order in Format, then fill in again."
+    if kind is None and str(suggestion.get("kind", "")) in DATES and table.is_mostly_numeric(column):
+        return "its whole numbers were taken for dates; choose “number” if they are not."
+    return ""
+
+
+def _are_dates_without_order(labels: tuple[str, ...]) -> bool:
+    return sum(re.fullmatch(f"{SLASHED}{HOUR}", label) is not None for label in labels) >= NUMERIC_SHARE * len(labels)
+
+
+def suggest_domain(table: Table, column: str, *, kind: str | None = None) -> dict[str, Input]:
+    """Return the cells of the grid that a column's values suggest; empty if it has no value.
+
+    ``kind`` is the user's choice; None without one.
+    """
+    if kind == NUMBER or (kind is None and table.is_mostly_numeric(column)):
+        dates = kind is None and _written_as_numbers(table, column)
+        return _days(table, column) if dates else _bounds(table, column)
+    present = int(table.present(column).sum())
+    if kind is None and present and int((table.truths(column) < 2).sum()) == present:
+        return {"kind": YES_NO}
+    step = DATES.get(kind or "")
+    if step or kind is None:
+        days = table.periods(column, step or "day")
+        dated = int(np.isfinite(days).sum())
+        if step and dated:
+            return _date_ends(table, column, step)
+        if dated and dated >= NUMERIC_SHARE * present:
+            return _days(table, column)
+        if step:
+            return {}
+    labels = [label for label in table.distinct(column, MAX_FILLED) if not {"\n", "\r"} & set(label)]
+    return {"kind": CATEGORY, "labels": labels_text(labels)} if labels else {}
+
+
+def _bounds(table: Table, column: str) -> dict[str, Input]:
+    """Return the smallest and the largest number, slightly widened if they are equal."""
+    numbers = table.numbers(column)
+    finite = numbers[np.isfinite(numbers)]
+    if not len(finite):
+        return {}
+    low, high = float(finite.min()), float(finite.max())
+    if low == high:
+        high = low + max(1.0, SLACK * abs(low))  # for a large number, 1.0 alone could vanish in rounding
+    whole = bool((finite == np.floor(finite)).all()) and high - low < ONE_EACH
+    if whole:
+        # Number i of k lies in cell floor(i k / (k - 1)) = i, the largest in the last: a cell for each.
+        return {"kind": NUMBER, "from": exactly(low), "to": exactly(high), "bins": int(high - low) + 1}
+    return {"kind": NUMBER, "from": exactly(low), "to": exactly(high)}
+
+
+def _written_as_numbers(table: Table, column: str) -> bool:
+    """Return True if whole numbers are dates: all like 20240229, or Excel's serial numbers in a date column."""
+    numbers = table.numbers(column)
+    finite = numbers[np.isfinite(numbers)]
+    if not len(finite) or not np.isfinite(table.periods(column, "day")[np.isfinite(numbers)]).all():
+        return False
+    if finite.min() >= 18_000_101 and finite.max() <= 21_991_231:
+        return True
+    return bool(finite.min() >= SERIALS[0] and finite.max() <= SERIALS[1] and DATE_WORDS.search(column))
+
+
+def _days(table: Table, column: str) -> dict[str, Input]:
+    """Return the first and last day of dates, or month if they are far apart."""
+    days = table.periods(column, "day")
+    return _date_ends(table, column, "day" if np.nanmax(days) - np.nanmin(days) <= MAX_DAYS else "month")
+
+
+def _date_ends(table: Table, column: str, step: str) -> dict[str, Input]:
+    """Return the first and last unit of the dates."""
+    units = table.periods(column, step)
+    first, last = int(np.nanmin(units)), int(np.nanmax(units))
+    return {"kind": f"date: {step}", "from": written(first, step), "to": written(max(last, first + 1), step)}

@@ -1,0 +1,79 @@
+"""The overview of lessons: a card for each with a drawing and a question, and the list for teachers."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.learn.kit import Lesson
+
+HERE = Path(__file__).resolve().parent
+DRAWINGS = {path.stem: path for path in HERE.glob("*/*.svg")}
+"""Drawings of the lessons, by key."""
+STYLE = (HERE / "learn.css").read_text(encoding="utf-8")
+ACROSS = 5
+"""Maximum number of cards side by side."""
+ADDRESSES = {"learn/page.py": "learn"}
+"""Addresses of the pages of cards, for plain links."""
+
+
+def drawing(key: str) -> str:
+    """Return a lesson's drawing as a data URL."""
+    contents = DRAWINGS[key].read_bytes()
+    return f"data:image/svg+xml;base64,{base64.b64encode(contents).decode('ascii')}"
+
+
+def by_group(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
+    """Return the lessons by group, in order."""
+    groups: dict[str, list[Lesson]] = {}
+    for each in lessons:
+        groups.setdefault(each.group, []).append(each)
+    return groups
+
+
+def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
+    """Return the lessons in order, those of a group together."""
+    groups = by_group(sorted(lessons, key=lambda each: each.place))
+    return tuple(each for group in groups.values() for each in group)
+
+
+def show_overview(lessons: Iterable[Lesson]) -> None:
+    """Draw all cards by group."""
+    with st.container(key="wall"):
+        for group, each in by_group(lessons).items():
+            st.header(group, anchor=False)
+            columns = [column for _ in range(0, len(each), ACROSS) for column in st.columns(ACROSS)]
+            for lesson, column in zip(each, columns, strict=False):
+                with column:
+                    lesson_card(lesson)
+
+
+def lesson_card(lesson: Lesson) -> None:
+    """Draw a lesson's card, which is a link."""
+    with st.container(border=True, key=f"card_{lesson.key}", gap=None):
+        st.html(f'<img class="dpscope-card" alt="" src="{drawing(lesson.key)}">')
+        st.page_link(lesson.page, label=lesson.question, query_params=lesson.address)
+        if lesson.show is None:
+            st.caption("A table, not a lesson")
+
+
+def teachers_list(lessons: Iterable[Lesson]) -> None:
+    """Draw the list for teachers: link, minutes, prerequisites and three questions of each lesson."""
+    st.markdown(
+        "Each link opens a lesson at settings that show its result, or a table. **Present**, on top of a lesson, is "
+        "for the projector. "
+        "Let the class guess before you press *Show what happens*."
+    )
+    lines = ["| lesson | minutes | before it | ask |", "|---|---|---|---|"]
+    for each in lessons:
+        query = f"?{urlencode(each.address)}" if each.address else ""
+        questions = "<br>".join(each.class_questions)
+        lines.append(
+            f"| [{each.question}](./{ADDRESSES[each.page]}{query}) | {each.minutes} | {each.needs} | {questions} |"
+        )
+    with st.container(key="teachers"):
+        st.markdown("\n".join(lines), unsafe_allow_html=True)

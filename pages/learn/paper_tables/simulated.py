@@ -1,0 +1,108 @@
+"""Pictures of the papers' algorithms, run where they are finite, with the corrected ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import Floats, exactly
+from dplab.printed.simulated import HALFSPACE_ROWS, LEVEL, MATRICES, VECTORS, SimulatedErrors
+from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
+from pages.charts.words import percent, significant
+from pages.learn.pictures import OTHERS, lesson_picture
+
+FLOOR = 1e-3
+ERROR = Axis(title=f"error of {LEVEL:.0%}, share of n", log=True, low=FLOOR, high=10.0, form="~p")
+ROWS = "rows n"
+
+
+def _within(values: Floats) -> Floats:
+    """Return errors clamped to the axis."""
+    shown: Floats = np.clip(values, 1.05 * FLOOR, 9.5)
+    return shown
+
+
+def _curve(run: SimulatedErrors, key: str, name: str, role: str, dash: str = "") -> Curve:
+    return Curve(role=role, name=name, x=run.at, y=_within(run.errors[key]), dash=dash)
+
+
+def sanitizer(run: SimulatedErrors, *, alpha: float) -> Picture:
+    """Return the error of the sanitizer with two norms, and of two that have the ε they claim."""
+    printed, largest = (significant(run.exact_epsilons[key]) for key in ("printed", "largest"))
+    return lesson_picture(
+        title="The sanitizer at two norms T",
+        x=Axis(title=ROWS, log=True, form="~s"),
+        y=ERROR,
+        marks=[
+            _curve(run, "printed", f"T = dᵗ, as printed: has ε = {printed}", OTHERS[0], "dash"),
+            _curve(run, "largest", f"T = max |aᵢ|: has ε = {largest}", OTHERS[2], "dashdot"),
+            _curve(run, "private", "noise for all coefficients", OTHERS[1], "longdash"),
+            _curve(run, "ours", "ours", "mechanism:marginals-polynomial"),
+            Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
+        ],
+        sentence=f"The sanitizer claims ε = {exactly(run.claimed)}. With T = dᵗ, as printed, it has {printed} and is "
+        f"within α = {alpha:g} from {_first(run, 'printed', alpha)} rows; with T = max |aᵢ| it has {largest}, from "
+        f"{_first(run, 'largest', alpha)} rows. With the noise that ε takes, it is from "
+        f"{_first(run, 'private', alpha)}; ours from {_first(run, 'ours', alpha)}.",
+    )
+
+
+def intervals(run: SimulatedErrors, *, alpha: float) -> Picture:
+    """Return the error of Algorithm 2 around the rows of its theorem, with the guaranteed error."""
+    at = int(np.argmin(np.abs(run.at - run.marked_places["rows printed"])))
+    return lesson_picture(
+        title="Theorem 4.3 at its own n",
+        x=Axis(title=ROWS, log=True, form="~s"),
+        y=ERROR,
+        marks=[
+            _curve(run, "printed", "Algorithm 2, repaired", "mechanism:intervals-printed", "dash"),
+            _curve(run, "ours", "anchored", "mechanism:intervals-anchored"),
+            _curve(run, "recursive", "recursive quantiles", "mechanism:intervals-recursive", "dot"),
+            Rule(role="theory", y=alpha, label=f"promised: α = {alpha:g}"),
+            *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in run.marked_places.items()),
+        ],
+        sentence=f"At the printed n = {run.at[at]:,.0f} the worst interval of {LEVEL:.0%} of the releases is within "
+        f"{percent(float(run.errors['printed'][at]))}, where {percent(alpha)} is promised; anchored: "
+        f"{percent(float(run.errors['ours'][at]))}, recursive: {percent(float(run.errors['recursive'][at]))}.",
+    )
+
+
+def halfspaces(run: SimulatedErrors, *, alpha: float) -> Picture:
+    """Return the errors of ReleaseHalfspaces with and without its noise, and ours."""
+    printed, without_noise, ours = (run.errors[key] for key in ("printed", "kept", "ours"))
+    series = (
+        ("printed", printed, OTHERS[0], "square", "as printed, with its noise"),
+        ("kept", without_noise, OTHERS[1], "diamond", "as printed, without noise"),
+        ("ours", ours, "mechanism:halfspaces", "circle", "ours"),
+    )
+    marks: list[Mark] = [
+        Dots(
+            role=role,
+            name=name,
+            x=run.at,
+            y=_within(values),
+            shape=shape,
+            hover=[f"{name}, T = {t:g}: {percent(error)}" for t, error in zip(run.at, values.tolist(), strict=True)],
+        )
+        for _, values, role, shape, name in series
+    ]
+    return lesson_picture(
+        title="ReleaseHalfspaces, where it can be run",
+        x=Axis(title="dimensions T kept", log=True, low=0.8, high=1.5 * run.marked_places["T as printed"]),
+        y=ERROR,
+        marks=[
+            *marks,
+            Rule(role="theory", y=alpha, label=f"α = {alpha:g}"),
+            *(Rule(role="ink", x=place, label=words, dash="dot") for words, place in run.marked_places.items()),
+        ],
+        sentence=f"For one direction with the margin and {HALFSPACE_ROWS:,} rows (printed: votes counted on the first "
+        f"{VECTORS:,} rows, with at most {MATRICES:,} matrices): at T = 1 the printed release errs by "
+        f"{percent(float(printed[0]))}, at T = 4 its noise alone is {significant(float(printed[-1]))} times n; without "
+        f"noise {percent(float(without_noise[-1]))}, ours {percent(float(ours[-1]))}. Printed is T = "
+        f"{run.marked_places['T as printed']:,.0f}. Errors above 950% stand at the top.",
+    )
+
+
+def _first(run: SimulatedErrors, key: str, alpha: float) -> str:
+    """Return the rows from which the error is at most alpha, rounded to the grid."""
+    within = np.flatnonzero(run.errors[key] <= alpha)
+    return f"{significant(float(run.at[within[0]]))}" if len(within) else "more than any table's"

@@ -1,0 +1,202 @@
+"""The papers' tables: printed and corrected numbers of each system at the user's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from dplab.printed.lines import MethodLine, PrintedLine, PrintedTable
+from dplab.printed.polynomials import polynomial_table
+from dplab.printed.random import random_table
+from dplab.printed.rectangles import rectangle_table
+from dplab.printed.simulated import halfspaces as run_halfspaces
+from dplab.printed.simulated import intervals as run_intervals
+from dplab.printed.simulated import sanitizer as run_sanitizer
+from dplab.printed.stability import stability_table
+from dplab.printed.synthetic import halfspace_table, interval_table, net_table
+from dplab.printed.weights import weights_table
+from pages.charts.component import draw_with_table
+from pages.charts.picture import Picture
+from pages.charts.words import lower_first, significant
+from pages.learn.kit import SIMULATED, THEORY, epsilon
+from pages.learn.paper_tables import simulated
+from pages.shell.controls import choice, stops, whole
+from pages.shell.work.memory import remember
+
+BETA = 0.05
+ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
+SEED = 1
+"""Seed of the simulations."""
+HEAD = "| number | printed | holds | why |\n|---|---:|---:|---|"
+SURVEY = "| method and its rows, by order | rows | time | right on | synthetic rows |\n|---|---:|---:|---|---|"
+TOO_LONG = 7
+"""Digits from which a number is written as a power of ten."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemTable:
+    """A system's table at the user's settings.
+
+    Attributes:
+        table: its numbers.
+        run: runs the printed algorithm and returns its picture; None if it cannot be run.
+    """
+
+    table: PrintedTable
+    run: Callable[[], Picture] | None = None
+
+
+def _alpha() -> float:
+    return stops("Allowed error α", ALPHAS, 0.1, key="printed-alpha")
+
+
+def _rows(default: int = 10_000) -> int:
+    return int(stops("Rows n", ROWS, default, key="printed-rows"))
+
+
+def _polynomials(loss: float) -> SystemTable:
+    attributes = whole("Attributes d", 4, 64, 64, key="printed-attributes")
+    width = whole("Attributes of a query k", 2, 12, 8, key="printed-width")
+    alpha, attributes = _alpha(), max(attributes, width)
+    table = polynomial_table(attributes=attributes, width=width, alpha=alpha, n=_rows(), epsilon=loss, beta=BETA)
+
+    def run() -> Picture:
+        simulated_run = run_sanitizer(attributes=attributes, width=width, alpha=alpha, epsilon=loss, seed=SEED)
+        return simulated.sanitizer(simulated_run, alpha=alpha)
+
+    return SystemTable(table=table, run=run)
+
+
+def _nets(loss: float) -> SystemTable:
+    bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
+    return SystemTable(table=net_table(bits=bits, alpha=_alpha(), epsilon=loss, beta=BETA))
+
+
+def _intervals(loss: float) -> SystemTable:
+    bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
+    alpha = _alpha()
+
+    def run() -> Picture:
+        simulated_run = run_intervals(bits=bits, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED)
+        return simulated.intervals(simulated_run, alpha=alpha)
+
+    return SystemTable(table=interval_table(bits=bits, alpha=alpha, epsilon=loss, beta=BETA), run=run)
+
+
+def _rectangles(loss: float) -> SystemTable:
+    levels, n = whole("Levels of cuts L", 3, 4, 3, key="printed-levels"), _rows()
+    build = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
+    return SystemTable(table=remember(f"rectangles|{levels}|{n}|{loss}", build))
+
+
+def _halfspaces(loss: float) -> SystemTable:
+    dimensions = whole("Dimensions d", 2, 64, 10, key="printed-dimensions")
+    margin = stops("Margin γ", (0.05, 0.1, 0.2, 0.5), 0.5, key="printed-margin")
+    alpha = _alpha()
+
+    def run() -> Picture:
+        simulated_run = run_halfspaces(
+            dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED
+        )
+        return simulated.halfspaces(simulated_run, alpha=alpha)
+
+    table = halfspace_table(dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA)
+    return SystemTable(table=table, run=run)
+
+
+def _weights(loss: float) -> SystemTable:
+    points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="printed-points"))
+    scale = stops("Scale γ", (0.01, 0.1, 0.2, 0.5), 0.1, key="printed-scale")
+    return SystemTable(
+        table=weights_table(points=points, scale=scale, alpha=_alpha(), n=_rows(), epsilon=loss, beta=BETA)
+    )
+
+
+def _stability(loss: float) -> SystemTable:
+    parts = whole("Subsamples take one row of", 8, 256, 64, step=8, key="printed-parts")
+    n = _rows()
+    delta = stops("δ", (1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="printed-delta")
+    return SystemTable(table=stability_table(n=n, rows=max(1, n // parts), epsilon=min(loss, 1.0), delta=delta))
+
+
+def _random(loss: float) -> SystemTable:
+    cells = int(stops("Bars k", (2, 8, 25, 64, 256, 1024), 25, key="printed-cells"))
+    n = int(stops("Rows n", (100, 500, 1000, 5000, 20_000, 100_000), 500, key="printed-histogram-rows"))
+    return SystemTable(table=random_table(cells=cells, n=n, epsilon=loss))
+
+
+SYSTEMS: dict[str, tuple[str, Callable[[float], SystemTable], str]] = {
+    "polynomials": ("Marginals by polynomials", _polynomials, "marginals/page.py"),
+    "nets": ("Nets", _nets, "play/page.py"),
+    "intervals": ("Intervals", _intervals, "play/page.py"),
+    "rectangles": ("Rectangles and boxes", _rectangles, "play/page.py"),
+    "halfspaces": ("Halfspaces", _halfspaces, "learn/directions/page.py"),
+    "weights": ("Queries that weigh rows", _weights, "learn/page.py"),
+    "stability": ("Stable answers", _stability, "one_number/page.py"),
+    "random": ("Random privacy", _random, "learn/page.py"),
+}
+"""Title, table function and page of each system."""
+
+
+def show_paper_tables() -> None:
+    """Draw the system's controls, its table, and the link to its page with these settings."""
+    left, right = st.columns([1, 3])
+    with left:
+        chosen = choice("System", {key: title for key, (title, _, _) in SYSTEMS.items()}, key="printed-system")
+        loss = epsilon("printed", default=1.0)
+        _, build_table, page = SYSTEMS[chosen]
+        system = build_table(loss)
+        table = system.table
+    with right:
+        st.markdown(f"**{table.title}**: as the paper prints it, and what holds. {THEORY}")
+        with st.container(key="printed_table"):
+            st.markdown("\n".join([HEAD, *map(table_row, table.lines)]))
+            # Inside the scrolling container, so that the keyboard reaches it.
+            st.page_link(page, label="Use these settings", query_params=table.link)
+        st.caption(f"{table.reference}. β = {BETA:g}.")
+        if table.survey:
+            with st.expander("The paper's Table 1, at these settings"):
+                st.markdown("\n".join([SURVEY, *map(survey_row, table.survey)]))
+                st.caption(
+                    "The paper prints orders: constants are 1 here; exponents, lost in our copy, are recalled. The "
+                    "last two lines are counted here, with all constants."
+                )
+        if system.run:
+            picture = remember(f"printed|{table!r}", system.run)
+            st.markdown(f"**{picture.title}** {SIMULATED}")
+            badge = f"simulated, preview sampler, seed {SEED}, beside theory"
+            draw_with_table(picture, key="printed_run", badge=badge, title=lower_first(picture.title), download=True)
+
+
+def table_row(each: PrintedLine) -> str:
+    """Return a number as a row of the table."""
+    words = [text.replace("|", "\\|") for text in (each.what, each.why)]
+    numbers = (
+        number_of(each.printed, power=each.power, instead=each.printed_words),
+        number_of(each.holds, power=each.power, instead=each.holds_words),
+    )
+    return f"| {words[0]} | {numbers[0]} | {numbers[1]} | {words[1]} |"
+
+
+def survey_row(each: MethodLine) -> str:
+    """Return a method of a survey as a row of its table."""
+    sizes = " | ".join(power_words(value) for value in (each.rows, each.time))
+    order = f": ${each.order}$" if each.order else ""
+    return f"| {each.what}{order} | {sizes} | {each.right} | {'yes' if each.synthetic else 'no'} |"
+
+
+def number_of(value: float | None, *, power: bool, instead: str) -> str:
+    """Return a number, a large one as a power of ten; ``instead`` if there is none."""
+    if value is None:
+        return instead
+    if power:
+        return power_words(value)
+    return f"{value:,.0f}" if value >= 1000 else significant(value)
+
+
+def power_words(power: float) -> str:
+    """Return a number from its decimal logarithm."""
+    return f"{10**power:,.0f}" if power < TOO_LONG else f"$10^{{{power:,.1f}}}$"

@@ -1,0 +1,120 @@
+"""Adding statistics to a plan: one from a list, or many as pasted lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore.core import Neighbours, Problem
+from dpcore.data.columns import is_labels, is_number
+from dpcore.queries.marginals import Marginals
+from dpcore.queries.ranges import Cells, Thresholds, classes_for
+from dplab import advice
+from dprelease.plan.predicates import read_lines
+from dprelease.plan.questions import MAX_QUESTIONS, QUANTITIES, WHOLE_TABLE, PlannedQuestion
+from pages.plan.plan_table import PlanTable, controls_version
+from pages.plan.questions import DEFAULT_ENTRY, refusal_reason, store_questions
+
+EPSILON = 0.25
+MAX_WAYS = 3
+PAIRS = 2
+"""Maximum number of columns of a statistic, except for tables."""
+MAX_PROBLEMS = 5
+"""Maximum number of error messages about pasted lines."""
+EXAMPLE = "age 20–34, sex = Female\nage >= 65"
+
+
+def available_questions(plan_table: PlanTable, columns: Sequence[str]) -> dict[str, tuple[str, PlannedQuestion]]:
+    """Return the statistics that are available for these columns, by key: the title and the question."""
+    names = tuple(columns)
+    options: dict[str, tuple[str, PlannedQuestion]] = {}
+    template = PlannedQuestion(columns=names, queries=Cells.key, entry_key=DEFAULT_ENTRY, epsilon=EPSILON)
+    if len(names) <= PAIRS:
+        domain = plan_table.table.reading(*names).domain
+        for kind in classes_for(domain):
+            problem = Problem(
+                domain=domain, queries=kind(domain=domain), n=plan_table.n, neighbours=plan_table.neighbours
+            )
+            key = advice.recommended_entry(problem, epsilon=EPSILON)
+            options[kind.key] = kind.title, replace(template, queries=kind.key, entry_key=key)
+        if is_number(domain):
+            values = replace(template, queries=Thresholds.key)
+            options["mean"] = "Mean: of the rows with a value", replace(values, entry_key=QUANTITIES["mean"][0])
+            median = replace(values, entry_key="exponential_median", values={"quantile": 0.5})
+            options["quantile"] = "Quantile: a value with a given share of the rows below it", median
+        elif is_labels(domain) and plan_table.neighbours is Neighbours.REPLACE_ONE:
+            options["commonest"] = "Commonest label", replace(template, entry_key="subsample_commonest")
+    if len(names) > 1:
+        tables = replace(template, queries=Marginals.key, ways=PAIRS, entry_key="residual-planner")
+        options["tables"] = "Tables: how many in each cell of every table of k columns?", tables
+        options["rows"] = (
+            "Synthetic rows: a whole table of these columns",
+            replace(tables, entry_key=WHOLE_TABLE, epsilon=1.0),
+        )
+    return options
+
+
+def add_question(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
+    """Draw the form that adds a statistic."""
+    names = [column.name for column in plan_table.table.used]
+    with st.popover("Add a statistic", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
+        columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{plan_table.key}")
+        options = available_questions(plan_table, columns) if columns else {}
+        if not options:
+            return
+        option_key = st.selectbox(
+            "Statistic", list(options), format_func=lambda key: options[key][0], key=f"plan_asked_{plan_table.key}"
+        )
+        new = options[option_key][1]
+        if option_key == "tables":
+            max_ways = min(MAX_WAYS, len(columns))
+            new = replace(new, ways=int(st.number_input("Columns to a table", 1, max_ways, PAIRS, key="plan_ways")))
+        if option_key == "quantile":
+            share = st.number_input("Share of rows below", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
+            new = replace(new, values={"quantile": float(share)})
+        if st.button("Add", key="plan_add", type="primary"):
+            append_questions(plan_table, questions, [new])
+
+
+def paste_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> None:
+    """Draw the form for pasted lines: either all are added, or their errors are shown."""
+    with st.popover("Paste statistics", width="stretch", disabled=len(questions) >= MAX_QUESTIONS):
+        text = st.text_area(
+            "One statistic on each line, or a CSV whose first line names columns",
+            key=f"plan_lines_{controls_version()}_{plan_table.key}", placeholder=EXAMPLE,
+            help="A range of whole numbers includes both ends; of other numbers it excludes the upper end. Lines about "
+            "the same columns are one statistic.",
+        )  # fmt: skip
+        if not st.button("Add these lines", key="plan_lines_add", type="primary"):
+            return
+        parsed = read_lines(text, plan_table.table)
+        for problem in parsed.problems[:MAX_PROBLEMS]:
+            st.error(problem)
+        if len(parsed.problems) > MAX_PROBLEMS:
+            st.error(f"{len(parsed.problems) - MAX_PROBLEMS:,} more lines cannot be read.")
+        if not (parsed.lines or parsed.problems):
+            st.error("These lines contain no statistic.")
+        elif not parsed.problems:
+            template = PlannedQuestion(
+                columns=tuple(next(iter(parsed.lines))), queries=Marginals.key, ways=1, epsilon=EPSILON,
+                entry_key="direct-tables", values={"noise": "laplace"},
+            )  # fmt: skip
+            new = [replace(template, columns=names, ways=0, lines=lines) for names, lines in parsed.lines.items()]
+            append_questions(plan_table, questions, new)
+
+
+def append_questions(
+    plan_table: PlanTable, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]
+) -> bool:
+    """Append statistics to the plan and rerun, or show why one is refused; return True if they were appended."""
+    problems = [problem for each in new if (problem := refusal_reason(plan_table, each))]
+    if len(questions) + len(new) > MAX_QUESTIONS:
+        problems.append(f"A plan has at most {MAX_QUESTIONS} statistics.")
+    for problem in problems[:1]:
+        st.error(problem)
+    if not problems:
+        store_questions(plan_table, [*questions, *new], reset_controls=True)
+        st.rerun()
+    return not problems

@@ -1,0 +1,161 @@
+"""The statistics of a plan: the initial ones, and a row of controls for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore.core import ParameterError
+from dpcore.data.columns import is_labels, is_number
+from dpcore.data.declarations import DeclaredTable
+from dpcore.data.reading.intake import clean_name
+from dpcore.mechanisms import entry as entry_of
+from dpcore.queries.ranges import classes_for
+from dplab import advice
+from dprelease.plan.questions import WHOLE_TABLE, Plan, PlannedQuestion
+from dprelease.requests.coverage import coverage
+from pages.charts.words import mark_suggested
+from pages.plan.plan_table import QUESTIONS, VERSION, PlanTable, controls_version, session_questions
+from pages.shell.controls import read_target
+from pages.shell.state import SessionKey
+
+MAX_EPSILON = 20.0
+OPENING = ((0.5, 0.01), (0.25, 0.002))
+"""Initial ε and target of the first number and of the first category."""
+OF_A_MEAN = "The target of a mean is a share of its declared range, for example 1%."
+DEFAULT_ENTRY = "identity"
+MAX_NAMED = 3
+"""Maximum number of columns that a title names."""
+
+
+def questions_of(plan_table: PlanTable) -> tuple[PlannedQuestion, ...]:
+    """Return the stored questions that still fit the table; otherwise the initial ones."""
+    stored = session_questions().get(plan_table.key, ())
+    fitting = [each for each in stored if not refusal_reason(plan_table, each)]
+    if not fitting or len(fitting) < len(stored):
+        store_questions(plan_table, fitting or initial_questions(plan_table.table), reset_controls=bool(stored))
+    return session_questions()[plan_table.key]
+
+
+def store_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion], *, reset_controls: bool) -> None:
+    """Remember the questions; ``reset_controls`` where their controls have to show something else than they do."""
+    QUESTIONS.value = {**QUESTIONS.value, plan_table.key: tuple(questions)}
+    if reset_controls:
+        VERSION.value += 1
+
+
+def initial_questions(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
+    """Return a question about ranges of the first number and one about counts of the first category."""
+    opening_columns = (
+        (next((each for each in table.used if is_number(each.on)), None), "intervals"),
+        (next((each for each in table.used if is_labels(each.on)), None), "cells"),
+    )
+    return tuple(
+        PlannedQuestion(columns=(column.name,), queries=kind, entry_key=DEFAULT_ENTRY, epsilon=epsilon, target=target)
+        for (column, kind), (epsilon, target) in zip(opening_columns, OPENING, strict=True)
+        if column is not None
+    )
+
+
+def question_title(table: DeclaredTable, question: PlannedQuestion) -> str:
+    """Return a statistic in words: "mean of income"; column names from a plan's file are cleaned."""
+    quantity, columns = "", " × ".join(map(clean_name, question.columns))
+    if question.lines:
+        quantity = f"{len(question.lines)} line{'s' * (len(question.lines) > 1)}"
+    elif question.ways:
+        quantity = "Synthetic rows" if question.entry_key == WHOLE_TABLE else f"Tables of {question.ways}"
+        columns = columns if len(question.columns) <= MAX_NAMED else f"{len(question.columns)} columns"
+    elif question.quantity:
+        quantity = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
+            question.quantity, question.quantity.capitalize()
+        )
+    else:
+        titles = {
+            kind.key: kind.title.partition(":")[0] for kind in classes_for(table.reading(*question.columns).domain)
+        }
+        quantity = titles.get(question.queries, question.queries)
+    return f"{quantity} of {columns}"
+
+
+def refusal_reason(plan_table: PlanTable, question: PlannedQuestion) -> str:
+    """Return why a plan refuses a question; empty if it accepts it."""
+    try:
+        Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
+    except ParameterError as problem:
+        return str(problem)
+    return ""
+
+
+def coverage_note(plan_table: PlanTable, question: PlannedQuestion) -> str:
+    """Return a sentence on bounds and missing values of a mean or quantile; empty for tables and counts."""
+    plan = Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
+    (planned_question,) = plan.questions
+    return coverage(plan.mechanism(planned_question), plan.problem(planned_question))
+
+
+def edit_questions(plan_table: PlanTable, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
+    """Draw a row of controls for each question, and return the edited questions."""
+    edited = []
+    for place, question in enumerate(questions):
+        with st.container(horizontal=True, vertical_alignment="bottom", key=f"plan_row_{place}"):
+            question_now = _question_row(plan_table, question, place, is_only=len(questions) == 1)
+        if question_now is not None and (note := coverage_note(plan_table, question_now)):
+            st.caption(note)
+        if question_now is not None:
+            edited.append(question_now)
+    if len(edited) < len(questions):
+        store_questions(plan_table, edited, reset_controls=True)
+        st.rerun()
+    store_questions(plan_table, edited, reset_controls=False)
+    return tuple(edited)
+
+
+def _question_row(
+    plan_table: PlanTable, question: PlannedQuestion, place: int, *, is_only: bool
+) -> PlannedQuestion | None:
+    """Draw one question's controls and return it; None if it was removed."""
+    plan = Plan(table=plan_table.table, n=plan_table.n, questions=(question,), neighbours=plan_table.neighbours)
+    entries = plan.proved(question)
+    key_suffix, of_question = f"{controls_version()}_{plan_table.key}_{place}", f"of statistic {place + 1}"
+    keys = list(entries)
+    epsilon_now = SessionKey(f"plan_epsilon_{key_suffix}", question.epsilon).value  # current value of the control below
+    is_mean = question.quantity == "mean"
+    advised = (
+        advice.recommended_entry(plan.problem(question), epsilon=epsilon_now) if question.releases == "data" else ""
+    )
+    chosen = st.selectbox(
+        f"{place + 1}. {question_title(plan_table.table, question)}",
+        keys,
+        index=keys.index(question.entry_key) if question.entry_key in keys else 0,
+        format_func=lambda key: mark_suggested(entry_of(key).title) if key == advised else entry_of(key).title,
+        help="Suggested by public numbers only: n, cells and ε." if advised else None,
+        key=f"plan_mechanism_{key_suffix}",
+        width="stretch",
+    )
+    epsilon = st.number_input(
+        "ε", 0.001, MAX_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{key_suffix}", width=90,
+        help=f"Privacy budget {of_question}.",
+    )  # fmt: skip
+    target_text = st.text_input(
+        "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=f"plan_target_{key_suffix}",
+        placeholder="1%", max_chars=20, width=90,
+        help=f"The target for the worst error {of_question}: "
+        f"{'1% of the declared range' if is_mean else '1% or 50 rows'}.",
+    )  # fmt: skip
+    target = (
+        read_target(target_text, n=plan_table.n) if target_text and not (is_mean and "row" in target_text) else None
+    )
+    if target_text and target is None:
+        st.error(OF_A_MEAN if is_mean else "A target is a share (1%) or a number of rows (50 rows).")
+        target = question.target
+    pinned = st.checkbox(
+        "Keep ε", question.pinned, key=f"plan_pinned_{key_suffix}", help="The buttons below do not change this ε."
+    )
+    if st.button("Remove", key=f"plan_remove_{key_suffix}", disabled=is_only):
+        return None
+    return replace(
+        question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned,
+        values=question.values_for(str(chosen)),
+    )  # fmt: skip

@@ -1,0 +1,88 @@
+"""Popovers with the theorem, the numbers of every picture, and the code that reproduces them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dpcore.core import State
+from dpcore.limits.bounds.applicable import lower_bound
+from dplab.measure import ErrorReport
+from dplab.recipe import DEFAULT_RECIPE, Recipe
+from pages.charts.component import show_numbers
+from pages.charts.picture import Picture
+from pages.charts.words import lower_first
+from pages.play.pictures import TITLES
+from pages.shell.downloads import synthetic_table
+from pages.shell.presentation import is_presenting
+from pages.shell.theorem import observed, theorem_card
+
+TOUR = (
+    f"**Two histograms.** The grey bars are the true data, at first {DEFAULT_RECIPE.source.public_rows:,} synthetic "
+    "people. The blue line may be published: noise hides each person's value.",
+    "**One slider.** ε is the privacy budget. Move it left: each person is better protected, and the blue line has "
+    "more error.",
+    "**How wrong, and how sure.** Each dot stands for 2 in 100 releases, at the error of their worst query. With a "
+    "theorem, all but a share β stay below the guaranteed error. The hatched region is impossible.",
+)
+
+
+def detail_popovers(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
+    """Draw the popovers side by side; the content of a closed one is not sent."""
+    if is_presenting():
+        return _why(recipe, report)
+    why_popover, numbers_popover, code_popover = (
+        st.popover(name, key=f"{key}_open", on_change="rerun")
+        for name, key in (("Why?", "why"), ("Numbers", "numbers"), ("Code", "code"))
+    )
+    if why_popover.open:
+        with why_popover:
+            _why(recipe, report)
+    if numbers_popover.open:
+        with numbers_popover:
+            _numbers(pictures)
+    if code_popover.open:
+        with code_popover:
+            _code(recipe, state)
+
+
+def _why(recipe: Recipe, report: ErrorReport) -> None:
+    """Draw the mechanism's description, its theorem, the lower bound, and a tour for new users."""
+    st.markdown(recipe.entry.story)
+    bound, observations = report.bound, []
+    if len(report.answered):
+        private = recipe.source.provenance.is_private
+        observations = [observed(report.failures, len(report.answered), bound, private=private)]
+    target_error = dict(recipe.values).get("alpha")
+    goal = "For any guarantee" if target_error is None else f"To guarantee α = {float(target_error):g}"
+    theorem_card(
+        bound,
+        report.guarantee,
+        n=report.problem.n,
+        seen=observations,
+        needs=goal,
+        mechanism=recipe.entry.references,
+        covers="for each single release",
+        opened=True,
+    )
+    lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
+    if lower is not None:
+        st.markdown(f"Hatched: impossible (lower bound). {lower.statement}")
+    for step in TOUR:
+        st.markdown(step)
+
+
+def _numbers(pictures: Mapping[str, Picture]) -> None:
+    """Draw each picture's sentence and its table."""
+    for key, picture in pictures.items():
+        st.markdown(picture.sentence)
+        show_numbers(
+            picture, title=TITLES.get(key, lower_first(picture.title)), key=f"{key.removesuffix('_chart')}_numbers"
+        )
+
+
+def _code(recipe: Recipe, state: State) -> None:
+    """Draw the code, and the download of a synthetic table if it is allowed."""
+    st.code(recipe.code(), language="python")
+    synthetic_table(recipe, state)
