@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dplab.sparse import LossFigure, grid_example, line_example, simulate
 from pages.charts.plotly import render
-from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
+from pages.learn.random_privacy.charts import PRIVATE, RANDOM, losses, panel
 
 
 def pictures(found: LossFigure, *, number: int, badge: str, folder: Path) -> None:

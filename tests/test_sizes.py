@@ -246,9 +246,9 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     },
     "line-up": ("learn/page.py", {"lesson": "audit", "audit-shown": "true"}),
     "directions": ("learn/directions/page.py", {"vectors": "generated"}),
-    "random privacy": ("learn/sparse/page.py", {}),
-    "random privacy of a grid": ("learn/sparse/page.py", {"sparse": "figure-2"}),
-    "random privacy of rows": ("learn/sparse/page.py", {"sparse": "data", "data": "skewed"}),
+    "random privacy": ("learn/random_privacy/page.py", {}),
+    "random privacy of a grid": ("learn/random_privacy/page.py", {"sparse": "figure-2"}),
+    "random privacy of rows": ("learn/random_privacy/page.py", {"sparse": "data", "data": "skewed"}),
     **{
         f"one number, {key}": ("robust/page.py", {"data": "skewed", "robust": key})
         for key in ("stable_median", "subsample_median", "unbounded_mean")

@@ -66,7 +66,7 @@ PAGES = (
         other_data=True, was=("halfspaces", "directions"), lesson="directions",
     ),
     PageSpec(
-        folder="learn/sparse", title="Random privacy", address="random-privacy-workbench", section="Learn",
+        folder="learn/random_privacy", title="Random privacy", address="random-privacy-workbench", section="Learn",
         other_data=True, was=("sparse", "random-privacy"), lesson="random",
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import replace
 from dpcore.core import Floats
 from pages.charts.picture import Axis, Picture
 from pages.learn.pictures import guessed
-from pages.learn.sparse.cells import alone
+from pages.learn.random_privacy.charts import alone
 
 
 def shown(shares: Floats, *, guess: float) -> Picture:

@@ -8,7 +8,7 @@ from dplab.sparse import rows_needed
 from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.alone import figure
-from pages.learn.sparse.warning import PETS, alone_chances, lone_place, pet_names
+from pages.learn.random_privacy.warning import PETS, alone_chances, lone_place, pet_names
 from pages.shell.controls import stops
 from pages.shell.session import remembered
 from pages.shell.status import badge
@@ -80,5 +80,5 @@ LESSON = kit.Lesson(
     ),
     point=((38, 48), (0, 0)),
     show=lesson,
-    workbench="learn/sparse/page.py",
+    workbench="learn/random_privacy/page.py",
 )

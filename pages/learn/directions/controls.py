@@ -9,21 +9,21 @@ import streamlit as st
 
 from dpcore.core import Floats, Parameter
 from dpcore.data.bundled import VECTORS, vectors_of
-from dpcore.data.readings import Vectors
+from dpcore.data.readings import Measure, Vectors
 from dpcore.data.sources import Source, generated_vectors
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dplab.halfspace_parts import around
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
-from pages.data.upload import held_file
-from pages.learn.directions.upload import own_columns
+from pages.data.upload import HeldFile, held_file
 from pages.shell.asked import Asked
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.session import in_link
 
 GENERATED = "generated"
-ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
+ROW_CHOICES = (300, 1000, 3000, 10_000, 30_000, 100_000)
+MAX_COLUMNS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ def _pick() -> Source | None:
         help_text="Each row is scaled to length 1: only its direction counts. The Data page takes a file of yours.",
     )
     if chosen == OWN_FILE and held:
-        return own_columns(held)
+        return _own_columns(held)
     if chosen == GENERATED:
         return _generated()
     source = vectors_of(chosen)
@@ -144,7 +144,7 @@ def _pick() -> Source | None:
 
 def _generated() -> Source:
     """Size, dimensions and gap of the two clouds."""
-    n = int(stops("Rows n", ROWS, 10_000, key="vector-rows"))
+    n = int(stops("Rows n", ROW_CHOICES, 10_000, key="vector-rows"))
     dimensions = whole("Dimensions d", 2, 64, 2, key="vector-dimensions")
     margin = _fraction(
         "Margin of the clouds", 0.5, key="vector-margin",
@@ -157,3 +157,40 @@ def _fraction(label: str, default: float, *, key: str, help_text: str | None = N
     """A margin bound to the link."""
     check_link(key, parameter=Parameter(label=label, low=0.0, high=0.9), default=default)
     return float(st.slider(label, 0.0, 0.9, default, step=0.01, key=in_link(key), help=help_text, bind="query-params"))
+
+
+def _own_columns(held: HeldFile) -> Source | None:
+    """The held file's chosen columns; None until two of them have ranges."""
+    columns = st.multiselect(
+        "Columns, two or more", held.table.columns, key=f"{held.prefix}vector-columns", max_selections=MAX_COLUMNS,
+        persist_state="session",
+        help="A row of these numbers is scaled to length 1. A row with a missing number stays in n, on no side.",
+    )  # fmt: skip
+    measures = [found for column in columns if (found := _declared(held, column)) is not None]
+    if len(columns) < 2 or len(measures) < len(columns):
+        st.caption(
+            "Choose two columns or more and type a range for each. The middle of a range becomes 0. Ranges are public: "
+            "never take them from private data."
+        )
+        return None
+    axes = (f"larger {columns[0]}", f"larger {columns[1]}")
+    return Source(origin=held.origin, reading=Vectors(measures=tuple(measures), axes=axes))
+
+
+def _declared(held: HeldFile, column: str) -> Measure | None:
+    """The range of one column, once both ends are there."""
+    prefix = f"{held.prefix}vector-{held.table.columns.index(column)}-"
+    places = st.columns(2)
+    low, high = (
+        place.number_input(
+            f"{column}: {end}", value=None, step=None, format="%g", key=f"{prefix}{end}", persist_state="session",
+            placeholder="type it",
+        )
+        for place, end in zip(places, ("from", "to"), strict=True)
+    )  # fmt: skip
+    if low is None or high is None:
+        return None
+    if not low < high:
+        st.error(f"The range of {column} must begin below its end.")
+        return None
+    return Measure(column=column, low=float(low), high=float(high))

@@ -9,9 +9,8 @@ from dpcore.core import Dataset, rounded_up
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from dplab.halfspace_parts import angle_to_net, circle_of_errors, parts, predicted
 from pages.charts.words import percent
-from pages.learn.directions.circle import error_parts, errors_around
+from pages.learn.directions.charts import error_parts, errors_around
 from pages.learn.directions.controls import DirectionsAsked
-from pages.learn.directions.show import show
 from pages.shell.session import remembered
 
 FEWEST, MAX_WORK = 20, 1 << 21
@@ -56,7 +55,7 @@ def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRel
     left, right = st.columns(2)
     with left:
         picture = error_parts(errors=errors, predicted=theory, n=problem.n)
-        show(asked, picture, name="parts", title="parts of the error")
+        asked.draw(picture, key="halfspaces_parts", title="parts of the error")
     with right, st.expander("Projection, net and noise"):
         st.markdown("\n".join([told, net, noise]))
         each = ", each with its own matrices" if mechanism.is_projected(problem) else ""
@@ -75,7 +74,7 @@ def angle_link(asked: DirectionsAsked, dataset: Dataset, release: HalfspaceRelea
         f"angles|{asked.source.key}|{asked.values!r}|{asked.alpha}|{asked.seed}",
         lambda: circle_of_errors(dataset, release, epsilon=asked.epsilon, alpha=asked.alpha, seed=asked.seed),
     )
-    show(asked, errors_around(circle, n=dataset.n), name="angles", title="errors around the circle")
+    asked.draw(errors_around(circle, n=dataset.n), key="halfspaces_angles", title="errors around the circle")
     projected = asked.mechanism.is_projected(release.problem)
     st.expander("How to read this").markdown(
         f"All three spend ε = {rounded_up(asked.epsilon)}. A half-circle holds the rows whose angle lies within 90° of "

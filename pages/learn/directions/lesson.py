@@ -7,7 +7,7 @@ from dpcore.mechanisms.halfspaces.printed import printed
 from dplab.limits.directions import BETA, TRIALS, distortions, every_direction
 from pages.charts.words import percent_up, significant
 from pages.learn import kit
-from pages.learn.directions import figure
+from pages.learn.directions import charts
 from pages.shell.controls import stops
 from pages.shell.session import remembered
 
@@ -56,7 +56,7 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         lambda: every_direction(n=n, gap=gap, directions=measured, epsilon=loss, seed=drawn),
     )
     kit.picture(
-        figure.errors(seen=seen, n=n, epsilon=loss, guess=guess / 100),
+        charts.errors(seen=seen, n=n, epsilon=loss, guess=guess / 100),
         key="directions_errors",
         badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
     )
@@ -91,7 +91,7 @@ def _fewer(drawn: int) -> None:
     """Random sign matrices on digits."""
     seen = remembered(f"limits-distortions|{drawn}", lambda: distortions(chance=CHANCE, seed=drawn))
     kit.picture(
-        figure.moved(seen=seen),
+        charts.moved(seen=seen),
         key="directions_moved",
         badge=f"true: bundled digits · simulated: random signs, seed {drawn}",
     )

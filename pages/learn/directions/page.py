@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from pages.learn.directions.view import halfspaces
+from pages.learn.directions.own_data import halfspaces
 from pages.shell.session import require_gate
 
 require_gate()

@@ -21,7 +21,7 @@ FILES = {
     "data": "data/page.py",
     "limits": "learn/page.py",
     **{name: f"{name}/page.py" for name in ("ask", "robust", "marginals")},
-    "sparse": "learn/sparse/page.py",
+    "sparse": "learn/random_privacy/page.py",
     "halfspaces": "learn/directions/page.py",
 }
 """The script of each page, by its address."""

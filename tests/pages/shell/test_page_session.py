@@ -56,7 +56,7 @@ PRIVATE_KEYS = (
 TRADES = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
 TRADE_FILE = "trade,years\n" + "".join(f"{trade},7\n" * (60 - 20 * place) for place, trade in enumerate(TRADES))
-SHOWS = ("play/page.py", "robust/page.py", "learn/sparse/page.py", "data/page.py")
+SHOWS = ("play/page.py", "robust/page.py", "learn/random_privacy/page.py", "data/page.py")
 """Pages that draw a column of one's own file."""
 TRUE_VALUES = "You see true values of private data"
 
@@ -186,7 +186,7 @@ def test_labels_read_by_the_steward_go_with_the_switch_on_every_page(page: str) 
     assert told(app) == set(TRADES)
     chosen(app, data="my-file", robust="subsample_larger", sparse="data")
     sound(app.switch_page(page).run())
-    assert TRUE_VALUES in everything(app) and bool(told(app)) == (page != "learn/sparse/page.py"), (
+    assert TRUE_VALUES in everything(app) and bool(told(app)) == (page != "learn/random_privacy/page.py"), (
         "there, cells have no names"
     )
     steward(app, on=False)
@@ -347,4 +347,4 @@ def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:
 def test_random_privacy_opens_after_plan() -> None:
     """What Plan keeps in the session and the number of planned releases once had one key."""
     app = opened("plan/page.py")
-    assert not sound(app.switch_page("learn/sparse/page.py").run()).error
+    assert not sound(app.switch_page("learn/random_privacy/page.py").run()).error

@@ -21,7 +21,7 @@ from tests.pages.data.test_page import declared_pay, everything
 from tests.pages.data.test_page import with_file as with_people
 from tests.pages.drawn import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
-from tests.pages.learn.sparse.test_page import with_private_file as with_private_cells
+from tests.pages.learn.random_privacy.test_page import with_private_file as with_private_cells
 from tests.pages.marginals.test_page import with_lists as with_private_lists
 from tests.pages.opening import opened, sound, texts
 from tests.pages.shell.test_page_private import SECRET
@@ -186,8 +186,8 @@ def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
     }
     assert asking == {
         "play/view.py", "robust/view.py", "robust/controls.py", "marginals/view.py",
-        "learn/sparse/view.py", "learn/directions/view.py", "marginals/lists.py", "data/summary.py", "data/fill.py",
-        "shell/status.py",
+        "learn/random_privacy/own_data.py", "learn/directions/own_data.py", "marginals/lists.py",
+        "data/summary.py", "data/fill.py", "shell/status.py",
     }  # fmt: skip
 
 

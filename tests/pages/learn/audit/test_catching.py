@@ -153,7 +153,7 @@ PLAY: list[tuple[str, dict[str, str]]] = [
     ("marginals/page.py", {}),
     ("marginals/page.py", {"view": "All tables of k attributes"}),
     ("learn/directions/page.py", {}),
-    ("learn/sparse/page.py", {}),
+    ("learn/random_privacy/page.py", {}),
 ]
 """Pages that show a mechanism, with settings in their links."""
 

@@ -22,8 +22,8 @@ from dplab.halfspace_parts import CIRCLE
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
 from pages.learn.directions.controls import DirectionsAsked
-from pages.learn.directions.rows import degrees_of
-from pages.learn.directions.view import FEWEST, trials_for
+from pages.learn.directions.own_data import FEWEST, trials_for
+from pages.learn.directions.rows_charts import degrees_of
 from pages.shell.controls import Value
 from tests.cases import full_but
 from tests.kit.halfspaces import hidden_rows

@@ -9,11 +9,11 @@ from dplab.limits.directions import EveryDirection, claimed_distortion, distorti
 from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
 from dplab.sparse import grid_example, line_example, simulate
 from pages.charts.picture import Bars, Curve, Dots, Region, Rule, numbers
-from pages.learn.directions import figure as directions
+from pages.learn.directions import charts as directions
 from pages.learn.polynomials import figure as polynomials
-from pages.learn.sparse import figure as sparse
-from pages.learn.sparse.histograms import PRIVATE, RANDOM
-from pages.learn.sparse.lesson import WIDE, widened
+from pages.learn.random_privacy import charts as sparse
+from pages.learn.random_privacy.charts import PRIVATE, RANDOM
+from pages.learn.random_privacy.lesson import WIDE, widened
 from tests.pages.lessons import checked, sound
 
 

@@ -11,13 +11,13 @@ from dpcore.core import Dataset, Floats
 from dpcore.data.bundled import VECTORS
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from dplab.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
+from pages.charts.component import draw_with_table
 from pages.charts.words import minus, percent, rows, significant
-from pages.learn.directions.circle import great_circle
+from pages.learn.directions.charts import great_circle
 from pages.learn.directions.controls import DirectionsAsked, ask
 from pages.learn.directions.errors import angle_link, where_from
-from pages.learn.directions.promise import code, paper, promised
-from pages.learn.directions.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
-from pages.learn.directions.show import show
+from pages.learn.directions.rows_charts import degrees_of, rows_in_the_plane, rows_on_the_sphere
+from pages.learn.directions.theorem import code, paper, promised
 from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
 from pages.shell.session import remembered, with_progress
@@ -139,7 +139,10 @@ def _pictures(asked: DirectionsAsked, found: Previewed) -> None:
             axes=asked.reading.axes,
             flat=flat,
         )
-        show(asked, picture, name="rows", title="rows in the picture", on_pick=_clicked, on_move=_turn)
+        draw_with_table(
+            picture, key="halfspaces_rows", badge=asked.badge(), title="rows in the picture",
+            download=not asked.private, on_pick=_clicked, on_move=_turn,
+        )  # fmt: skip
     with right:
         st.subheader("All directions of the circle")
         picture = great_circle(
@@ -151,7 +154,10 @@ def _pictures(asked: DirectionsAsked, found: Previewed) -> None:
             here=(seen.share, answer),
             n=n,
         )
-        show(asked, picture, name="circle", title="shares around the circle", on_pick=_picked)
+        draw_with_table(
+            picture, key="halfspaces_circle", badge=asked.badge(), title="shares around the circle",
+            download=not asked.private, on_pick=_picked,
+        )  # fmt: skip
     if asked.dimensions == 3:
         st.subheader("The rows on the sphere")
         picture = rows_on_the_sphere(
@@ -161,7 +167,7 @@ def _pictures(asked: DirectionsAsked, found: Previewed) -> None:
             plane=asked.plane,
             space=asked.reading.space,
         )
-        show(asked, picture, name="sphere", title="rows on the sphere")
+        asked.draw(picture, key="halfspaces_sphere", title="rows on the sphere")
 
 
 def _turn(x: float, y: float) -> None:

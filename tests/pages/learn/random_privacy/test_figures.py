@@ -19,10 +19,19 @@ from dpcore.randomness import NoisyCounts, Preview
 from dplab.sparse import LossFigure, grid_example, growth, line_example, simulate, simulated_noise
 from pages.charts.picture import Bars, Curve, Dots, Heat, Rule, Wall, Words, numbers
 from pages.charts.plotly import render
-from pages.learn.sparse.cells import alone, growth_curves, loss_growth
-from pages.learn.sparse.figure import histograms
-from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES, SIDE, losses, panel
-from pages.learn.sparse.lesson import WIDE, widened
+from pages.learn.random_privacy.charts import (
+    PRIVATE,
+    RANDOM,
+    ROLES,
+    SIDE,
+    alone,
+    growth_curves,
+    histograms,
+    loss_growth,
+    losses,
+    panel,
+)
+from pages.learn.random_privacy.lesson import WIDE, widened
 from tests.pages.opening import opened
 from tests.pages.whole import whole
 
@@ -207,7 +216,7 @@ def test_the_projection_empties_most_cells_and_has_ties(histogram: np.ndarray) -
         "That alone empties most cells again; how much it helps depends on how ties are settled, which the paper "
         "leaves open."
     )
-    assert told in opened("learn/sparse/page.py").toggle(key="sparse-projected").help
+    assert told in opened("learn/random_privacy/page.py").toggle(key="sparse-projected").help
     noisy = Preview(1).draw(NoisyCounts(histogram[None, :], epsilon=1.0, sensitivity=2), 100)
     n, empty = int(histogram.sum()), histogram == 0
     one = project_counts(noisy, total=n)

@@ -13,7 +13,6 @@ from dplab.halfspace_parts import here
 from pages.charts.words import significant
 from pages.charts.worst import Called, worst_map
 from pages.learn.directions.controls import DirectionsAsked
-from pages.learn.directions.show import show
 from pages.shell.session import remembered
 from pages.shell.theorem import theorem_card
 
@@ -68,7 +67,7 @@ def _map(asked: DirectionsAsked, problem: Problem, bound: Bound, errors: Floats,
         lower=lower,
         called=Called(query="direction", over=f"{count} directions"),
     )
-    show(asked, picture, name="worst", title="worst error")
+    asked.draw(picture, key="halfspaces_worst", title="worst error")
     which = f"the {count} directions of the circle that have margin {asked.margin:g}"
     if not met:
         which = f"all {count} directions of the circle, none of which has margin {asked.margin:g}"

@@ -18,8 +18,8 @@ from dplab.sparse import (
 )
 from pages.charts.words import significant
 from pages.learn import kit
-from pages.learn.sparse import figure
-from pages.learn.sparse.cells import growth_curves, loss_growth
+from pages.learn.random_privacy import charts
+from pages.learn.random_privacy.charts import growth_curves, loss_growth
 from pages.shell.controls import choice, stops
 from pages.shell.session import remembered
 
@@ -98,9 +98,9 @@ def _picture(
     """The one that is looked at."""
     told_badge = f"true: generated · simulated, preview sampler, seed {drawn}"
     if view == VIEWS[0]:
-        kit.picture(figure.losses_guessed(found=found, guess=guess), key="random_losses", badge=told_badge)
+        kit.picture(charts.losses_guessed(found=found, guess=guess), key="random_losses", badge=told_badge)
     elif view == VIEWS[1]:
-        kit.picture(figure.histograms(found=found), key="random_histograms", badge=told_badge)
+        kit.picture(charts.histograms(found=found), key="random_histograms", badge=told_badge)
     else:
         cells = len(histogram)
         grown = growth(
@@ -184,5 +184,5 @@ LESSON = kit.Lesson(
     ),
     point=((3, 12),),
     show=lesson,
-    workbench="learn/sparse/page.py",
+    workbench="learn/random_privacy/page.py",
 )

@@ -12,7 +12,7 @@ from dpcore.data.bundled import bundled
 from dpcore.data.samples import load_sample
 from dplab.sparse import lone_row, shown_chances
 from pages.charts.component import draw_with_table
-from pages.learn.sparse.cells import alone
+from pages.learn.random_privacy.charts import alone
 from pages.shell.session import remembered
 from pages.shell.status import badge
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.data.bundled import bundled
 from dplab.sparse import LossFigure, grid_example, line_example, lone_row, rows_needed, simulate
 from pages.charts.words import percent
-from pages.learn.sparse.warning import pet_names
+from pages.learn.random_privacy.warning import pet_names
 from tests.pages.drawn import drawn
 from tests.pages.opening import sound, texts, visitor
 from tests.pages.uploads import uploaded
@@ -24,7 +24,7 @@ def simulated(histogram: np.ndarray, *, epsilon: float = 1.0) -> LossFigure:
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = visitor("learn/sparse/page.py")
+    app = visitor("learn/random_privacy/page.py")
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()
@@ -126,7 +126,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 def with_private_file() -> AppTest:
     """The page about a private column."""
-    app = visitor("learn/sparse/page.py")
+    app = visitor("learn/random_privacy/page.py")
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.session_state["sparse"] = "data"

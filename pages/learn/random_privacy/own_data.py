@@ -22,10 +22,9 @@ from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant
 from pages.data.picker import pick_source
-from pages.learn.sparse.cells import growth_curves
-from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
-from pages.learn.sparse.plan import plan
-from pages.learn.sparse.warning import warning
+from pages.learn.random_privacy.charts import PRIVATE, RANDOM, growth_curves, losses, panel
+from pages.learn.random_privacy.composition import plan
+from pages.learn.random_privacy.warning import warning
 from pages.shell.controls import Value, audit_this, choice, control, seed, stops
 from pages.shell.present import on_stage, presenting
 from pages.shell.session import in_link, remembered

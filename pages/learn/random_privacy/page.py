@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from pages.learn.sparse.view import sparse
+from pages.learn.random_privacy.own_data import sparse
 from pages.shell.session import require_gate
 
 require_gate()
