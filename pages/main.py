@@ -21,7 +21,7 @@ from pages.shell.ledger.odometer import odometer
 from pages.shell.present import curtain
 from pages.shell.private.chip import chip
 from pages.shell.session import ask_again_after_presentation, carry_link, keep_link, open_gate, take_back
-from pages.shell.status import frame_style, status_line
+from pages.shell.status import frame_style, is_data_named, status_line
 
 HERE = Path(__file__).resolve().parent
 
@@ -52,7 +52,7 @@ with curtain(page.title, leave=say_again):
     status_line(odometer(spec), release=spec.draws)
     carry_link(page.url_path)
     with_complaints(page.run)
-    if not spec.names_data:
+    if not (spec.names_data or is_data_named()):
         with suppress(ParameterError):  # their file is gone, and the page says so
             chip(in_use())
 keep_link()

@@ -58,7 +58,9 @@ class Lesson:
         show: draws it; None: it is a page of its own.
         page: its file, below pages.
         link: what its address says.
-        workbench: the file of a page with every setting of the lesson's system, for the reader's own rows too.
+        own_data: draws the view of all settings and the reader's own data, if the lesson has one.
+        workbench: the file of the page that has such a view, if the lesson has none.
+        workbench_link: query of that page's address.
     """
 
     key: str
@@ -72,7 +74,9 @@ class Lesson:
     show: Callable[[], None] | None = None
     page: str = "learn/page.py"
     link: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    own_data: Callable[[], None] | None = None
     workbench: str = ""
+    workbench_link: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def address(self) -> dict[str, str]:

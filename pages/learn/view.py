@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from pages.learn.elsewhere import ELSEWHERE
 from pages.learn.kit import Lesson, screen
 from pages.learn.printed.tables import printed
 from pages.learn.wall import STYLE, in_order, teachers, wall
+from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import complain
 from pages.shell.present import headline
+from pages.shell.session import read_choices_again, restore_controls
 from pages.shell.state import SessionKey
 
 TEACHERS, PRINTED = "teachers", "printed"
@@ -30,8 +33,8 @@ LESSONS = {each.key: each for each in WALL if each.show is not None}
 def learn() -> None:
     """What the link says: a lesson, the list for teachers, or the wall."""
     st.html(f"<style>{STYLE}</style>")
-    chosen = _chosen()
-    _keep_address(chosen)
+    chosen, own_data = _chosen(), st.query_params.get("view") == OWN_DATA["view"]
+    _keep_address(chosen, own_data=own_data)
     if chosen == TEACHERS:
         st.title("Lessons, for teachers", anchor=False)
         _back()
@@ -41,17 +44,7 @@ def learn() -> None:
         _back()
         printed()
     elif chosen in LESSONS:
-        lesson = LESSONS[chosen]
-        with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
-            st.title(lesson.question, anchor=False, width="content")
-            _back()
-            if lesson.workbench:
-                with st.container(key="lesson_workbench", width="content"):
-                    st.page_link(lesson.workbench, label="Workbench →", help="All settings; your rows")
-        headline(lesson.question)
-        assert lesson.show is not None
-        with screen():
-            lesson.show()
+        _lesson(LESSONS[chosen], own_data=own_data)
     else:
         if chosen:
             complain("lesson", "In the link, “lesson” is not one of the lessons; here are all of them.")
@@ -61,15 +54,54 @@ def learn() -> None:
         st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
 
 
-OPENED = SessionKey("learn_opened", "")
-"""The lesson that was open last."""
+def _lesson(lesson: Lesson, *, own_data: bool) -> None:
+    """Draw a lesson, or its view of all settings and the reader's own data."""
+    shown_view = lesson.own_data if own_data else None
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
+        st.title(lesson.question, anchor=False, width="content")
+        _back()
+        if shown_view:
+            _link("learn/page.py", "← The lesson", lesson.address)
+        elif lesson.own_data:
+            _link("learn/page.py", ALL_SETTINGS, {**lesson.address, **OWN_DATA})
+        elif lesson.workbench:
+            _link(lesson.workbench, ALL_SETTINGS, lesson.workbench_link)
+    headline(lesson.question)
+    if shown_view:
+        shown_view()
+        return
+    assert lesson.show is not None
+    with screen():
+        lesson.show()
 
 
-def _keep_address(chosen: str) -> None:
-    """Say the address again where a link on this page was followed: Streamlit leaves the browser's as it was."""
-    if OPENED.setdefault(chosen) != chosen:
-        st.query_params.from_dict(st.query_params.to_dict())
-    OPENED.value = chosen
+def _link(page: str, label: str, query: Mapping[str, str]) -> None:
+    """Draw a link beside the title of a lesson."""
+    with st.container(key="lesson_workbench", width="content"):
+        st.page_link(page, label=label, query_params=query)
+
+
+ALL_SETTINGS = "All settings, your data →"
+OPENED = SessionKey("learn_opened", ("", False))
+"""The lesson that was open last, and whether in its own-data view."""
+
+
+def _keep_address(chosen: str, *, own_data: bool) -> None:
+    """Say the address again where a link on this page was followed: Streamlit leaves the browser's as it was.
+
+    An own-data view is like a page of its own: the controls on both sides of it keep their values.
+    """
+    place = (chosen, own_data)
+    before = OPENED.setdefault(place)
+    if before != place:
+        if chosen:
+            st.query_params["lesson"] = chosen  # sends the whole address; names of controls must not be set
+        else:
+            st.query_params.clear()
+        read_choices_again()
+        if own_data or before[1]:
+            restore_controls()
+    OPENED.value = place
 
 
 def _back() -> None:

@@ -142,9 +142,20 @@ def carry_link(page: str) -> None:
         streamlit_internals.remove_own_uploads()  # of files that the last page received and did not read to the end
         PAGE.value = page
         _hear_link()
-        set_controls({key: value for key, value in carried().items() if key not in st.query_params})
+        read_choices_again()
+        restore_controls()
     elif came_by_history():
         drop(*CHOICES.value)
+
+
+def read_choices_again() -> None:
+    """Have the choices that a followed link names read it: the session would keep what they held before."""
+    drop(*(key for key in CHOICES.value if key in st.query_params))
+
+
+def restore_controls() -> None:
+    """Set the controls that the link does not name to what they held when they were last shown."""
+    set_controls({key: value for key, value in carried().items() if key not in st.query_params})
 
 
 def chosen_anew(key: str) -> None:

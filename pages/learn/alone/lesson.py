@@ -9,6 +9,7 @@ from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.alone import figure
 from pages.learn.random_privacy.warning import PETS, alone_chances, lone_place, pet_names
+from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
 from pages.shell.session import remembered
 from pages.shell.status import badge
@@ -80,5 +81,6 @@ LESSON = kit.Lesson(
     ),
     point=((38, 48), (0, 0)),
     show=lesson,
-    workbench="learn/random_privacy/page.py",
+    workbench="learn/page.py",
+    workbench_link={"lesson": "random", **OWN_DATA},
 )

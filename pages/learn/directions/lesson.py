@@ -8,6 +8,7 @@ from dplab.limits.directions import BETA, TRIALS, distortions, every_direction
 from pages.charts.words import percent_up, significant
 from pages.learn import kit
 from pages.learn.directions import charts
+from pages.learn.directions.own_data import own_data
 from pages.shell.controls import stops
 from pages.shell.session import remembered
 
@@ -130,5 +131,5 @@ LESSON = kit.Lesson(
     ),
     point=((0, 0.2), (4, 100)),
     show=lesson,
-    workbench="learn/directions/page.py",
+    own_data=own_data,
 )

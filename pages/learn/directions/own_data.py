@@ -44,7 +44,7 @@ class Previewed:
     expected: Floats | None
 
 
-def halfspaces() -> None:
+def own_data() -> None:
     """Read the controls, then show what they do."""
     lead(
         "Rows are arrows of length 1. A question is a direction y: **how many rows point to its side?**",

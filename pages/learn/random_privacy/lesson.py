@@ -20,6 +20,7 @@ from pages.charts.words import significant
 from pages.learn import kit
 from pages.learn.random_privacy import charts
 from pages.learn.random_privacy.charts import growth_curves, loss_growth
+from pages.learn.random_privacy.own_data import own_data
 from pages.shell.controls import choice, stops
 from pages.shell.session import remembered
 
@@ -184,5 +185,5 @@ LESSON = kit.Lesson(
     ),
     point=((3, 12),),
     show=lesson,
-    workbench="learn/random_privacy/page.py",
+    own_data=own_data,
 )

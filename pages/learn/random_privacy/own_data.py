@@ -55,7 +55,7 @@ class Chosen:
         draw_with_table(picture, key=f"sparse_{name}", badge=badge, title=title, download=not self.private)
 
 
-def sparse() -> None:
+def own_data() -> None:
     """Read the controls, then show what they do."""
     lead(
         "With δ = 0 a private histogram must blur empty cells too. **Random differential privacy** may leave them "

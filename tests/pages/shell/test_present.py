@@ -23,7 +23,7 @@ from tests.pages.drawn import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
 from tests.pages.learn.random_privacy.test_page import with_private_file as with_private_cells
 from tests.pages.marginals.test_page import with_lists as with_private_lists
-from tests.pages.opening import opened, sound, texts
+from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, opened, sound, texts
 from tests.pages.shell.test_page_private import SECRET
 from tests.pages.shell.test_page_private import opened as with_private_file
 
@@ -32,6 +32,8 @@ PAGES = {
     "marginals/page.py": "marginals_errors_chart",
     "robust/page.py": "robust_chance_chart",
     "ask/page.py": "ask_map_chart",
+    DIRECTIONS: "halfspaces_circle_chart",
+    RANDOM_PRIVACY: "sparse_loss_chart",
 }
 
 

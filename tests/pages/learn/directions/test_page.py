@@ -29,7 +29,7 @@ from tests.cases import full_but
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
 from tests.pages.drawn import drawn
-from tests.pages.opening import printed_by_code, sound, texts, visitor
+from tests.pages.opening import DIRECTIONS, printed_by_code, sound, texts, visitor
 from tests.pages.test_papers import LINES
 
 CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
@@ -44,7 +44,7 @@ FLAT, SPACE = ALWAYS | {ANGLES}, ALWAYS | {SPHERE}
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    return opening.opened("learn/directions/page.py", **link)
+    return opening.opened(DIRECTIONS, **link)
 
 
 def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> DirectionsAsked:
@@ -228,7 +228,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
     held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor("learn/directions/page.py")
+    app = visitor(DIRECTIONS)
     app.session_state["file"] = held
     app.session_state["vectors"] = "my-file"
     app.run()

@@ -32,7 +32,7 @@ from pages.learn.random_privacy.charts import (
     panel,
 )
 from pages.learn.random_privacy.lesson import WIDE, widened
-from tests.pages.opening import opened
+from tests.pages.opening import RANDOM_PRIVACY, opened
 from tests.pages.whole import whole
 
 
@@ -216,7 +216,7 @@ def test_the_projection_empties_most_cells_and_has_ties(histogram: np.ndarray) -
         "That alone empties most cells again; how much it helps depends on how ties are settled, which the paper "
         "leaves open."
     )
-    assert told in opened("learn/random_privacy/page.py").toggle(key="sparse-projected").help
+    assert told in opened(RANDOM_PRIVACY).toggle(key="sparse-projected").help
     noisy = Preview(1).draw(NoisyCounts(histogram[None, :], epsilon=1.0, sensitivity=2), 100)
     n, empty = int(histogram.sum()), histogram == 0
     one = project_counts(noisy, total=n)
