@@ -20,74 +20,80 @@ ANGLE = Axis(title="direction, degrees", low=0, high=360, ticks=tuple(float(at) 
 TRUE, RELEASED, EXPECTED = "true", "released, one release", "expected after projection"
 LEVELS = (0.05, 0.95)
 PARTS = {"projection": "projection", "net": "net", "noise": "noise", "total": "all together"}
-APART = 0.16
-"""Of a line of the picture, from its middle to what is observed above it and to what is predicted below it."""
+OFFSET = 0.16
+"""Distance from the middle of a line to the observed mark above it, and to the predicted one below it."""
 
 
-def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Picture:
-    """What 95% of the releases err by in each direction; shaded, the promise where the margin is there.
+def errors(*, releases: EveryDirection, n: int, epsilon: float, guess: float) -> Picture:
+    """Draw the error that 95% of the releases stay within in each direction, and the guaranteed error.
 
     Args:
-        seen: the releases.
+        releases: the releases.
         n: rows.
         epsilon: of each.
-        guess: what the reader expects of the promised directions, a share.
+        guess: the user's guess for the promised directions, a share.
     """
-    inside = np.concatenate([[False], seen.promised, [False]]).astype(np.int8)
+    inside = np.concatenate([[False], releases.promised, [False]]).astype(np.int8)
     starts, ends = np.flatnonzero(np.diff(inside) > 0), np.flatnonzero(np.diff(inside) < 0) - 1
-    half = float(seen.degrees[1] - seen.degrees[0]) / 2
-    floor = floored(seen.error, min(seen.bound, guess)) / 2
+    half = float(releases.degrees[1] - releases.degrees[0]) / 2
+    floor = floored(releases.error, min(releases.bound, guess)) / 2
     boxes = [
         Region(
             role="theory",
-            x=(float(seen.degrees[start]) - half, float(seen.degrees[end]) + half),
-            y=(floor, seen.bound),
+            x=(float(releases.degrees[start]) - half, float(releases.degrees[end]) + half),
+            y=(floor, releases.bound),
         )
         for start, end in zip(starts, ends, strict=True)
     ]
-    promised = np.where(seen.promised, seen.bound, np.nan)
-    kept = f"{int(seen.promised.sum())} of {len(seen.promised)} directions"
-    said = (
-        f"within {percent_up(seen.worst)} in {kept} that have margin {rounded_down(seen.margin)}"
-        if seen.promised.any()
-        else f"of no direction promised, for none has margin {rounded_up(seen.margin)}"
+    promised = np.where(releases.promised, releases.bound, np.nan)
+    count = f"{int(releases.promised.sum())} of {len(releases.promised)} directions"
+    result = (
+        f"within {percent_up(releases.worst)} in {count} that have margin {rounded_down(releases.margin)}"
+        if releases.promised.any()
+        else f"of no direction promised, for none has margin {rounded_up(releases.margin)}"
     )
-    beyond = f", and up to {percent_up(seen.beyond)} off in the others" if not seen.promised.all() else ""
+    beyond = f", and up to {percent_up(releases.beyond)} off in the others" if not releases.promised.all() else ""
     return lesson_picture(
         title="Error in every direction",
         x=ANGLE,
         y=Axis(title="95% of releases err by at most", log=True, low=floor, form=".3~p", rows=n),
         marks=[
             *boxes,
-            Curve(role="theory", name=PROMISED, x=seen.degrees, y=promised, dash="dash"),
-            Curve(role="released", name="observed", x=seen.degrees, y=np.maximum(seen.error, floor)),
+            Curve(role="theory", name=PROMISED, x=releases.degrees, y=promised, dash="dash"),
+            Curve(
+                role="released",
+                name="observed",
+                x=releases.degrees,
+                y=np.maximum(releases.error, floor),
+            ),
             replace(guessed(y=guess), side="right"),  # a first measured direction's error stands at the left
         ],
         caption="Orange: what is promised, where the margin is there."
-        if seen.promised.any()
+        if releases.promised.any()
         else "No direction has the margin: nothing is promised.",
-        sentence=f"At ε = {exactly(epsilon)} a release of {seen.counts} counts is {said}{beyond}. Promised of the "
-        f"former, but for a chance of {BETA:g}: {percent(seen.bound)}. You guessed {percent(guess)}.",
+        sentence=f"At ε = {exactly(epsilon)} a release of {releases.counts} counts is {result}{beyond}. Promised "
+        f"of the former, but for a chance of {BETA:g}: {percent(releases.bound)}. You guessed {percent(guess)}.",
     )
 
 
-def moved(*, seen: Distortions) -> Picture:
-    """Distortions of lengths and inner products against the dimensions kept, and what the theorem promises."""
-    claimed = seen.claimed()
-    places = np.array(seen.dimensions, dtype=np.float64)
-    last = seen.dimensions[-1]
+def moved(*, distortion: Distortions) -> Picture:
+    """Draw the distortions of lengths and inner products against the dimensions kept, and the guaranteed ones."""
+    claimed = distortion.claimed()
+    places = np.array(distortion.dimensions, dtype=np.float64)
+    last = distortion.dimensions[-1]
+    unprojected = distortion.products[distortion.dimensions.index(distortion.before)]
     marks = [
         Curve(role="theory", name="promised (Corollary 6.4)", x=places, y=claimed, dash="dash"),
         Dots(
             role="released",
             name="inner products, worst pair",
             x=places,
-            y=seen.products.max(axis=1),
-            low=np.median(seen.products, axis=1),
-            high=seen.products.max(axis=1),
+            y=distortion.products.max(axis=1),
+            low=np.median(distortion.products, axis=1),
+            high=distortion.products.max(axis=1),
         ),
-        Curve(role=OTHERS[0], name="lengths, worst row", x=places, y=seen.lengths.max(axis=1), dash="dot"),
-        Rule(role="ink", x=float(seen.before), label=f"{seen.before} numbers before"),
+        Curve(role=OTHERS[0], name="lengths, worst row", x=places, y=distortion.lengths.max(axis=1), dash="dot"),
+        Rule(role="ink", x=float(distortion.before), label=f"{distortion.before} numbers before"),
     ]
     return lesson_picture(
         title="Shrinking the dimensions",
@@ -95,11 +101,11 @@ def moved(*, seen: Distortions) -> Picture:
         y=Axis(title="distortion", log=True, low=0.03, high=4),
         marks=marks,
         caption="Dots end at the median pair; the promise starts to the right of the rows' own dimensions.",
-        sentence=f"At T = {seen.before} random signs move an inner product of {seen.before}-number digits by at most "
-        f"{rounded_up(float(seen.products[seen.dimensions.index(seen.before)].max()))} in "
-        f"{percent(1 - 2 * seen.chance)} of the matrices; the theorem says nothing below T = {seen.starts}. At "
-        f"T = {last:,} it promises {rounded_up(float(claimed[-1]))}, and "
-        f"{significant(float(seen.products[-1].max()))} is seen.",
+        sentence=f"At T = {distortion.before} random signs move an inner product of {distortion.before}-number digits "
+        f"by at most {rounded_up(float(unprojected.max()))} in "
+        f"{percent(1 - 2 * distortion.chance)} of the matrices; the theorem says nothing below T = "
+        f"{distortion.starts}. At T = {last:,} it promises {rounded_up(float(claimed[-1]))}, and "
+        f"{significant(float(distortion.products[-1].max()))} is seen.",
     )
 
 
@@ -113,14 +119,14 @@ def great_circle(
     here: tuple[float, float],
     n: int,
 ) -> Picture:
-    """Shares over the angle, a band of 90 in 100 releases, and the reader's direction.
+    """Draw the shares over the angle, a band of 90 in 100 releases, and the chosen direction.
 
     Args:
         degrees: directions around the circle, (Q,); the first is drawn again at 360.
         truth: true share on each side, (Q,).
         answers: released shares, (T, Q); the first release is drawn.
         expected: mean share after Gaussian projection, (Q,), if there is any.
-        angle: the reader's direction in degrees.
+        angle: the chosen direction in degrees.
         here: the true and the released share there.
         n: rows.
     """
@@ -165,11 +171,11 @@ def great_circle(
 
 
 def errors_around(circle: Circle, *, n: int) -> Picture:
-    """What 90 in 100 releases err by at most, in each direction, for each mechanism."""
+    """Draw the error that 90 in 100 releases stay within in each direction, for each mechanism."""
     around, keys = np.append(circle.degrees, 360.0), list(circle.errors)
     titles = {key: entry(key).title for key in keys}
     levels = {key: _closed(np.quantile(each, 0.9, axis=0)) for key, each in circle.errors.items()}
-    told = ", ".join(f"{titles[key]} {percent(circle.worst(key))}" for key in keys)
+    worst_errors = ", ".join(f"{titles[key]} {percent(circle.worst(key))}" for key in keys)
     return Picture(
         title="Error in each direction, three ways",
         x=ANGLE,
@@ -179,14 +185,14 @@ def errors_around(circle: Circle, *, n: int) -> Picture:
             for (key, level), dash in zip(levels.items(), ("solid", "longdash", "dot"), strict=False)
         ],
         sentence=f"The largest error around the circle, at {len(circle.degrees)} directions, in the mean over "
-        f"releases: {told}. Here the best is {titles[min(keys, key=circle.worst)]}. The lines show what 90 in 100 "
-        "releases err by at most in each direction.",
+        f"releases: {worst_errors}. Here the best is {titles[min(keys, key=circle.worst)]}. The lines show what 90 in "
+        "100 releases err by at most in each direction.",
         table={"angle in degrees": shortened(around)} | {titles[key]: shortened(levels[key]) for key in keys},
     )
 
 
 def error_parts(*, errors: dict[str, Floats], predicted: dict[str, tuple[float, float]], n: int) -> Picture:
-    """A dot for the mean and a bar for 90 in 100 releases, for each part; predictions below it.
+    """Draw for each part a dot at the mean and a bar of 90 in 100 releases, with the predictions below.
 
     Args:
         errors: signed errors, shares of n, (T,), by part.
@@ -195,29 +201,29 @@ def error_parts(*, errors: dict[str, Floats], predicted: dict[str, tuple[float, 
     """
     parts = list(errors)
     # Differences of means of fractions: what is left below a billionth is rounding.
-    seen = {
+    levels = {
         name: np.round([np.quantile(each, LEVELS[0]), each.mean(), np.quantile(each, LEVELS[1])], 11)
         for name, each in errors.items()
     }
-    told = {name: np.array([low, (low + high) / 2, high]) for name, (low, high) in predicted.items()}
+    predictions = {name: np.array([low, (low + high) / 2, high]) for name, (low, high) in predicted.items()}
     size = {name: round(float(np.sqrt((each**2).mean())), 11) for name, each in errors.items()}
     largest = max(("projection", "net", "noise"), key=lambda name: size[name])
-    said = ", ".join(f"{PARTS[name]} {percent(size[name])}" for name in parts)
+    sizes = ", ".join(f"{PARTS[name]} {percent(size[name])}" for name in parts)
     table: dict[str, list[Any]] = {"part": [PARTS[name] for name in parts]}
     for title, place in (("mean error", 1), ("5% below", 0), ("95% below", 2)):
-        table[title] = shortened([seen[name][place] for name in parts])
-    table["predicted from"] = shortened([told[name][0] if name in told else np.nan for name in parts])
-    table["predicted to"] = shortened([told[name][2] if name in told else np.nan for name in parts])
+        table[title] = shortened([levels[name][place] for name in parts])
+    table["predicted from"] = shortened([predictions[name][0] if name in predictions else np.nan for name in parts])
+    table["predicted to"] = shortened([predictions[name][2] if name in predictions else np.nan for name in parts])
     return Picture(
         title="Where the error of one direction comes from",
         x=Axis(title="error, share of n (signed)", form=".3~p", rows=n),
         y=Axis(labels=tuple(PARTS[name] for name in parts)),
         marks=[
             Rule(role="quiet", x=0, width=1),
-            _spans("observed", seen, parts, role="released", shape="circle", apart=-APART, n=n),
-            _spans("predicted", told, parts, role="theory", shape="diamond", apart=APART, n=n),
+            _spans("observed", levels, parts, role="released", shape="circle", apart=-OFFSET, n=n),
+            _spans("predicted", predictions, parts, role="theory", shape="diamond", apart=OFFSET, n=n),
         ],
-        sentence=f"The largest part of this direction's error is the {PARTS[largest]}'s. Root mean squares: {said} of "
+        sentence=f"The largest part of this direction's error is the {PARTS[largest]}'s. Root mean squares: {sizes} of "
         "the rows. A bar holds 90 in 100 releases; orange: predicted.",
         table=table,
         height=280,
@@ -227,7 +233,7 @@ def error_parts(*, errors: dict[str, Floats], predicted: dict[str, tuple[float, 
 def _spans(
     name: str, levels: dict[str, Floats], parts: list[str], *, role: str, shape: str, apart: float, n: int
 ) -> Dots:
-    """A dot and a bar from the first to the last level for each part that has any."""
+    """Return a dot and a bar from the first to the last level for each part that has them."""
     known = [part for part in parts if part in levels]
     low, middle, high = np.array([levels[part] for part in known]).reshape(-1, 3).T
     return Dots(
@@ -249,5 +255,5 @@ def _spans(
 
 
 def _closed(values: Floats) -> Floats:
-    """The first value again at the end."""
+    """Return the values with the first one again at the end."""
     return np.append(values, values[0])

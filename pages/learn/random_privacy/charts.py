@@ -31,13 +31,13 @@ WIDE = 0.34
 
 
 def panel(*, counts: Integers, name: str, top: int, grid: bool) -> Picture:
-    """One histogram as bars or as a map; square roots of counts, so that single rows can be seen beside full cells.
+    """Draw a histogram as bars or as a map of square roots: single rows stay visible beside full cells.
 
     Args:
         counts: rows in each cell, (k,).
         name: what it is: "true", PRIVATE or RANDOM.
         top: the end of the scale, the same for the panels to be compared.
-        grid: whether the cells are a square map in row order.
+        grid: True where the cells are a square map in row order.
     """
     cells = np.arange(len(counts))
     hover = [f"cell {cell}: {rows:,} rows, {name}" for cell, rows in enumerate(counts.tolist())]
@@ -81,16 +81,16 @@ def panel(*, counts: Integers, name: str, top: int, grid: bool) -> Picture:
     )
 
 
-def losses(*, found: LossFigure, projected: bool) -> Picture:
-    """L1 losses of all simulations: dots of 2%, the private ones upwards, the random-private downwards.
+def losses(*, simulations: LossFigure, projected: bool) -> Picture:
+    """Draw the L1 losses of all simulations as dots of 2%: private ones upwards, random-private ones downwards.
 
     Args:
-        found: the simulations.
+        simulations: the simulations.
         projected: of the projected histograms, or of the noisy counts before the projection.
     """
-    private, random = (
-        (found.private_loss, found.random_loss) if projected else (found.private_noise, found.random_noise)
-    )
+    private, random = simulations.private_noise, simulations.random_noise
+    if projected:
+        private, random = simulations.private_loss, simulations.random_loss
     right = float(max(private.max(), random.max(), 1e-9)) * 1.02
     marks: list[Mark] = []
     for line, (name, loss, up) in enumerate(((PRIVATE, private, 1), (RANDOM, random, -1))):
@@ -113,7 +113,7 @@ def losses(*, found: LossFigure, projected: bool) -> Picture:
         ]
     ratio = private.mean() / random.mean() if random.mean() > 0 else math.inf
     text = "both mechanisms are one here: the condition is not met."
-    if found.spared:
+    if simulations.spared:
         text = "the same here." if ratio < 1.005 else f"{significant(ratio)} times as much as with random privacy."
     return Picture(
         title="Losses of the simulations",
@@ -129,14 +129,14 @@ def losses(*, found: LossFigure, projected: bool) -> Picture:
 
 
 def _side(mean: float, right: float) -> Anchor:
-    """The side of a rule with more room for words."""
+    """Return the side of a rule that has more room for words."""
     return "left" if mean > right / 2 else "right"
 
 
-def losses_guessed(*, found: LossFigure, guess: float) -> Picture:
-    """The losses after the projection, and the loss that the reader expects of the weaker promise."""
-    shown = losses(found=found, projected=True)
-    at = float(found.private_loss.mean()) / guess
+def losses_guessed(*, simulations: LossFigure, guess: float) -> Picture:
+    """Draw the losses after the projection, and the loss that the user's guess implies."""
+    shown = losses(simulations=simulations, projected=True)
+    at = float(simulations.private_loss.mean()) / guess
     return replace(
         shown,
         marks=[*shown.marks, replace(guessed(x=at), line=2, side="right")],
@@ -146,14 +146,15 @@ def losses_guessed(*, found: LossFigure, guess: float) -> Picture:
     )
 
 
-def histograms(*, found: LossFigure) -> Picture:
-    """True counts as bars, one release with each promise as dots; of many cells those around the full ones."""
-    full = np.flatnonzero(found.histogram > 0)
+def histograms(*, simulations: LossFigure) -> Picture:
+    """Draw true counts as bars and one release of each mechanism as dots, for the cells around the full ones."""
+    full = np.flatnonzero(simulations.histogram > 0)
     middle = int(full.mean())
-    start = max(0, min(middle - MAX_CELLS // 2, len(found.histogram) - MAX_CELLS))
-    cells = np.arange(len(found.histogram))[start : start + MAX_CELLS]
-    truth, private, random = (each[cells] for each in (found.histogram, found.private[0], found.random[0]))
-    shown = int((found.private[0] > 0).sum()), int((found.random[0] > 0).sum())
+    start = max(0, min(middle - MAX_CELLS // 2, len(simulations.histogram) - MAX_CELLS))
+    cells = np.arange(len(simulations.histogram))[start : start + MAX_CELLS]
+    counts = (simulations.histogram, simulations.private[0], simulations.random[0])
+    truth, private, random = (each[cells] for each in counts)
+    shown = int((simulations.private[0] > 0).sum()), int((simulations.random[0] > 0).sum())
     return Picture(
         title="The histograms",
         x=Axis(title="cell", low=float(cells[0]), high=float(cells[-1] + 1)),
@@ -163,41 +164,41 @@ def histograms(*, found: LossFigure) -> Picture:
             Dots(role=ROLES[PRIVATE], name=PRIVATE, x=cells + 0.5, y=private, shape="triangle-up"),
             Dots(role=ROLES[RANDOM], name=RANDOM, x=cells + 0.5, y=random, shape="circle"),
         ],
-        sentence=f"{len(full)} of {len(found.histogram)} cells hold rows; the private release shows rows in "
+        sentence=f"{len(full)} of {len(simulations.histogram)} cells hold rows; the private release shows rows in "
         f"{shown[0]}, the random-private one in {shown[1]}. Their total errors here: "
-        f"{significant(float(found.private_loss[0]))} and {significant(float(found.random_loss[0]))} of n.",
+        f"{significant(float(simulations.private_loss[0]))} and {significant(float(simulations.random_loss[0]))} of n.",
         table={"cell": cells.tolist(), "true": truth.tolist(), PRIVATE: private.tolist(), RANDOM: random.tolist()},
         height=330,
     )
 
 
-def growth_curves(found: Growth) -> Picture:
-    """Mean loss against all cells k, and against the non-empty ones r.
+def growth_curves(growth: Growth) -> Picture:
+    """Draw the mean loss against all cells k, and against the non-empty ones r.
 
     Log against log shows k itself as a straight line, log against plain numbers shows log k so.
     """
     marks: list[Mark] = []
     table: dict[str, list[Any]] = {"histogram": [], "what grows": [], "cells": [], "mean L1 loss": []}
 
-    def tell(who: str, grows: str, cells: Sequence[int], values: Floats) -> None:
-        rows = [[who] * len(cells), [grows] * len(cells), cells, shortened(values)]
-        for name, column in zip(table, rows, strict=True):
-            table[name].extend(column)
+    def add_rows(name: str, grows: str, cells: Sequence[int], values: Floats) -> None:
+        columns = [[name] * len(cells), [grows] * len(cells), cells, shortened(values)]
+        for title, column in zip(table, columns, strict=True):
+            table[title].extend(column)
 
-    for who in (PRIVATE, RANDOM):
-        for grows, losses, dash in (("k grows", found.by_k, "solid"), ("r grows", found.by_r, "dash")):
-            values = losses.private if who == PRIVATE else losses.random
-            marks.append(Curve(role=ROLES[who], name=f"{who}, {grows}", x=losses.cells, y=values, dash=dash, width=2))
-            tell(who, grows, losses.cells.tolist(), values)
-    sizes, loss = found.by_k.cells, found.by_k.private
-    text = _sentence(found, (int(sizes[0]), int(sizes[-1])), (float(loss[0]), float(loss[-1])))
-    if len(found.wall):
-        drawn = [values for curves in (found.by_k, found.by_r) for values in (curves.private, curves.random)]
-        floor = float(min(found.wall.min(), *(values.min() for values in drawn))) / 2
-        marks.insert(0, Wall(x=found.wall_cells, y=found.wall, end=floor, label="impossible", corner="bottom right"))
-        tell("no private histogram below", "k grows", found.wall_cells.tolist(), found.wall)
-        text += f" Hatched: on its hardest data no private histogram has less, at k = {found.most:,} "
-        text += f"{significant(float(found.wall[-1]))}."
+    for name in (PRIVATE, RANDOM):
+        for grows, losses, dash in (("k grows", growth.by_k, "solid"), ("r grows", growth.by_r, "dash")):
+            values = losses.private if name == PRIVATE else losses.random
+            marks.append(Curve(role=ROLES[name], name=f"{name}, {grows}", x=losses.cells, y=values, dash=dash, width=2))
+            add_rows(name, grows, losses.cells.tolist(), values)
+    sizes, loss = growth.by_k.cells, growth.by_k.private
+    text = _sentence(growth, (int(sizes[0]), int(sizes[-1])), (float(loss[0]), float(loss[-1])))
+    if len(growth.wall):
+        drawn = [values for curves in (growth.by_k, growth.by_r) for values in (curves.private, curves.random)]
+        floor = float(min(growth.wall.min(), *(values.min() for values in drawn))) / 2
+        marks.insert(0, Wall(x=growth.wall_cells, y=growth.wall, end=floor, label="impossible", corner="bottom right"))
+        add_rows("no private histogram below", "k grows", growth.wall_cells.tolist(), growth.wall)
+        text += f" Hatched: on its hardest data no private histogram has less, at k = {growth.most:,} "
+        text += f"{significant(float(growth.wall[-1]))}."
         y = Axis(title="mean L1 loss, share of n (log)", log=True, low=floor)
     else:
         y = Axis(title="mean L1 loss, share of n", low=0)
@@ -211,11 +212,11 @@ def growth_curves(found: Growth) -> Picture:
     )
 
 
-def _sentence(found: Growth, k: tuple[int, int], loss: tuple[float, float]) -> str:
-    """How both grow, and up to which k empty cells may stay empty."""
-    last = found.last
-    until = f", up to k = {last:,}: beyond, the condition fails and they agree" if last < found.most else ""
-    if found.projected:
+def _sentence(growth: Growth, k: tuple[int, int], loss: tuple[float, float]) -> str:
+    """Return in words the growth of both losses, and the largest k at which empty cells may stay empty."""
+    last = growth.last
+    until = f", up to k = {last:,}: beyond, the condition fails and they agree" if last < growth.most else ""
+    if growth.projected:
         text = f"After the projection, {significant(k[1] / k[0])} times as many cells (k = {k[0]:,} to {k[1]:,}) cost "
         text += f"the private histogram {loss_growth(k, loss)}."
         random = f" The random-private one's grows only with the non-empty r{until}."
@@ -227,7 +228,7 @@ def _sentence(found: Growth, k: tuple[int, int], loss: tuple[float, float]) -> s
 
 
 def loss_growth(k: tuple[int, int], loss: tuple[float, float]) -> str:
-    """Factor by which a loss grows from the first to the last k, beside that of log k; "about" where they are near."""
+    """Return in words the factor by which a loss grows from the first to the last k, beside the factor of log k."""
     if not loss[0] or k[0] < 2:
         return f"a loss of {significant(loss[1])} of n instead of {significant(loss[0])}"
     factor, log = loss[1] / loss[0], math.log(k[1]) / math.log(k[0])
@@ -237,24 +238,24 @@ def loss_growth(k: tuple[int, int], loss: tuple[float, float]) -> str:
     return f"{text}; log k grows {significant(log)} times"
 
 
-def alone(shown: Floats) -> Picture:
-    """How often a release shows somebody in a cell, with its only pet there and elsewhere.
+def lone_pet(shares: Floats) -> Picture:
+    """Draw the share of releases with a count above 0 in a cell, with its only pet there and elsewhere.
 
     Args:
-        shown: share of releases with a count above 0 there; (2, 2): private then random, there then elsewhere.
+        shares: private then random, there then elsewhere, (2, 2).
     """
     names = (PRIVATE, RANDOM)
     marks: list[Mark] = []
     for column, (case, role) in enumerate(CASES.items()):
-        start, shares = np.arange(2) - 0.34 + 0.36 * column, shown[:, column]
-        hover = [f"{name}, {case}: {percent(share)}" for name, share in zip(names, shares.tolist(), strict=True)]
+        start, values = np.arange(2) - 0.34 + 0.36 * column, shares[:, column]
+        hover = [f"{name}, {case}: {percent(share)}" for name, share in zip(names, values.tolist(), strict=True)]
         marks.append(
             Bars(
                 role=role,
                 name=case,
                 start=start,
                 end=start + WIDE,
-                value=shares,
+                value=values,
                 across=True,
                 opacity=0.85,
                 hover=hover,
@@ -262,23 +263,23 @@ def alone(shown: Floats) -> Picture:
         )
         marks += [
             Words(role="ink", text=percent(share), x=share, y=place + WIDE / 2, align="left", shift=(4, 0))
-            for place, share in zip(start.tolist(), shares.tolist(), strict=True)
+            for place, share in zip(start.tolist(), values.tolist(), strict=True)
         ]
-    there, elsewhere = (f"{100 * share:.3g}" for share in shown[1])
+    there, elsewhere = (f"{100 * share:.3g}" for share in shares[1])
     return Picture(
         title="A pet alone in a cell",
         x=Axis(title="releases with a count > 0", low=0, high=1.15, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
         y=Axis(labels=tuple(name.replace(" ", "\n") for name in names)),
         marks=marks,
-        sentence=f"With random privacy, {there} in 100 releases show somebody there if the pet is, {elsewhere} if "
-        "not: whoever knows all others and sees a count knows for certain."
-        if shown[1, 1] == 0
-        else f"The condition is not met, so every cell gets noise: {there} in 100 releases show somebody there if the "
-        f"pet is there, {elsewhere} if not.",
+        sentence=f"With random privacy, {there} in 100 releases show a pet there if it is there, {elsewhere} if not. "
+        "An attacker who knows all other rows and sees a count is certain."
+        if shares[1, 1] == 0
+        else f"The condition is not met, so every cell gets noise: {there} in 100 releases show a pet there if it is "
+        f"there, {elsewhere} if not.",
         table={
-            "histogram": [who for who in names for _ in CASES],
+            "histogram": [name for name in names for _ in CASES],
             "case": [*CASES, *CASES],
-            "share of releases": shortened(shown.reshape(-1)),
+            "share of releases": shortened(shares.reshape(-1)),
         },
         height=250,
     )

@@ -188,7 +188,7 @@ def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
     }
     assert asking == {
         "play/view.py", "robust/view.py", "robust/controls.py", "marginals/view.py",
-        "learn/random_privacy/own_data.py", "learn/directions/own_data.py", "marginals/lists.py",
+        "learn/random_privacy/controls.py", "learn/directions/own_data.py", "marginals/lists.py",
         "data/summary.py", "data/fill.py", "shell/status.py",
     }  # fmt: skip
 

@@ -21,8 +21,8 @@ from dpcore.randomness import Preview
 from dplab.halfspace_parts import CIRCLE
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
-from pages.learn.directions.controls import DirectionsAsked
-from pages.learn.directions.own_data import FEWEST, trials_for
+from pages.learn.directions.controls import DirectionsRequest
+from pages.learn.directions.own_data import MIN_TRIALS, trials_for
 from pages.learn.directions.rows_charts import degrees_of
 from pages.shell.controls import Value
 from tests.cases import full_but
@@ -47,12 +47,12 @@ def opened(**link: str) -> AppTest:
     return opening.opened(DIRECTIONS, **link)
 
 
-def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> DirectionsAsked:
+def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> DirectionsRequest:
     """What the page asks of a source by default, with other parameters."""
     from dpcore.mechanisms import entry
 
     told: dict[str, Value] = {"projected": 3, "projections": 4, "directions": 16, "epsilon": 1.0, **values}
-    return DirectionsAsked(
+    return DirectionsRequest(
         rows=source, source=source, queries=Halfspaces(domain=source.domain), entry=entry("halfspaces"), values=told,
         degrees=10, tilt=40, margin=margin, alpha=0.1, seed=1,
     )  # fmt: skip
@@ -204,7 +204,7 @@ def test_a_finer_net_brings_the_promise() -> None:
 
 def test_few_releases_where_one_takes_long() -> None:
     large = generated_vectors(n=100_000, dimensions=64)
-    assert trials_for(asked_of(large, projections=64, directions=512), large.origin.rows) == FEWEST
+    assert trials_for(asked_of(large, projections=64, directions=512), large.origin.rows) == MIN_TRIALS
     assert trials_for(asked_of(vectors_of("penguins")), 344) == 200
 
 

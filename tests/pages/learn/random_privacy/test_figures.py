@@ -24,9 +24,9 @@ from pages.learn.random_privacy.charts import (
     RANDOM,
     ROLES,
     SIDE,
-    alone,
     growth_curves,
     histograms,
+    lone_pet,
     loss_growth,
     losses,
     panel,
@@ -86,7 +86,7 @@ def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projec
     private, random = (
         (found.private_loss, found.random_loss) if projected else (found.private_noise, found.random_noise)
     )
-    picture = whole(losses(found=found, projected=projected))
+    picture = whole(losses(simulations=found, projected=projected))
     width = picture.x.high or 0
     for name, loss, up in ((PRIVATE, private, 1), (RANDOM, random, -1)):
         dots = picture.one(Dots, role=ROLES[name])
@@ -103,7 +103,7 @@ def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projec
 
 def test_losses_say_when_both_mechanisms_are_one() -> None:
     found = simulate(line_example(), epsilon=1.0, gamma=0.001, condition="paper", seed=1, times=100)
-    assert "both mechanisms are one" in losses(found=found, projected=True).sentence
+    assert "both mechanisms are one" in losses(simulations=found, projected=True).sentence
 
 
 def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
@@ -154,9 +154,9 @@ def test_the_sharper_condition_allows_a_smaller_gamma(cells: int, n: int) -> Non
 
 def test_a_pet_alone_is_told_apart() -> None:
     shown = np.array([[0.5, 0.3], [0.6, 0.0]])
-    picture = whole(alone(shown))
-    assert "60 in 100 releases show somebody there if the pet is, 0 if not" in picture.sentence
-    assert "knows for certain" in picture.sentence
+    picture = whole(lone_pet(shown))
+    assert "60 in 100 releases show a pet there if it is there, 0 if not" in picture.sentence
+    assert "who knows all other rows and sees a count is certain" in picture.sentence
     for column, case in enumerate(("pet there", "pet elsewhere")):
         bars = picture.one(Bars, name=case)
         assert bars.across and np.array_equal(bars.value, shown[:, column])
@@ -168,7 +168,7 @@ def test_a_pet_alone_is_told_apart() -> None:
     assert picture.one(Bars, role="released").name == "pet there"
     assert [each.text for each in picture.find(Words)] == ["50%", "60%", "30%", "0%"]
     assert picture.table["share of releases"] == [0.5, 0.3, 0.6, 0]
-    assert "condition is not met" in alone(shown + 0.1).sentence
+    assert "condition is not met" in lone_pet(shown + 0.1).sentence
 
 
 def test_one_command_prints_and_draws_both_figures_as_the_page_has_them(
@@ -184,7 +184,7 @@ def test_one_command_prints_and_draws_both_figures_as_the_page_has_them(
     names = ("true", "differentially-private", "random-privacy", "losses")
     assert set(drawn) == {f"figure-{number}-{name}.json" for number in (1, 2) for name in names}
     badge = "true: generated · simulated, preview sampler, seed 7"
-    page = render(losses(found=found, projected=True), badge=badge, dark=False)
+    page = render(losses(simulations=found, projected=True), badge=badge, dark=False)
     assert drawn["figure-1-losses.json"] == json.loads(json.dumps({"data": page.data, "layout": page.layout}))
 
 
@@ -196,7 +196,7 @@ def test_the_sentence_counts_the_cells_and_errors_of_the_releases_that_are_drawn
     found = simulated(line_example())
     private, random = found.private[0], found.random[0]
     losses_of = [np.abs(each - line_example()).sum() / line_example().sum() for each in (private, random)]
-    assert histograms(found=found).sentence == (
+    assert histograms(simulations=found).sentence == (
         f"2 of 25 cells hold rows; the private release shows rows in {np.count_nonzero(private)}, the random-private "
         f"one in {np.count_nonzero(random)}. Their total errors here: {losses_of[0]:.3g} and {losses_of[1]:.3g} of n."
     )
@@ -205,7 +205,7 @@ def test_the_sentence_counts_the_cells_and_errors_of_the_releases_that_are_drawn
 def test_the_losses_are_compared_by_the_ratio_of_their_means() -> None:
     found = simulated(line_example())
     ratio = np.mean(found.private_noise) / np.mean(found.random_noise)
-    assert ratio > 2 and losses(found=found, projected=False).sentence.endswith(
+    assert ratio > 2 and losses(simulations=found, projected=False).sentence.endswith(
         f"{ratio:.3g} times as much as with random privacy."
     )
 
