@@ -42,7 +42,7 @@ class DirectionsRequest(Asked[Halfspaces]):
 
     @property
     def epsilon(self) -> float:
-        """Privacy budget."""
+        """Privacy budget ε of one release."""
         return float(self.values["epsilon"])
 
     @property
@@ -67,7 +67,7 @@ class DirectionsRequest(Asked[Halfspaces]):
 
     @property
     def direction(self) -> Floats:
-        """Chosen direction, (d,)."""
+        """Chosen direction as a unit vector, (d,)."""
         chosen: Floats = self.towards(np.array([float(self.degrees)]))[0]
         return chosen
 

@@ -80,8 +80,8 @@ def angle_link(request: DirectionsRequest, dataset: Dataset, release: HalfspaceR
     projected = request.mechanism.is_projected(release.problem)
     st.expander("How to read this").markdown(
         f"All three spend ε = {rounded_up(request.epsilon)}. A half-circle holds the rows whose angle lies within 90° "
-        "of the direction's, so a release of the angles answers it (where it passes 360°, by what the "
-        "rest leaves over). Releases of the angle put their points where the rows are, whatever the directions; a net spends "
-        "the same on every direction. So intervals win where rows crowd into a few degrees, and the net where they spread "
+        "of the direction's, so a release of the angles answers it (where it passes 360°, by what the rest leaves "
+        "over). Releases of the angle put their points where the rows are, whatever the directions; a net spends the "
+        "same on every direction. So intervals win where rows crowd into a few degrees, and the net where they spread "
         "out." + (" Projected to one dimension, hardly anything is left of a direction." if projected else "")
     )
