@@ -58,8 +58,8 @@ class Lesson:
         show: draws it; None: it is a page of its own.
         page: its file, below pages.
         link: what its address says.
-        own_data: draws the view of all settings and the reader's own data, if the lesson has one.
-        workbench: the file of the page that has such a view, if the lesson has none.
+        own_data: draws the view of all settings and the user's own data, if the lesson has one.
+        workbench: the file of the page with all settings of the lesson's system and the user's own data.
         workbench_link: query of that page's address.
     """
 

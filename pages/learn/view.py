@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -60,12 +59,12 @@ def _lesson(lesson: Lesson, *, own_data: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
         st.title(lesson.question, anchor=False, width="content")
         _back()
+        page, label, query = lesson.workbench, "All settings, your data →", lesson.workbench_link
         if shown_view:
-            _link("learn/page.py", "← The lesson", lesson.address)
-        elif lesson.own_data:
-            _link("learn/page.py", ALL_SETTINGS, {**lesson.address, **OWN_DATA})
-        elif lesson.workbench:
-            _link(lesson.workbench, ALL_SETTINGS, lesson.workbench_link)
+            page, label, query = lesson.page, "← The lesson", lesson.address
+        if page:
+            with st.container(key="lesson_workbench", width="content"):
+                st.page_link(page, label=label, query_params=query)
     headline(lesson.question)
     if shown_view:
         shown_view()
@@ -75,13 +74,6 @@ def _lesson(lesson: Lesson, *, own_data: bool) -> None:
         lesson.show()
 
 
-def _link(page: str, label: str, query: Mapping[str, str]) -> None:
-    """Draw a link beside the title of a lesson."""
-    with st.container(key="lesson_workbench", width="content"):
-        st.page_link(page, label=label, query_params=query)
-
-
-ALL_SETTINGS = "All settings, your data →"
 OPENED = SessionKey("learn_opened", ("", False))
 """The lesson that was open last, and whether in its own-data view."""
 

@@ -9,6 +9,7 @@ from pages.charts.words import percent_up, significant
 from pages.learn import kit
 from pages.learn.directions import charts
 from pages.learn.directions.own_data import own_data
+from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
 from pages.shell.session import remembered
 
@@ -133,4 +134,6 @@ LESSON = kit.Lesson(
     point=((0, 0.2), (4, 100)),
     show=lesson,
     own_data=own_data,
+    workbench="learn/page.py",
+    workbench_link={"lesson": "directions", **OWN_DATA},
 )

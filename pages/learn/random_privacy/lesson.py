@@ -17,6 +17,7 @@ from pages.learn import kit
 from pages.learn.random_privacy import charts
 from pages.learn.random_privacy.controls import RandomPrivacySettings
 from pages.learn.random_privacy.own_data import own_data
+from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops
 from pages.shell.session import remembered
 
@@ -155,4 +156,6 @@ LESSON = kit.Lesson(
     point=((3, 12),),
     show=lesson,
     own_data=own_data,
+    workbench="learn/page.py",
+    workbench_link={"lesson": "random", **OWN_DATA},
 )
