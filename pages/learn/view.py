@@ -14,7 +14,7 @@ from pages.learn.wall import STYLE, in_order, teachers, wall
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import complain
 from pages.shell.present import headline
-from pages.shell.session import read_choices_again, restore_controls
+from pages.shell.session import read_choices_again
 from pages.shell.state import SessionKey
 
 TEACHERS, PRINTED = "teachers", "printed"
@@ -79,20 +79,14 @@ OPENED = SessionKey("learn_opened", ("", False))
 
 
 def _keep_address(chosen: str, *, own_data: bool) -> None:
-    """Say the address again where a link on this page was followed: Streamlit leaves the browser's as it was.
-
-    An own-data view is like a page of its own: the controls on both sides of it keep their values.
-    """
+    """Say the address again where a link on this page was followed: Streamlit leaves the browser's as it was."""
     place = (chosen, own_data)
-    before = OPENED.setdefault(place)
-    if before != place:
+    if OPENED.setdefault(place) != place:
         if chosen:
             st.query_params["lesson"] = chosen  # sends the whole address; names of controls must not be set
         else:
             st.query_params.clear()
         read_choices_again()
-        if own_data or before[1]:
-            restore_controls()
     OPENED.value = place
 
 

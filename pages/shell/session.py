@@ -143,7 +143,7 @@ def carry_link(page: str) -> None:
         PAGE.value = page
         _hear_link()
         read_choices_again()
-        restore_controls()
+        set_controls({key: value for key, value in carried().items() if key not in st.query_params})
     elif came_by_history():
         drop(*CHOICES.value)
 
@@ -151,11 +151,6 @@ def carry_link(page: str) -> None:
 def read_choices_again() -> None:
     """Have the choices that a followed link names read it: the session would keep what they held before."""
     drop(*(key for key in CHOICES.value if key in st.query_params))
-
-
-def restore_controls() -> None:
-    """Set the controls that the link does not name to what they held when they were last shown."""
-    set_controls({key: value for key, value in carried().items() if key not in st.query_params})
 
 
 def chosen_anew(key: str) -> None:
