@@ -213,3 +213,29 @@ def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
     page.reload()
     settled(page)
     expect(page.get_by_text(LOST)).to_be_hidden()  # forgotten, not lost
+
+
+def test_back_leads_from_a_lesson_s_settings_to_the_lesson_and_from_an_audit_to_the_settings(
+    page: Page, server: Server
+) -> None:
+    visit(page, server, "learn?lesson=random")
+    lesson = page.url
+    page.get_by_role("link", name="All settings, your data").click()
+    settled(page)
+    page.get_by_role("slider", name="Privacy loss ε").focus()
+    page.keyboard.press("ArrowLeft")
+    settled(page)
+    settings, chosen = page.url, epsilon(page)
+    assert "view=data" in settings and chosen != "1"
+    page.get_by_role("link", name="Audit this").click()
+    settled(page)
+    assert "lesson=audit" in page.url and "audit-of=sparse_histogram" in page.url
+    page.go_back()
+    settled(page)
+    assert page.url == settings and epsilon(page) == chosen
+    page.go_back()
+    settled(page)
+    assert page.url == lesson
+    page.go_forward()
+    settled(page)
+    assert page.url == settings and epsilon(page) == chosen
