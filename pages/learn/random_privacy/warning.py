@@ -53,8 +53,8 @@ def warning(settings: RandomPrivacySettings) -> None:
     left, right = st.columns(2)
     with left:
         st.markdown(
-            f"Of Seattle's {dataset.n:,} licensed pets one alone is in zip code **{place}**: a count there "
-            "tells of its owner for certain. :gray-badge[true]"
+            f"One of Seattle's {dataset.n:,} licensed pets is alone in zip code **{place}**: a count there reveals its "
+            "owner. :gray-badge[true]"
         )
         more = st.expander("The paper's warning")
         more.markdown(
