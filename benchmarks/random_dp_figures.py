@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dplab.sparse import LossFigure, grid_example, line_example, simulate
 from pages.charts.plotly import render
-from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
+from pages.learn.random_privacy.charts import PRIVATE, RANDOM, losses, panel
 
 
 def pictures(found: LossFigure, *, number: int, badge: str, folder: Path) -> None:
@@ -26,7 +26,7 @@ def pictures(found: LossFigure, *, number: int, badge: str, folder: Path) -> Non
         name: panel(counts=counts, name=name, top=top, grid=number == 2)
         for name, counts in (("true", found.histogram), (PRIVATE, found.private[0]), (RANDOM, found.random[0]))
     }
-    drawn["losses"] = losses(found=found, projected=True)
+    drawn["losses"] = losses(simulations=found, projected=True)
     for name, picture in drawn.items():
         figure = render(picture, badge=badge, dark=False)
         path = folder / f"figure-{number}-{name.replace(' ', '-')}.json"

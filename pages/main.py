@@ -23,7 +23,7 @@ from pages.shell.links import remember_link, restore_from_link
 from pages.shell.presentation import presentation_container
 from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.session import open_gate
-from pages.shell.status import frame_style, status_line
+from pages.shell.status import frame_style, is_data_named, status_line
 from pages.shell.steward import end_steward_after_presentation
 
 HERE = Path(__file__).resolve().parent
@@ -55,7 +55,7 @@ with presentation_container(page.title, leave=repeat_warnings):
     status_line(budget_spent(spec), release=spec.draws)
     restore_from_link(page.url_path)
     run_with_link_warnings(page.run)
-    if not spec.names_data:
+    if not (spec.names_data or is_data_named()):
         with suppress(ParameterError):  # their file is gone, and the page says so
             show_data_in_use(current_source())
 remember_link()

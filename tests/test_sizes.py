@@ -221,6 +221,8 @@ LINES = (
     "net", "net-flip", "net-alpha", "mwem", "named-queries", "gaussian", "sparse_histogram",
     "projected_histogram",
 )  # fmt: skip
+DIRECTIONS, RANDOM = ({"lesson": lesson, "view": "data"} for lesson in ("directions", "random"))
+"""Links of the own-data views of two lessons."""
 LESSONS = (
     "odds", "median", "vc", "sparse-data", "random", "histogram", "low-bits", "subset", "attack-me", "population",
     "dimension", "fat", "polynomials", "directions", "printed",
@@ -245,10 +247,10 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         for key in ("nets", "intervals", "rectangles", "halfspaces", "weights", "stability", "random")
     },
     "line-up": ("learn/page.py", {"lesson": "audit", "audit-shown": "true"}),
-    "directions": ("learn/directions/page.py", {"vectors": "generated"}),
-    "random privacy": ("learn/sparse/page.py", {}),
-    "random privacy of a grid": ("learn/sparse/page.py", {"sparse": "figure-2"}),
-    "random privacy of rows": ("learn/sparse/page.py", {"sparse": "data", "data": "skewed"}),
+    "directions": ("learn/page.py", DIRECTIONS | {"vectors": "generated"}),
+    "random privacy": ("learn/page.py", RANDOM),
+    "random privacy of a grid": ("learn/page.py", RANDOM | {"sparse": "figure-2"}),
+    "random privacy of rows": ("learn/page.py", RANDOM | {"sparse": "data", "data": "skewed"}),
     **{
         f"one number, {key}": ("one_number/page.py", {"data": "skewed", "robust": key})
         for key in ("stable_median", "subsample_median", "unbounded_mean")

@@ -169,6 +169,8 @@ def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: fl
         ),
         reference=f"{REFERENCE}, Section 6, Corollary 6.4, Claim 6.7 and Theorem 6.9",
         link={
+            "lesson": "directions",
+            "view": "data",
             "vectors": "generated",
             "vector-dimensions": f"{dimensions}",
             "vector-margin": f"{margin:g}",

@@ -58,7 +58,9 @@ class Lesson:
         show: draws it; None for another page.
         page: file in pages.
         link: its link parameters.
-        workbench: file of a page with all settings of the lesson's system, which also accepts the user's rows.
+        own_data: draws the view of all settings and the user's own data, if the lesson has one.
+        workbench: file of the page with all settings of the lesson's system and the user's own data.
+        workbench_link: link parameters of that page.
     """
 
     key: str
@@ -72,7 +74,9 @@ class Lesson:
     show: Callable[[], None] | None = None
     page: str = "learn/page.py"
     link: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    own_data: Callable[[], None] | None = None
     workbench: str = ""
+    workbench_link: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def address(self) -> dict[str, str]:

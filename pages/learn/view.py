@@ -11,7 +11,9 @@ from pages.learn.kit import Lesson, screen
 from pages.learn.other_pages import ELSEWHERE
 from pages.learn.overview import STYLE, in_order, show_overview, teachers_list
 from pages.learn.paper_tables.tables import show_paper_tables
+from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import warn_of_link
+from pages.shell.links import read_choices_again
 from pages.shell.presentation import set_title
 from pages.shell.state import SessionKey
 
@@ -30,8 +32,8 @@ LESSONS = {each.key: each for each in OVERVIEW if each.show is not None}
 def learn() -> None:
     """Draw what the link selects: a lesson, the list for teachers, the papers' tables, or the overview."""
     st.html(f"<style>{STYLE}</style>")
-    chosen = _chosen()
-    _keep_address(chosen)
+    chosen, own_data = _chosen(), st.query_params.get("view") == OWN_DATA["view"]
+    _keep_address(chosen, own_data=own_data)
     if chosen == TEACHERS:
         st.title("Lessons, for teachers", anchor=False)
         _back()
@@ -41,17 +43,7 @@ def learn() -> None:
         _back()
         show_paper_tables()
     elif chosen in LESSONS:
-        lesson = LESSONS[chosen]
-        with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
-            st.title(lesson.question, anchor=False, width="content")
-            _back()
-            if lesson.workbench:
-                with st.container(key="lesson_workbench", width="content"):
-                    st.page_link(lesson.workbench, label="Workbench →", help="All settings, and your own rows")
-        set_title(lesson.question)
-        assert lesson.show is not None
-        with screen():
-            lesson.show()
+        _lesson(LESSONS[chosen], own_data=own_data)
     else:
         if chosen:
             warn_of_link("lesson", "In the link, “lesson” is not one of the lessons; here are all of them.")
@@ -61,15 +53,41 @@ def learn() -> None:
         st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
 
 
-OPENED = SessionKey("learn_opened", "")
-"""Key of the last open lesson."""
+def _lesson(lesson: Lesson, *, own_data: bool) -> None:
+    """Draw a lesson, or its view of all settings and the reader's own data."""
+    shown_view = lesson.own_data if own_data else None
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
+        st.title(lesson.question, anchor=False, width="content")
+        _back()
+        page, label, query = lesson.workbench, "All settings, your data →", lesson.workbench_link
+        if shown_view:
+            page, label, query = lesson.page, "← The lesson", lesson.address
+        if page:
+            with st.container(key="lesson_workbench", width="content"):
+                st.page_link(page, label=label, query_params=query)
+    set_title(lesson.question)
+    if shown_view:
+        shown_view()
+        return
+    assert lesson.show is not None
+    with screen():
+        lesson.show()
 
 
-def _keep_address(chosen: str) -> None:
-    """Set the address again after a link on this page, because Streamlit does not update the browser's."""
-    if OPENED.setdefault(chosen) != chosen:
-        st.query_params.from_dict(st.query_params.to_dict())
-    OPENED.value = chosen
+OPENED = SessionKey("learn_opened", ("", False))
+"""The lesson that was open last, and whether in its own-data view."""
+
+
+def _keep_address(chosen: str, *, own_data: bool) -> None:
+    """Say the address again where a link on this page was followed: Streamlit leaves the browser's as it was."""
+    place = (chosen, own_data)
+    if OPENED.setdefault(place) != place:
+        if chosen:
+            st.query_params["lesson"] = chosen  # sends the whole address; names of controls must not be set
+        else:
+            st.query_params.clear()
+        read_choices_again()
+    OPENED.value = place
 
 
 def _back() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
@@ -29,7 +30,6 @@ class PageSpec:
         opens_with: the sample which that choice opens with.
         reads_ledger: it opens the ledger at once; such a page is not rehearsed.
         was: addresses it had before.
-        lesson: of Learn, to which such an address leads that says nothing more.
     """
 
     folder: str
@@ -43,7 +43,6 @@ class PageSpec:
     opens_with: str = ""
     reads_ledger: bool = False
     was: tuple[str, ...] = ()
-    lesson: str = ""
 
 
 PAGES = (
@@ -65,19 +64,19 @@ PAGES = (
         folder="learn", title="Limits and attacks", address="learn", section="Learn",
         names_data=False, other_data=True, was=("limits",),
     ),
-    PageSpec(
-        folder="learn/directions", title="Directions", address="directions-workbench", section="Learn",
-        other_data=True, was=("halfspaces", "directions"), lesson="directions",
-    ),
-    PageSpec(
-        folder="learn/sparse", title="Random privacy", address="random-privacy-workbench", section="Learn",
-        other_data=True, was=("sparse", "random-privacy"), lesson="random",
-    ),
 )  # fmt: skip
-MOVED = {old: page.address for page in PAGES for old in page.was}
-"""Where each old address went."""
-LESSONS = {old: page.lesson for page in PAGES for old in page.was if page.lesson}
-"""Lessons to which such an address leads that says nothing more; with settings it opens the page that has them all."""
+LESSONS = {
+    "halfspaces": "directions", "directions": "directions", "sparse": "random", "random-privacy": "random",
+}  # fmt: skip
+"""The lesson that each old address opens; an old address with settings opens the lesson's own-data view with them."""
+WORKBENCHES = {"directions-workbench": "directions", "random-privacy-workbench": "random"}
+"""The lesson whose own-data view each old address opens."""
+OWN_DATA = {"view": "data"}
+"""In the link of a lesson: all its settings, and the reader's own data."""
+MOVED = {old: page.address for page in PAGES for old in page.was} | {
+    old: f"learn?{urlencode({'lesson': lesson, **OWN_DATA})}" for old, lesson in {**LESSONS, **WORKBENCHES}.items()
+}
+"""The new address of each old one, to which its settings are added."""
 
 
 def page_at(address: str) -> PageSpec:
@@ -93,8 +92,11 @@ def routes(base: str) -> list[Route]:
 
 def _sent_to(old: str) -> Callable[[Request], RedirectResponse]:
     def answer(request: Request) -> RedirectResponse:
-        query = f"?{request.url.query}" if request.url.query else ""
-        new = f"learn?lesson={LESSONS[old]}" if old in LESSONS and not query else f"{MOVED[old]}{query}"
+        settings, new = request.url.query, MOVED[old]
+        if settings:
+            new += f"{'&' if '?' in new else '?'}{settings}"
+        elif old in LESSONS:
+            new = f"learn?lesson={LESSONS[old]}"
         return RedirectResponse(f"./{new}")  # relative: a proxy may have the app below another path
 
     return answer

@@ -81,8 +81,9 @@ function keepHistory() {
       push(state, title, url);
       return;
     }
-    const lesson = location.pathname.endsWith("/learn") && next.searchParams.get("lesson");
-    const opens = lesson && lesson !== now.get("lesson"), presents = next.searchParams.has("present") && !now.has("present");
+    const lesson = location.pathname.endsWith("/learn") && next.searchParams.has("lesson");
+    const opens = lesson && ["lesson", "view"].some((name) => next.searchParams.get(name) !== now.get(name));
+    const presents = next.searchParams.has("present") && !now.has("present");
     if (opens || presents) push(state, title, url); // that is going somewhere
     else history.replaceState(state, title, url);
   };

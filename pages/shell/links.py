@@ -51,9 +51,15 @@ def restore_from_link(page: str) -> None:
         streamlit_internals.remove_own_uploads()  # files that the last page received and did not read to the end
         PAGE.value = page
         _restore_removed_parameters()
+        read_choices_again()
         set_controls({key: value for key, value in linked_values().items() if key not in st.query_params})
     elif streamlit_internals.is_history_navigation():
         drop(*CHOICES.value)
+
+
+def read_choices_again() -> None:
+    """Have the choices that a followed link names read it; otherwise the session would keep their last values."""
+    drop(*(key for key in CHOICES.value if key in st.query_params))
 
 
 def reset_on_history(key: str) -> None:

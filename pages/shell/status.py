@@ -26,6 +26,7 @@ STYLE, RAIL = ((HERE / name).read_text(encoding="utf-8") for name in ("frame.css
 SPENT = "Privacy spent: **ε = 0**. "
 NEIGHBOURS = "Data sets that differ so are neighbours: what is released tells them apart by no more than ε and δ allow."
 _spent: ContextVar[str] = ContextVar("what is spent, of this run", default=SPENT)
+_named: ContextVar[bool] = ContextVar("whether the page has named the data in use, of this run", default=False)
 _warned: ContextVar[bool] = ContextVar("whether the line says that true values are seen, of this run", default=False)
 _line: ContextVar[DeltaGenerator] = ContextVar("place of the line on top, of this run")
 _slot: ContextVar[DeltaGenerator] = ContextVar("place of the data in use, beside the line, of this run")
@@ -67,6 +68,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     """
     _spent.set(spent or SPENT)
     _warned.set(False)
+    _named.set(False)
     own_data = (session_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in own_data)
     left, middle, right = st.columns([20, 10, 7.5] if private else [40, 0.1, 9], vertical_alignment="center")
@@ -138,7 +140,13 @@ def warn_of_true_values() -> None:
 
 def slot() -> DeltaGenerator:
     """Return the emptied place of the data in use."""
+    _named.set(True)
     return _slot.get().container(horizontal=True, vertical_alignment="center", key="data_in_use")
+
+
+def is_data_named() -> bool:
+    """Return whether this run has named the data in use."""
+    return _named.get()
 
 
 def show_relation(relation: Neighbours, person_rows: int = 0) -> None:

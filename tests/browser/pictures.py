@@ -8,7 +8,7 @@ from PIL import Image
 from playwright.sync_api import Browser, ViewportSize
 
 from tests import ROOT
-from tests.kit.browser import PAGES, running_browser, running_server, watched_page
+from tests.kit.browser import OWN_DATA, PAGES, running_browser, running_server, watched_page
 from tests.kit.rest import settled
 
 FOLDER = ROOT / "assets" / "pictures"
@@ -91,7 +91,7 @@ def main() -> None:
             raise SystemExit(f"The moving picture has {len(film):,} bytes, more than {MOST:,}.")
         MOVING.write_bytes(film)
         print(f"{MOVING.name}: {len(film) // 1000} kB")
-        for name, path in PAGES.items():
+        for name, path in {**PAGES, **OWN_DATA}.items():
             for colour_scheme in COLOUR_SCHEMES:
                 for width in WIDTHS:
                     picture = shrunk(take(browser, f"{server.url}/{path}", colour_scheme=colour_scheme, width=width))

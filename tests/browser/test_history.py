@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.pages.test_play import POINT
 from tests.kit.browser import (
+    OWN_DATA,
     OWN_FILE,
     PAGES,
     Server,
@@ -42,7 +43,7 @@ def epsilon(page: Page) -> str:
 def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Browser, server: Server) -> None:
     with watched_page(browser) as page:  # a tab's history is full at fifty entries
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        visit(page, server, "random-privacy-workbench")
+        visit(page, server, OWN_DATA["random-privacy"])
         before = entries(page)
         page.get_by_role("slider", name="Privacy budget ε").focus()
         for _ in range(3):
@@ -65,7 +66,7 @@ def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Brow
         assert page.url == link and epsilon(page) == chosen
         page.get_by_role("button", name="Copy link").click()
         expect(page.get_by_text("Copied.")).to_be_visible()
-        assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/random-privacy-workbench"
+        assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/{OWN_DATA['random-privacy']}"
 
 
 @pytest.mark.full
@@ -212,3 +213,29 @@ def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
     page.reload()
     settled(page)
     expect(page.get_by_text(LOST)).to_be_hidden()  # forgotten, not lost
+
+
+def test_back_leads_from_a_lesson_s_settings_to_the_lesson_and_from_an_audit_to_the_settings(
+    page: Page, server: Server
+) -> None:
+    visit(page, server, "learn?lesson=random")
+    lesson = page.url
+    page.get_by_role("link", name="All settings, your data").click()
+    settled(page)
+    page.get_by_role("slider", name="Privacy loss ε").focus()
+    page.keyboard.press("ArrowLeft")
+    settled(page)
+    settings, chosen = page.url, epsilon(page)
+    assert "view=data" in settings and chosen != "1"
+    page.get_by_role("link", name="Audit this").click()
+    settled(page)
+    assert "lesson=audit" in page.url and "audit-of=sparse_histogram" in page.url
+    page.go_back()
+    settled(page)
+    assert page.url == settings and epsilon(page) == chosen
+    page.go_back()
+    settled(page)
+    assert page.url == lesson
+    page.go_forward()
+    settled(page)
+    assert page.url == settings and epsilon(page) == chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import PAGES, Server, plot, sound, visit
+from tests.kit.browser import OWN_DATA, PAGES, Server, plot, sound, visit
 from tests.kit.rest import settled
 
 pytestmark = pytest.mark.full
@@ -63,7 +63,7 @@ def test_the_first_page_is_used_by_keys_alone(page: Page, server: Server) -> Non
 
 @pytest.mark.parametrize("viewport", [ZOOMED], ids=["200%"])
 def test_at_twice_the_size_every_page_fits_and_is_sound(page: Page, server: Server) -> None:
-    for name, link in PAGES.items():
+    for name, link in {**PAGES, **OWN_DATA}.items():
         visit(page, server, link)
         sound(page)
         expect(page.get_by_role("heading").first, name).to_be_visible()

@@ -42,15 +42,18 @@ PAGES = {
     "plan": "plan",
     "release": "release",
     "limits-and-attacks": "learn",
-    "directions": "directions-workbench",
-    "random-privacy": "random-privacy-workbench",
 }
 """Where each page is, by its name."""
+OWN_DATA = {
+    "directions": "learn?lesson=directions&view=data",
+    "random-privacy": "learn?lesson=random&view=data",
+}
+"""Where the views of all settings of two lessons are, by name."""
 MENUS = {
     "Data": ["data"],
     "Plan": ["plan"],
     "Release": ["release"],
-    "Learn": ["limits-and-attacks", "directions", "random-privacy"],
+    "Learn": ["limits-and-attacks"],
 }
 """The menus on top and the pages in each; all others are in Play."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stdout
+from urllib.parse import parse_qsl
 
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -18,13 +19,30 @@ from tests.pages.drawn_charts import drawn, helped
 MAIN = ROOT / "pages" / "main.py"
 FILES = {f"{page.folder}/page.py": page.address for page in PAGES}
 """Scripts of all pages, with their addresses."""
+DIRECTIONS, RANDOM_PRIVACY = (f"learn/page.py?lesson={lesson}&view=data" for lesson in ("directions", "random"))
+"""Own-data views of two lessons, as pages that are opened by their file and a query."""
+VIEWS = (*FILES, DIRECTIONS, RANDOM_PRIVACY)
 
 
 def visitor(page: str) -> AppTest:
     """A new session at a page by its file, before its first run: what another page sets is not there."""
+    file, _, query = page.partition("?")
     app = AppTest.from_file(MAIN, default_timeout=600)
-    app._page_hash = calc_hash(FILES[page])
+    app._page_hash = calc_hash(FILES[file])
+    return with_query(app, query)
+
+
+def with_query(app: AppTest, query: str) -> AppTest:
+    """Return the session with a query in its address."""
+    for name, value in parse_qsl(query):
+        app.query_params[name] = value
     return app
+
+
+def switch_page(app: AppTest, page: str) -> AppTest:
+    """Return the session at another page, by its file and perhaps a query, before its next run."""
+    file, _, query = page.partition("?")
+    return with_query(app.switch_page(file), query)
 
 
 STEWARD = {USER: digest(STEWARD_KEYS.new_key())}

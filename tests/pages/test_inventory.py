@@ -20,7 +20,7 @@ import dpcore
 from dprelease.commands import _parser
 from pages.learn.view import LESSONS, PRINTED, TEACHERS
 from tests import PACKAGES, ROOT
-from tests.pages.opening import FILES, opened, sound
+from tests.pages.opening import VIEWS, opened, sound
 
 INVENTORY = Path(__file__).with_name("inventory.json")
 LISTED: dict[str, list[str]] = json.loads(INVENTORY.read_text(encoding="utf-8")) if INVENTORY.is_file() else {}
@@ -132,7 +132,7 @@ def test_every_lesson_and_its_controls_are_there() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", VIEWS)
 def test_every_control_of_a_page_is_there(file: str) -> None:
     assert set(LISTED[file]) - walked(file) == set()
 
@@ -142,7 +142,7 @@ if __name__ == "__main__":
     for kind, find in QUICK.items():
         listed[kind] |= find()
     listed["lessons"] |= lessons()
-    for file in FILES:
+    for file in VIEWS:
         listed[file] |= walked(file)
     told = {kind: sorted(items) for kind, items in sorted(listed.items())}
     INVENTORY.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -89,7 +89,7 @@ def _own(entry: Entry) -> None:
     claim = setting.guarantee
     _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
     about = f"{entry.key}|{values}|{relation}"
-    result = _audited(audit_setting.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
+    result = _audited(setting.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
     if result is not None:
         note = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
         verdict = result.sentence_for_all if claim.gamma else result.sentence

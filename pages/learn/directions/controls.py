@@ -1,4 +1,4 @@
-"""What the Directions page asks: rows, a direction, a margin, the mechanism's parameters and a seed."""
+"""Settings of directions: rows, a direction, a margin, the mechanism's parameters and a seed."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import streamlit as st
 
 from dpcore.core import Floats, Parameter
 from dpcore.data.bundled import VECTORS, vectors_of
-from dpcore.data.readings import Vectors
+from dpcore.data.readings import Measure, Vectors
 from dpcore.data.sources import Source, generated_vectors
 from dpcore.data.sphere import Halfspaces
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dplab.halfspace_parts import directions_at
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose_data, show_credit
-from pages.data.upload import session_file
-from pages.learn.directions.upload import own_columns
+from pages.data.upload import SessionFile, session_file
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.links import in_link
 from pages.shell.request import PageRequest
 
 GENERATED = "generated"
-ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
+ROW_CHOICES = (300, 1000, 3000, 10_000, 30_000, 100_000)
+MAX_COLUMNS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class DirectionsAsked(PageRequest[Halfspaces]):
-    """Everything that is asked; the direction lies in the source's plane, at an angle from its first axis."""
+class DirectionsRequest(PageRequest[Halfspaces]):
+    """Rows, queries, mechanism and seed; the direction lies in the source's plane, at an angle from its first axis."""
 
     degrees: int
     tilt: int
@@ -37,47 +37,47 @@ class DirectionsAsked(PageRequest[Halfspaces]):
 
     @property
     def mechanism(self) -> HalfspaceCounts:
-        """The mechanism with the chosen parameters."""
+        """Mechanism with the chosen parameters."""
         return self.mechanism_of(HalfspaceCounts)
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss."""
+        """Privacy budget ε of one release."""
         return float(self.values["epsilon"])
 
     @property
     def reading(self) -> Vectors:
-        """What is read of the rows."""
+        """Reading of the rows as unit vectors."""
         assert isinstance(self.source.reading, Vectors)
         return self.source.reading
 
     @property
     def dimensions(self) -> int:
-        """Numbers in a row."""
+        """Number of numbers in a row."""
         return self.reading.domain.dimensions
 
     @property
     def plane(self) -> Floats:
-        """The picture's two axes, (2, d)."""
+        """Two axes of the plane in which the direction turns, (2, d)."""
         return self.reading.plane(tilt=self.tilt)
 
     def towards(self, degrees: Floats) -> Floats:
-        """Directions (Q, d) at these angles."""
+        """Return the directions (Q, d) at these angles in degrees (Q,)."""
         return directions_at(degrees, self.plane)
 
     @property
     def direction(self) -> Floats:
-        """The chosen one, (d,)."""
+        """Chosen direction as a unit vector, (d,)."""
         chosen: Floats = self.towards(np.array([float(self.degrees)]))[0]
         return chosen
 
 
-def ask() -> DirectionsAsked | None:
-    """Everything that is asked, from the link and the controls; None as long as an own file's columns are not told."""
+def choose_settings() -> DirectionsRequest | None:
+    """Return the settings from the link and the controls; None until the columns of an own file are declared."""
     chosen = entry("halfspaces")
     data, turning, machine = st.columns(3)
     with data:
-        source = _pick()
+        source = _choose_rows()
         if source is None:
             return None
         reading = source.reading
@@ -91,7 +91,7 @@ def ask() -> DirectionsAsked | None:
                 help_text="The direction turns in a great circle; this tilts it. 0: along the equator, 90: over the "
                 "poles.",
             )  # fmt: skip
-        margin = _fraction(
+        margin = _choose_margin(
             "Margin asked γ", 0.25, key="margin",
             help_text="Promises are about directions whose line no row is nearer to than this.",
         )  # fmt: skip
@@ -116,44 +116,80 @@ def ask() -> DirectionsAsked | None:
     values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
     st.caption("← more private · more accurate →")
     queries = Halfspaces(domain=reading.domain)
-    return DirectionsAsked(
+    return DirectionsRequest(
         rows=source, source=source, queries=queries, entry=chosen, values=values, seed=coins,
         degrees=degrees, tilt=tilt, margin=margin, alpha=alpha,
     )  # fmt: skip
 
 
-def _pick() -> Source | None:
-    """The rows."""
-    held = session_file()
+def _choose_rows() -> Source | None:
+    file = session_file()
     chosen = choose_data(
         "Rows",
-        {GENERATED: "Generated: two clouds with a margin"} | {key: told.reading.words for key, told in VECTORS.items()},
+        {GENERATED: "Generated: two clouds with a margin"}
+        | {key: sample.reading.words for key, sample in VECTORS.items()},
         key="vectors",
-        own_title="Your file: some of its columns" if held and not held.by_person else "",
-        missing_reason=BY_PERSON if held else NOT_SENT,
+        own_title="Your file: some of its columns" if file and not file.by_person else "",
+        missing_reason=BY_PERSON if file else NOT_SENT,
         help_text="Each row is scaled to length 1: only its direction counts. The Data page takes a file of yours.",
     )
-    if chosen == OWN_FILE and held:
-        return own_columns(held)
+    if chosen == OWN_FILE and file:
+        return _choose_columns(file)
     if chosen == GENERATED:
-        return _generated()
+        return _generate_rows()
     source = vectors_of(chosen)
     show_credit(source, story=VECTORS[chosen].story)
     return source
 
 
-def _generated() -> Source:
-    """Size, dimensions and gap of the two clouds."""
-    n = int(stops("Rows n", ROWS, 10_000, key="vector-rows"))
+def _generate_rows() -> Source:
+    n = int(stops("Rows n", ROW_CHOICES, 10_000, key="vector-rows"))
     dimensions = whole("Dimensions d", 2, 64, 2, key="vector-dimensions")
-    margin = _fraction(
+    margin = _choose_margin(
         "Margin of the clouds", 0.5, key="vector-margin",
         help_text="Most lie on one side of a plane, the others on the other, and none is nearer to it than the margin.",
     )  # fmt: skip
     return generated_vectors(n=n, dimensions=dimensions, margin=margin)
 
 
-def _fraction(label: str, default: float, *, key: str, help_text: str | None = None) -> float:
-    """A margin bound to the link."""
+def _choose_margin(label: str, default: float, *, key: str, help_text: str | None = None) -> float:
+    """Return a margin, bound to the link."""
     check_link(key, parameter=Parameter(label=label, low=0.0, high=0.9), default=default)
     return float(st.slider(label, 0.0, 0.9, default, step=0.01, key=in_link(key), help=help_text, bind="query-params"))
+
+
+def _choose_columns(file: SessionFile) -> Source | None:
+    """Return the chosen columns of the user's file; None until two of them have ranges."""
+    columns = st.multiselect(
+        "Columns, two or more", file.table.columns, key=f"{file.prefix}vector-columns", max_selections=MAX_COLUMNS,
+        persist_state="session",
+        help="A row of these numbers is scaled to length 1. A row with a missing number stays in n, on no side.",
+    )  # fmt: skip
+    measures = [measure for column in columns if (measure := _declare_range(file, column)) is not None]
+    if len(columns) < 2 or len(measures) < len(columns):
+        st.caption(
+            "Choose two columns or more and type a range for each. The middle of a range becomes 0. Ranges are public: "
+            "never take them from private data."
+        )
+        return None
+    axes = (f"larger {columns[0]}", f"larger {columns[1]}")
+    return Source(origin=file.origin, reading=Vectors(measures=tuple(measures), axes=axes))
+
+
+def _declare_range(file: SessionFile, column: str) -> Measure | None:
+    """Return the range of a column; None until both ends are typed."""
+    prefix = f"{file.prefix}vector-{file.table.columns.index(column)}-"
+    places = st.columns(2)
+    low, high = (
+        place.number_input(
+            f"{column}: {end}", value=None, step=None, format="%g", key=f"{prefix}{end}", persist_state="session",
+            placeholder="type it",
+        )
+        for place, end in zip(places, ("from", "to"), strict=True)
+    )  # fmt: skip
+    if low is None or high is None:
+        return None
+    if not low < high:
+        st.error(f"The range of {column} must begin below its end.")
+        return None
+    return Measure(column=column, low=float(low), high=float(high))

@@ -9,30 +9,29 @@ from dpcore.core import Dataset, rounded_up
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from dplab.halfspace_parts import angle_to_net, circle_of_errors, parts, predicted
 from pages.charts.words import percent
-from pages.learn.directions.circle import error_parts, errors_around
-from pages.learn.directions.controls import DirectionsAsked
-from pages.learn.directions.show import show
+from pages.learn.directions.charts import error_parts, errors_around
+from pages.learn.directions.controls import DirectionsRequest
 from pages.shell.work.memory import remember
 
-FEWEST, MAX_WORK = 20, 1 << 21
+MIN_RELEASES, MAX_WORK = 20, 1 << 21
 """Releases followed through each step, and products of a row and a direction this may take."""
 
 
-def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRelease) -> None:
-    """The three parts, observed and predicted."""
-    mechanism, problem, direction = asked.mechanism, asked.problem(len(state.records)), asked.direction
+def where_from(request: DirectionsRequest, state: SphereState, release: HalfspaceRelease) -> None:
+    """Draw the three parts of the error, observed and predicted."""
+    mechanism, problem, direction = request.mechanism, request.problem(len(state.records)), request.direction
     # Enough releases for a picture, few enough for a slider.
     work = len(state.records) * mechanism.matrices(problem)
-    most = max(FEWEST, MAX_WORK // work) if mechanism.is_projected(problem) else None
-    found = parts(state, release, direction, max_trials=most)
-    errors = found.errors()
-    theory = predicted(mechanism, state, direction, truth=found.truth)
+    max_releases = max(MIN_RELEASES, MAX_WORK // work) if mechanism.is_projected(problem) else None
+    decomposition = parts(state, release, direction, max_trials=max_releases)
+    errors = decomposition.errors()
+    theory = predicted(mechanism, state, direction, truth=decomposition.truth)
     angle = angle_to_net(mechanism, problem, direction)
     degrees = rounded_up(float(np.degrees(angle)))
-    k, d = len(mechanism.net(problem)), asked.dimensions
+    k, d = len(mechanism.net(problem)), request.dimensions
     if mechanism.is_projected(problem):
         mean, _ = theory["projection"]
-        told = (
+        projection = (
             f"- **Projection** from {d} to {mechanism.projected} dimensions: rows far from the line keep their side, "
             f"near ones toss a coin. Predicted in the mean: {_signed(mean)}. That is for Gaussian "
             "matrices; random signs agree for dense rows and directions, not for sparse ones. More matrices even out "
@@ -41,14 +40,14 @@ def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRel
         net = f"- **Net**: the direction is answered for one up to {degrees}° off, after projection."
     else:
         low, high = theory["net"]
-        told = f"- **Projection**: none, because rows have {d} dimensions and {mechanism.projected} are kept."
+        projection = f"- **Projection**: none, because rows have {d} dimensions and {mechanism.projected} are kept."
         near = f"between {_signed(low)} and {_signed(high)}" if low or high else "there are none"
         net = (
             f"- **Net**: the direction is answered for one up to {degrees}° off. Only rows nearer to the line "
             f"than {rounded_up(float(np.sin(angle)))} can be miscounted: {near}."
         )
     noise = (
-        f"- **Noise**: {mechanism.measured(problem):,} counts share ε = {rounded_up(asked.epsilon)} "
+        f"- **Noise**: {mechanism.measured(problem):,} counts share ε = {rounded_up(request.epsilon)} "
         f"({mechanism.matrices(problem)} × {k} directions; their opposites are free). Standard deviation "
         f"of an answer: predicted {percent(mechanism.noise_deviation(problem))}, observed "
         f"{percent(float(errors['noise'].std()))}."
@@ -57,31 +56,33 @@ def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRel
     left, right = st.columns(2)
     with left:
         picture = error_parts(errors=errors, predicted=theory, n=problem.n)
-        show(asked, picture, name="parts", title="parts of the error")
+        request.draw(picture, key="halfspaces_parts", title="parts of the error")
     with right, st.expander("Projection, net and noise"):
-        st.markdown("\n".join([told, net, noise]))
+        st.markdown("\n".join([projection, net, noise]))
         each = ", each with its own matrices" if mechanism.is_projected(problem) else ""
-        st.markdown(f"Over {len(found.released):,} releases{each}. :blue-badge[simulated] :orange-badge[theory]")
+        st.markdown(
+            f"Over {len(decomposition.released):,} releases{each}. :blue-badge[simulated] :orange-badge[theory]"
+        )
 
 
 def _signed(share: float) -> str:
-    """A share of the rows with its sign."""
+    """Return a share of the rows in words, with its sign."""
     return ("+" if share > 0 else "") + percent(share)
 
 
-def angle_link(asked: DirectionsAsked, dataset: Dataset, release: HalfspaceRelease) -> None:
-    """In the plane a half-circle is an interval of angles, or what one leaves over: section 4's releases answer it."""
+def angle_link(request: DirectionsRequest, dataset: Dataset, release: HalfspaceRelease) -> None:
+    """Compare, in the plane, with releases of the angle: a half-circle is an interval of angles or its complement."""
     st.header("A halfspace as an interval of angles")
     circle = remember(
-        f"angles|{asked.source.key}|{asked.values!r}|{asked.alpha}|{asked.seed}",
-        lambda: circle_of_errors(dataset, release, epsilon=asked.epsilon, alpha=asked.alpha, seed=asked.seed),
+        f"angles|{request.source.key}|{request.values!r}|{request.alpha}|{request.seed}",
+        lambda: circle_of_errors(dataset, release, epsilon=request.epsilon, alpha=request.alpha, seed=request.seed),
     )
-    show(asked, errors_around(circle, n=dataset.n), name="angles", title="errors around the circle")
-    projected = asked.mechanism.is_projected(release.problem)
+    request.draw(errors_around(circle, n=dataset.n), key="halfspaces_angles", title="errors around the circle")
+    projected = request.mechanism.is_projected(release.problem)
     st.expander("How to read this").markdown(
-        f"All three spend ε = {rounded_up(asked.epsilon)}. A half-circle holds the rows whose angle lies within 90° of "
-        "the direction's, so a release of the angles answers it (where it passes 360°, by what the rest leaves over). "
-        "Releases of the angle put their points where the rows are, whatever the directions; a net spends the same on "
-        "every direction. So intervals win where rows crowd into a few degrees, and the net where they spread out."
-        + (" Projected to one dimension, hardly anything is left of a direction." if projected else "")
+        f"All three spend ε = {rounded_up(request.epsilon)}. A half-circle holds the rows whose angle lies within 90° "
+        "of the direction's, so a release of the angles answers it (where it passes 360°, by what the rest leaves "
+        "over). Releases of the angle put their points where the rows are, whatever the directions; a net spends the "
+        "same on every direction. So intervals win where rows crowd into a few degrees, and the net where they spread "
+        "out." + (" Projected to one dimension, hardly anything is left of a direction." if projected else "")
     )

@@ -8,7 +8,8 @@ from dplab.sparse import rows_needed
 from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.lone_row import figure
-from pages.learn.sparse.warning import PETS, alone_chances, lone_place, pet_names
+from pages.learn.random_privacy.warning import PETS, alone_chances, lone_place, pet_names
+from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
 from pages.shell.status import badge
 from pages.shell.work.memory import remember
@@ -83,5 +84,6 @@ LESSON = kit.Lesson(
     ),
     point=((38, 48), (0, 0)),
     show=lesson,
-    workbench="learn/sparse/page.py",
+    workbench="learn/page.py",
+    workbench_link={"lesson": "random", **OWN_DATA},
 )

@@ -133,7 +133,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[float], SystemTable], str]] = {
     "nets": ("Nets", _nets, "play/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
     "rectangles": ("Rectangles and boxes", _rectangles, "play/page.py"),
-    "halfspaces": ("Halfspaces", _halfspaces, "learn/directions/page.py"),
+    "halfspaces": ("Halfspaces", _halfspaces, "learn/page.py"),
     "weights": ("Queries that weigh rows", _weights, "learn/page.py"),
     "stability": ("Stable answers", _stability, "one_number/page.py"),
     "random": ("Random privacy", _random, "learn/page.py"),

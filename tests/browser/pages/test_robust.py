@@ -47,7 +47,7 @@ def test_subsamples_show_what_calibration_saves(page: Page, server: Server) -> N
 
 
 def test_the_second_figure_is_one_click_away(page: Page, server: Server) -> None:
-    opened(page, server, "random-privacy-workbench", charts=6)
+    opened(page, server, "learn?lesson=random&view=data", charts=6)
     before = captions(page)
     page.get_by_role("combobox", name="What to release").click()
     page.get_by_role("option", name=re.compile("Figure 2")).click()

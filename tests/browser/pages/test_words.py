@@ -46,9 +46,9 @@ LINKS = {
     "plan": "plan",
     "release": "release",
     "own-file": "data?way=My+own+file",
-    "directions": "directions-workbench",
-    "random-privacy": "random-privacy-workbench",
-    "random-privacy-of-data": "random-privacy?sparse=data",
+    "directions": "learn?lesson=directions&view=data",
+    "random-privacy": "learn?lesson=random&view=data",
+    "random-privacy-of-data": "learn?lesson=random&view=data&sparse=data",
 }
 VIEWS = ("pairs", "all-tables", "subsamples", "mean", "generated", "random-privacy-of-data")
 """Further views of pages that are seen once without them."""
@@ -137,7 +137,7 @@ def test_no_words_of_a_picture_or_of_the_bar_are_cut_on_a_phone(page: Page, serv
 
 
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-@pytest.mark.parametrize("link", ["", "?data=penguins.body_mass_g", "one-number", "random-privacy-workbench"])
+@pytest.mark.parametrize("link", ["", "?data=penguins.body_mass_g", "one-number", "learn?lesson=random&view=data"])
 def test_on_a_phone_words_of_a_picture_are_not_drawn_over_each_other_or_cut(
     page: Page, server: Server, link: str
 ) -> None:

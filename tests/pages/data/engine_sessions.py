@@ -14,7 +14,7 @@ from pages.data.engines import WAY
 from pages.data.upload import SessionFile
 from pages.shell.ledger.roles import ADMITTED
 from tests.pages.data.test_page import press
-from tests.pages.opening import FILES, sound, visitor
+from tests.pages.opening import VIEWS, sound, visitor
 
 SECRET, ROWS, COLUMN = "Rumpelstilzchen", 1237, "haemoglobin"
 """A value, the number of rows and a column's name: none of them is anywhere else."""
@@ -81,7 +81,7 @@ def declared(app: AppTest) -> SessionFile:
 
 def pages() -> list[str]:
     """Every page, by its file."""
-    return [*FILES]
+    return [*VIEWS]
 
 
 class Questions:

@@ -36,7 +36,7 @@ from tests.pages.data.test_page import (
     use,
 )
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import neighbours_said, sound
+from tests.pages.opening import DIRECTIONS, neighbours_said, sound, switch_page
 
 VISITS = (
     "who,seen,smoker,age\n"
@@ -188,13 +188,13 @@ def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "key"), [("tables/page.py", "cube"), ("learn/directions/page.py", "vectors")])
+@pytest.mark.parametrize(("page", "key"), [("marginals/page.py", "cube"), (DIRECTIONS, "vectors")])
 def test_a_page_that_reads_the_file_by_itself_takes_none_of_persons(page: str, key: str) -> None:
     for persons in (False, True):
         app = visits()
         app = by_person(app, rows=2) if persons else app
         app.query_params[key] = "my-file"
-        sound(app.switch_page(page).run())
+        sound(switch_page(app, page).run())
         assert (BY_PERSON in [each.value for each in app.warning]) == persons
         assert ("Your file: " in everything(app)) != persons
 

@@ -54,7 +54,7 @@ from tests.pages.data.engine_sessions import (
 )
 from tests.pages.data.test_page import everything, press
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import sound
+from tests.pages.opening import DIRECTIONS, sound, switch_page
 
 ON = Number(low=0, high=100, bits=3, missing=True)
 DECLARATION = DeclaredTable(columns=(DeclaredColumn(name=COLUMN, on=ON), DeclaredColumn(name="abstinent", on=ON)))
@@ -196,7 +196,7 @@ def test_an_analyst_sees_columns_and_no_count_on_any_page(
     for key in ("data", "table", "tables-of", "boxes-of", "cube", "vectors", "lists-of"):
         app.session_state[key] = "my-file"
     app.session_state["steward_choice"] = app.session_state[f"{held.prefix}counted"] = True
-    app.switch_page(page)
+    switch_page(app, page)
     app = sound(app.run())
     assert questions.count == 0, "the engine was asked to count something"
     assert not has_number(everything(app), ROWS) and "You see true values" not in everything(app)
@@ -237,7 +237,7 @@ def test_a_steward_who_does_not_look_is_not_said_to_have(no_ledger: Path, engine
     assert not certified(no_ledger, engines)
 
 
-@pytest.mark.parametrize("page", ["tables/page.py", "learn/directions/page.py"])
+@pytest.mark.parametrize("page", ["marginals/page.py", DIRECTIONS])
 def test_a_look_at_the_engine_s_own_table_is_recorded_on_pages_that_read_it_themselves(
     no_ledger: Path, engines: dict[str, Any], page: str
 ) -> None:
@@ -246,7 +246,7 @@ def test_a_look_at_the_engine_s_own_table_is_recorded_on_pages_that_read_it_them
     app = sound(at_the_database(ADMITTED_STEWARD, engines).button(key="engine_open").click().run())
     app.toggle(key="steward_choice").set_value(True)
     app = sound(app.run())
-    app.switch_page(page)
+    switch_page(app, page)
     sound(app.run())
     assert noted(no_ledger)
 
@@ -259,7 +259,7 @@ def test_on_every_page_a_steward_s_look_has_a_record_or_is_none(
     for key in ("data", "table", "tables-of", "boxes-of", "cube", "vectors", "lists-of"):
         app.session_state[key] = "my-file"
     app.session_state["steward_choice"] = app.session_state[f"{declared(app).prefix}counted"] = True
-    app.switch_page(page)
+    switch_page(app, page)
     app = sound(app.run())
     assert not has_number(everything(app), ROWS) and "You see true values" not in everything(app)
     Ledger.open(no_ledger)

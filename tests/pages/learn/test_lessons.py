@@ -227,8 +227,8 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     assert [each.label for each in links][: len(OVERVIEW)] == [each.question for each in OVERVIEW]
     for each, link in zip(OVERVIEW, links, strict=False):
         assert all(urlencode({name: value}) in link.query_string for name, value in each.address.items())
-    learn = {f"{page.folder}/page.py" for page in PAGES if page.section == "Learn"}
-    assert learn <= {each.page for each in OVERVIEW} | {each.workbench for each in OVERVIEW}
+    assert [f"{page.folder}/page.py" for page in PAGES if page.section == "Learn"] == [LEARN]
+    assert {each.page for each in OVERVIEW} == {LEARN}
     assert {each.workbench for each in OVERVIEW if each.workbench} <= set(FILES)
     assert all(FILES[file] == address for file, address in ADDRESSES.items())
     assert {each.page for each in OVERVIEW} == set(ADDRESSES)

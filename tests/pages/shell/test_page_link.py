@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.data.test_page import elements, opened
-from tests.pages.opening import sound
+from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, sound
 
 POPOVERS = ("play", "ask", "robust", "sparse", "halfspaces", "marginals")
 """Pages with settings in a closed popover, one of them the preview seed."""
@@ -20,11 +20,9 @@ FILES = {
     "play": "play/page.py",
     "data": "data/page.py",
     "limits": "learn/page.py",
-    "ask": "conversation/page.py",
-    "robust": "one_number/page.py",
-    "marginals": "tables/page.py",
-    "sparse": "learn/sparse/page.py",
-    "halfspaces": "learn/directions/page.py",
+    **{name: f"{name}/page.py" for name in ("ask", "robust", "marginals")},
+    "sparse": RANDOM_PRIVACY,
+    "halfspaces": DIRECTIONS,
 }
 """The script of each page, by its address."""
 

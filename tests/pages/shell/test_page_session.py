@@ -39,7 +39,7 @@ from tests.pages.data.test_page import (
     with_file,
 )
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import sound
+from tests.pages.opening import RANDOM_PRIVACY, sound, switch_page
 
 PAGES = ROOT / "pages"
 PRIVATE_KEYS = (
@@ -56,7 +56,7 @@ PRIVATE_KEYS = (
 TRADES = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
 TRADE_FILE = "trade,years\n" + "".join(f"{trade},7\n" * (60 - 20 * place) for place, trade in enumerate(TRADES))
-SHOWS = ("play/page.py", "one_number/page.py", "learn/sparse/page.py", "data/page.py")
+SHOWS = ("play/page.py", "robust/page.py", RANDOM_PRIVACY, "data/page.py")
 """Pages that draw a column of one's own file."""
 TRUE_VALUES = "You see true values of private data"
 
@@ -125,7 +125,7 @@ def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypa
     table = weakref.ref(app.session_state["file"].table)
     press(app, "Forget this file")
     for page in ("play/page.py", "data/page.py"):
-        sound(app.switch_page(page).run())
+        sound(switch_page(app, page).run())
     assert not app.session_state.get("file") and upload_of(app) is None
     gc.collect()
     assert table() is None and not list(tmp_path.iterdir())
@@ -185,14 +185,12 @@ def test_labels_read_by_the_steward_go_with_the_switch_on_every_page(page: str) 
     press(press(app, "Fill in from the data"), "Use this column")
     assert told(app) == set(TRADES)
     chosen(app, data="my-file", robust="subsample_larger", sparse="data")
-    sound(app.switch_page(page).run())
-    assert TRUE_VALUES in everything(app) and bool(told(app)) == (page != "learn/sparse/page.py"), (
-        "there, cells have no names"
-    )
+    sound(switch_page(app, page).run())
+    assert TRUE_VALUES in everything(app) and bool(told(app)) == (page != RANDOM_PRIVACY), "there, cells have no names"
     steward(app, on=False)
     assert not told(app) and not kept(app) and upload_of(app) is None
     for after in ("data/page.py", page):
-        assert not told(sound(app.switch_page(after).run()))
+        assert not told(sound(switch_page(app, after).run()))
 
 
 def test_a_list_of_labels_that_was_edited_is_still_the_data_s() -> None:
@@ -347,4 +345,4 @@ def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:
 def test_random_privacy_opens_after_plan() -> None:
     """What Plan keeps in the session and the number of planned releases once had one key."""
     app = opened("plan/page.py")
-    assert not sound(app.switch_page("learn/sparse/page.py").run()).error
+    assert not sound(switch_page(app, RANDOM_PRIVACY).run()).error

@@ -22,17 +22,19 @@ from tests.pages.data.test_page import declared_pay, everything
 from tests.pages.data.test_page import with_file as with_people
 from tests.pages.drawn_charts import drawn
 from tests.pages.learn.directions.test_page import with_file as with_private_arrows
-from tests.pages.learn.sparse.test_page import with_private_file as with_private_cells
-from tests.pages.opening import opened, sound, texts
+from tests.pages.learn.random_privacy.test_page import with_private_file as with_private_cells
+from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, opened, sound, texts
 from tests.pages.shell.test_page_private import SECRET
 from tests.pages.shell.test_page_private import opened as with_private_file
 from tests.pages.tables.shares.test_page import with_lists as with_private_lists
 
 PAGES = {
     "play/page.py": "data_chart",
-    "tables/page.py": "marginals_errors_chart",
-    "one_number/page.py": "robust_chance_chart",
-    "conversation/page.py": "ask_map_chart",
+    "marginals/page.py": "marginals_errors_chart",
+    "robust/page.py": "robust_chance_chart",
+    "ask/page.py": "ask_map_chart",
+    DIRECTIONS: "halfspaces_circle_chart",
+    RANDOM_PRIVACY: "sparse_loss_chart",
 }
 
 
@@ -186,11 +188,9 @@ def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
         if re.search(r"may_show\(| = Workbench\(", file.read_text(encoding="utf-8"))
     }
     assert asking == {
-        "play/view.py", "one_number/workbench.py", "one_number/controls.py", "tables/shares/workbench.py",
-        "tables/lists.py", "tables/boxes.py", "tables/marginals/workbench.py", "conversation/controls.py",
-        "conversation/workbench.py",
-        "learn/sparse/view.py", "learn/directions/view.py", "data/summary.py", "data/fill.py",
-        "shell/status.py", "shell/request.py", "shell/workbench.py",
+        "play/view.py", "robust/view.py", "robust/controls.py", "marginals/view.py",
+        "learn/random_privacy/controls.py", "learn/directions/own_data.py", "marginals/lists.py",
+        "data/summary.py", "data/fill.py", "shell/status.py",
     }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import numpy as np
 import pytest
@@ -24,7 +24,9 @@ from tests.kit.statistics import clopper_pearson
 from tests.pages.drawn_charts import drawn
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
+from tests.pages.opening import DIRECTIONS, RANDOM_PRIVACY, switch_page
 from tests.pages.opening import opened as page
+from tests.pages.opening import sound as at_rest
 
 
 def found(key: str, *, rounds: tuple[int, ...] = ROUND_SIZES[:3], epsilon: float = 1.0) -> Audit:
@@ -153,11 +155,11 @@ def audited(app: AppTest, label: str) -> dict[str, str]:
 PLAY: list[tuple[str, dict[str, str]]] = [
     ("conversation/page.py", {"ask": "median"}),
     ("play/page.py", {"mechanism": "gaussian", "delta": "1e-8", "neighbours": "add or remove one row"}),
-    ("one_number/page.py", {"robust": "subsample-groups"}),
-    ("tables/page.py", {}),
-    ("tables/page.py", {"view": "All tables of k attributes"}),
-    ("learn/directions/page.py", {}),
-    ("learn/sparse/page.py", {}),
+    ("robust/page.py", {"robust": "subsample-groups"}),
+    ("marginals/page.py", {}),
+    ("marginals/page.py", {"view": "All tables of k attributes"}),
+    (DIRECTIONS, {}),
+    (RANDOM_PRIVACY, {}),
 ]
 """Pages that show a mechanism, with settings in their links."""
 
@@ -172,6 +174,17 @@ def test_a_page_audits_what_is_chosen_there(file: str, settings: dict[str, str])
         assert link == audit_link(entry("gaussian"), {"epsilon": 0.5, "delta": 1e-8}, Neighbours.ADD_REMOVE_ONE)
     app = opened(**{name.replace("-", "_"): value for name, value in link.items()})
     assert f"**{entry(link['audit-of']).title}** at your settings" in texts(app) and not app.warning and not app.error
+
+
+@pytest.mark.parametrize("file", [RANDOM_PRIVACY, pytest.param("ask/page.py", marks=pytest.mark.full)])
+def test_a_link_to_the_audit_is_followed_even_where_another_mechanism_was_audited_before(file: str) -> None:
+    app = at_rest(opened(lesson="audit", audit_of="gaussian"))
+    assert f"**{entry('gaussian').title}** at your settings" in texts(app)
+    app.query_params.clear()
+    link = audited(at_rest(switch_page(app, file).run()), "Audit this")
+    app.query_params.clear()
+    at_rest(switch_page(app, f"learn/page.py?{urlencode(link)}").run())
+    assert f"**{entry(link['audit-of']).title}** at your settings" in texts(app) and link["audit-of"] != "gaussian"
 
 
 def test_plan_audits_the_mechanism_of_a_question() -> None:

@@ -18,9 +18,9 @@ from dplab.halfspace_parts import Circle, Sides, directions_at, preview_releases
 from dplab.limits.directions import DEGREES, PROJECTED_ROWS, TRIALS, EveryDirection, distortions, every_direction
 from pages.charts.picture import Area, Band, Cloud, Curve, Dots, Picture, Rule, numbers
 from pages.charts.words import significant
-from pages.learn.directions import figure
-from pages.learn.directions.circle import EXPECTED, PARTS, error_parts, errors_around, great_circle
-from pages.learn.directions.rows import (
+from pages.learn.directions import charts
+from pages.learn.directions.charts import EXPECTED, PARTS, error_parts, errors_around, great_circle
+from pages.learn.directions.rows_charts import (
     ARROW,
     BAND,
     BETWEEN,
@@ -236,7 +236,7 @@ def test_95_of_100_releases_err_by_at_most_the_line_of_a_direction_and_the_worst
     errors = released_errors()
     within = (errors <= seen.error + 1e-12).mean(axis=0)
     assert (within >= 0.95).all() and (errors[:, seen.error > 0] < seen.error[seen.error > 0]).mean() < 0.96
-    shown = figure.errors(seen=seen, n=1000, epsilon=1.0, guess=0.05)
+    shown = charts.errors(releases=seen, n=1000, epsilon=1.0, guess=0.05)
     assert shown.y.title == "95% of releases err by at most"
     drawn = numbers(shown.one(Curve, role="released").y)
     np.testing.assert_array_equal(drawn, np.maximum(seen.error, float(shown.y.low or 0)))

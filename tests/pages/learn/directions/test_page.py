@@ -21,15 +21,15 @@ from dpcore.randomness import Preview
 from dplab.halfspace_parts import CIRCLE
 from pages.charts.words import percent, percent_down
 from pages.data.upload import SessionFile
-from pages.learn.directions.controls import DirectionsAsked
-from pages.learn.directions.rows import degrees_of
-from pages.learn.directions.view import FEWEST, trials_for
+from pages.learn.directions.controls import DirectionsRequest
+from pages.learn.directions.own_data import MIN_TRIALS, trials_for
+from pages.learn.directions.rows_charts import degrees_of
 from pages.shell.controls import Value
 from tests.cases import full_but
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import printed_by_code, sound, texts, visitor
+from tests.pages.opening import DIRECTIONS, printed_by_code, sound, texts, visitor
 from tests.pages.test_papers import LINES
 
 CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
@@ -44,15 +44,15 @@ FLAT, SPACE = ALWAYS | {ANGLES}, ALWAYS | {SPHERE}
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    return opening.opened("learn/directions/page.py", **link)
+    return opening.opened(DIRECTIONS, **link)
 
 
-def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> DirectionsAsked:
+def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> DirectionsRequest:
     """What the page asks of a source by default, with other parameters."""
     from dpcore.mechanisms import entry
 
     told: dict[str, Value] = {"projected": 3, "projections": 4, "directions": 16, "epsilon": 1.0, **values}
-    return DirectionsAsked(
+    return DirectionsRequest(
         rows=source, source=source, queries=Halfspaces(domain=source.domain), entry=entry("halfspaces"), values=told,
         degrees=10, tilt=40, margin=margin, alpha=0.1, seed=1,
     )  # fmt: skip
@@ -212,7 +212,7 @@ def test_a_finer_net_brings_the_promise() -> None:
 
 def test_few_releases_where_one_takes_long() -> None:
     large = generated_vectors(n=100_000, dimensions=64)
-    assert trials_for(asked_of(large, projections=64, directions=512), large.origin.rows) == FEWEST
+    assert trials_for(asked_of(large, projections=64, directions=512), large.origin.rows) == MIN_TRIALS
     assert trials_for(asked_of(vectors_of("penguins")), 344) == 200
 
 
@@ -236,7 +236,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
     held = SessionFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor("learn/directions/page.py")
+    app = visitor(DIRECTIONS)
     app.session_state["file"] = held
     app.session_state["vectors"] = "my-file"
     app.run()

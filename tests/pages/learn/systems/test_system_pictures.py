@@ -9,11 +9,11 @@ from dplab.limits.directions import EveryDirection, claimed_distortion, distorti
 from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
 from dplab.sparse import grid_example, line_example, simulate
 from pages.charts.picture import Bars, Curve, Dots, Region, Rule, numbers
-from pages.learn.directions import figure as directions
+from pages.learn.directions import charts as directions
 from pages.learn.polynomials import figure as polynomials
-from pages.learn.sparse import figure as sparse
-from pages.learn.sparse.histograms import PRIVATE, RANDOM
-from pages.learn.sparse.lesson import WIDE, widened
+from pages.learn.random_privacy import charts as sparse
+from pages.learn.random_privacy.charts import PRIVATE, RANDOM
+from pages.learn.random_privacy.lesson import WIDE, widened
 from tests.pages.lessons import checked, sound
 
 
@@ -33,7 +33,7 @@ def around(promised: list[bool], error: list[float]) -> EveryDirection:
 
 def test_the_promise_is_drawn_where_the_margin_is_and_nowhere_else() -> None:
     seen = around([True, False, True, True], [0.005, 0.2, 0.004, 0.003])
-    picture = sound(directions.errors(seen=seen, n=1000, epsilon=1.0, guess=0.05))
+    picture = sound(directions.errors(releases=seen, n=1000, epsilon=1.0, guess=0.05))
     boxes = picture.find(Region, role="theory")
     assert [box.x for box in boxes] == [(-45.0, 45.0), (135.0, 315.0)]
     assert all(box.y and box.y[1] == 0.01 and 0 < box.y[0] < 0.003 for box in boxes)
@@ -41,7 +41,7 @@ def test_the_promise_is_drawn_where_the_margin_is_and_nowhere_else() -> None:
     assert np.isnan(promised[1]) and (promised[[0, 2, 3]] == 0.01).all()
     assert picture.one(Rule, role="guess").y == 0.05
     assert "within 0.5% in 3 of 4 directions" in picture.sentence and "up to 20% off" in picture.sentence
-    nowhere = checked(directions.errors(seen=around([False] * 4, [0.1] * 4), n=1000, epsilon=1.0, guess=0.05))
+    nowhere = checked(directions.errors(releases=around([False] * 4, [0.1] * 4), n=1000, epsilon=1.0, guess=0.05))
     assert nowhere.layout["xaxis"]["range"] == [0, 360]
 
 
@@ -49,9 +49,9 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
     seen = every_direction(n=1000, gap=0.7, directions=4, epsilon=1.0, seed=1)
     assert seen.promised.any() and not seen.promised.all()
     assert seen.worst <= seen.bound < seen.beyond
-    assert "what is promised" in sound(directions.errors(seen=seen, n=1000, epsilon=1.0, guess=0.0001)).caption
+    assert "what is promised" in sound(directions.errors(releases=seen, n=1000, epsilon=1.0, guess=0.0001)).caption
     crowded = every_direction(n=1000, gap=0.0, directions=4, epsilon=1.0, seed=1)
-    empty = directions.errors(seen=crowded, n=1000, epsilon=1.0, guess=0.05)
+    empty = directions.errors(releases=crowded, n=1000, epsilon=1.0, guess=0.05)
     assert not crowded.promised.any() and np.isnan(crowded.worst)
     assert "no direction promised" in empty.sentence and "nothing is promised" in empty.caption
 
@@ -59,7 +59,7 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
 @pytest.mark.slow
 def test_distortions_stand_below_the_promise_and_the_promise_to_the_right_of_the_rows_dimensions() -> None:
     seen = distortions(chance=0.05, seed=1)
-    picture = sound(directions.moved(seen=seen))
+    picture = sound(directions.moved(distortion=seen))
     claim, dots = picture.one(Curve, role="theory"), picture.one(Dots, role="released")
     claimed, worst = numbers(claim.y), numbers(dots.y)
     told = np.isfinite(claimed)
@@ -73,14 +73,14 @@ def test_distortions_stand_below_the_promise_and_the_promise_to_the_right_of_the
 @pytest.mark.parametrize("histogram", [line_example(), grid_example(8000)], ids=["line", "grid"])
 def test_losses_have_the_guess_where_the_private_loss_divided_by_it_is(histogram: np.ndarray, guess: float) -> None:
     found = simulate(histogram, epsilon=0.1, gamma=0.1, condition="paper", seed=1, times=20)
-    picture = sparse.losses_guessed(found=found, guess=guess)
+    picture = sparse.losses_guessed(simulations=found, guess=guess)
     checked(picture)
     assert picture.one(Rule, role="guess").x == pytest.approx(found.private_loss.mean() / guess)
 
 
 def test_the_histograms_stand_in_one_picture_around_the_full_cells() -> None:
     found = simulate(grid_example(8000), epsilon=1.0, gamma=0.1, condition="paper", seed=1, times=2)
-    picture = sparse.histograms(found=found)
+    picture = sparse.histograms(simulations=found)
     checked(picture)
     bars = picture.one(Bars, role="true")
     assert numbers(bars.value).sum() == 8000 / 16 * 4 * round(len(numbers(bars.start)) / 20)

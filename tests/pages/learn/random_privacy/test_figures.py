@@ -19,11 +19,20 @@ from dpcore.randomness import NoisyCounts, Preview
 from dplab.sparse import LossFigure, grid_example, growth, line_example, simulate, simulated_noise
 from pages.charts.picture import Bars, Curve, Dots, Heat, Rule, Wall, Words, numbers
 from pages.charts.plotly import render
-from pages.learn.sparse.cells import alone, growth_curves, loss_growth
-from pages.learn.sparse.figure import histograms
-from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES, SIDE, losses, panel
-from pages.learn.sparse.lesson import WIDE, widened
-from tests.pages.opening import opened
+from pages.learn.random_privacy.charts import (
+    PRIVATE,
+    RANDOM,
+    ROLES,
+    SIDE,
+    growth_curves,
+    histograms,
+    lone_pet,
+    loss_growth,
+    losses,
+    panel,
+)
+from pages.learn.random_privacy.lesson import WIDE, widened
+from tests.pages.opening import RANDOM_PRIVACY, opened
 from tests.pages.picture_checks import whole
 
 
@@ -77,7 +86,7 @@ def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projec
     private, random = (
         (found.private_loss, found.random_loss) if projected else (found.private_noise, found.random_noise)
     )
-    picture = whole(losses(found=found, projected=projected))
+    picture = whole(losses(simulations=found, projected=projected))
     width = picture.x.high or 0
     for name, loss, up in ((PRIVATE, private, 1), (RANDOM, random, -1)):
         dots = picture.one(Dots, role=ROLES[name])
@@ -94,7 +103,7 @@ def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projec
 
 def test_losses_say_when_both_mechanisms_are_one() -> None:
     found = simulate(line_example(), epsilon=1.0, gamma=0.001, condition="paper", seed=1, times=100)
-    assert "both mechanisms are one" in losses(found=found, projected=True).sentence
+    assert "both mechanisms are one" in losses(simulations=found, projected=True).sentence
 
 
 def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
@@ -145,9 +154,9 @@ def test_the_sharper_condition_allows_a_smaller_gamma(cells: int, n: int) -> Non
 
 def test_a_pet_alone_is_told_apart() -> None:
     shown = np.array([[0.5, 0.3], [0.6, 0.0]])
-    picture = whole(alone(shown, spared=True))
-    assert "60 in 100 releases show somebody there if the pet is, 0 if not" in picture.sentence
-    assert "knows for certain" in picture.sentence
+    picture = whole(lone_pet(shown, spared=True))
+    assert "60 in 100 releases show a pet there if it is there, 0 if not" in picture.sentence
+    assert "who knows all other rows and sees a count is certain" in picture.sentence
     for column, case in enumerate(("pet there", "pet elsewhere")):
         bars = picture.one(Bars, name=case)
         assert bars.across and np.array_equal(bars.value, shown[:, column])
@@ -160,8 +169,8 @@ def test_a_pet_alone_is_told_apart() -> None:
     assert [each.text for each in picture.find(Words)] == ["50%", "60%", "30%", "0%"]
     assert picture.table["share of releases"] == [0.5, 0.3, 0.6, 0]
     # Where every cell gets noise, none of 500 releases may show a pet that is elsewhere: that is no proof.
-    noisy = alone(shown, spared=False).sentence
-    assert "condition is not met" in noisy and "for certain" not in noisy
+    noisy = lone_pet(shown, spared=False).sentence
+    assert "condition is not met" in noisy and "certain" not in noisy
 
 
 def test_one_command_prints_and_draws_both_figures_as_the_page_has_them(
@@ -177,7 +186,7 @@ def test_one_command_prints_and_draws_both_figures_as_the_page_has_them(
     names = ("true", "differentially-private", "random-privacy", "losses")
     assert set(drawn) == {f"figure-{number}-{name}.json" for number in (1, 2) for name in names}
     badge = "true: generated · simulated, preview sampler, seed 7"
-    page = render(losses(found=found, projected=True), badge=badge, dark=False)
+    page = render(losses(simulations=found, projected=True), badge=badge, dark=False)
     assert drawn["figure-1-losses.json"] == json.loads(json.dumps({"data": page.data, "layout": page.layout}))
 
 
@@ -189,7 +198,7 @@ def test_the_sentence_counts_the_cells_and_errors_of_the_releases_that_are_drawn
     found = simulated(line_example())
     private, random = found.private[0], found.random[0]
     losses_of = [np.abs(each - line_example()).sum() / line_example().sum() for each in (private, random)]
-    assert histograms(found=found).sentence == (
+    assert histograms(simulations=found).sentence == (
         f"2 of 25 cells hold rows; the private release shows rows in {np.count_nonzero(private)}, the random-private "
         f"one in {np.count_nonzero(random)}. Their total errors here: {losses_of[0]:.3g} and {losses_of[1]:.3g} of n."
     )
@@ -198,7 +207,7 @@ def test_the_sentence_counts_the_cells_and_errors_of_the_releases_that_are_drawn
 def test_the_losses_are_compared_by_the_ratio_of_their_means() -> None:
     found = simulated(line_example())
     ratio = np.mean(found.private_noise) / np.mean(found.random_noise)
-    assert ratio > 2 and losses(found=found, projected=False).sentence.endswith(
+    assert ratio > 2 and losses(simulations=found, projected=False).sentence.endswith(
         f"{ratio:.3g} times as much as with random privacy."
     )
 
@@ -209,7 +218,7 @@ def test_the_projection_empties_most_cells_and_has_ties(histogram: np.ndarray) -
         "That alone empties most cells again; how much it helps depends on how ties are settled, which the paper "
         "leaves open."
     )
-    assert told in opened("learn/sparse/page.py").toggle(key="sparse-projected").help
+    assert told in opened(RANDOM_PRIVACY).toggle(key="sparse-projected").help
     noisy = Preview(1).draw(NoisyCounts(histogram[None, :], epsilon=1.0, sensitivity=2), 100)
     n, empty = int(histogram.sum()), histogram == 0
     one = project_counts(noisy, total=n)

@@ -1,4 +1,4 @@
-"""Several releases of one data set: planned up front they add up; chosen after seeing one, random privacy refuses."""
+"""Several releases of one data set: those fixed in advance compose; one chosen after seeing others is refused."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.privacy.composition import compose
 from dplab.sparse import LossFigure
 from pages.charts.words import percent
+from pages.learn.random_privacy.controls import RandomPrivacySettings
 from pages.shell.links import in_link
 from pages.shell.state import SessionKey
 from pages.shell.theorem import lead
 
 MAX_PLANNED = 6
-SEEN, MORE = SessionKey("sparse_seen", ""), SessionKey("sparse_more", "")
-"""The plan whose releases were seen, and the one to which another was then to be added."""
+SHOWN_PLAN, EXTENDED_PLAN = SessionKey("sparse_seen", ""), SessionKey("sparse_more", "")
+"""The plan whose releases are on the screen, and the plan to which one more release is requested."""
 
 
-def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, gamma: float, condition: str) -> None:
-    """Plan, see, and ask for one more."""
+def plan(histogram: Integers, settings: RandomPrivacySettings, *, simulations: LossFigure, key: str) -> None:
+    """Let the user plan several releases, draw them, and request one more."""
     st.header("More than one release")
     lead(
         "Each release costs. Fix how many before you see any.",
@@ -29,8 +30,8 @@ def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, ga
         "shares of the same data add up.",
     )
     n, relation = int(histogram.sum()), Neighbours.REPLACE_ONE
-    spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
-    one = Guarantee(epsilon=epsilon, gamma=gamma if spared else 0.0, neighbours=relation)
+    spared = lone_row_chance(cells=len(histogram), n=n, condition=settings.condition) <= settings.gamma
+    one = Guarantee(epsilon=settings.epsilon, gamma=settings.gamma if spared else 0.0, neighbours=relation)
     planned = st.slider("Releases planned", 1, MAX_PLANNED, 2, key=in_link("planned"), bind="query-params")
     try:
         together = compose([one] * planned)
@@ -38,34 +39,34 @@ def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, ga
         st.warning(f"{planned} releases at {one.sentence()} each: {problem}")
         return
     st.markdown(
-        f"**{planned}** random-private, fixed in advance: {one.sentence()} each, together **{_told(together)}**. "
-        ":orange-badge[theory]"
+        f"**{planned}** random-private, fixed in advance: {one.sentence()} each, together "
+        f"**{_sum_in_words(together)}**. :orange-badge[theory]"
     )
-    # A plan that changes is a new one; what is seen here are previews, so nothing has been spent.
-    fixed = f"{key}|{one!r}|{planned}"
+    # A changed plan is a new plan: these are previews, and nothing has been spent.
+    plan_key = f"{key}|{one!r}|{planned}"
     if st.button("Draw the planned releases", key="sparse_draw"):
-        SEEN.value = fixed
-    if SEEN.value != fixed:
-        MORE.value = ""
+        SHOWN_PLAN.value = plan_key
+    if SHOWN_PLAN.value != plan_key:
+        EXTENDED_PLAN.value = ""
         return
     lines = ["| release | cells shown with rows | L1 loss, share of n |", "|---|---|---|"]
     for place in range(planned):
-        cells = int((found.random[place] > 0).sum())
-        lines.append(f"| {place + 1} | {cells:,} | {percent(float(found.random_loss[place]))} |")
+        cells = int((simulations.random[place] > 0).sum())
+        lines.append(f"| {place + 1} | {cells:,} | {percent(float(simulations.random_loss[place]))} |")
     st.markdown("\n".join(lines))
     st.markdown("Seen. Would one more help? :blue-badge[simulated]")
     if st.button("Choose one more, now that these are seen", key="sparse_again"):
-        MORE.value = fixed
-    if MORE.value == fixed:
-        _one_more(one, planned=planned, epsilon=epsilon)
+        EXTENDED_PLAN.value = plan_key
+    if EXTENDED_PLAN.value == plan_key:
+        _show_one_more(one, planned=planned)
 
 
-def _one_more(one: Guarantee, *, planned: int, epsilon: float) -> None:
-    """A release chosen after seeing others: refused where gamma is at stake."""
+def _show_one_more(one: Guarantee, *, planned: int) -> None:
+    """Add a release chosen after others were seen: refused if γ > 0."""
     try:
         together = compose([one] * (planned + 1), fixed_in_advance=False)
     except ParameterError as problem:
-        plain = Guarantee(epsilon=epsilon, neighbours=one.neighbours)
+        plain = Guarantee(epsilon=one.epsilon, neighbours=one.neighbours)
         adding = compose([plain] * (planned + 1), fixed_in_advance=False)
         st.error(
             f"Refused. {problem} The proof counts, before anything is seen, the share γ of data without guarantee. "
@@ -74,16 +75,16 @@ def _one_more(one: Guarantee, *, planned: int, epsilon: float) -> None:
         )
         st.caption(
             f"A differentially private histogram may be chosen after seeing others of its kind: its {plain.sentence()} "
-            f"holds for all data, so {planned + 1} of them add up to {_told(adding)} in any order."
+            f"holds for all data, so {planned + 1} of them add up to {_sum_in_words(adding)} in any order."
         )
     else:
         st.success(
             f"Allowed: every cell gets noise here, so there is no γ, and ε adds up even for releases chosen after "
-            f"seeing others: {_told(together)}."
+            f"seeing others: {_sum_in_words(together)}."
         )
 
 
-def _told(guarantee: Guarantee) -> str:
-    """A sum in words, without the last digits that adding decimals in binary leaves."""
+def _sum_in_words(guarantee: Guarantee) -> str:
+    """Return the guarantee in words, rounded to 12 digits: a sum of decimals in binary has rounding errors."""
     epsilon, gamma = (float(f"{sum_:.12g}") for sum_ in (guarantee.epsilon, guarantee.gamma))
     return replace(guarantee, epsilon=epsilon, gamma=gamma).sentence()

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from dpcore.data.bundled import bundled
 from dplab.sparse import LossFigure, grid_example, line_example, lone_row, rows_needed, simulate
 from pages.charts.words import percent
-from pages.learn.sparse.warning import pet_names
+from pages.learn.random_privacy.warning import pet_names
 from tests.pages.drawn_charts import drawn
-from tests.pages.opening import sound, texts, visitor
+from tests.pages.opening import RANDOM_PRIVACY, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
 ALONE = "sparse_alone_chart"
@@ -24,7 +24,7 @@ def simulated(histogram: np.ndarray, *, epsilon: float = 1.0) -> LossFigure:
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = visitor("learn/sparse/page.py")
+    app = visitor(RANDOM_PRIVACY)
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()
@@ -126,7 +126,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 def with_private_file() -> AppTest:
     """The page about a private column."""
-    app = visitor("learn/sparse/page.py")
+    app = visitor(RANDOM_PRIVACY)
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.session_state["sparse"] = "data"
@@ -141,3 +141,12 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert "not protected: made by the data's steward" in texts(app)
     kept = {key for key, chart in drawn(app).items() if chart["download"]}
     assert kept == {ALONE}, "pictures of private data are not offered as files"
+
+
+def test_a_twin_of_private_data_is_named_once_in_the_bar() -> None:
+    """The lesson's page names the data in use where no view has: twice would be two buttons of one key."""
+    app = with_private_file()
+    app.session_state["twin"] = True
+    assert set(drawn(sound(app.run()))) == CHARTS
+    assert [each.label for each in app.button].count("Back to my table") == 1
+    assert len([each for each in app.get("page_link") if each.proto.label.startswith("Made-up twin")]) == 1

@@ -22,15 +22,15 @@ SIDES = ("on its side", "on the other")
 HALF, BAND, BETWEEN, ARROW, TIP = "the side", "nearer than γ", "between the sides", "direction y", "tip"
 
 
-def some(count: int, most: int) -> slice:
-    """Evenly spaced rows, at most so many."""
-    return slice(0, count, max(1, -(-count // most)))
+def some(count: int, limit: int) -> slice:
+    """Return a slice of evenly spaced rows, no more than `limit`."""
+    return slice(0, count, max(1, -(-count // limit)))
 
 
 def rows_in_the_plane(
     *, places: Floats, sides: Sides, angle: int, margin: float, measured: Floats, axes: tuple[str, str], flat: bool
 ) -> Picture:
-    """The rows seen along the plane's normal: <x, y> is a row's height over the line, and so is its margin.
+    """Draw the rows along the plane's normal: <x, y> is a row's height over the line, and so is its margin.
 
     Args:
         places: coordinates of rows in the plane, (n, 2); all of them, some are drawn.
@@ -41,8 +41,8 @@ def rows_in_the_plane(
         axes: what the axes mean.
         flat: whether rows have two dimensions, so that all lie on the circle.
     """
-    kept = some(len(places), MAX_ROWS)
-    shown, inside = places[kept], sides.inside[kept]
+    selected = some(len(places), MAX_ROWS)
+    shown, inside = places[selected], sides.inside[selected]
     grip = GRIP * _turned(np.array([[1.0, 0.0]]), angle)[0]
     # On the circle itself rows lie over one another: large and faint, they show where most are.
     size, opacity = (8.0, 0.25) if flat else (5.0, 0.6)
@@ -74,7 +74,7 @@ def rows_in_the_plane(
         _line(ARROW, _turned(np.array([[0.0, 0.0], [HEAD[0, 0], 0.0]]), angle), role="ink"),
         _area(TIP, HEAD, angle, role="ink", opacity=1),
     ]
-    seen = f"{len(shown):,} of {len(places):,} rows are drawn. " if len(shown) < len(places) else ""
+    how_many = f"{len(shown):,} of {len(places):,} rows are drawn. " if len(shown) < len(places) else ""
     ticks = "The strokes outside the circle are the directions measured. " if few else ""
     if len(measured) > MAX_TICKS:
         ticks = f"{2 * len(measured):,} directions are measured, too close to one another to be drawn. "
@@ -90,7 +90,7 @@ def rows_in_the_plane(
         y=up,
         marks=marks,
         sentence=f"{percent(sides.share)} of the rows lie on the side the arrow y points to: drag it to turn it, or "
-        f"click where it should point. {close}{ticks}{seen}Across: {axes[0]}; up: {axes[1]}.",
+        f"click where it should point. {close}{ticks}{how_many}Across: {axes[0]}; up: {axes[1]}.",
         table={
             axes[0]: short_numbers(shown[:, 0]),
             axes[1]: short_numbers(shown[:, 1]),
@@ -129,9 +129,9 @@ def rows_on_the_sphere(
         plane: two unit directions at right angles, (2, 3), of the great circle the direction turns in.
         space: what the coordinates mean.
     """
-    kept = some(len(records), MAX_IN_SPACE)
-    shown, chosen = records[kept], inside[kept]
-    beside = np.linalg.svd(direction[None])[2][1:]
+    selected = some(len(records), MAX_IN_SPACE)
+    shown, chosen = records[selected], inside[selected]
+    tangent = np.linalg.svd(direction[None])[2][1:]
     arrow, shares = np.outer([0.0, 1.3], direction), percent(float(inside.mean()))
     return Picture(
         title="Rows on the sphere, and the side a direction points to",
@@ -142,7 +142,7 @@ def rows_on_the_sphere(
             _cloud(SIDES[0], shown[chosen], role="true", size=4),
             _cloud(SIDES[1], shown[~chosen], role="true", size=4, shape="circle-open", opacity=0.6),
             _cloud("where y turns", _arc(0, 360) @ plane, role="quiet", size=1.2, lines=True),
-            _cloud(BETWEEN, _arc(0, 360) @ beside, role="released", size=2.5, lines=True),
+            _cloud(BETWEEN, _arc(0, 360) @ tangent, role="released", size=2.5, lines=True),
             _cloud(ARROW, arrow, role="ink", size=4, lines=True),
         ],
         sentence=f"The same on the sphere, to be turned by the mouse: {shares} of the rows lie on the side of the "
@@ -155,20 +155,20 @@ def rows_on_the_sphere(
 
 
 def _turned(points: Floats, angle: float) -> Floats:
-    """Places (K, 2) turned by an angle in degrees."""
+    """Return places (K, 2) turned by an angle in degrees."""
     cos, sin = np.cos(np.radians(angle)), np.sin(np.radians(angle))
     turned: Floats = points @ np.array([[cos, sin], [-sin, cos]])
     return turned
 
 
 def _area(name: str, points: Floats, angle: float, *, role: str, opacity: float, legend: bool = False) -> Area:
-    """What turns with the direction, filled."""
+    """Return a filled area that turns with the direction."""
     x, y = _turned(points, angle).T
     return Area(role=role, name=name, x=x, y=y, opacity=opacity, legend=legend)
 
 
 def _line(name: str, points: Floats, *, role: str, width: float = 2.5, dash: str = "", legend: bool = False) -> Curve:
-    """A line that says what it is."""
+    """Return a line with its name on hover."""
     x, y = points.T
     return Curve(role=role, name=name, x=x, y=y, width=width, dash=dash, legend=legend, hover=[name] * len(points))
 
@@ -183,19 +183,19 @@ def _cloud(
     shape: str = "circle",
     opacity: float = 0.9,
 ) -> Cloud:
-    """Points or a line in space."""
+    """Return points or a line in space."""
     x, y, z = points.T
     return Cloud(role=role, name=name, x=x, y=y, z=z, size=size, lines=lines, shape=shape, opacity=opacity)
 
 
 def _arc(start: float, stop: float) -> Floats:
-    """Points of the unit circle between two angles in degrees."""
+    """Return points of the unit circle between two angles in degrees."""
     turn = np.radians(np.linspace(start, stop, CORNERS))
     return np.stack([np.cos(turn), np.sin(turn)], axis=1)
 
 
 def _band(margin: float) -> Floats:
-    """What lies nearer to the line than the margin, inside the circle, for a direction along the first axis."""
+    """Return the corners of the band nearer to the line than the margin, for a direction along the first axis."""
     height = np.linspace(-margin, margin, CORNERS // 2)
     width = np.sqrt(1 - height**2)
     right, left = np.stack([height, width], axis=1), np.stack([height[::-1], -width[::-1]], axis=1)
@@ -203,7 +203,7 @@ def _band(margin: float) -> Floats:
 
 
 def _ticks(measured: Floats) -> Floats:
-    """A short stroke outside the circle at each angle; nothing is drawn between two strokes."""
+    """Return a short stroke outside the circle at each angle; nothing is drawn between two strokes."""
     turn = np.radians(np.concatenate([measured, measured + 180]))
     around = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     strokes = np.stack([1.02 * around, 1.08 * around, np.full_like(around, np.nan)], axis=1)
@@ -211,7 +211,7 @@ def _ticks(measured: Floats) -> Floats:
 
 
 def _globe() -> Floats:
-    """Three circles of latitude and six of longitude, (K, 3), interrupted by NaN."""
+    """Return three circles of latitude and six of longitude, (K, 3), interrupted by NaN."""
     circle, gap = _arc(0, 360), np.full((1, 3), np.nan)
     parts = []
     for latitude in np.radians([-45, 0, 45]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import cache
 
 import numpy as np
@@ -13,7 +14,8 @@ from dpcore.data.samples import load_sample
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import lone_row, shown_chances
 from pages.charts.component import draw_with_table
-from pages.learn.sparse.cells import alone
+from pages.learn.random_privacy.charts import lone_pet
+from pages.learn.random_privacy.controls import RandomPrivacySettings
 from pages.shell.status import badge
 from pages.shell.work.memory import remember
 
@@ -23,13 +25,13 @@ TRIALS = 500
 
 @cache  # of a public sample
 def pet_names() -> tuple[int, int]:
-    """How many different names pets have, and how many of these one pet alone has."""
+    """Return the number of different names of pets, and the number of names that only one pet has."""
     counts = np.bincount(load_sample("pets").codes("animal_name"))
     return int((counts > 0).sum()), int((counts == 1).sum())
 
 
 def alone_chances(*, epsilon: float, gamma: float, condition: str, seed: int) -> Floats:
-    """How often releases show somebody in the lone pet's cell: (2 mechanisms, there or elsewhere)."""
+    """Return the shares of releases with a count above 0 in the lone pet's cell: (2 mechanisms, there or elsewhere)."""
     dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
     return remember(
         f"alone|{epsilon}|{gamma}|{condition}|{seed}",
@@ -38,13 +40,13 @@ def alone_chances(*, epsilon: float, gamma: float, condition: str, seed: int) ->
 
 
 def lone_place() -> str:
-    """The zip code in which one pet alone is licensed."""
+    """Return the zip code in which exactly one pet is licensed."""
     dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
     return dataset.domain.describe(lone_row(dataset.histogram)[0])
 
 
-def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
-    """Tell it, then show it."""
+def warning(settings: RandomPrivacySettings) -> None:
+    """Draw the paper's warning: in words, and as a chart."""
     st.header("The warning: someone alone")
     names, unique = pet_names()
     dataset = remember(f"dataset|{PETS.key}", PETS.dataset)
@@ -52,14 +54,14 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
     left, right = st.columns(2)
     with left:
         st.markdown(
-            f"Of Seattle's {dataset.n:,} licensed pets one alone is in zip code **{place}**: a count there "
-            "tells of its owner for certain. :gray-badge[true]"
+            f"One of Seattle's {dataset.n:,} licensed pets is alone in zip code **{place}**: a count there reveals its "
+            "owner. :gray-badge[true]"
         )
         more = st.expander("The paper's warning")
         more.markdown(
-            "The paper says it: whoever **knows all rows but one**, and finds that one alone in its cell, learns "
-            "it for certain. Random privacy promises nothing for such data; it only says that data drawn at random are "
-            "rarely such. Yours may be."
+            "The paper says it: an attacker who **knows all rows but one**, and finds that one alone in its cell, "
+            "learns it for certain. Random privacy promises nothing for such data; it only says that data drawn at "
+            "random are rarely such. Yours may be."
         )
         more.markdown(
             f"Real data often are. Of the {names:,} names of Seattle's {dataset.n:,} licensed pets, **{unique:,}** "
@@ -67,10 +69,13 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
             ":gray-badge[true]"
         )
     with right:
-        shown = alone_chances(epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
-        told = badge(PETS, seed=seed)
-        # A public sample: the picture may be kept.
-        spared = lone_row_chance(cells=len(dataset.histogram), n=dataset.n, condition=condition) <= gamma
-        picture = alone(shown, spared=spared)
-        draw_with_table(picture, key="sparse_alone", badge=told, title="someone alone", download=True)
+        shares = alone_chances(**asdict(settings))
+        spared = (
+            lone_row_chance(cells=len(dataset.histogram), n=dataset.n, condition=settings.condition) <= settings.gamma
+        )
+        badge_text = badge(PETS, seed=settings.seed)
+        # A public sample: the chart may be downloaded.
+        draw_with_table(
+            lone_pet(shares, spared=spared), key="sparse_alone", badge=badge_text, title="someone alone", download=True
+        )
     st.caption(f"{TRIALS} releases each.", help=f"Source: {PETS.provenance.source}.")

@@ -11,7 +11,7 @@ from dpcore.data.samples import load_sample
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import shown_chances
 from pages.charts.words import percent
-from pages.learn.sparse.warning import PETS, TRIALS
+from pages.learn.random_privacy.warning import PETS, TRIALS
 from tests.pages.learn.test_lessons import lesson
 from tests.pages.opening import sound, texts
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from dpcore.core import Integers, exactly, rounded_up
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dplab.sparse import (
     LossFigure,
     grid_example,
-    growth,
     line_example,
     projected_losses,
     rows_needed,
-    simulate,
     simulated_noise,
 )
 from pages.charts.words import significant
 from pages.learn import kit
-from pages.learn.sparse import figure
-from pages.learn.sparse.cells import growth_curves, loss_growth
+from pages.learn.random_privacy import charts
+from pages.learn.random_privacy.controls import RandomPrivacySettings
+from pages.learn.random_privacy.own_data import own_data
+from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops
 from pages.shell.work.memory import remember
 
@@ -28,13 +26,12 @@ FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "4
 CONDITIONS = {"paper": "the paper's, 2k ≤ γn", "sharper": "sharper, the worst population"}
 GAMMAS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 FROM = "By the paper's condition, empty cells may stay empty from γ = 2k/n on; the sharper one allows a smaller γ."
-SIMULATIONS = 100
 WIDE = (25, 6400)
 """Numbers of cells between which the growth of the projected loss is told."""
 
 
 def lesson() -> None:
-    """Controls, the question, and one of three pictures."""
+    """Draw the controls, the question, and one of three pictures."""
     kit.intro(
         "Most cells here are empty, and with δ = 0 a private release must blur them all. **Random differential "
         "privacy** promises nothing for a share γ of the data sets that the population could have made: what does that "
@@ -49,6 +46,7 @@ def lesson() -> None:
         drawn = kit.draws_seed()
     histogram = line_example(rows) if chosen == "figure-1" else grid_example(rows)
     cells, full = len(histogram), int((histogram > 0).sum())
+    settings = RandomPrivacySettings(epsilon=loss, gamma=gamma, condition=condition, seed=drawn)
     guess = kit.guess_stop(
         "random",
         f"{rows:,} rows in {full} of {cells} cells, ε = {exactly(loss)}. If empty cells may stay empty, how many times "
@@ -57,26 +55,22 @@ def lesson() -> None:
         options=(1, 2, 3, 4, 6, 8, 12, 25, 50),
         default=25,
     )
-    found: LossFigure = remember(
-        f"limits-random|{chosen}|{rows}|{loss}|{gamma}|{condition}|{drawn}",
-        lambda: simulate(histogram, epsilon=loss, gamma=gamma, condition=condition, seed=drawn, times=SIMULATIONS),
-    )
-    view = kit.pictures("random", *VIEWS)
-    _picture(view, histogram, found, loss=loss, gamma=gamma, condition=condition, guess=guess, drawn=drawn)
-    private, random = float(found.private_loss.mean()), float(found.random_loss.mean())
+    simulations = settings.simulate(f"{chosen}|{rows}", histogram)
+    _show_view(kit.pictures("random", *VIEWS), histogram, simulations, settings, guess=guess)
+    private, random = float(simulations.private_loss.mean()), float(simulations.random_loss.mean())
     needed = rows_needed(cells=cells, gamma=gamma, condition=condition)
     # Not in proportion to the cells that get noise.
     gain = (
         f"**{significant(private / random)}** times less, not {cells}/{full}, as both are moved to the nearest "
         "histogram of n rows"
-        if found.spared and random
+        if simulations.spared and random
         else f"both are the same: empty cells may stay empty from {needed:,} rows on"
     )
     kit.show_result(
         f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker one: "
         f"{gain}; you guessed {guess:g}. {kit.SIMULATED}"
     )
-    _theorem(cells=cells, rows=rows, loss=loss, gamma=gamma, condition=condition, drawn=drawn)
+    _show_theorem(settings, cells=cells, rows=rows)
     kit.break_it(
         "Allow so few data sets without guarantee that the condition fails: the histograms agree.",
         "γ = 1%, n = 500",
@@ -84,75 +78,50 @@ def lesson() -> None:
     )
 
 
-def _picture(
-    view: str,
-    histogram: Integers,
-    found: LossFigure,
-    *,
-    loss: float,
-    gamma: float,
-    condition: str,
-    guess: float,
-    drawn: int,
+def _show_view(
+    view: str, histogram: Integers, simulations: LossFigure, settings: RandomPrivacySettings, *, guess: float
 ) -> None:
-    """The one that is looked at."""
-    told_badge = f"true: generated · simulated, preview sampler, seed {drawn}"
+    """Draw the selected picture."""
+    badge = f"true: generated · simulated, preview sampler, seed {settings.seed}"
     if view == VIEWS[0]:
-        kit.picture(figure.losses_guessed(found=found, guess=guess), key="random_losses", badge=told_badge)
+        picture = charts.losses_guessed(simulations=simulations, guess=guess)
+        kit.picture(picture, key="random_losses", badge=badge)
     elif view == VIEWS[1]:
-        kit.picture(figure.histograms(found=found), key="random_histograms", badge=told_badge)
+        kit.picture(charts.histograms(simulations=simulations), key="random_histograms", badge=badge)
     else:
-        cells = len(histogram)
-        grown = growth(
-            cells=cells,
-            full=int((histogram > 0).sum()),
-            n=int(histogram.sum()),
-            epsilon=loss,
-            gamma=gamma,
-            condition=condition,
-            noise=simulated_noise(cells, epsilon=loss, seed=drawn),
-        )
-        kit.picture(growth_curves(grown), key="random_growth", badge=f"{told_badge}, even cells")
+        picture = charts.growth_curves(settings.growth(histogram))
+        kit.picture(picture, key="random_growth", badge=f"{badge}, even cells")
 
 
 def widened(*, epsilon: float, n: int) -> tuple[float, float]:
-    """Mean losses of the projected private histogram with two full cells, at the fewest cells and at the most."""
+    """Return the mean losses of the projected private histogram: two full cells of the fewest, and of the most."""
     noise = simulated_noise(WIDE[1], epsilon=epsilon, seed=1)
     few, many = (projected_losses(noise, cells=cells, full=2, n=n)[0] for cells in WIDE)
     return few, many
 
 
 def _figure_1(seed: int) -> str:
-    """The mean losses of the paper's first figure at two values of ε, in words."""
-    told = []
-    for loss in (0.1, 1.0):
-        found = remember(
-            f"limits-figure-1|{loss}|{seed}",
-            partial(
-                simulate,
-                line_example(),
-                epsilon=loss,
-                gamma=0.1,
-                condition="paper",
-                seed=seed,
-                times=SIMULATIONS,
-            ),
-        )
-        private, random = float(found.private_loss.mean()), float(found.random_loss.mean())
-        told.append(f"{significant(private)} against {significant(random)} at ε = {exactly(loss)}")
-    return f"Figure 1's mean losses are {' and '.join(told)}."
+    """Return in words the mean losses of the paper's first figure at two values of ε."""
+    sentences = []
+    for epsilon in (0.1, 1.0):
+        settings = RandomPrivacySettings(epsilon=epsilon, gamma=0.1, condition="paper", seed=seed)
+        simulations = settings.simulate("figure-1", line_example())
+        private, random = float(simulations.private_loss.mean()), float(simulations.random_loss.mean())
+        sentences.append(f"{significant(private)} against {significant(random)} at ε = {exactly(epsilon)}")
+    return f"Figure 1's mean losses are {' and '.join(sentences)}."
 
 
-def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str, drawn: int) -> None:
-    """Equation 5 and its condition; of the growth, what is proved and what is only measured."""
+def _show_theorem(settings: RandomPrivacySettings, *, cells: int, rows: int) -> None:
+    """Show equation 5 and its condition; of the growth, what is proved and what is only measured."""
+    gamma = settings.gamma
     paper, sharper = (lone_row_chance(cells=cells, n=rows, condition=each) for each in ("paper", "sharper"))
-    needed = rows_needed(cells=cells, gamma=gamma, condition=condition)
-    few, many = remember(f"limits-growth|{rows}|{loss}", lambda: widened(epsilon=loss, n=rows))
+    needed = rows_needed(cells=cells, gamma=gamma, condition=settings.condition)
+    few, many = remember(f"limits-growth|{rows}|{settings.epsilon}", lambda: widened(epsilon=settings.epsilon, n=rows))
     open_question = (
         "**A question the paper leaves open**: is a loss of k/(εn) the price of every private method where few cells "
         f"are full? Measured here, not proved: after the projection, with two full cells, it goes from "
         f"{significant(few)} to {significant(many)} as k goes from {WIDE[0]} to {WIDE[1]:,}: "
-        f"{WIDE[1] // WIDE[0]} times as many cells cost {loss_growth(WIDE, (few, many))}. "
+        f"{WIDE[1] // WIDE[0]} times as many cells cost {charts.loss_growth(WIDE, (few, many))}. "
         f"{kit.SIMULATED}"
     )
     kit.theorem(
@@ -161,12 +130,12 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         f"most 2k/n = {rounded_up(paper)} (the paper), or {rounded_up(min(1.0, sharper))} (sharper, the "
         f"worst population). With γ = {exactly(gamma)} it takes {needed:,} rows. {kit.THEORY}",
         "The paper's figures do not say which cells are full, their ε, the γ, the rows of the second one, nor how ties "
-        f"in the projection are settled: ours are choices. {_figure_1(drawn)} {kit.SIMULATED}",
+        f"in the projection are settled: ours are choices. {_figure_1(settings.seed)} {kit.SIMULATED}",
         open_question,
         reference="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
-        meaning="θ̂: the release; r of k cells are full; O_P: of that order, but for bad luck. In the share γ whoever "
-        "is alone in a cell has no protection.",
+        meaning="θ̂: the release; r of k cells are full; O_P: of that order, but for bad luck. In the share γ a person "
+        "alone in a cell has no protection.",
     )
 
 
@@ -184,5 +153,7 @@ LESSON = kit.Lesson(
     ),
     point=((3, 12),),
     show=lesson,
-    workbench="learn/sparse/page.py",
+    own_data=own_data,
+    workbench="learn/page.py",
+    workbench_link={"lesson": "random", **OWN_DATA},
 )

@@ -1,0 +1,125 @@
+"""Random privacy with all settings: the paper's figures or any data, losses, their growth, and the warning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore.core import Guarantee, Integers, Neighbours, exactly, rounded_up
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
+from dplab.sparse import LossFigure, rows_needed
+from pages.charts.component import draw_with_table
+from pages.charts.picture import Picture
+from pages.learn.random_privacy.charts import PRIVATE, RANDOM, growth_curves, losses, panel
+from pages.learn.random_privacy.composition import plan
+from pages.learn.random_privacy.controls import (
+    SIMULATIONS,
+    HistogramChoice,
+    RandomPrivacySettings,
+    choose_histogram,
+    choose_settings,
+)
+from pages.learn.random_privacy.warning import warning
+from pages.shell.controls import audit_this
+from pages.shell.links import in_link
+from pages.shell.presentation import is_presenting, presentation_place
+from pages.shell.theorem import all_digits, lead
+
+
+def own_data() -> None:
+    """Read the controls, then draw the releases and what they cost."""
+    lead(
+        "With δ = 0 a private histogram must blur empty cells too. **Random differential privacy** may leave them "
+        "empty.",
+        "With many empty cells the few full ones may drown in noise. Projecting to n rows removes much of it. "
+        "Random differential privacy asks less: rows are independent draws from one population, and for a share "
+        "**γ** of the draws nothing is promised. Then empty cells may stay empty.",
+    )
+    chosen = choose_histogram()
+    settings = choose_settings()
+    if chosen.histogram is None:
+        st.info(
+            "These data are private, and losses against them would reveal them, so nothing is computed here. Take the "
+            "paper's figures, a public stand-in or generated data, or, if you are their steward, say so above."
+        )
+    else:
+        _show_condition(chosen.histogram, settings)
+        simulations = _show_histograms(chosen, chosen.histogram, settings)
+        plan(chosen.histogram, settings, simulations=simulations, key=chosen.key)
+    audit_this(entry("sparse_histogram"), settings.values, Neighbours.REPLACE_ONE)
+    warning(settings)
+
+
+def _show_condition(histogram: Integers, settings: RandomPrivacySettings) -> None:
+    """Say by the paper's condition and by the sharper one if empty cells may stay empty: both are public."""
+    cells, n, gamma = len(histogram), int(histogram.sum()), settings.gamma
+    lines, met = [], False
+    for condition, name in (
+        ("paper", "The paper's condition, 2k/n for k cells and n rows"),
+        ("sharper", "Sharper, the worst population"),
+    ):
+        bound = lone_row_chance(cells=cells, n=n, condition=condition)
+        needed = rows_needed(cells=cells, gamma=gamma, condition=condition)
+        chosen = condition == settings.condition
+        met = met or (chosen and bound <= gamma)
+        verdict = ("✓ met" if bound <= gamma else "✗ not met") + (", chosen" if chosen else "")
+        lines.append(
+            f"- {name}: **{verdict}**. One of two given rows is alone in its cell with chance at most "
+            f"{rounded_up(min(bound, 1.0))}; γ = {exactly(gamma)} is allowed. It takes {needed:,} rows."
+        )
+    st.header(f"Empty cells may {'stay empty' if met else 'not stay empty'}")
+    why = st.expander("Why?")
+    with presentation_place("theorem") if is_presenting() else why:
+        st.latex(r"\Pr[\text{alone in a cell}]\le\frac{2k}{n}\le\gamma")
+    with why:
+        st.markdown("\n".join(lines))
+        st.markdown(
+            f"{cells:,} cells, {n:,} rows: both public, so this may be known before anything is drawn. Where the "
+            "condition fails, every cell gets noise and the promise is the usual one."
+        )
+
+
+def _show_histograms(chosen: HistogramChoice, histogram: Integers, settings: RandomPrivacySettings) -> LossFigure:
+    """Draw the true, the private and the random-private histogram, their losses and their growth."""
+    simulations = settings.simulate(chosen.key, histogram)
+    truth = f"true: {chosen.provenance}"
+    drawn = f"{truth} · simulated, preview sampler, seed {settings.seed}"
+
+    def draw(picture: Picture, *, key: str, title: str, badge: str = drawn) -> None:
+        draw_with_table(picture, key=f"sparse_{key}", badge=badge, title=title, download=not chosen.private)
+
+    st.header("The three histograms")
+    panels = (("true", histogram), (PRIVATE, simulations.private[0]), (RANDOM, simulations.random[0]))
+    top = int(max(counts.max() for _, counts in panels))
+    for place, (name, counts) in zip(st.columns(3), panels, strict=True):
+        with place:
+            st.subheader(name[0].upper() + name[1:])
+            picture = panel(counts=counts, name=name, top=top, grid=chosen.grid)
+            draw(picture, key=name.split()[0], title=name, badge=truth if name == "true" else drawn)
+    projected = st.toggle(
+        "After the projection",
+        value=True,
+        key=in_link("sparse-projected"),
+        bind="query-params",
+        help="Free: post-processing. Both are projected to the nearest histogram of n rows. That alone "
+        "empties most cells again; how much it helps depends on how ties are settled, which the paper leaves open.",
+    )
+    left, right = st.columns(2)
+    with left:
+        st.subheader(f"Loss of {SIMULATIONS} simulations")
+        draw(losses(simulations=simulations, projected=projected), key="loss", title="losses")
+    with right:
+        st.subheader("What the loss grows with")
+        badge = f"{drawn}, even cells" if projected else f"{truth} · exact means, nothing drawn"
+        grown = settings.growth(histogram, projected=projected)
+        draw(growth_curves(grown), key="growth", title="loss against cells", badge=badge)
+    private = Guarantee(epsilon=settings.epsilon, neighbours=Neighbours.REPLACE_ONE)
+    guarantee = replace(private, gamma=settings.gamma if simulations.spared else 0.0)
+    st.markdown(
+        f"Privacy: {guarantee.sentence()} for random privacy, ε = {rounded_up(private.epsilon)} for the private one. "
+        ":orange-badge[theory]",
+        help=all_digits(guarantee),
+    )
+    return simulations
