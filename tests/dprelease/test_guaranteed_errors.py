@@ -102,7 +102,7 @@ def test_a_statement_prints_no_fewer_rows_than_are_proved(key: str, epsilon: flo
     [part] = requested(dpcore.entry(key), Neighbours.REPLACE_ONE).parts
     part = replace(part, values={**part.values, "epsilon": epsilon})
     bound = part.mechanism.accuracy(part.problem, BETA)
-    [printed] = re.findall(r"by (?:at most|more than) ([\d,]+) rows", bound.statement)
+    [printed] = re.findall(r"(?:by at most|error above) ([\d,]+) rows", bound.statement)
     assert bound.value * part.n - 1e-6 <= int(printed.replace(",", "")) < bound.value * part.n + 1
 
 

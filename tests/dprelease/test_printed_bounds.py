@@ -20,8 +20,8 @@ from tests.dprelease.test_catalogue_releases import requested
 
 N = r"(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
 NET = rf"to (?P<share>{N}) of n, and choosing among .* at most (?P<rows>{N}) rows, except with chance 0\.05\."
-NOISY = rf"With chance at least 0\.95, no answer .* more than (?P<share>{N}) \(bias\) and (?P<more>{N}) \(noise\)"
-CELLS = rf"by more than (?P<rows>{N}) rows, except with chance 0\.05, before anything is fitted\."
+NOISY = rf"With chance at least 0\.95, no answer .* error above (?P<share>{N}) \(bias\) and (?P<more>{N}) \(noise\)"
+CELLS = rf"error above (?P<rows>{N}) rows, except with chance 0\.05, before anything is fitted\."
 PRINTED = {
     "intervals-anchored": rf"to (?P<share>{N}) of n, .* by at most (?P<rows>{N}) rows, which count once, except with "
     r"chance 0\.05",

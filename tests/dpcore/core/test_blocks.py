@@ -60,7 +60,7 @@ def test_a_block_that_was_stopped_within_is_broken_off_and_one_that_was_left_is_
         with pytest.raises(KeyboardInterrupt):
             next(iter(blocks))
     assert blocks.broken_off
-    assert finish(long_step()) == "result", "nobody waits any more"
+    assert finish(long_step()) == "result", "the caller has left"
 
 
 def test_an_error_comes_through() -> None:

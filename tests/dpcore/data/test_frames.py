@@ -243,7 +243,7 @@ def test_reports_sweeps_and_transcripts_as_frames() -> None:
 
 
 def executed(source: Any) -> dict[str, Any]:
-    """What the names stand for after a source's snippet."""
+    """Return the values of the names after a source's snippet."""
     names: dict[str, Any] = {}
     exec("\n".join(["import dpcore", *source.code()]), names)  # the page's promise is that this runs
     return names

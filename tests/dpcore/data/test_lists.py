@@ -25,7 +25,7 @@ READING = ListColumns(variables=VARIABLES, rules=(("first", "says"), ("second", 
 
 
 def says(literals: tuple[int, ...], said: tuple[int, ...], values: tuple[bool, ...]) -> bool:
-    """A list as somebody wrote it, rule by rule: a rule that says neither no (0) nor yes (1) is none."""
+    """A list as written, rule by rule: a rule that says neither no (0) nor yes (1) is none."""
     for literal, output in zip(literals, said[:-1], strict=True):
         holds = literal < 2 * len(values) and (values[literal % len(values)] == (literal < len(values)))
         if holds and output in (0, 1):

@@ -1,4 +1,4 @@
-"""The bundled samples load, are credited, and fit the domains suggested for them, which nobody read off the data."""
+"""The bundled samples load, are credited, and fit the domains suggested for them, which are not read off the data."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ MEASURES = (Measure(column="a", low=1, high=5), Measure(column="b", low=0, high=
 
 
 def run_code(source: Source) -> Dataset:
-    """What the lines a page prints give."""
+    """Run the lines that a page prints, and return their names."""
     import dpcore
 
     scope: dict[str, object] = {"dpcore": dpcore}

@@ -228,7 +228,7 @@ def test_hits_that_would_show_a_false_claim(n: int, bits: int, epsilon: float) -
 
 
 def walked_too_far(promise: Bound, guarantee: Guarantee, problem: Problem) -> bool:
-    """Whether a promise for thresholds or intervals would answer medians more often than any mechanism can."""
+    """Return whether a promise for thresholds or intervals would answer medians more often than any mechanism can."""
     if promise.kind is not BoundKind.GUARANTEE or not promise.applies or promise.value >= 0.5:
         return False
     steps = replacement_steps(problem.neighbours, rows=problem.n)

@@ -79,7 +79,7 @@ class Recording(Preview):
 
 
 def furthest(one: Recording, other: Recording) -> list[tuple[float, float]]:
-    """For each draw of two runs: how far its values lie apart in the worst trial, and the sensitivity it was told."""
+    """Yield, for each draw of two runs, its values' largest distance in a trial, and the claimed sensitivity."""
     assert [told[0] for told in one.told] == [told[0] for told in other.told]
     distances = []
     for (kind, parts, sensitivity, _), (_, others, same, _) in zip(one.told, other.told, strict=True):

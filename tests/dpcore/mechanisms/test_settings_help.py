@@ -45,7 +45,7 @@ def build(key: str, **values: Any) -> Any:
 
 
 def parts(key: str, queries: Queries, **values: Any) -> tuple[float, float]:
-    """What stays of a promise whatever n is, and its noise in rows."""
+    """Return the part of a bound that is the same for every n, and its noise in rows."""
     few, many = 10**4, 10**7
     mechanism = build(key, **values)
     at_few, at_many = (mechanism.accuracy(problem(queries, n), BETA).value for n in (few, many))

@@ -19,7 +19,7 @@ def log_law(sigma: float, at: int) -> Floats:
 
 
 def law(sigma: float, at: int) -> Floats:
-    """The chances."""
+    """Return the chances of the discrete law."""
     return np.asarray(np.exp(log_law(sigma, at)))
 
 

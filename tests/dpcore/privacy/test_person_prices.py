@@ -39,7 +39,7 @@ from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
 
 
 def moves(rows: int) -> Iterator[tuple[int, ...]]:
-    """How far so many rows can move the cells they are in, in falling order: every partition of 1 … c."""
+    """Yield the shifts of cells by so many rows, in falling order: every partition of 1 … c."""
     for total in range(1, rows + 1):
         for parts in range(1, total + 1):
             for cells in itertools.combinations_with_replacement(range(total, 0, -1), parts):

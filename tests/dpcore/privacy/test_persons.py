@@ -41,7 +41,7 @@ TABLES: list[Rows] = [table for count in range(MOST + 1) for table in itertools.
 
 @cache
 def read(cap: int) -> dict[Rows, tuple[int, ...]]:
-    """What is read of each table with this cap, or with none (0).
+    """Return the records of each table with this cap, or with none (0).
 
     All tables stand in one file below each other: its persons are one table's, and its cells are numbered on.
     """
@@ -68,7 +68,7 @@ def law(name: str, rows: tuple[int, ...]) -> Law:
 def pairs() -> Iterator[tuple[Rows, Rows]]:
     """Every table of so many rows at most, and the same without one of its persons, wherever the rows stand.
 
-    A row that does not say whose it is may be anybody's: each such row alone counts as a person's.
+    A row that does not say whose it is may be any person's: each such row alone counts as a person's.
     """
     for rows in TABLES:
         for person in {who for who, _ in rows if who}:

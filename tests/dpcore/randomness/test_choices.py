@@ -21,7 +21,7 @@ CHOICES = 4_000
 
 
 def choice_law(scores: Integers, *, rate: float, rule: str, allowed: Booleans) -> Floats:
-    """By definition: weights e^(rate score), or flips in every order of the candidates."""
+    """Return the law by definition: weights e^(rate score), or flips in every order of the candidates."""
     places = np.flatnonzero(allowed)
     q = np.exp(rate * (scores[places] - scores[places].max()))
     law = np.zeros(len(scores))
@@ -72,7 +72,7 @@ def test_secure_choices(rule: str, seed: int) -> None:
 
 
 def cut_law(cumulative: Integers, low: int, high: int, *, rate: float) -> Floats:
-    """By definition, in the order of the cuts."""
+    """Return the law by definition, in the order of the cuts."""
     scores, allowed = cut_scores(cumulative, np.array([low]), np.array([high]))
     weights = np.where(allowed[0], np.exp(rate * (scores[0] - scores[0][allowed[0]].max())), 0.0)
     law: Floats = weights / weights.sum()

@@ -51,7 +51,7 @@ relations = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Said(Release):
-    """What a gate said, (T, anything)."""
+    """Answers of a gate, (T, anything)."""
 
     said: Floats
 
@@ -188,7 +188,7 @@ def test_any_values_that_move_by_the_sensitivity_are_protected(updates: int, sen
     }
 
     def largest_loss(step: int) -> float:
-        """Of all pairs whose values move by at most so much, over all outcomes."""
+        """Return the largest loss of all pairs whose values move by at most this much, over all outcomes."""
         largest = 0.0
         for one, other in combinations(laws, 2):
             if max(abs(a - b) for a, b in zip(one, other, strict=True)) == step:

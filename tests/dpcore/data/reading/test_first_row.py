@@ -1,4 +1,4 @@
-"""When row 1 surely holds names, and when somebody must say; the first is never a mere guess about words."""
+"""When row 1 surely holds names, and when the user must say; the first is never a mere guess about words."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_many_blanks_are_read_once() -> None:
 
 
 FIRST_RECORD = b"Ada Lovelace,retired\nBob,36\nEve,41\n"
-"""One word above numbers: nobody but a person can tell that it is no name."""
+"""One word above numbers: only a person can tell that it is no name."""
 
 
 def test_of_rows_about_people_the_first_row_is_always_asked() -> None:

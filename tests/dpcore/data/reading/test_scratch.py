@@ -72,7 +72,7 @@ def test_nothing_is_left_or_made_once_all_were_removed(tmp_path: Path, later: st
 
 
 def test_a_table_may_end_while_the_folder_of_another_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the collector of garbage ends one wherever it runs, in the same thread: nobody could bring a file any more."""
+    """The garbage collector may end a table anywhere, in the same thread; uploads must still work after it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     first, second, made = ExitStack(), ExitStack(), list[Path]()
     ended = private_folder(first)

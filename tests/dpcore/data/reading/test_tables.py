@@ -46,7 +46,7 @@ def written(rows: list[tuple[str, ...]], *, quoting: Literal[0, 1] = csv.QUOTE_M
 
 
 def normal(cell: str) -> str:
-    """What a cell means to a Table: line ends as one sign, no blanks around."""
+    """Return the cell as a Table reads it: line ends as one sign, no blanks around."""
     return re.sub("\r\n?", "\n", cell).strip(" \t\n")
 
 

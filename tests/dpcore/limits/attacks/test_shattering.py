@@ -52,7 +52,7 @@ def brute_fat(matrix: list[list[Fraction]], scale: Fraction) -> int:
 
 
 def shatters(matrix: ArrayLike, found: Shattering, *, scale: float) -> bool:
-    """Whether its set and levels are shattered by the questions it names, by the definition alone."""
+    """Return whether its set and levels are shattered by the questions it names, by the definition alone."""
     entries = np.asarray(matrix, dtype=np.float64)
     margin, dimension = Fraction(repr(float(scale))), len(found.points)
     for subset, query in enumerate(found.queries.tolist()):

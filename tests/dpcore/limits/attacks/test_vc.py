@@ -42,7 +42,7 @@ def problem_on(points: int, *, rows: int, missing: bool = False) -> Problem:
 
 
 def released(counts: Integers, *, rows: int) -> HistogramRelease:
-    """A release of these counts, whoever made them."""
+    """Return a release of these counts."""
     problem = problem_on(counts.shape[1], rows=rows)
     return HistogramRelease(
         problem=problem,

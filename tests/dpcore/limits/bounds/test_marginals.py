@@ -82,7 +82,7 @@ def test_no_promise_on_tables_is_below(chosen: Entry, neighbours: Neighbours, n:
 
 
 def test_a_promise_that_does_not_keep_its_privacy_is_below() -> None:
-    """The control: what ε = 10 promises is impossible for whoever claims ε = 0.01."""
+    """The control: what ε = 10 promises is impossible for a mechanism that claims ε = 0.01."""
     domain = cube(9)
     problem = Problem(domain=domain, queries=AtLeast(domain=domain, width=2), n=1_000_000)
     for key in ("marginals-direct", "marginals-polynomial-gaussian"):

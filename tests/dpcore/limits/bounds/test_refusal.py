@@ -1,4 +1,4 @@
-"""How often anybody must refuse: walls against the best of all mechanisms, and no mechanism of the catalogue above."""
+"""Largest chances of an answer: bounds against the best of all mechanisms, and no mechanism of the catalogue above."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def chances_of(mechanism: Mechanism, problem: Problem, data: Integers) -> Floats
 
 
 def too_often(chances: Floats, right: Integers, steps: Integers, *, epsilon: float, delta: float) -> bool:
-    """Whether two data sets with different right answers both get theirs more often than their distance allows."""
+    """Return whether two data sets with different right answers get theirs more often than their distance allows."""
     mine = chances[np.arange(len(right)), right]
     return any(
         min(mine[one], mine[other]) > 1 - confusion(epsilon=epsilon, steps=int(steps[one, other]), delta=delta) + 1e-9

@@ -82,7 +82,7 @@ TIMES = 40_000
 
 
 def projected_agreements(x: np.ndarray, y: np.ndarray, *, dimensions: int, gaussian: bool, seed: int) -> int:
-    """In how many of TIMES projections x is on the positive side of y."""
+    """Return the number of TIMES projections in which x is on the positive side of y."""
     generator, count = np.random.default_rng(seed), 0
     for _ in range(10):
         shape = (TIMES // 10, dimensions, len(x))

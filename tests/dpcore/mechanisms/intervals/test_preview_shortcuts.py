@@ -1,4 +1,4 @@
-"""What previews save themselves: sums kept between cuts, coins by the word, answers that nobody needs."""
+"""What previews save themselves: sums kept between cuts, coins by the word, unused answers."""
 
 from __future__ import annotations
 

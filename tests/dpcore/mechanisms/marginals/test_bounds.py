@@ -83,7 +83,7 @@ def test_every_answer_lies_between_its_bounds(case: dict[str, Any], seed: int, m
 
 
 def nothing_allowed(plan: MarginalsPlan, queries: AtLeast, beta: float) -> tuple[Floats, Floats]:
-    """As if there were no noise."""
+    """Return the bounds without allowances for noise."""
     assert plan.polynomial is not None
     above, below = corners(plan.polynomial)
     return np.zeros(len(above)), np.zeros(len(below))

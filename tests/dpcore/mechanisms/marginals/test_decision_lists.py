@@ -92,7 +92,7 @@ def test_what_a_list_says_is_what_its_first_rule_that_holds_says() -> None:
 
 
 def contributions(problem: Problem, mechanism: DecisionListMarginals, rows: Integers) -> list[Integers]:
-    """What each list alone adds to every level, (lists, sets of literals) each."""
+    """Return the contribution of each list to every level, (lists, sets of literals) each."""
     plan, domain = mechanism.plan(problem), problem.domain
     assert isinstance(domain, DecisionLists)
     single = dataclasses.replace(problem, n=1)

@@ -126,7 +126,7 @@ class TooQuiet(PolynomialMarginals):
 
 
 def halved(**told: Any) -> int:
-    """What a neighbour moves, forgetting half of it."""
+    """Return half of what a neighbour moves."""
     from dpcore.mechanisms.marginals.noise import moved
 
     return max(1, moved(**told) // 2)

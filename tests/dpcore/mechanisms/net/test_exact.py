@@ -82,7 +82,7 @@ class Coins:
         return Drawn(self, 0, high)
 
     def pick(self, below: object, reached: Callable[[int], Sequence[Decimal]]) -> int:
-        """In place of exact.pick."""
+        """Replace exact.pick by a fork."""
         if self._began:
             raise Rejected
         self._began = True
@@ -91,7 +91,7 @@ class Coins:
         return self.fork([float(b - a) for a, b in zip([Decimal(0), *sums], sums, strict=False)])
 
     def flip(self, below: object, bounds: Callable[[int], tuple[Fraction, Fraction]]) -> bool:
-        """In place of exact.flip."""
+        """Replace exact.flip by a fork."""
         chance = min(1.0, float(sum(bounds(30)) / 2))
         return self.fork([1 - chance, chance]) == 1
 
@@ -130,7 +130,7 @@ def layer_chances(rate: float, start: int, stop: int, last: int) -> list[float]:
 
 
 def layer_by_fork(coins: Coins) -> Callable[..., int]:
-    """In place of ExactLayers._layer."""
+    """Replace ExactLayers._layer by a fork."""
 
     def layer(self: ExactLayers, start: int, stop: int, last: int, below: object) -> int:
         return start + 1 + coins.fork(layer_chances(float(self._rate * self._step), start, stop, last))

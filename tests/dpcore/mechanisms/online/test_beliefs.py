@@ -170,7 +170,7 @@ def test_a_long_line_needs_no_list() -> None:
 
 def test_other_classes_are_refused() -> None:
     class Unknown:
-        """A class of questions nobody knows here."""
+        """A query class without a belief."""
 
         title = "riddles"
 

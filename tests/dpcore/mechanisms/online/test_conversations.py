@@ -346,7 +346,7 @@ def test_no_number_of_updates_is_promised_whose_own_noise_breaks_it(kind: type[I
     assert talk.most_paid(0.05).value == paid / 20
     # So many updates share one epsilon: their noise voids the promise that was made for 20 of them.
     more = dataclasses.replace(few, updates=paid + 1).accuracy(problem, 0.05).note
-    assert "Nothing is promised" in more
+    assert "Nothing is guaranteed" in more
     assert f"{paid + 1:,}" not in note
 
 

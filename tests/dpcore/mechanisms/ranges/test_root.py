@@ -1,4 +1,4 @@
-"""The equalised root: the root is one, the move of a neighbour exact, the error near a bound nobody is below."""
+"""The equalised root: the root is one, the move of a neighbour exact, the error near a lower bound."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def only_file(folder: Path) -> Path:
 
 
 def put(folder: Path, content: bytes) -> None:
-    """Something else in the only file, under a right seal: as whoever can write there would."""
+    """Something else in the only file, under a right seal: as any program of this user could write."""
     strategy_cache.write(only_file(folder).stem, content)
 
 
@@ -209,7 +209,7 @@ class FromFile(Windows):
 
 
 def test_another_sound_strategy_has_its_own_errors_and_the_same_noise(folder: Path) -> None:
-    """Whoever writes the file can make answers worse, which is told; a row moves what is measured no further."""
+    """A changed file can make answers worse, which the error shows; a row moves what is measured no further."""
     domain = Number(bits=6)
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=100, neighbours=Neighbours.ADD_REMOVE_ONE)
     anew()

@@ -33,7 +33,7 @@ EITHER = pytest.mark.parametrize("neighbours", Neighbours)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Halved(Release):
-    """The tree alone."""
+    """A release of the private tree alone."""
 
     published = ("halved",)
     halved: tuple[Booleans, ...]

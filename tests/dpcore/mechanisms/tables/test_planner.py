@@ -31,7 +31,7 @@ WINDOW = (-7, 9)
 
 
 class Quiet(ResidualPlanner):
-    """Half the noise."""
+    """A faulty planner with half the noise."""
 
     def plan(self, problem: Problem) -> ResidualPlan:
         plan = super().plan(problem)
