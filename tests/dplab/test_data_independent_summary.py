@@ -1,4 +1,4 @@
-"""What is known before anybody looks at the data: it agrees with theorems and with releases of any data."""
+"""Summaries from public numbers agree with theorems and with releases of any data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def worst_rows(mechanism: Mechanism, problem: Problem, records: np.ndarray[Any, 
 
 
 def errs_alike(mechanism: Mechanism, problem: Problem) -> bool:
-    """Whether releases from the same coins err alike on two data sets of different sizes."""
+    """Return whether releases from the same random numbers have the same errors on two data sets of different sizes."""
     even = np.arange(1000) % problem.domain.ordered
     return bool(
         np.allclose(worst_rows(mechanism, problem, even), worst_rows(mechanism, problem, np.zeros(70, dtype=np.int64)))

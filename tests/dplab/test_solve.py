@@ -43,7 +43,7 @@ INTERVALS = Problem(domain=LINE, queries=Intervals(domain=LINE), n=DATASET.n)
 
 
 def digits(epsilon: float) -> bool:
-    """Whether a number has at most three."""
+    """Return whether a number has at most three digits."""
     return float(f"{epsilon:.3g}") == epsilon
 
 
@@ -144,7 +144,7 @@ def identity(epsilon: float) -> Mechanism:
 
 
 def too_small(find: Callable[[int], float | None], *, target: float, seeds: int) -> list[float]:
-    """How often each returned ε truly fails, seed by seed."""
+    """Return the true failure rate of each returned ε, seed by seed."""
     epsilons = [find(seed) for seed in range(seeds)]
     assert None not in epsilons
     return [failure(epsilon, target=target) for epsilon in epsilons if epsilon is not None]
@@ -163,7 +163,7 @@ def test_a_confirmed_epsilon_fails_as_seldom_as_it_says_and_an_unconfirmed_one_d
         return finish(likely_epsilon(identity, DATASET, CELLS, target=target, beta=loose, seed=seed))
 
     def refuted(rates: list[float]) -> bool:
-        """Whether an ε that fails too often would be returned so often with chance 0.1% if κ held."""
+        """Return whether so many failing values of ε have a probability below 0.1% if κ holds."""
         wrong = sum(rate > loose for rate in rates)
         return wrong > 0 and bool(bdtrc(wrong - 1, len(rates), KAPPA) < 1e-3)
 

@@ -122,7 +122,7 @@ def test_a_conversation_whose_questions_depend_on_answers_is_refused(key: str) -
 
 
 def rehearsed_columns(request: Request) -> list[str]:
-    """Of the file that such a release would be, on made-up rows."""
+    """Return the columns of such a release's file on mock data."""
     [part] = request.parts
     rows = twin(part.reading, n=ROWS).dataset()
     return list(releases.draw(part, part.problem, rows).frame())

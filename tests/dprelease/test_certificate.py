@@ -42,12 +42,12 @@ def told(held: tuple[Ledger, str, Stored]) -> Certificate:
 
 
 def sealed(document: Certificate) -> Certificate:
-    """With a digest that fits what was changed."""
+    """Return the changed certificate with a matching digest."""
     return document | {"digest": digest({k: v for k, v in document.items() if k != "digest"})}
 
 
 def rebooked(document: Certificate) -> Certificate:
-    """With a last entry, too, that fits what was changed."""
+    """Return the changed certificate with a matching digest and last entry."""
     body = {k: v for k, v in document.items() if k not in {"digest", "ledger"}}
     chain = document["ledger"]["chain"]
     last = chain[-1]

@@ -23,7 +23,7 @@ ROWS = "age,job\n" + "\n".join(f"{place % 20},cook" for place in range(50)) + "\
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the commands are given."""
+    """Change to the folder in which the commands run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("DPSCOPE_LEDGER")

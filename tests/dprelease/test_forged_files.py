@@ -98,7 +98,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stored
 
 
 def said_of(stored: Stored, name: str, contents: bytes) -> list[str]:
-    """What is wrong with a release one file of which is another, though all digests are made anew."""
+    """Return the faults of a release after one file is replaced and all digests are recomputed."""
     forged = copy.deepcopy(certificate(stored))
     forged["files"][name] = digest_of_bytes(contents)
     assert contents != stored.files[name]

@@ -98,7 +98,7 @@ def mappings(value: Any, *path: str | int) -> Iterator[Path_]:
 
 
 def rebooked(document: Certificate) -> Certificate:
-    """With every digest made up anew, from the registration to the certificate's own, where that is possible."""
+    """Return the certificate with all digests recomputed, from the registration to its own, where possible."""
     try:
         body = {k: v for k, v in document.items() if k not in {"digest", "ledger"}}
         previous, lines = FIRST, document["ledger"]["chain"]
@@ -124,7 +124,7 @@ def wrong_values(value: Any) -> list[Any]:
 
 
 def put(document: Certificate, path: Path_, value: Any) -> None:
-    """Set one value."""
+    """Set one value of a nested document."""
     place: Any = document
     for step in path[:-1]:
         place = place[step]

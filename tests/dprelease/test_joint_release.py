@@ -205,7 +205,7 @@ REGISTERED = Registration(
 
 @cache
 def histograms(rows: Rows, cap: int = CAP) -> tuple[tuple[int, ...], ...]:
-    """What each question's mechanism is given of a table."""
+    """Return the histogram that each part's mechanism receives of a table."""
     registered, table = replace(REGISTERED, rows_a_person=cap), cast(Table, TwoColumns(rows))
     datasets = (releases._dataset(part, registered, table) for part in ASKED.parts)
     return tuple(tuple(dataset.histogram.tolist()) for dataset in datasets)

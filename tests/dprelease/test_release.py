@@ -52,7 +52,7 @@ SECRET = "s3cr3t"
 
 
 def spent(ledger: Ledger, dataset_id: str) -> int:
-    """In units of 10⁻⁹."""
+    """Return the spent epsilon in units of 10⁻⁹."""
     return ledger.account(dataset_id).spent.epsilon_or_rho
 
 

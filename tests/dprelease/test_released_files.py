@@ -52,7 +52,7 @@ class Replayed(Sampler):
         self.left = list(kept)
 
     def make(self, draw: Draw[DrawnT], trials: int) -> DrawnT:
-        """What was kept, in order."""
+        """Return the next recorded draw."""
         drawn: DrawnT = self.left.pop(0)
         return drawn
 
@@ -66,13 +66,13 @@ def people(*, changed: bool, neighbours: Neighbours) -> Table:
 
 
 def dataset(part: RequestPart, *, changed: bool) -> Dataset:
-    """Of a question."""
+    """Return the data set of a part."""
     table = people(changed=changed, neighbours=part.neighbours)
     return part.reading.dataset(table, Provenance(kind=ProvenanceKind.PRIVATE, title="people"))
 
 
 def files(part: RequestPart, mechanism: Any, sampler: Sampler, *, changed: bool) -> dict[str, bytes]:
-    """What would be given to others."""
+    """Return the files that would be released."""
     state = mechanism.prepare(dataset(part, changed=changed), part.problem)
     return csv_files(mechanism.run(state, sampler, 1))
 

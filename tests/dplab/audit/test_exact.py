@@ -157,7 +157,7 @@ def test_randomised_response_has_its_textbook_delta(epsilon: float) -> None:
 
 @pytest.mark.parametrize("zeros", [False, True])
 def test_both_directions_are_looked_at(zeros: bool) -> None:
-    """Of more than one person the two directions differ, and the larger counts."""
+    """Check that the larger of the two directions counts where they differ, with several people."""
     problem = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=3)
     mechanism = RandomisedResponse(epsilon=1.0, claim=0.5, zeros=zeros)
     p = math.exp(-1)

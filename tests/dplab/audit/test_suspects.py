@@ -82,7 +82,7 @@ def refusals(draw: Draw) -> int:
 
 @pytest.mark.full
 def test_a_claim_that_is_true_by_a_hair_is_refuted_at_most_as_often_as_promised() -> None:
-    """At a chance of failure so large that somebody who shares it out wrongly would be seen."""
+    """Check the failure probability at a value so large that wrong sharing among rounds would show."""
     refuted = refusals(at_the_limit)
     assert_chance_at_most(refuted, trials=1_000, chance=0.3)
     assert refuted > 20, "the bounds are so wide that this shows nothing"

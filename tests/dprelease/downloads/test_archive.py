@@ -28,7 +28,7 @@ def unpacked(tmp_path: Path) -> Path:
 
 
 def ran(folder: Path) -> tuple[int, str]:
-    """What the program in a folder says, away from this project."""
+    """Run the program in a folder away from this project, and return its exit code and output."""
     command = [sys.executable, "-P", str(folder / PROGRAM)]
     done = subprocess.run(command, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return done.returncode, done.stdout

@@ -58,7 +58,7 @@ def cells_of(folder: Path) -> list[str]:
 
 
 def executed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the notebook's cells leave, run in order in the folder."""
+    """Run the notebook's cells in order in the folder, and return their variables."""
     monkeypatch.chdir(folder)
     names: dict[str, Any] = {"__name__": "__main__"}
     for cell in cells_of(folder):
@@ -137,7 +137,7 @@ def test_labels_that_look_like_something_else_are_read_as_they_are(
 
 
 def opendp_ran(folder: Path, data: str) -> str:
-    """What the OpenDP program says, run away from this project."""
+    """Run the OpenDP program away from this project, and return its output."""
     (folder / "data.csv").write_text(data)
     command = [sys.executable, "-P", str(folder / OPENDP), str(folder / "data.csv")]
     done = subprocess.run(command, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -146,7 +146,7 @@ def opendp_ran(folder: Path, data: str) -> str:
 
 
 def compared(folder: Path, same: Callable[[Path], bool], asked: Any, data: str, **changed: Any) -> str:
-    """What the OpenDP program says beside a release where both are the same; fails if they never are, noise or not."""
+    """Run the OpenDP program until its result equals the release, and return its output; fail if it never does."""
     for attempt in range(ATTEMPTS):
         place = unpacked(folder / str(attempt), asked, **changed)
         output = opendp_ran(place, data)

@@ -249,7 +249,7 @@ def load_postgres(connection: Any) -> None:
 
 
 def postgres_user() -> list[str]:
-    """What a command of the server starts with: it refuses to run as root."""
+    """Return the first words of a command of the server, which refuses to run as root."""
     return ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
 
 

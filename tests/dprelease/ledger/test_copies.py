@@ -123,7 +123,7 @@ def test_a_machine_s_failure_is_remembered_when_a_copy_without_it_is_put_back(tm
 
 
 def copies_put_back(ledger: Ledger, dataset_id: str, draw: int) -> int:
-    """As the next certificate says it."""
+    """Return the number of restored copies in the next certificate."""
     came = release(ledger, dataset_id, request_of(epsilon=0.25, draw=draw), few_rows(), ANALYST)
     assert isinstance(came, Stored) and check(ledger, dataset_id) == []
     said = certificate(came)["guarantee"]["whole_data_set"]["copies_put_back"]

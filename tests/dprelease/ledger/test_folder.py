@@ -64,7 +64,7 @@ def test_rows_are_told_apart_and_their_order_is_not() -> None:
 
 
 def test_a_fingerprint_is_the_one_that_ledgers_hold_already() -> None:
-    """By its definition, row by row, of texts that are long, strange or missing."""
+    """Compare the fingerprint with its definition, row by row, on long, unusual and missing texts."""
     rows = [("1", "Ünï"), ("", "x,y;z"), ("-1", "?"), ("7" * 300, "日本")]
     text = "a,b\n" + "\n".join(f'{a},"{b}"' for a, b in rows) + "\n"
     told = [tuple(each or "?" for each in row) for row in rows]

@@ -25,13 +25,13 @@ MEMORY = Path("/dev/shm")
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Of the ledgers."""
+    """Return the folder of the ledgers."""
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as name:
         yield Path(name)
 
 
 def kills(folder: Path, what: str, count: int, *, asked: str = "question", control: str = "") -> dict[str, Any]:
-    """What the program of tests/kit/kills.py saw."""
+    """Run the program of tests/kit/kills.py and return what it observed."""
     command = [sys.executable, "-m", "tests.kit.kills", str(folder), what, str(count), asked, control]
     variables = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True, check=True)
@@ -40,7 +40,7 @@ def kills(folder: Path, what: str, count: int, *, asked: str = "question", contr
 
 
 def together(folder: Path, what: str, count: int, *, programs: int = 3) -> dict[str, Any]:
-    """What several of them saw, at the same time in ledgers of their own."""
+    """Run several of these programs at once in ledgers of their own, and return what they observed."""
     with ThreadPoolExecutor(programs) as pool:
         each = partial(kills, what=what, count=count // programs)
         told = list(pool.map(each, [folder / str(number) for number in range(programs)]))

@@ -44,7 +44,7 @@ def opened(folder: Path, **changed: Any) -> tuple[Ledger, str]:
 
 
 def asked(draw: int = 1, *, epsilon: float = 0.1) -> Request:
-    """Gaussian counts."""
+    """Return a request for Gaussian counts."""
     return request_of(draw=draw, key="gaussian", values={"epsilon": epsilon, "delta": 1e-7})
 
 

@@ -1,4 +1,4 @@
-"""Adult with all its columns, as somebody's own table: bounds and labels that are public knowledge."""
+"""Adult with all its columns, as a user's own table: bounds and labels that are public knowledge."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.dprelease.engines.values import running_postgres
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """Its address."""
+    """Return the address of the database."""
     with running_postgres() as (address, _):
         yield address
 
@@ -34,12 +34,12 @@ def new_database(server: str, *, template: str = "template1") -> Iterator[str]:
 
 @pytest.fixture
 def address(postgres: str) -> Iterator[str]:
-    """Of a database that nobody used yet."""
+    """Return the address of a new database."""
     with new_database(postgres) as address:
         yield address
 
 
 @pytest.fixture(autouse=True)
 def in_the_database(address: str, no_ledger: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As whoever runs the server names it."""
+    """Set the variable that the server's administrator sets."""
     monkeypatch.setenv(ADDRESS, address)

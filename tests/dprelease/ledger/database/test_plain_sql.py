@@ -42,7 +42,7 @@ def template(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def address(postgres: str, template: tuple[str, Held]) -> Iterator[str]:
-    """Of a copy."""
+    """Return the address of a copy of the template database."""
     with new_database(postgres, template=template[0]) as address:
         yield address
 
