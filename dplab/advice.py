@@ -37,9 +37,9 @@ def recommended_entry(problem: Problem, *, epsilon: float) -> str:
     """Return the key of the recommended entry, among those with pure ε-differential privacy.
 
     >>> from dpcore import Neighbours, Number
-    >>> asked = Intervals(domain=Number(bits=9))
-    >>> [usual(Problem(domain=asked.domain, queries=asked, n=20_000, neighbours=Neighbours.REPLACE_ONE), epsilon=loss)
-    ...  for loss in (1.0, 2.1, 8.0, 15.0)]
+    >>> queries = Intervals(domain=Number(bits=9))
+    >>> problem = Problem(domain=queries.domain, queries=queries, n=20_000, neighbours=Neighbours.REPLACE_ONE)
+    >>> [recommended_entry(problem, epsilon=epsilon) for epsilon in (1.0, 2.1, 8.0, 15.0)]
     ['tree-windows', 'windows', 'hierarchy', 'identity']
     """
     domain, moved = problem.domain, sum(problem.neighbours.histogram_shift)

@@ -109,7 +109,7 @@ def least_epsilon(is_enough: Callable[[float], bool]) -> float | None:
 def round_up(epsilon: float) -> float:
     """Round up to three digits.
 
-    >>> up(0.28701), up(0.5)
+    >>> round_up(0.28701), round_up(0.5)
     (0.288, 0.5)
     """
     return float(rounded_up(epsilon))
@@ -118,7 +118,7 @@ def round_up(epsilon: float) -> float:
 def round_down(epsilon: float) -> float:
     """Round down to three digits.
 
-    >>> down(0.28799), down(0.5)
+    >>> round_down(0.28799), round_down(0.5)
     (0.287, 0.5)
     """
     return -float(Decimal(repr(-epsilon)).normalize(Context(prec=3, rounding=ROUND_CEILING)))

@@ -14,17 +14,17 @@ from pages.data.engines import withdraw_table
 from pages.data.picker import current_source
 from pages.shell.addresses import PAGES, page_at
 from pages.shell.browser import reload_on_reconnect
-from pages.shell.clearing import clear_private_state
 from pages.shell.controls import repeat_warnings, run_with_link_warnings
 from pages.shell.ledger.access_records import record_access
 from pages.shell.ledger.roles import admit
 from pages.shell.ledger.spent import budget_spent
 from pages.shell.links import remember_link, restore_from_link
 from pages.shell.presentation import presentation_container
+from pages.shell.private.clearing import clear_private_state
 from pages.shell.private.data_in_use import show_data_in_use
+from pages.shell.private.steward import end_steward_after_presentation
 from pages.shell.session import open_gate
 from pages.shell.status import frame_style, is_data_named, status_line
-from pages.shell.steward import end_steward_after_presentation
 
 HERE = Path(__file__).resolve().parent
 

@@ -292,7 +292,7 @@ def test_a_planted_use_of_an_internal_is_found(tmp_path: Path, text: str) -> Non
     assert set(internal_imports(tmp_path)) == {"pages/play/view.py"}
 
 
-RAW_STATE = {"pages/shell/state.py", "pages/shell/clearing.py", "pages/shell/controls.py"}
+RAW_STATE = {"pages/shell/state.py", "pages/shell/private/clearing.py", "pages/shell/controls.py"}
 """Files of the pages that read the session's state by any key; all others have keys that are declared once."""
 
 

@@ -53,7 +53,7 @@ def param(default: Any, low: float = -math.inf, high: float = math.inf, *, label
         default: value a new user meets; its type decides between number, whole number, switch and choice.
         low: smallest allowed value.
         high: largest allowed value.
-        label: the word for it ("Privacy loss").
+        label: the word for it ("Privacy budget").
         shown: symbol (the paper's letter), log (logarithmic control), choices, stops (human values), help.
     """
     kind = Parameter(

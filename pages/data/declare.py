@@ -18,9 +18,9 @@ from pages.data.grid import CATEGORY, ColumnInput, column_inputs, declared_table
 from pages.data.picker import GROUP_PRIVACY, OWN_FILE
 from pages.data.suggestions import offer_to_fill_in
 from pages.data.upload import PERSON, ROW, SessionFile
+from pages.shell.private.steward import still_filled
 from pages.shell.session import DATA, remember_upload, upload
 from pages.shell.state import SessionKey
-from pages.shell.steward import still_filled
 from pages.shell.work.memory import remember
 
 MAX_SIDE = 64

@@ -18,8 +18,8 @@ from pages.shell.ledger.accounts import ledger
 from pages.shell.ledger.roles import admitted
 from pages.shell.presentation import presentation_requested
 from pages.shell.private.data_in_use import escaped
+from pages.shell.private.steward import BARRED, FIT_ASKED, SAW_TRUE_VALUES, WAITS
 from pages.shell.status import warn_of_true_values
-from pages.shell.steward import BARRED, FIT_ASKED, SAW_TRUE_VALUES, WAITS
 from pages.shell.work.memory import remember
 
 NOT_FITTING = (

@@ -23,8 +23,8 @@ from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import SessionFile
+from pages.shell.private.steward import FILLED, still_filled, typed_in
 from pages.shell.state import SessionKey, set_controls
-from pages.shell.steward import FILLED, still_filled, typed_in
 from pages.shell.work.memory import forget_remembered, remember
 
 if TYPE_CHECKING:

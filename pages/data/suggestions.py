@@ -27,9 +27,9 @@ from pages.data.grid import (
     split_labels,
 )
 from pages.data.upload import SessionFile
+from pages.shell.private.steward import Input, fill_in, is_steward, still_filled
 from pages.shell.state import SessionKey
 from pages.shell.status import may_show
-from pages.shell.steward import Input, fill_in, is_steward, still_filled
 
 MAX_FILLED = 1000
 """Maximum number of labels read from the data; the page shows how many rows have others."""

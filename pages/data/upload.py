@@ -18,12 +18,12 @@ from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import FirstRowUnclear, Limits, Table, read_table
 from dpcore.data.sources import Uploaded
 from pages.data.format import FORMAT, ask_format, cell_settings
-from pages.shell.clearing import forget_all
 from pages.shell.ledger.roles import admitted
+from pages.shell.private.clearing import forget_all
+from pages.shell.private.steward import STEWARD_CHOICE, WAITS, end_steward
 from pages.shell.server.streamlit_internals import Received, remove_own_upload
 from pages.shell.session import FILE, FILE_TURN, forget_when_idle, has_file, remember_upload
 from pages.shell.state import SessionKey
-from pages.shell.steward import STEWARD_CHOICE, WAITS, end_steward
 
 PRIVATE, STAND_IN = "private", "stand-in"
 QUESTION = {

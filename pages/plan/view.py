@@ -9,10 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
-from dpcore.randomness.secure import WHOLE
 from dplab.solve import HIGHEST
 from dprelease.plan.errors import GRID, Losses, Predictions, known_predictions, predict
-from dprelease.plan.questions import Plan
+from dprelease.plan.questions import WHOLE_TABLE, Plan
 from dprelease.plan.shares import Ranked, SolvedPlan, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE
@@ -107,7 +106,7 @@ def show_plan() -> None:
         places = ", ".join(str(place + 1) for place in missed)
         st.caption(
             f"No theorem guarantees the target of statistic{'s' * (len(missed) > 1)} {places}."
-            + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in missed) else "")
+            + (FORECAST if any(plan.questions[place].entry_key == WHOLE_TABLE for place in missed) else "")
         )
     picture = planned_errors(plan, predictions, titles=[question_title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
@@ -220,6 +219,6 @@ def _solution_sentence(solved: SolvedPlan) -> str:
         places = ", ".join(str(place + 1) for place in solved.unmet)
         text += f" No tried mechanism is certain to meet the target of statistic {places} up to ε = {HIGHEST:g}: "
         text += "it is unchanged."
-        if any(solved.plan.questions[place].entry_key == WHOLE for place in solved.unmet):
+        if any(solved.plan.questions[place].entry_key == WHOLE_TABLE for place in solved.unmet):
             text += FORECAST
     return text

@@ -2,8 +2,8 @@
 
 The page runs as usual, hidden; the parts of a presentation are drawn in its container instead, so that no page is
 written twice. A page without a chart for it, as for private data, offers no button and presents nothing. While the link
-asks for a presentation, the steward's switch counts as off (`pages.shell.steward.asks_for_true_values`), and when it
-ends the switch is off (`end_steward_after_presentation`).
+asks for a presentation, the steward's switch counts as off (`pages.shell.private.steward.asks_for_true_values`), and
+when it ends the switch is off (`end_steward_after_presentation`).
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from pages.shell.browser import browser_tools
 from pages.shell.ledger.roles import admitted
 from pages.shell.links import in_link
 from pages.shell.presentation import exclude_from_presentation
+from pages.shell.private.steward import BARRED, SAW_TRUE_VALUES, STEWARD_CHOICE, WAITS, is_steward
 from pages.shell.session import upload
-from pages.shell.steward import BARRED, SAW_TRUE_VALUES, STEWARD_CHOICE, WAITS, is_steward
 
 HERE = Path(__file__).resolve().parent
 STYLE, RAIL = ((HERE / name).read_text(encoding="utf-8") for name in ("frame.css", "rail.css"))

@@ -116,7 +116,7 @@ CASES: list[tuple[Callable[[], Any], Callable[[], Any], str]] = [
     (
         lambda: net_promise(questions=4, points=4, rows=0, epsilon=1.0, beta=0.1),
         lambda: net_promise(questions=4, points=4, rows=9, epsilon=1.0, beta=0.1),
-        "A promise needs a class, rows, a privacy loss above 0 and a failure chance in (0, 1).",
+        "A guaranteed error needs a class, rows, an ε above 0 and a β in (0, 1).",
     ),
     (
         lambda: gaussian_delta(1.0, sigma=1.0, shift=(1, 1, 1)),

@@ -92,7 +92,7 @@ def _guaranteed_error_in_words(
     if not (margins >= request.margin).any():
         return (
             f"No error is guaranteed for this circle: none of its {len(margins)} directions has margin "
-            f"{request.margin:g}. In each, some row is no further off than {rounded_up(float(margins.max()))}."
+            f"{request.margin:g}. In each, the nearest row is at most {rounded_up(float(margins.max()))} from the line."
         )
     if not bound.assumptions[0].met:
         return "At this margin nothing is promised: ask for a larger one, or measure more directions."

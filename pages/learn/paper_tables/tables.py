@@ -129,7 +129,7 @@ def _random(loss: float) -> SystemTable:
 
 
 SYSTEMS: dict[str, tuple[str, Callable[[float], SystemTable], str]] = {
-    "polynomials": ("Marginals by polynomials", _polynomials, "marginals/page.py"),
+    "polynomials": ("Marginals by polynomials", _polynomials, "tables/page.py"),
     "nets": ("Nets", _nets, "play/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
     "rectangles": ("Rectangles and boxes", _rectangles, "play/page.py"),

@@ -19,15 +19,15 @@ from dprelease.ledger.true_value_access import name_fingerprint, note_access
 from pages.data.upload import session_file
 from pages.shell.ledger.accounts import ledger, mark_of, print_of
 from pages.shell.ledger.roles import admitted
-from pages.shell.session import upload
-from pages.shell.state import SessionKey
-from pages.shell.steward import (
+from pages.shell.private.steward import (
     ACCESS_WITHOUT_LEDGER,
     PENDING_ACCESS_RECORDS,
     WAITS,
     asks_for_true_values,
     saw_true_values,
 )
+from pages.shell.session import upload
+from pages.shell.state import SessionKey
 
 NO_LEDGER = (
     "Access to true values of this server's table is recorded in a ledger, and there is none: start one on the page "

@@ -15,10 +15,10 @@ import os
 import streamlit as st
 
 from dprelease.ledger.records import Actor, Role
+from pages.shell.private.steward import BARRED
 from pages.shell.server.access import STEWARD_KEYS, USER
 from pages.shell.server.host_origin import is_public_demo
 from pages.shell.state import SessionKey
-from pages.shell.steward import BARRED
 
 VARIABLE = "DPSCOPE_TOKEN"
 """Variable of the server's environment with a fixed token, as an office has it."""

@@ -17,9 +17,9 @@ from pages.shell.addresses import PageSpec
 from pages.shell.ledger.accounts import Account, Data, account_of, comparison_stopped, ledger
 from pages.shell.ledger.roles import actor, admitted, role
 from pages.shell.links import control_value
+from pages.shell.private.steward import saw_true_values
 from pages.shell.session import DATA, upload
 from pages.shell.state import SessionKey
-from pages.shell.steward import saw_true_values
 
 RECORDED = SessionKey[set[str]]("ledger_told", set())
 """Data sets in whose ledger this session's access to true values is recorded."""

@@ -123,7 +123,7 @@ def test_parameters_are_declared_once() -> None:
     assert [p.integer for p in parameters.values()] == [False, False, False, True, False, False]
     assert parameters["fast"].boolean
     assert parameters["epsilon"] == Parameter(
-        label="Privacy loss",
+        label="Privacy budget",
         symbol="ε",
         low=0.001,
         high=20.0,

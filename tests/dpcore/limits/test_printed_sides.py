@@ -30,7 +30,7 @@ def printed(bound: Bound, words: str) -> float:
 def test_what_nobody_can_do_is_printed_no_larger_than_it_is_proved(epsilon: float) -> None:
     groups = subset_sum.random_groups(Preview(1), people=64, groups=256)
     cases = [
-        (minimax.risk_bound(cells=64, rows=1000, epsilon=epsilon), "errs by at least", 1.0),
+        (minimax.risk_bound(cells=64, rows=1000, epsilon=epsilon), "has an error of at least", 1.0),
         (
             fat_shattering.error_bound(
                 points=64, scale=0.1, spread=0.0, epsilon=epsilon, neighbours=REPLACE, beta=0.05

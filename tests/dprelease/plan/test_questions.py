@@ -111,8 +111,8 @@ def change(document: dict[str, Any], path: str, value: Any) -> None:
         ("questions.0.mechanism.parameters", {"sigma": 1}, "no parameter"),
         ("questions.0.ways", 2, "Tables are asked"),
         ("questions.0.ways", "2", "whole number"),
-        ("questions.0.lines", ["age 3-4"], "Tables are asked"),
-        ("questions.0.lines", "age 3-4", "list of texts"),
+        ("questions.0.asks", ["age 3-4"], "Tables are asked"),
+        ("questions.0.asks", "age 3-4", "list of texts"),
         ("questions.0.queries", "marginal-tables", "Tables are asked"),
         ("questions.0.mechanism.key", "subsample_larger", "no place in a plan"),
         ("table.type", "Grid", "DeclaredTable"),
@@ -142,7 +142,7 @@ def test_whatever_is_no_plan_is_refused_in_one_sentence(text: str) -> None:
         ),
         (
             lambda: PlannedQuestion(columns=("age",), queries="cells", entry_key="identity", epsilon=-1.0),
-            "privacy loss",
+            "privacy budget",
         ),
         (
             lambda: PlannedQuestion(columns=("age",), queries="cells", entry_key="identity", epsilon=1.0, target=0.0),

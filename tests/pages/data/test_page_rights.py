@@ -237,7 +237,7 @@ def test_a_steward_who_does_not_look_is_not_said_to_have(no_ledger: Path, engine
     assert not certified(no_ledger, engines)
 
 
-@pytest.mark.parametrize("page", ["marginals/page.py", DIRECTIONS])
+@pytest.mark.parametrize("page", ["tables/page.py", DIRECTIONS])
 def test_a_look_at_the_engine_s_own_table_is_recorded_on_pages_that_read_it_themselves(
     no_ledger: Path, engines: dict[str, Any], page: str
 ) -> None:

@@ -99,7 +99,7 @@ def test_the_seed_is_of_the_textbook_noise_and_the_secure_sampler_has_none(monke
     assert runs[0].outputs.tolist() == runs[1].outputs.tolist() and runs[0].naive == runs[1].naive
     assert len(drawn) == 4 and not np.array_equal(drawn[0], drawn[2]) and not np.array_equal(drawn[1], drawn[3])
     control = opened(lesson="low-bits").number_input(key="limits-seed")
-    assert "The secure sampler has no seed" in control.help and "the same picture" not in control.help
+    assert "The secure sampler has none" in control.help and "the same picture" not in control.help
 
 
 def test_naive_releases_are_taken_apart_on_the_page() -> None:

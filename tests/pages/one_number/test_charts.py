@@ -71,7 +71,7 @@ def test_a_chance_is_never_told_as_certain() -> None:
 
 def test_the_exact_chance_is_theory_the_previews_are_seen_and_the_data_are_true() -> None:
     seen = ObservedAnswers(answered=290, trials=1000, share=0.29, low=0.26, high=0.32)
-    picture = whole(stability_picture(observed=seen))
+    picture = whole(stability_picture(seen=seen))
     exact = picture.one(Curve, role="theory")
     assert np.array_equal(exact.x, X) and np.array_equal(exact.y, ANSWER)
     tint = picture.one(Band, role="theory")

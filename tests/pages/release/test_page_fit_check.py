@@ -28,7 +28,7 @@ from pages.data.fit_check import COUNT, HELP, MAX_COLUMNS, NO_DATE_ORDER, NOT_FI
 from pages.shell.ledger import access_records as shown
 from pages.shell.ledger.roles import ADMITTED
 from pages.shell.private.data_in_use import escaped
-from pages.shell.steward import FIT_ASKED
+from pages.shell.private.steward import FIT_ASKED
 from tests import ROOT
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own

@@ -13,8 +13,8 @@ from dprelease.ledger.records import Registration
 from pages.data.upload import SessionFile
 from pages.release.register import PRIVATE_NAME
 from pages.release.request import cap_mismatch
-from pages.shell.clearing import KEPT_KEYS
 from pages.shell.ledger.roles import ADMITTED, VARIABLE
+from pages.shell.private.clearing import KEPT_KEYS
 from tests.pages.release.test_page_states import KEY, came, press, registered
 from tests.pages.uploads import uploaded
 

@@ -173,7 +173,7 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
     assert NONE_OPEN in said(app) and "Rehearse, free" not in labels(app) and "Register" not in labels(app)
     assert NONE_OPEN in said(came(GRACE, file=uploaded(private=False))), "nor where it is called public"
     with monkeypatch.context() as patch:
-        patch.setattr(shared_rows, "most_rows", lambda _: 1)
+        patch.setattr(shared_rows, "max_rows", lambda _: 1)
         steward = sound(steward.run())
         assert "Let analysts release from these rows" not in labels(steward)
         assert "files of at most 1 rows" in said(steward)

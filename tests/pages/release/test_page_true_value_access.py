@@ -29,8 +29,8 @@ from pages.release.request import columns_from_rows, request_of
 from pages.shell.ledger import access_records as shown
 from pages.shell.ledger import spent
 from pages.shell.ledger.roles import ADMITTED
+from pages.shell.private.steward import fill_in
 from pages.shell.releasable import OnPage
-from pages.shell.steward import fill_in
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
 from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use

@@ -20,7 +20,9 @@ FILES = {
     "play": "play/page.py",
     "data": "data/page.py",
     "limits": "learn/page.py",
-    **{name: f"{name}/page.py" for name in ("ask", "robust", "marginals")},
+    "ask": "conversation/page.py",
+    "robust": "one_number/page.py",
+    "marginals": "tables/page.py",
     "sparse": RANDOM_PRIVACY,
     "halfspaces": DIRECTIONS,
 }

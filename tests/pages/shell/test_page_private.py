@@ -105,7 +105,7 @@ def test_what_takes_long_is_seen_to_be_under_way_and_comes_first(monkeypatch: py
         return entries_by_promised_epsilon(*entries, **settings)
 
     monkeypatch.setattr("pages.shell.private.promises.with_progress", progress)
-    monkeypatch.setattr("pages.play.known.entries_by_promised_epsilon", ranked)
+    monkeypatch.setattr("pages.play.data_independent.entries_by_promised_epsilon", ranked)
     opened("play/page.py", target="10%")
     assert order[0] == "Computing guaranteed errors." and "ranking" in order
 

@@ -56,7 +56,7 @@ PRIVATE_KEYS = (
 TRADES = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
 TRADE_FILE = "trade,years\n" + "".join(f"{trade},7\n" * (60 - 20 * place) for place, trade in enumerate(TRADES))
-SHOWS = ("play/page.py", "robust/page.py", RANDOM_PRIVACY, "data/page.py")
+SHOWS = ("play/page.py", "one_number/page.py", RANDOM_PRIVACY, "data/page.py")
 """Pages that draw a column of one's own file."""
 TRUE_VALUES = "You see true values of private data"
 
@@ -92,7 +92,7 @@ def test_every_control_bound_to_the_link_is_registered_as_one() -> None:
 def test_private_data_stand_behind_one_gate() -> None:
     asking = {str(path.relative_to(PAGES)) for path in PAGES.rglob("*.py") if ASKS & names(path)}
     # What clears private state, the gate, and the offer to read a domain, which shows nothing yet.
-    assert asking == {"shell/clearing.py", "shell/status.py", "data/fill.py"}
+    assert asking == {"shell/private/clearing.py", "shell/status.py", "data/suggestions.py"}
 
 
 def test_a_link_carries_controls_and_nothing_else() -> None:

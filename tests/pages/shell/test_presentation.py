@@ -30,9 +30,9 @@ from tests.pages.tables.shares.test_page import with_lists as with_private_lists
 
 PAGES = {
     "play/page.py": "data_chart",
-    "marginals/page.py": "marginals_errors_chart",
-    "robust/page.py": "robust_chance_chart",
-    "ask/page.py": "ask_map_chart",
+    "tables/page.py": "marginals_errors_chart",
+    "one_number/page.py": "robust_chance_chart",
+    "conversation/page.py": "ask_map_chart",
     DIRECTIONS: "halfspaces_circle_chart",
     RANDOM_PRIVACY: "sparse_loss_chart",
 }
@@ -188,9 +188,10 @@ def test_every_page_with_the_gate_is_among_those_that_are_presented() -> None:
         if re.search(r"may_show\(| = Workbench\(", file.read_text(encoding="utf-8"))
     }
     assert asking == {
-        "play/view.py", "robust/view.py", "robust/controls.py", "marginals/view.py",
-        "learn/random_privacy/controls.py", "learn/directions/own_data.py", "marginals/lists.py",
-        "data/summary.py", "data/fill.py", "shell/status.py",
+        "play/view.py", "one_number/controls.py", "one_number/workbench.py", "conversation/controls.py",
+        "conversation/workbench.py", "tables/shares/workbench.py", "tables/marginals/workbench.py", "tables/lists.py",
+        "tables/boxes.py", "learn/random_privacy/controls.py", "learn/directions/own_data.py",
+        "data/summary.py", "data/suggestions.py", "shell/status.py", "shell/request.py", "shell/workbench.py",
     }  # fmt: skip
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell.links import LINKED_KEYS, LINKED_VALUES, PAGE, linked_keys
-from pages.shell.session import FILE, FILE_TURN, GATE, OPENED_AT, remember_upload, upload
-from pages.shell.state import drop, set_controls
-from pages.shell.steward import (
+from pages.shell.private.steward import (
     ACCESS_WITHOUT_LEDGER,
     FILLED,
     PENDING_ACCESS_RECORDS,
@@ -18,6 +16,8 @@ from pages.shell.steward import (
     is_steward,
     still_holds,
 )
+from pages.shell.session import FILE, FILE_TURN, GATE, OPENED_AT, remember_upload, upload
+from pages.shell.state import drop, set_controls
 from pages.shell.work.memory import MEMORY
 
 KEPT_KEYS = {
