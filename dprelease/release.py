@@ -124,7 +124,7 @@ class Rehearsal:
         """Summary in words, with the guaranteed error of a single part; it depends on no private row."""
         many = f"{self.numbers:,} number{'s' * (self.numbers != 1)}"
         error = f" {self.errors[0]}" if len(self.errors) == 1 else ""
-        return f"On made-up rows: {rounded_up(self.seconds)} s, {many}. Nothing was charged.{error}"
+        return f"On mock data: {rounded_up(self.seconds)} s, {many}. Nothing was charged.{error}"
 
 
 def rehearse(request: Request) -> Rehearsal:

@@ -104,7 +104,7 @@ def _guarantee(body: Mapping[str, Any]) -> Iterator[str]:
         f"{_amount(whole['spent'])}, of a budget of {_amount(whole['budget'])} ({whole['scope']}).",
         f"All of that budget is together at {_amount(whole['private'])}." if "rho" in whole["budget"] else "",
         restored_sentence(whole["copies_put_back"]),
-        "The steward saw true values of these data." if claim["steward_saw_true_values"] else "",
+        "The data owner saw true values of these data." if claim["steward_saw_true_values"] else "",
         _counted(whole["machine_failures_declared"], "draw", "was declared failed by the machine and not charged"),
         _counted(
             body["tuning"]["charged_previews"],

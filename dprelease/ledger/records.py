@@ -77,12 +77,12 @@ class Actor:
     def must_have_a_role(self, what: str) -> None:
         """Raise LedgerError unless the user is a steward or an analyst."""
         if self.role is None:
-            raise LedgerError(f"Only stewards and analysts may {what}.")
+            raise LedgerError(f"Only data owners and analysts may {what}.")
 
     def must_be_steward(self, what: str) -> None:
         """Raise LedgerError unless the user is the steward, the data owner."""
         if self.role is not Role.STEWARD:
-            raise LedgerError(f"Only the data's steward may {what}.")
+            raise LedgerError(f"Only the data owner may {what}.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -92,7 +92,7 @@ def lines_frame(plan: Plan, question: PlannedQuestion, release: Release, rows: D
     [(counts, tables)], sums = _tables(release, _truth(release, rows)), _sums(plan, question)
     assert sums is not None
     true, released = sums @ counts.reshape(-1), sums @ tables[0].reshape(-1)
-    return pd.DataFrame({"line": question.lines, "made-up rows": true, "released rows": released})
+    return pd.DataFrame({"line": question.lines, "mock data": true, "released rows": released})
 
 
 def max_summed_cells(plan: Plan, question: PlannedQuestion) -> int:

@@ -80,7 +80,7 @@ def _picture(dataset: Dataset, *, key: str) -> None:
     """Draw the true histogram with its badge."""
     badge = f"true: {dataset.provenance.kind}"
     if dataset.provenance.is_private:
-        badge += " · not protected: shown to the data's steward"
+        badge += " · not protected: shown to the data owner"
     if is_map(dataset.domain):
         picture = true_map(domain=dataset.domain, truth=dataset.histogram, brush=False)
     else:

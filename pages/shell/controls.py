@@ -122,7 +122,7 @@ def audit_link(entry: Entry, values: Mapping[str, Value], relation: Neighbours) 
 
 def audit_this(entry: Entry, values: Mapping[str, Value], relation: Neighbours) -> None:
     """Draw the link to the audit of a mechanism at these parameters."""
-    st.page_link("learn/page.py", label="Audit this", query_params=audit_link(entry, values, relation))
+    st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_link(entry, values, relation))
 
 
 def check_link(key: str, *, parameter: Parameter, default: Value) -> None:

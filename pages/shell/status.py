@@ -77,7 +77,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     with middle:
         if private and not BARRED.value:
             st.toggle(
-                "I am the data's steward",
+                "I am the data owner",
                 key=STEWARD_CHOICE,
                 persist_state="session",
                 help="Shows true values and errors of your private data, on your screen only. No guarantee covers "
@@ -107,7 +107,7 @@ def badge(data: Data, method: str = "", *, seed: int | None = None, sampler: str
         sampler: its name.
     """
     drawn = "" if seed is None else f"simulated, {sampler} sampler, seed {seed}"
-    private = "not protected: made by the data's steward" if data.provenance.is_private else ""
+    private = "not protected: made by the data owner" if data.provenance.is_private else ""
     return " · ".join(part for part in (f"true: {data.provenance.kind}", method + drawn, private) if part)
 
 

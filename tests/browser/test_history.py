@@ -222,12 +222,12 @@ def test_back_leads_from_a_lesson_s_settings_to_the_lesson_and_from_an_audit_to_
     lesson = page.url
     page.get_by_role("link", name="All settings, your data").click()
     settled(page)
-    page.get_by_role("slider", name="Privacy loss ε").focus()
+    page.get_by_role("slider", name="Privacy budget ε").focus()
     page.keyboard.press("ArrowLeft")
     settled(page)
     settings, chosen = page.url, epsilon(page)
     assert "view=data" in settings and chosen != "1"
-    page.get_by_role("link", name="Audit this").click()
+    page.get_by_role("link", name="Test this privacy claim").click()
     settled(page)
     assert "lesson=audit" in page.url and "audit-of=sparse_histogram" in page.url
     page.go_back()

@@ -71,7 +71,7 @@ def uploaded(page: Page, server: Server, link: str = "") -> Page:
 
 def steward(page: Page) -> None:
     """Turn the switch."""
-    page.get_by_text("I am the data's steward").click()
+    page.get_by_text("I am the data owner").click()
     settled(page)
 
 
@@ -126,7 +126,7 @@ def test_no_private_label_travels_to_another_visitor_or_after_the_steward_s_swit
         settled(page)
         for key in ("data_chart", "band_chart", "worst_chart", "tradeoff_chart"):
             expect(plot(page, key)).to_be_visible()
-        expect(page.get_by_text("not protected: made by the data's steward").first).to_be_attached()
+        expect(page.get_by_text("not protected: made by the data owner").first).to_be_attached()
         expect(page.get_by_role("button", name="Picture as")).to_have_count(0)
         go_to(page, "one-number")
         page.get_by_role("combobox", name="Question").click()

@@ -46,7 +46,7 @@ REGISTER = "ledger register data.csv --name ages --n 30 --epsilon 1 --delta 1e-6
 
 @pytest.mark.slow
 def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    assert told(capsys, "release request.json")[1].startswith("On made-up rows")
+    assert told(capsys, "release request.json")[1].startswith("On mock data")
     code, sentence = told(capsys, "release request.json data.csv")
     assert code == 1 and "There is no ledger" in sentence
     assert told(capsys, REGISTER)[0] == 0
@@ -138,15 +138,15 @@ WRONG = {
     "ledger register data.csv --name x --epsilon 1 --n 3 --person who": "no such person column",
     "ledger register data.csv --name x --epsilon 1 --n 3 --rows 2": "only beside a person column",
     "ledger register data.csv --name x --epsilon 1 --n 3": "registered already",
-    "ledger register data.csv --name x --epsilon 1 --n 3 --role analyst": "Only the data's steward",
-    "ledger budget --epsilon 5 --reason more --role analyst": "Only the data's steward",
-    "ledger version data.csv --role analyst": "Only the data's steward",
-    "ledger publish 1 --role analyst": "Only the data's steward",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --role analyst": "Only the data owner",
+    "ledger budget --epsilon 5 --reason more --role analyst": "Only the data owner",
+    "ledger version data.csv --role analyst": "Only the data owner",
+    "ledger publish 1 --role analyst": "Only the data owner",
     "ledger publish 1": "no such release",
     "ledger publish 99999999999999999999": "no such release",
     "ledger register data.csv --name x --epsilon 1 --n 99999999999999999999": "a public n",
     "ledger register data.csv --name x --epsilon 1 --n 3 --person job --rows 1001": "between 1 and 1,000 rows",
-    "ledger machine-failed 1 --role analyst": "Only the data's steward",
+    "ledger machine-failed 1 --role analyst": "Only the data owner",
     "ledger machine-failed 1": "no such attempt",
     "ledger check --dataset ../../etc": "no such data set",
     "ledger check --ledger nowhere": "There is no ledger",

@@ -71,15 +71,15 @@ def test_whoever_has_no_role_is_refused_and_nothing_is_held(tmp_path: Path) -> N
     """Whatever a page lets them press: neither a draw, nor what nobody published, nor a word in the ledger."""
     ledger, dataset_id = registered(tmp_path)
     viewer = Actor(name="Eve", role=None)
-    refused = Refused(sentence="Only stewards and analysts may release.")
+    refused = Refused(sentence="Only data owners and analysts may release.")
     assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
     with open_connection(ledger.path(dataset_id)) as connection:
         assert connection.execute("SELECT count(*) FROM entries WHERE kind = 'attempt'").fetchone() == (1,)
-    with pytest.raises(LedgerError, match="Only stewards and analysts may write"):
+    with pytest.raises(LedgerError, match="Only data owners and analysts may write"):
         ledger.record_access(dataset_id, "something", viewer)
-    with pytest.raises(LedgerError, match="Only stewards and analysts may release"):
+    with pytest.raises(LedgerError, match="Only data owners and analysts may release"):
         ledger.begin(dataset_id, {"format": "of a viewer"}, Price(epsilon_or_rho=1), viewer)
 
 
@@ -262,7 +262,7 @@ def test_nothing_is_raised_once_something_is_charged(
 def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = registered(tmp_path)
     attempt = died(ledger, dataset_id, request_of(), monkeypatch)
-    with pytest.raises(ValueError, match="Only the data's steward"):
+    with pytest.raises(ValueError, match="Only the data owner"):
         ledger.machine_failed(dataset_id, attempt, ANALYST)
     ledger.machine_failed(dataset_id, attempt, STEWARD)
     assert spent(ledger, dataset_id) == 0 and check(ledger, dataset_id) == []

@@ -278,7 +278,7 @@ class Table:
     def is_mostly_numeric(self, column: str) -> bool:
         """Return whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
 
-        This reads private values: only for public data or the data's steward.
+        This reads private values: only for public data or the data owner.
         """
         counts = self._ask(
             f"SELECT count(*) FILTER (lower({self._text(column)}) NOT IN {NO_NUMBERS}) AS present,"
@@ -289,7 +289,7 @@ class Table:
     def distinct(self, column: str, limit: int) -> list[str]:
         """Return the column's values, most frequent first, at most ``limit`` of them, missing left out.
 
-        This reads private values: only for public data or the data's steward.
+        This reads private values: only for public data or the data owner.
         """
         texts = self._ask(
             f"SELECT {self._text(column)} AS text FROM records GROUP BY text HAVING text IS NOT NULL"

@@ -65,8 +65,8 @@ def own_data() -> None:
     if not may_show(request.source):
         st.info(
             "These data are private. Their directions and the errors against them would reveal them, so nothing is "
-            "computed here. Preview on a public stand-in or on generated rows of the same size, or, if you are their "
-            "steward, say so above."
+            "computed here. Preview on a public stand-in or on generated rows of the same size, or, if you are the "
+            "data owner, say so above."
         )
     else:
         previews = _compute_previews(request)

@@ -57,8 +57,8 @@ def lesson() -> None:
     kit.show_result(
         f"In **{percent(folded.far)}** of all pairs some output is e times likelier, or more, under one sample than "
         f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism, which releases a few "
-        f"made-up rows that answer alike, has a loss of {rounded_down(float(np.median(net)))} or more in half of them. "
-        f"{kit.SIMULATED}"
+        f"synthetic rows that answer alike, has a loss of {rounded_down(float(np.median(net)))} or more in half "
+        f"of them. {kit.SIMULATED}"
     )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * folded.modulus:

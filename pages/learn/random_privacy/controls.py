@@ -21,7 +21,7 @@ FIGURES = {
     "data": "Other data",
 }
 GRID_ROWS = (500, 1000, 3000, 8000, 30_000)
-STEWARD = " · not protected: made by the data's steward"
+STEWARD = " · not protected: made by the data owner"
 
 
 @dataclass(frozen=True, kw_only=True)

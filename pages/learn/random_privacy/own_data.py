@@ -42,7 +42,7 @@ def own_data() -> None:
     if chosen.histogram is None:
         st.info(
             "These data are private, and losses against them would reveal them, so nothing is computed here. Take the "
-            "paper's figures, a public stand-in or generated data, or, if you are their steward, say so above."
+            "paper's figures, a public stand-in or generated data, or, if you are the data owner, say so above."
         )
     else:
         _show_condition(chosen.histogram, settings)

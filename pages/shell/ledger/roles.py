@@ -27,8 +27,8 @@ ADMITTED, REFUSED = SessionKey("steward_admitted", False), SessionKey("steward_r
 TYPED = SessionKey("steward_token", "")
 """The field for the token."""
 NO_TOKEN = (
-    "This app was started without a steward. End it, and start it with `python3 run.py`, which opens the steward's "
-    "browser. The other pages open without one."
+    "This app was started without a code for the data owner. End it, and start it with `python3 run.py`, which opens "
+    "the data owner's browser. The other pages open without a code."
 )
 DEMONSTRATION = "This is a public demonstration: it keeps no ledger. On your own machine the app does."
 ROLES = {"stewards": Role.STEWARD, "analysts": Role.ANALYST}
@@ -39,7 +39,7 @@ CLOSED = (
     "The ledger opens in the browser that first opened the address printed by `python3 run.py`: the code in it works "
     "once. For another browser, start the app again."
 )
-TYPE_TOKEN = "The ledger opens to the steward: type the token that this server was started with."
+TYPE_TOKEN = "The ledger opens to the data owner: type the token that this server was started with."
 WRONG = "That is not this server's token."
 
 

@@ -338,7 +338,7 @@ def test_a_page_of_play_is_one_screen_and_its_link_opens_the_view_that_is_seen(
     assert "-seen=More" in page.url
     page.goto(page.url)
     expect(settled(page).get_by_role("tab", name="More")).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_role("link", name="Audit this")).to_be_visible()
+    expect(page.get_by_role("link", name="Test this privacy claim")).to_be_visible()
 
 
 def test_the_sentence_of_a_picture_opens_and_describes_it(page: Page, server: Server) -> None:

@@ -51,7 +51,7 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
         press(page, "Register")
         expect(page.get_by_text("The plan: 1 question")).to_be_visible()
         press(page, "Rehearse, free")
-        expect(page.get_by_text("On made-up rows:")).to_be_visible()
+        expect(page.get_by_text("On mock data:")).to_be_visible()
         assert len(visible_words(page)) <= MOST
         sound(page)
         page.get_by_role("button", name="Charge ε 0.5 and release").click()

@@ -45,7 +45,7 @@ def test_a_copy_takes_the_place_of_a_damaged_or_lost_file_and_certificates_say_s
     assert isinstance(first, Stored) and isinstance(second, Stored)
     with pytest.raises(LedgerError, match="adds up as it is"):
         restore(ledger, copy, STEWARD)
-    with pytest.raises(LedgerError, match="Only the data's steward"):
+    with pytest.raises(LedgerError, match="Only the data owner"):
         restore(ledger, copy, ANALYST)
     path = ledger.path(dataset_id)
     path.write_bytes(damaged := b"\xa5" * 8192)

@@ -186,7 +186,7 @@ def test_many_labels_across_are_thinned_and_long_ones_cut() -> None:
 def test_a_badge_of_two_lines_leaves_room_for_both() -> None:
     heat = Heat(role="true", x=[0, 1], y=[0, 1], value=np.ones((1, 1)), low=0, high=1, unit="rows")
     picture = Picture(title="", x=ACROSS, y=UP, marks=[heat], sentence="", table={})
-    badge = BADGE + " · not protected: made by the data's steward"
+    badge = BADGE + " · not protected: made by the data owner"
     short, long = (render(picture, badge=each, dark=False) for each in (BADGE, badge))
     lines = long.layout["title"]["text"].split("<br>")
     assert " ".join(lines) == badge and len(lines) == 2 and max(map(len, lines)) <= 64

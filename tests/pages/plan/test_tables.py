@@ -59,7 +59,7 @@ def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> Non
     sound(app.run())
     shown = app.dataframe[-1].value
     assert shown["line"].tolist() == list(both.lines)
-    assert (shown["released rows"] - shown["made-up rows"]).abs().max() < 400
+    assert (shown["released rows"] - shown["mock data"]).abs().max() < 400
 
 
 def test_values_tables_and_rows_are_added_from_the_list() -> None:

@@ -173,7 +173,7 @@ def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
     sound(app.run())
     assert has(ON_A_PLANE, app) and app.code and not app.get("download_button")
     assert not any(chart["download"] for chart in drawn(app).values())
-    assert texts(app).count("not protected: made by the data's steward") >= 5
+    assert texts(app).count("not protected: made by the data owner") >= 5
 
 
 def uploaded_pairs(*, private: bool) -> Source:
@@ -202,7 +202,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert set(drawn(app)) == {"promises_chart"} and "Nothing of your rows is shown" in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert has(ON_A_LINE, app) and not any(chart["download"] for chart in drawn(app).values())
-    assert "not protected: made by the data's steward" in texts(app)
+    assert "not protected: made by the data owner" in texts(app)
     app.session_state["code_open"] = True
     assert sound(app.run()).code and not app.get("download_button")
 

@@ -37,7 +37,7 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
     monkeypatch.setattr(draw, "rehearse_in_steps", held_up)
     app = press(registered(), "Rehearse, free")
     job = app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST]
-    assert reached.wait(60) and "Stop" in labels(app) and "On made-up rows" not in said(app)
+    assert reached.wait(60) and "Stop" in labels(app) and "On mock data" not in said(app)
     app = press(app, "Stop")
     assert "Go on" in labels(app) and not any(label.startswith("Charge") for label in labels(app))
     app = press(app, "Go on")
@@ -54,6 +54,6 @@ def test_a_long_rehearsal_leaves_the_page_free_and_is_stopped(no_ledger: Path, m
     if draw.REHEARSED_REQUEST in app.session_state[jobs.JOBS]:
         wait([app.session_state[jobs.JOBS][draw.REHEARSED_REQUEST].future], timeout=60)
         sound(app.run())
-    assert "On made-up rows: " in said(app) and any(label.startswith("Charge ε 0.5") for label in labels(app))
+    assert "On mock data: " in said(app) and any(label.startswith("Charge ε 0.5") for label in labels(app))
     ledger, dataset_id = the(no_ledger)
     assert not ledger.outcomes(dataset_id) and ledger.account(dataset_id).spent.epsilon_or_rho == 0

@@ -127,7 +127,7 @@ def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) 
     assert ANOTHER in said(app), "an analyst may release, by their own button"
     assert not ledger.outcomes(dataset_id) and not ledger.account(dataset_id).begun
     press(press(came(ADA), "Rehearse, free"), "Charge ε")
-    with pytest.raises(LedgerError, match="Only the data's steward may publish"):
+    with pytest.raises(LedgerError, match="Only the data owner may publish"):
         ledger.publish(dataset_id, 1, ANALYST)
 
 

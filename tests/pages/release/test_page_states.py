@@ -141,7 +141,7 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
     ledger, dataset_id = the(no_ledger)
     assert "Spent ε 0 of 2, left 2" in said(app) and "together are (2, 10⁻⁶)-private" in said(app)
     app = press(app, "Rehearse, free")
-    assert "On made-up rows: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
+    assert "On mock data: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
     assert "Charge ε 1 and release once. Budget left afterwards: ε 1 and δ 0.000001. This cannot be undone." in said(
         app
     )

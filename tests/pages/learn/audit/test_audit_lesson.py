@@ -168,7 +168,7 @@ PLAY: list[tuple[str, dict[str, str]]] = [
     ("file", "settings"), [PLAY[0], *(pytest.param(*each, marks=pytest.mark.full) for each in PLAY[1:])]
 )
 def test_a_page_audits_what_is_chosen_there(file: str, settings: dict[str, str]) -> None:
-    link = audited(page(file, epsilon="0.5", **settings), "Audit this")
+    link = audited(page(file, epsilon="0.5", **settings), "Test this privacy claim")
     assert link["lesson"] == "audit" and link["epsilon"] == "0.5"
     if file == "play/page.py":
         assert link == audit_link(entry("gaussian"), {"epsilon": 0.5, "delta": 1e-8}, Neighbours.ADD_REMOVE_ONE)
@@ -181,7 +181,7 @@ def test_a_link_to_the_audit_is_followed_even_where_another_mechanism_was_audite
     app = at_rest(opened(lesson="audit", audit_of="gaussian"))
     assert f"**{entry('gaussian').title}** at your settings" in texts(app)
     app.query_params.clear()
-    link = audited(at_rest(switch_page(app, file).run()), "Audit this")
+    link = audited(at_rest(switch_page(app, file).run()), "Test this privacy claim")
     app.query_params.clear()
     at_rest(switch_page(app, f"learn/page.py?{urlencode(link)}").run())
     assert f"**{entry(link['audit-of']).title}** at your settings" in texts(app) and link["audit-of"] != "gaussian"

@@ -138,7 +138,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert set(drawn(app)) == {ALONE} and "private" in app.info[0].value  # only the pets of the warning
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == CHARTS
-    assert "not protected: made by the data's steward" in texts(app)
+    assert "not protected: made by the data owner" in texts(app)
     kept = {key for key, chart in drawn(app).items() if chart["download"]}
     assert kept == {ALONE}, "pictures of private data are not offered as files"
 

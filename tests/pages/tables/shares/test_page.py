@@ -232,7 +232,7 @@ def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     assert "Nothing of your rows is shown" in texts(app) and "simulated" not in texts(app)
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == CHARTS
-    assert "not protected" in texts(app) and "made by the data's steward" in texts(app)
+    assert "not protected" in texts(app) and "made by the data owner" in texts(app)
     assert not any(chart["download"] for chart in drawn(app).values()), "nothing beside private rows becomes a file"
 
 
