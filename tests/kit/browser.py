@@ -30,32 +30,19 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from pages.shell.addresses import PAGES as SPECS
 from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, stop, wait_for_health
 from tests.kit.rest import LOADING, PATIENCE, settled
 
-PAGES = {
-    "ranges-and-cells": "",
-    "tables": "tables",
-    "one-number": "one-number",
-    "conversation": "conversation",
-    "data": "data",
-    "plan": "plan",
-    "release": "release",
-    "limits-and-attacks": "learn",
-}
-"""Where each page is, by its name."""
+PAGES = {page.title.lower().replace(" ", "-"): page.address for page in SPECS}
+"""The address of each page, by its name."""
 OWN_DATA = {
     "directions": "learn?lesson=directions&view=data",
     "random-privacy": "learn?lesson=random&view=data",
 }
 """Where the views of all settings of two lessons are, by name."""
-MENUS = {
-    "Data": ["data"],
-    "Plan": ["plan"],
-    "Release": ["release"],
-    "Learn": ["limits-and-attacks"],
-}
-"""The menus on top and the pages in each; all others are in Play."""
+MENUS = {name: page.section for name, page in zip(PAGES, SPECS, strict=True)}
+"""The menu on top in which each page is, by the page's name."""
 
 expect.set_options(timeout=PATIENCE / 3 * 1000)  # usually of a page at rest
 
@@ -371,8 +358,7 @@ def axe(page: Page) -> None:
 
 def in_menu(page: Page, name: str) -> Locator:
     """The link to a page, in its opened menu on top."""
-    menu = next((menu for menu, names in MENUS.items() if name in names), "Play")
-    page.get_by_test_id("stTopNav").get_by_role("button", name=menu, exact=True).click()
+    page.get_by_test_id("stTopNav").get_by_role("button", name=MENUS[name], exact=True).click()
     return page.get_by_role("menuitem", name=name.replace("-", " ").capitalize(), exact=True)
 
 

@@ -1,7 +1,8 @@
 """Sentences with a number or a claim that a user reads: `claims.csv` says where each is from and which test holds it.
 
 Parts that are computed stand as ``{}``. NONE in the place of a test: none holds it yet; FALSE: the source says what
-would be true. ``python -m tests.texts.test_claims`` prints the sentences that have no row yet.
+would be true. ``python -m tests.texts.test_claims`` brings the table up to date: it adds a row for each new sentence,
+whose source and test you fill in, and prints the rows that it removes because their sentence is gone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -230,7 +231,34 @@ def test_claims_of_a_document_are_found() -> None:
     ]
 
 
+def updated(
+    table: Iterable[Mapping[str, str]], found: set[tuple[str, str]]
+) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Return the sorted table with a row for each sentence that is found, and the rows of sentences that are gone.
+
+    A new row has no source, which a test refuses until you fill it in.
+    """
+    known = {(row["file"], row["sentence"]): dict(row) for row in table}
+    empty = {"source": "", "test": UNHELD[0]}
+    kept = [known.get(each, {"file": each[0], "sentence": each[1], **empty}) for each in sorted(found)]
+    return kept, [row for each, row in known.items() if each not in found]
+
+
+def test_the_table_is_brought_up_to_date() -> None:
+    table = [{"file": "a.py", "sentence": one, "source": "theorem", "test": "t.py::test"} for one in ("Gone.", "Kept.")]
+    kept, gone = updated(table, {("a.py", "Kept."), ("a.py", "Added.")})
+    assert gone == table[:1] and kept[1] == table[1]
+    assert kept[0] == {"file": "a.py", "sentence": "Added.", "source": "", "test": "NONE"}
+
+
 if __name__ == "__main__":
-    known = {(row["file"], row["sentence"]) for row in rows()} if TABLE.is_file() else set()
-    for file, sentence in sorted(claimed() - known):
-        print(f"{file}\t{sentence}")
+    kept, gone = updated(rows(), claimed())
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["file", "sentence", "source", "test"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept)
+    for row in gone:
+        print("gone", *row.values(), sep="\t")
+    for row in kept:
+        if not row["source"]:
+            print("to fill in", row["file"], row["sentence"], sep="\t")

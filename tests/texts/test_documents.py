@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -12,39 +13,72 @@ from dpcore.core import exactly
 from dpcore.mechanisms import entry
 from pages.shell.controls import log_stops
 from run import WITH_ONE_BROWSER
-from tests import ROOT
+from tests import PACKAGES, ROOT
 from tests.browser.pictures import WIDTHS, shown_places
 
-DOCUMENTS = ("CONTRIBUTING.md", "SECURITY.md")
+DOCUMENTS = ("CONTRIBUTING.md", "SECURITY.md", "README.md", "dpcore/README.md")
 TOPS = ("dpcore", "dplab", "dprelease", "pages", "tests")
 ENDINGS = (".py", ".md", ".toml", ".cff")
+NOT_IN_THE_REPOSITORY = (".streamlit/secrets.toml", "stores/")
+"""Files of an installation that documents name."""
+MAP = "## The map"
 
 
-def wrong(text: str) -> list[str]:
-    """Paths, commands and names of dpcore that a document names and that are not there."""
+def is_there(name: str, folder: Path, usage: str) -> bool | None:
+    """Return whether what a document in a folder names exists; None for text that names nothing of the project."""
+    words = name.split()
+    if words[0] == "python3":
+        return any(line.split()[: len(words)] == words for line in usage.splitlines())
+    if words[:2] == ["python", "-m"]:
+        return (ROOT / words[2].replace(".", "/")).with_suffix(".py").is_file()
+    if name.startswith("dpcore."):
+        return hasattr(dpcore, re.split(r"\W", name.removeprefix("dpcore."))[0])
+    if not re.fullmatch(r"[\w.][\w./-]*", name):
+        return None
+    if "/" in name:
+        return name in NOT_IN_THE_REPOSITORY or (ROOT / name).exists() or (folder / name).exists()
+    if name.endswith(ENDINGS):
+        # A bare file name: somewhere in the project.
+        return (ROOT / name).exists() or any(path for top in TOPS for path in (ROOT / top).rglob(name))
+    return None
+
+
+def wrong(text: str, folder: Path = ROOT) -> list[str]:
+    """Return the paths, commands and names of dpcore that a document in a folder names and that are not there."""
     usage = (ROOT / "run.py").read_text(encoding="utf-8").split('"""')[1]
-    named = re.findall(r"`([^`\n]+)`", text) + re.findall(r"\]\(([^)#:]+)\)", text)
-    found = []
-    for name in named:
-        if name.startswith("python3 "):
-            there = any(line.split("  ")[0] == name for line in usage.splitlines())
-        elif name.startswith("dpcore."):
-            there = hasattr(dpcore, name.removeprefix("dpcore."))
-        elif "/" in name:
-            there = (ROOT / name).exists()
-        elif name.endswith(ENDINGS):
-            # A bare file name: somewhere in the project.
-            there = any(path for top in TOPS for path in (ROOT / top).rglob(name))
-            there = there or (ROOT / name).exists()
-        else:
-            continue
-        found += [] if there else [name]
-    return found
+    named = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    named += re.findall(r"\]\(([^)#:]+)\)", text)
+    return [name for name in named if is_there(name, folder, usage) is False]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_document_names_only_what_exists(name: str) -> None:
-    assert wrong((ROOT / name).read_text(encoding="utf-8")) == []
+    assert wrong((ROOT / name).read_text(encoding="utf-8"), (ROOT / name).parent) == []
+
+
+def unmapped(text: str) -> list[str]:
+    """Return the rooms that the map of a document names and that are not there, and those that it leaves out.
+
+    A room is a folder of one of the four packages, with Python files. A new page may be left out: it is one folder and
+    one line in the list of pages.
+    """
+    section = text.split(f"{MAP}\n", 1)[-1].split("\n## ", 1)[0]
+    found = []
+    for top in (*PACKAGES, "pages"):
+        listed = re.findall(r"^- `(\w+)`: .", section.split(f"\n**{top}** ", 1)[-1].split("\n**", 1)[0], re.MULTILINE)
+        rooms = {path.parent.name for path in (ROOT / top).glob("*/*.py")}
+        found += [
+            f"{top}/{room}" for room in (set(listed) - rooms if top == "pages" else rooms.symmetric_difference(listed))
+        ]
+    return sorted(found)
+
+
+def test_the_map_has_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert MAP in text and unmapped(text) == []
+    assert unmapped(text.replace("- `plan`: ", "- `plans`: ")) == [
+        "dprelease/plan", "dprelease/plans", "pages/plans",
+    ]  # fmt: skip
 
 
 def test_the_readme_says_what_its_pictures_show_and_how_tests_are_run() -> None:
@@ -63,8 +97,12 @@ def test_what_is_not_there_is_found() -> None:
     text = (
         "`python3 run.py test`, `python3 run.py tests`, `dpcore.Secure`, `dpcore.Sure`, `pages/learn`, `pages/teach`,"
     )
-    text += " `identity.py`, `identify.py`, [this](README.md), [that](READTHIS.md), `param()`"
-    assert wrong(text) == ["python3 run.py tests", "dpcore.Sure", "pages/teach", "identify.py", "READTHIS.md"]
+    text += " `identity.py`, `identify.py`, [this](README.md), [that](READTHIS.md), `param()`, `/_stcore/metrics`,"
+    text += " `python3 run.py release`, `python -m tests.texts.test_claims`, `python -m tests.texts.no_claims`"
+    expected = ["python3 run.py tests", "dpcore.Sure", "pages/teach", "identify.py", "python -m tests.texts.no_claims"]
+    assert wrong(text) == [*expected, "READTHIS.md"]
+    assert wrong("`core/bounds.py`, `core/founds.py`", ROOT / "dpcore") == ["core/founds.py"]
+    assert wrong("`core/bounds.py`") == ["core/bounds.py"]
 
 
 def test_the_citation_has_what_the_format_requires_and_the_project_s_own_figures() -> None:
