@@ -137,7 +137,7 @@ def always_answering(dataset: Dataset, problem: Problem, *, epsilon: float, quan
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SubsampleVotes:
+class VoteLaws:
     """Distribution of a subsample's answer on one data set; independent of privacy parameters.
 
     Attributes:
@@ -160,7 +160,7 @@ class SubsampleVotes:
 
 def subsample_votes(
     mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem
-) -> Generator[float, None, SubsampleVotes]:
+) -> Generator[float, None, VoteLaws]:
     """Compute the exact distribution of a subsample's answer, and with one person changed; yields the share done."""
     yield 0.0
     state, rows = mechanism.prepare(dataset, problem), mechanism.rows
@@ -173,10 +173,10 @@ def subsample_votes(
         steps = state.question.vote.steps(changed, rows=rows)
         changed_law = yield from scaled(steps, len(near) + place, 2 * len(near))
         after = min(after, float(changed_law[truth]))
-    return SubsampleVotes(state=state, law=law, truth=truth, after=after)
+    return VoteLaws(state=state, law=law, truth=truth, after=after)
 
 
-def vote_runs(mechanism: SubsampleAggregate, votes: SubsampleVotes, *, seed: int) -> tuple[int, float, float]:
+def vote_runs(mechanism: SubsampleAggregate, votes: VoteLaws, *, seed: int) -> tuple[int, float, float]:
     """Simulate runs: their number, and the shares of them without an answer and with a wrong one."""
     names, values = votes.state.question.names, votes.state.question.values
     trials = max(20, min(TRIALS, MAX_VOTES // len(names)))

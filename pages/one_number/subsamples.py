@@ -8,7 +8,7 @@ from typing_extensions import override
 from dpcore.core import Problem
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
-from dplab.robust import SubsampleVotes, chances_by_agreement, subsample_votes, vote_runs
+from dplab.robust import VoteLaws, chances_by_agreement, subsample_votes, vote_runs
 from pages.charts.picture import Axis, Picture
 from pages.charts.words import as_code
 from pages.one_number.accounts import planned_by_paper
@@ -37,7 +37,7 @@ class SubsampleOutcome(RefusableOutcome[SubsampleAggregate]):
         super().__init__(request, mechanism)
         self.plan = mechanism.plan(self.problem)
         question = {name: value for name, value in request.values.items() if name not in PRIVACY_PARAMETERS}
-        self.law: SubsampleVotes = with_progress(
+        self.law: VoteLaws = with_progress(
             f"voters|{request.source.key}|{request.entry.key}|{question!r}",
             lambda: subsample_votes(mechanism, self.dataset, self.problem),
             label="Working out what subsamples answer.",
@@ -83,9 +83,7 @@ def _small(chance: float) -> str:
     return nearly(chance, digits=4) if chance else "≈ 0"
 
 
-def _agreement_curve(
-    mechanism: SubsampleAggregate, plan: SubsamplingPlan, problem: Problem, law: SubsampleVotes
-) -> Picture:
+def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, problem: Problem, law: VoteLaws) -> Picture:
     """Return the chance of an answer over agreement, for this plan and the paper's."""
     epsilon = mechanism.epsilon
     curves = {mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)}

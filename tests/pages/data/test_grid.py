@@ -188,7 +188,7 @@ def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "key"), [("marginals/page.py", "cube"), (DIRECTIONS, "vectors")])
+@pytest.mark.parametrize(("page", "key"), [("tables/page.py", "cube"), (DIRECTIONS, "vectors")])
 def test_a_page_that_reads_the_file_by_itself_takes_none_of_persons(page: str, key: str) -> None:
     for persons in (False, True):
         app = visits()

@@ -287,7 +287,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert "runs refuse" not in texts(app) + str([each.value for each in app.header])
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == STABLE
-    assert "not protected" in texts(app) and "steward" in texts(app)
+    assert "not protected" in texts(app) and "made by the data owner" in texts(app)
     kept = {key for key, chart in drawn(app).items() if chart["download"]}
     assert kept == SALARIES, "pictures of private data are not offered as files"
 

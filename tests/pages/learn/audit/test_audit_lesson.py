@@ -155,9 +155,9 @@ def audited(app: AppTest, label: str) -> dict[str, str]:
 PLAY: list[tuple[str, dict[str, str]]] = [
     ("conversation/page.py", {"ask": "median"}),
     ("play/page.py", {"mechanism": "gaussian", "delta": "1e-8", "neighbours": "add or remove one row"}),
-    ("robust/page.py", {"robust": "subsample-groups"}),
-    ("marginals/page.py", {}),
-    ("marginals/page.py", {"view": "All tables of k attributes"}),
+    ("one_number/page.py", {"robust": "subsample-groups"}),
+    ("tables/page.py", {}),
+    ("tables/page.py", {"view": "All tables of k attributes"}),
     (DIRECTIONS, {}),
     (RANDOM_PRIVACY, {}),
 ]
@@ -176,7 +176,7 @@ def test_a_page_audits_what_is_chosen_there(file: str, settings: dict[str, str])
     assert f"**{entry(link['audit-of']).title}** at your settings" in texts(app) and not app.warning and not app.error
 
 
-@pytest.mark.parametrize("file", [RANDOM_PRIVACY, pytest.param("ask/page.py", marks=pytest.mark.full)])
+@pytest.mark.parametrize("file", [RANDOM_PRIVACY, pytest.param("conversation/page.py", marks=pytest.mark.full)])
 def test_a_link_to_the_audit_is_followed_even_where_another_mechanism_was_audited_before(file: str) -> None:
     app = at_rest(opened(lesson="audit", audit_of="gaussian"))
     assert f"**{entry('gaussian').title}** at your settings" in texts(app)
