@@ -271,7 +271,7 @@ def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     assert "What the paper prints" in [each.label for each in app.expander]
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == FLAT and not any(chart["download"] for chart in drawn(app).values())
-    assert "not protected" in texts(app) and "steward" in texts(app)
+    assert "not protected" in texts(app) and "made by the data owner" in texts(app)
 
 
 def test_the_table_cites_statements_of_the_map_and_its_ratio_is_of_its_own_numbers() -> None:
