@@ -91,6 +91,7 @@ CACHES = {
     "dpcore.mechanisms.subsamples.subsampling:calibrated_plan": PLAN,
     "dpcore.mechanisms.subsamples.subsampling:min_subsamples": PLAN,
     "dpcore.mechanisms.subsamples.subsampling:subsamples_with_a_row": PLAN,
+    "pages.charts.palette:visible_opacity": "colours of the theme and opacities",
     "pages.charts.roles:_mechanism_places": "a place for each mechanism of the catalogue",
     "pages.charts.script:_content": "the chart library and our own script, compressed",
     "dplab.printed.random:figure_2_losses": SIZES,

@@ -61,7 +61,7 @@ def draw(
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
-    cache: EncodedCharts | None = None,
+    encoded_charts: EncodedCharts | None = None,
 ) -> None:
     """Draw a picture, or change the one that is there.
 
@@ -74,7 +74,7 @@ def draw(
         on_pick: callback with the value of a clicked dot, or with [x, y] of a click elsewhere.
         on_move: callback with x and y where the handle was released.
         on_brush: callback with the ends of the selected range or rectangle, by axis; empty if it was removed.
-        cache: stores encoded charts that are drawn repeatedly.
+        encoded_charts: stores encoded charts that are drawn repeatedly.
     """
     target: AbstractContextManager[object] = nullcontext()
     if is_presenting():
@@ -84,7 +84,7 @@ def draw(
         target = container
         drawn = render(picture, badge=badge, dark=is_dark())
         legend_height = _legend_height(drawn)
-        cache, height = (
+        encoded_charts, height = (
             None,
             min(
                 picture.height,
@@ -100,11 +100,11 @@ def draw(
     else:
         note_drawn(key)
     cache_key = (key, badge, is_dark(), download)
-    encoded = cache.get(cache_key) if cache else None
+    encoded = encoded_charts.get(cache_key) if encoded_charts else None
     if encoded is None:
         encoded = _encode_chart(picture, key=key, badge=badge, caption=caption, download=download)
-    if cache is not None:
-        cache[cache_key] = encoded
+    if encoded_charts is not None:
+        encoded_charts[cache_key] = encoded
 
     component_state = SessionKey[Any](key, None)
 

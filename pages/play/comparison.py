@@ -129,7 +129,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     with chart:
         draw(
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
-            download=download, on_pick=rerun_whole_page(choose_point), cache=encoded,
+            download=download, on_pick=rerun_whole_page(choose_point), encoded_charts=encoded,
         )  # fmt: skip
     with row_below.container():
         _show_left_out(curve, entries, unproved)

@@ -144,7 +144,7 @@ def _pictures(
         draw(
             epsilon_view.pictures[key], key=key, badge=badge, caption=epsilon_view.captions[key], download=download,
             on_brush=rerun_whole_page(brush_callback(dataset.domain)) if epsilon_view.pictures[key].brush else None,
-            cache=epsilon_view.drawn,
+            encoded_charts=epsilon_view.drawn,
         )  # fmt: skip
 
     with st.container(key="upper"):

@@ -154,7 +154,7 @@ def test_known_answers_of_the_papers() -> None:
     assert numbers(halfspaces, "projections")[0] == pytest.approx(99_600, rel=0.001)
     assert numbers(halfspaces, "directions")[0] == pytest.approx(15_580, rel=0.001)
     random = random_table(cells=25, n=500, epsilon=1.0)
-    assert numbers(random, "risk nobody")[1] == pytest.approx(0.0177, abs=5e-5)
+    assert numbers(random, "lower bound on the risk")[1] == pytest.approx(0.0177, abs=5e-5)
     printed, sharper = numbers(random, "γ from")
     assert printed == pytest.approx(0.1) and sharper == pytest.approx(0.035, abs=5e-4)
 

@@ -56,7 +56,7 @@ class DirectionsPreview:
 def own_data() -> None:
     """Read the controls, then draw the releases and their errors."""
     lead(
-        "Rows are arrows of length 1. A question is a direction y: **how many rows point to its side?**",
+        "Rows are unit vectors. A query is a direction y: **how many rows point to its side?**",
         "One release answers every direction there is. It is no table of rows: it is good at this one thing only.",
     )
     request = choose_settings()

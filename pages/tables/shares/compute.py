@@ -38,7 +38,7 @@ class ShareResult:
         counts = with_progress(
             f"counts|{key}|{size}", lambda: count_sets(self.packed, size=size), label="Counting sets of attributes."
         )
-        cache: dict[tuple[int, int | None], Integers] = remember(f"tables|{key}", dict)
+        tables: dict[tuple[int, int | None], Integers] = remember(f"tables|{key}", dict)
         indices = sampled(queries, rows=dataset.n)
         truth = with_progress(
             f"truth|{key}|{queries.width}|{queries.least}|{queries.signed}|{len(indices)}",
@@ -46,5 +46,5 @@ class ShareResult:
             label="Counting true answers.",
         )
         truth = truth * (dataset.n / problem.n)  # answers are shares of the public number of rows
-        state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _cached_counts=cache)
+        state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _cached_counts=tables)
         self.answers = answer_queries(mechanism, state, indices=indices, truth=truth, seed=request.seed)

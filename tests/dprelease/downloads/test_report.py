@@ -128,7 +128,7 @@ def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path:
     for told in ("Not protected, because it is public: number of rows: 20", "If any one row had other values"):
         assert told in words
     assert (
-        "The steward saw true values" in words
+        "The data owner saw true values" in words
         and "other charged draw of these data was not published when this one was drawn." in words
     )
 
