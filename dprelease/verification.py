@@ -20,7 +20,7 @@ from dprelease.ledger.chain import fold_chain
 from dprelease.ledger.records import is_words
 from dprelease.ledger.units import ATTO_DIGITS, NANO_DIGITS, Price
 
-FORMAT = "dpscope-certificate/5"
+FORMAT = "dpscope-certificate/6"
 """The only format that is verified."""
 FIELDS = {
     *("format", "release_id", "request", "data", "version", "guarantee", "parts", "tuning", "software", "files", "by"),
@@ -106,7 +106,9 @@ OF_THE_CHAIN = (
 )
 OF_THE_REQUEST = (
     "whose rows were counted together, how many of a person, which columns were read, whether cells may be missing, "
-    "what becomes of numbers out of bounds, their unit, the order of labels, which values of a column are a label, "
+    "what becomes of numbers out of bounds, their unit, the order of labels, the settings that the file was read with, "
+    "declared bounds and fineness of which the released cells show only a part, the conditions behind the names of "
+    "attributes, which values of a column are a label, "
     "how fine the line of a mean or of a question without an answer was, the number of the draw and, where another "
     "request has files of the same form, the class of queries, n, relation, mechanism and parameters"
 )

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Entry, Neighbours, Parameter, exactly
 from pages.shell.links import in_link, linked_keys, reset_on_history, to_link
 from pages.shell.presentation import presentation_place
+from pages.shell.server.streamlit_internals import remove_parameters
 from pages.shell.state import SessionKey
 from pages.shell.status import show_relation
 
@@ -62,6 +63,10 @@ def run_with_link_warnings(page: Callable[[], None]) -> None:
     _link_warnings.set(warnings)
     repeated = REPEATED_WARNINGS.pop()
     parameters = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
+    infinite = [key for key, text in parameters.items() if _is_infinite(text)]
+    remove_parameters(infinite)  # a control for whole numbers would end the run
+    for key in infinite:
+        warn_of_link(key, f"In the link, “{key}” is not a finite number; showing the usual value instead.")
     page()
     for key, text in parameters.items():
         dropped = key in linked_keys() and key in st.session_state and st.query_params.get(key) != text
@@ -89,6 +94,13 @@ def warn_of_link(key: str, sentence: str) -> None:
     warnings.checked.add(key)
     warnings.sentences[key] = sentence
     warnings.place.warning(sentence)
+
+
+def _is_infinite(text: str) -> bool:
+    try:
+        return math.isinf(float(text))
+    except ValueError:
+        return False
 
 
 def _is_meant(text: str, value: object) -> bool:

@@ -23,6 +23,7 @@ from dpcore.data.columns import Labels, Number
 from dpcore.data.dates import Dates
 from dpcore.data.declarations import DeclaredColumn, DeclaredTable
 from dpcore.data.product import is_table
+from dpcore.data.reading.format import Format
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.mechanisms import entry
@@ -390,6 +391,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "their unit": ("identity", {"reading": Columns(names=("age",), on=replace(LINE, unit="USD"))}),
     "which columns were read": ("identity", {"reading": Columns(names=("pay",), on=LINE)}),
     "the number of the draw": ("identity", {"draw": 9}),
+    "the settings that the file was read with": ("identity", {"file_format": Format(decimal=",", separator=";")}),
     "whose rows were counted together": ("identity", {"person": "who"}),
     "how many of a person": ("identity", {"person": "who", "rows_a_person": 2}),
     "how fine the line of a mean": ("counted-mean", {"reading": Columns(names=("age",), on=replace(LINE, bits=9))}),
@@ -422,7 +424,9 @@ def test_another_request_that_has_the_same_files_is_named_among_what_files_canno
     request = request_for(key)
     if "reading" in changed:
         changed = changed | {"queries": type(request.parts[0].queries)(domain=changed["reading"].domain)}
-    whole = {name: value for name, value in changed.items() if name in ("draw", "person", "rows_a_person")}
+    whole = {
+        name: value for name, value in changed.items() if name in ("draw", "person", "rows_a_person", "file_format")
+    }
     request = replace(request, **whole) if whole else altered(request, **changed)
     registration = replace(
         Registration.of(genuine["data"]), neighbours=request.neighbours, public_n=request.n,

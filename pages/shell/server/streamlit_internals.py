@@ -17,7 +17,7 @@ index.html the server does not start; without the rest, each file is read from d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import parse_qs
@@ -80,6 +80,16 @@ def restore_parameters(parameters: Mapping[str, list[str]]) -> None:
     if context is not None:
         with context.session_state.query_params() as current:
             current.set_initial_query_params_from_current()  # bound controls read the initial ones
+
+
+def remove_parameters(names: Collection[str]) -> None:
+    """Remove parameters from the address before controls bound to them read it."""
+    context = get_script_run_ctx()
+    for name in names:
+        st.query_params.pop(name, None)
+    if names and context is not None:
+        with context.session_state.query_params() as current:
+            current.set_initial_query_params_from_current()
 
 
 def remove_own_uploads() -> None:

@@ -101,7 +101,7 @@ def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) 
         "Randomness the operating system's random numbers, by exact samplers",
     ):
         assert told in words, told
-    assert "number of rows" not in words and "steward saw" not in words
+    assert "number of rows" not in words and "owner saw" not in words
 
 
 def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_those_that_another_beats_everywhere_are_drawn_on_demand_or_when_chosen(
     assert "The picture has the chosen mechanism and those with the smallest error at some ε." in picture.sentence
     assert picture.table["mechanism"].count("net") == 2, "the table has all"
     assert seen(every=False) == {"gaussian"} and seen(every=False, chosen="net") == {"net", "gaussian"}
-    assert seen() == {"net", "gaussian", "identity"} and "Drawn are" not in drawn(THREE).sentence
+    assert seen() == {"net", "gaussian", "identity"} and "The picture has the chosen" not in drawn(THREE).sentence
 
 
 @pytest.mark.parametrize(
