@@ -280,6 +280,7 @@ CHANGES: dict[str, tuple[str, str, Callable[[list[list[str]]], Any]]] = {
     "an uneven slab": ("rectangles", "synthetic.csv", lambda r: moved(r, 0.5 * float(r[1][-1]), into=-1)),
     "a group of named cells that is uneven": ("named-queries", "synthetic.csv", lambda r: moved(r, 1.0)),
     "weights that no round gives": ("mwem", "synthetic.csv", lambda r: moved(r, 1.0)),
+    "a share that is no multiple": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "0.999")),
     "a share above one": ("marginals-decision-lists", "answers.csv", lambda r: r[1].__setitem__(-1, "1.5")),
 }  # fmt: skip
 

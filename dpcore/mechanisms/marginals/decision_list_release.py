@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BETA = 0.05
+SUM_TOLERANCE = 1e-6
+"""Rounding that a sum, written as a share and read again, may have."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,6 +135,12 @@ class ListRelease(Release):
                 total += level[:, (number << noise.level) + signs]
         shares = total / (SCALE * self.problem.n)
         return np.clip(shares, 0.0, 1.0) if clip else shares
+
+    @override
+    def may_show(self, numbers: Floats) -> bool:
+        """Return whether shares are whole multiples of 1/(SCALE n): sums of whole numbers, perhaps moved to 0 or 1."""
+        sums = numbers * (SCALE * self.problem.n)
+        return bool((np.abs(sums - np.rint(sums)) <= np.maximum(SUM_TOLERANCE, 4 * np.spacing(np.abs(sums)))).all())
 
     @override
     def frame(self) -> pd.DataFrame:
