@@ -59,7 +59,8 @@ def restore_from_link(page: str) -> None:
 
 def read_choices_again() -> None:
     """Have the choices that a followed link names read it; otherwise the session would keep their last values."""
-    drop(*(key for key in CHOICES.value if key in st.query_params))
+    values = st.query_params.to_dict()
+    drop(*(key for key in CHOICES.value & set(values) if SessionKey[Any](key, None).value != values[key]))
 
 
 def reset_on_history(key: str) -> None:

@@ -21,6 +21,7 @@ from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.previews import preview_conversations
 from dpcore.queries.linear import LinearQueries, generated
+from pages.charts.words import percent_up
 from pages.conversation import worst_error
 from pages.conversation.charts import answers_over_time
 from pages.conversation.controls import spread_questions
@@ -140,7 +141,7 @@ def test_an_analyst_asks_500_and_the_promise_holds(key: str) -> None:
     assert isinstance(transcript, Transcript)
     assert int(transcript.free.sum()) == int(free)
     bound = mechanism.accuracy(problem, 0.05)
-    assert f"promised is at most {100 * bound.value:.3g}%" in texts(app)
+    assert f"promised is at most {percent_up(bound.value)}" in texts(app)
     errors = np.abs(transcript.errors(dataset.histogram))
     assert f"The worst answer so far is off by {100 * errors.max():.3g}%" in texts(app)
     press(app, "ask_50")
