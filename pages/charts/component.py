@@ -20,7 +20,7 @@ from pages.shell.presentation import chart_place, extra_height, is_presenting, n
 from pages.shell.state import SessionKey
 
 HERE = Path(__file__).resolve().parent
-PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT, PRESENTED_WIDTH = 215, 244, 500
+PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT, PRESENTED_WIDTH = 211, 240, 500
 """Pixels of a presented chart, of it with its legend, and of a legend's line, before it is scaled to twice the size."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
