@@ -64,7 +64,7 @@ def test_no_record_of_a_hostile_file_is_seen(browser: Browser, tmp_path: Path, o
                 arrived(page, turn)
                 turn += 1
             wrong = refused(file) if outcome == "asked" else outcome == "refused"
-            expect(page.get_by_test_id("stAlert"), what).to_have_count(int(wrong))
+            expect(page.get_by_test_id("stAlertContentError"), what).to_have_count(int(wrong))
             assert SECRET not in page.content(), what
             assert not [frame for frame in frames if SECRET.encode() in frame], what
             assert any(file["name"][:3].encode() in frame for frame in frames) or outcome != "refused", what
