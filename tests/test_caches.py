@@ -106,8 +106,8 @@ GROWING = {
     "dpcore.data.reading.scratch:_mine": "folders of private files, which are removed when the process ends",
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
     "pages.release.shared_rows:_shared": "rows that a steward shares with analysts, weakly: one session keeps them",
-    "pages.shell.work.shared:_results": "releases of generated and bundled data, which are public",
-    "pages.shell.work.shared:_parts": "errors, walls and pictures of generated and bundled data, which are public",
+    "pages.shell.tasks.shared:_results": "releases of generated and bundled data, which are public",
+    "pages.shell.tasks.shared:_parts": "errors, walls and pictures of generated and bundled data, which are public",
     "pages.shell.session:_awaited": "work that a closed tab's file is kept for, while it is under way",
     "pages.shell.session:_last_connected": "when a session with a file was last connected; the file itself only weakly",
 }

@@ -21,7 +21,7 @@ from dpcore.data.reading.tables import Limits, Table, read_table
 from dpcore.data.readings import Measure, Vectors, YesNo
 from dpcore.data.samples import load_sample
 from pages.data.upload import MIN_MEGABYTES, session_limits
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 from tests import ROOT
 from tests.kit.hostile import parquet
 from tests.kit.sources import own

@@ -13,8 +13,8 @@ from dpcore.mechanisms.online.previews import preview_conversation
 from dpcore.queries.linear import LinearQueries
 from pages.charts.words import percent
 from pages.conversation.controls import ConversationRequest
+from pages.shell.tasks.memory import remember
 from pages.shell.theorem import theorem_card
-from pages.shell.work.memory import remember
 
 BETA = 0.05
 """Failure probability of the guaranteed error."""

@@ -19,7 +19,7 @@ from pages.conversation.state import CURRENT, ConversationResult, ConversationSt
 from pages.conversation.theorem import BETA, code, draw_comparison, draw_theorem
 from pages.conversation.worst_error import draw_worst_error
 from pages.data.picker import OWN_FILE
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 from pages.shell.workbench import Workbench
 
 MAX_SPREAD = 60

@@ -21,7 +21,7 @@ from pages.data.upload import PERSON, ROW, SessionFile
 from pages.shell.private.steward import still_filled
 from pages.shell.session import DATA, remember_upload, upload
 from pages.shell.state import SessionKey
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 MAX_SIDE = 64
 """Maximum number of cells along a side of a map."""

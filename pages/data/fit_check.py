@@ -20,7 +20,7 @@ from pages.shell.presentation import presentation_requested
 from pages.shell.private.data_in_use import escaped
 from pages.shell.private.steward import BARRED, FIT_ASKED, SAW_TRUE_VALUES, WAITS
 from pages.shell.status import warn_of_true_values
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 NOT_FITTING = (
     "Cells that do not fit their declaration count as missing: words where a number is declared, a number or a date "

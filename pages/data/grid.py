@@ -25,7 +25,7 @@ from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import SessionFile
 from pages.shell.private.steward import FILLED, still_filled, typed_in
 from pages.shell.state import SessionKey, set_controls
-from pages.shell.work.memory import forget_remembered, remember
+from pages.shell.tasks.memory import forget_remembered, remember
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from pages.data.engines import is_sealed
 from pages.shell.links import in_link
 from pages.shell.session import DATA
 from pages.shell.status import may_show
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 DECLARED = "Declared. Analysts see no counts of its rows."
 

@@ -20,7 +20,7 @@ from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.data.upload import plural as plural
 from pages.one_number.controls import OneNumberRequest
 from pages.one_number.outcome import Outcome
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
 

@@ -17,8 +17,8 @@ from pages.one_number.over_epsilon import errors_over_epsilon, ranks_over_epsilo
 from pages.shell.controls import stops
 from pages.shell.state import SessionKey
 from pages.shell.status import badge
+from pages.shell.tasks.memory import remember, with_progress
 from pages.shell.theorem import lead
-from pages.shell.work.memory import remember, with_progress
 
 SALARIES = bundled("earnings", "earnings")
 ROWS = (300, 1000, 3000, 10_000, 30_000, 61_395)

@@ -17,7 +17,7 @@ from pages.one_number.controls import OneNumberRequest
 from pages.one_number.outcome import RefusableOutcome, draw_refusals
 from pages.one_number.runs import votes
 from pages.one_number.words import nearly, nearly_percent
-from pages.shell.work.memory import with_progress
+from pages.shell.tasks.memory import with_progress
 
 EXACT = "exact chances, nothing drawn"
 PRIVACY_PARAMETERS = ("epsilon", "delta", "subsamples", "accounting")

@@ -21,8 +21,8 @@ from pages.plan.errors_by_rows import errors_by_rows
 from pages.plan.plan_table import PlanTable
 from pages.plan.questions import question_title, store_questions
 from pages.play.figures.tradeoff import tradeoff
-from pages.shell.work.jobs import in_background
-from pages.shell.work.memory import remember
+from pages.shell.tasks.jobs import in_background
+from pages.shell.tasks.memory import remember
 
 SEED = 1
 AXES = ("ε", "n")

@@ -16,7 +16,7 @@ from pages.plan.plan_table import PlanTable
 from pages.shell.ledger.accounts import account_of, ledger
 from pages.shell.ledger.roles import admitted
 from pages.shell.private.data_in_use import escaped
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 
 def changes_since_release(plan_table: PlanTable, plan: Plan) -> None:

@@ -13,7 +13,7 @@ from pages.charts.histogram import histogram, playable_releases
 from pages.charts.maps import MAX_FRAMES, released_map
 from pages.plan.questions import question_title
 from pages.shell.controls import audit_link
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 SEED = 1
 MAX_ROWS = 500

@@ -23,8 +23,8 @@ from pages.plan.add_questions import PAIRS, append_questions
 from pages.plan.plan_table import PlanTable, to_release
 from pages.shell.controls import stops
 from pages.shell.request import show_code
+from pages.shell.tasks.jobs import in_background
 from pages.shell.theorem import all_digits
-from pages.shell.work.jobs import in_background
 
 SEED = 1
 BADGE = f"mock data · released: simulated, preview sampler, seed {SEED}"

@@ -28,9 +28,9 @@ from pages.shell.private.data_in_use import escaped, link_to_data
 from pages.shell.releasable import keep_plan
 from pages.shell.request import show_code
 from pages.shell.state import SessionKey
+from pages.shell.tasks.jobs import in_background, stop
+from pages.shell.tasks.memory import remember
 from pages.shell.theorem import all_digits
-from pages.shell.work.jobs import in_background, stop
-from pages.shell.work.memory import remember
 
 BADGE = "theory and mock data: nothing of your data"
 SOLVE_REQUEST = SessionKey("plan_wish", ("", "", 0.0))

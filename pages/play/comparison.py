@@ -24,7 +24,7 @@ from pages.shell.controls import SHARED, Value
 from pages.shell.links import in_link
 from pages.shell.session import wait_for_first_pictures
 from pages.shell.state import set_controls
-from pages.shell.work.shared import share_part, share_parts, share_with_progress
+from pages.shell.tasks.shared import share_part, share_parts, share_with_progress
 
 MAX_CELLS = 1 << 21
 """Maximum trials x cells of every mechanism at every ε of the trade-off."""

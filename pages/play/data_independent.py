@@ -21,7 +21,7 @@ from pages.play.target import ask_target, weakest_delta
 from pages.shell.controls import log_stops
 from pages.shell.private.charts import IF_N
 from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, outlook_of, picture_at, promises
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 MAX_NAMED = 3
 """Maximum number of mechanisms in the sentence on a target error."""

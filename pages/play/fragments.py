@@ -15,7 +15,7 @@ from dplab.recipe import Recipe
 from pages.shell.links import remember_link
 from pages.shell.presentation import is_presenting
 from pages.shell.state import SessionKey
-from pages.shell.work.shared import is_public_work
+from pages.shell.tasks.shared import is_public_work
 
 Arguments = ParamSpec("Arguments")
 RERUN_PAGE = SessionKey("play_whole", False)

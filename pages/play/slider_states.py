@@ -21,7 +21,7 @@ from pages.play.pictures import View, build_epsilon_view
 from pages.shell.controls import log_stops
 from pages.shell.state import SessionKey
 from pages.shell.status import badge
-from pages.shell.work.shared import find_shared, is_public_work, share_with_progress
+from pages.shell.tasks.shared import find_shared, is_public_work, share_with_progress
 
 KEY, BROWSER_READY = "live_states", SessionKey("live_wanted", False)
 """Key of the component, and whether the browser has requested the states."""

@@ -28,7 +28,7 @@ from pages.play.fragments import rerun_whole_page
 from pages.shell.controls import read_target
 from pages.shell.links import in_link
 from pages.shell.state import set_controls
-from pages.shell.work.shared import share_with_progress
+from pages.shell.tasks.shared import share_with_progress
 
 
 def ask_target(n: int) -> float | None:

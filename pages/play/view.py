@@ -33,7 +33,7 @@ from pages.shell.presentation import presentation_place
 from pages.shell.releasable import keep_shown
 from pages.shell.status import may_show
 from pages.shell.status import rail as place_of_rail
-from pages.shell.work.shared import share_part, share_value, share_with_progress
+from pages.shell.tasks.shared import share_part, share_value, share_with_progress
 
 MAX_SECONDS = 10.0
 """Maximum time for the previewed releases."""

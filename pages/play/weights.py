@@ -15,7 +15,7 @@ from pages.play.figures.weights import weights_picture
 from pages.shell.controls import check_link, choice
 from pages.shell.links import in_link
 from pages.shell.server.host_origin import is_public_demo
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 OWN = "matrix"
 MAX_BYTES = 1 << 23

@@ -21,7 +21,7 @@ from pages.release.worker import Outcome, submit
 from pages.shell.ledger.accounts import PATIENT
 from pages.shell.ledger.roles import actor, admitted
 from pages.shell.state import SessionKey
-from pages.shell.work.jobs import in_background, stop
+from pages.shell.tasks.jobs import in_background, stop
 
 DRAWING = (
     "Every stored result has its charge. A draw that is interrupted keeps its charge and has no result. You may close "

@@ -17,7 +17,7 @@ from pages.shell.controls import Value
 from pages.shell.private.twin import registered_rows
 from pages.shell.releasable import OnPage, keep_on_page
 from pages.shell.status import badge, may_show
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 QueriesT = TypeVar("QueriesT", bound=Queries)
 MechanismT = TypeVar("MechanismT", bound=Mechanism)

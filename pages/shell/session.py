@@ -19,7 +19,7 @@ from pages.shell.releasable import ELSEWHERE, SHOWN
 from pages.shell.server import streamlit_internals
 from pages.shell.server.upload_limits import sessions_with_uploads
 from pages.shell.state import SessionKey, drop
-from pages.shell.work.memory import MEMORY
+from pages.shell.tasks.memory import MEMORY
 
 GATE, OPENED_AT = SessionKey("gate", False), SessionKey("opened_at", 0.0)
 """The router ran; and when it first did."""

@@ -27,7 +27,7 @@ from pages.data.upload import session_file
 from pages.shell.controls import settings
 from pages.shell.private.data_in_use import drawn_always
 from pages.shell.request import PageRequest
-from pages.shell.work.memory import remember, with_progress
+from pages.shell.tasks.memory import remember, with_progress
 from pages.shell.workbench import Workbench
 from pages.tables.marginals.charts import errors_within
 from pages.tables.worst_error import ErrorWords, render_headline, render_worst_error

@@ -25,7 +25,7 @@ from pages.shell.private.data_in_use import show_data_in_use
 from pages.shell.private.offer import draw_offer, offer_of
 from pages.shell.private.twin import drawn
 from pages.shell.request import PageRequest
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 from pages.shell.workbench import Workbench
 from pages.tables.own_file import own_lists
 from pages.tables.shares.charts import shares_scatter

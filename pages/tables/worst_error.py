@@ -13,8 +13,8 @@ from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import draw, show_numbers
 from pages.charts.worst import TrialNouns, worst_map
 from pages.shell.request import PageRequest
+from pages.shell.tasks.memory import with_progress
 from pages.shell.theorem import all_digits, observed, theorem_card
-from pages.shell.work.memory import with_progress
 
 HEIGHT = 265
 """Pixels of the map, so that the theorem stands on the same screen."""

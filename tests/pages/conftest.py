@@ -15,8 +15,8 @@ from streamlit.testing.v1 import local_script_runner
 from dplab.sweep import sweep
 from pages.play import comparison
 from pages.shell.private import promises
-from pages.shell.work import jobs
-from pages.shell.work.memory import with_progress
+from pages.shell.tasks import jobs
+from pages.shell.tasks.memory import with_progress
 
 
 @pytest.fixture(scope="session", autouse=True)

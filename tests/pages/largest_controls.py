@@ -91,7 +91,7 @@ def enlarged(app: Any) -> list[str]:
 
 def main(page: str, megabytes: int, seconds: int, link: dict[str, str]) -> dict[str, Any]:
     """Open the page by the link, enlarge it as long as there is something to enlarge."""
-    from pages.shell.work import jobs
+    from pages.shell.tasks import jobs
     from tests.pages.opening import opened
 
     jobs.AT_ONCE = WAIT

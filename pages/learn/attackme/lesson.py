@@ -11,7 +11,7 @@ from pages.learn import kit
 from pages.learn.attackme import figure
 from pages.shell.controls import choice, stops
 from pages.shell.state import SessionKey
-from pages.shell.work.memory import with_progress
+from pages.shell.tasks.memory import with_progress
 
 PEOPLE = tuple(range(1, typed_bits.PEOPLE + 1))
 BEFORE = (2, 3, 5, 8, 13)

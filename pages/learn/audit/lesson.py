@@ -15,7 +15,7 @@ from pages.learn import kit
 from pages.learn.audit import figure
 from pages.shell.controls import choice, control, neighbours, stops, whole
 from pages.shell.presentation import presentation_place
-from pages.shell.work.memory import with_progress
+from pages.shell.tasks.memory import with_progress
 
 VIEWS = ("Loss shown, against the claim", "Outcomes on both data sets")
 """Its pictures."""

@@ -20,7 +20,7 @@ from pages.learn.dimension import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
 from pages.shell.server.host_origin import is_public_demo
-from pages.shell.work.memory import with_progress
+from pages.shell.tasks.memory import with_progress
 
 OWN = "own"
 CLASSES = {each.key: each for each in NAMED}

@@ -11,7 +11,7 @@ from dplab.halfspace_parts import angle_to_net, circle_of_errors, parts, predict
 from pages.charts.words import percent
 from pages.learn.directions.charts import error_parts, errors_around
 from pages.learn.directions.controls import DirectionsRequest
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 MIN_RELEASES, MAX_WORK = 20, 1 << 21
 """Releases followed through each step, and products of a row and a direction this may take."""

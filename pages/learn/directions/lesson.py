@@ -11,7 +11,7 @@ from pages.learn.directions import charts
 from pages.learn.directions.own_data import own_data
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 VIEWS = ("Every direction", "Fewer dimensions")
 CHANCE = 0.05

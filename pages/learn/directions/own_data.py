@@ -22,8 +22,8 @@ from pages.shell.controls import audit_this
 from pages.shell.request import show_code
 from pages.shell.state import set_controls
 from pages.shell.status import may_show
+from pages.shell.tasks.memory import remember, with_progress
 from pages.shell.theorem import lead
-from pages.shell.work.memory import remember, with_progress
 
 TRIALS, MIN_TRIALS = 200, 10
 MAX_COUNTS = 1 << 19

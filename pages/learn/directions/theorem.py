@@ -13,8 +13,8 @@ from dplab.halfspace_parts import with_unmet_conditions
 from pages.charts.words import significant
 from pages.charts.worst import TrialNouns, worst_map
 from pages.learn.directions.controls import DirectionsRequest
+from pages.shell.tasks.memory import remember
 from pages.shell.theorem import theorem_card
-from pages.shell.work.memory import remember
 
 BETA = 0.05
 

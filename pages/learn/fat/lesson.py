@@ -13,7 +13,7 @@ from pages.learn import kit
 from pages.learn.fat import figure
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops, whole
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 ANSWERS = {

@@ -13,7 +13,7 @@ from pages.learn import kit
 from pages.learn.histogram import figure
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 RELEASES = 200
 

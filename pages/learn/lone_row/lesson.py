@@ -12,7 +12,7 @@ from pages.learn.random_privacy.warning import PETS, alone_chances, lone_place, 
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import stops
 from pages.shell.status import badge
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 GAMMAS = (0.001, 0.01, 0.1, 0.5)
 

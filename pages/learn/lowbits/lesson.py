@@ -10,7 +10,7 @@ from pages.charts.words import percent, percent_down
 from pages.learn import kit
 from pages.learn.lowbits import figure
 from pages.shell.controls import stops
-from pages.shell.work.memory import with_progress
+from pages.shell.tasks.memory import with_progress
 
 
 def lesson() -> None:

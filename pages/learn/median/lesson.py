@@ -13,7 +13,7 @@ from dplab.limits import medians
 from pages.learn import kit
 from pages.learn.median import figure
 from pages.shell.controls import choice, stops, whole
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 BITS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 144, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000, 8000, 10_000)
 WALKS = {

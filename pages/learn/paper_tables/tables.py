@@ -24,7 +24,7 @@ from pages.charts.words import lower_first, significant
 from pages.learn.kit import SIMULATED, THEORY, epsilon
 from pages.learn.paper_tables import simulated
 from pages.shell.controls import choice, stops, whole
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 BETA = 0.05
 ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)

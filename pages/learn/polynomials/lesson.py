@@ -12,7 +12,7 @@ from pages.learn import kit
 from pages.learn.polynomials import figure
 from pages.shell.controls import stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 VIEWS = ("How far from the step", "The polynomial", "Who needs how many rows")
 MAX_WIDTH = 12

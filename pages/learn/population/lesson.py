@@ -10,7 +10,7 @@ from pages.charts.words import percent, significant
 from pages.learn import kit
 from pages.learn.population import figure
 from pages.shell.controls import stops
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 FAR = 4
 """Ratio of the count's spread to the ruler's length from which folded counts are nearly independent."""

@@ -12,7 +12,7 @@ from dplab.sparse import Growth, LossFigure, grid_example, growth, line_example,
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, control, seed, stops
 from pages.shell.status import may_show
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 SIMULATIONS = 100
 FIGURES = {

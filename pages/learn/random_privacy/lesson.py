@@ -19,7 +19,7 @@ from pages.learn.random_privacy.controls import RandomPrivacySettings
 from pages.learn.random_privacy.own_data import own_data
 from pages.shell.addresses import OWN_DATA
 from pages.shell.controls import choice, stops
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 VIEWS = ("The losses", "The histograms", "What it grows with")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}

@@ -17,7 +17,7 @@ from pages.charts.component import draw_with_table
 from pages.learn.random_privacy.charts import lone_pet
 from pages.learn.random_privacy.controls import RandomPrivacySettings
 from pages.shell.status import badge
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 PETS = bundled("pets", "zip_code")
 TRIALS = 500

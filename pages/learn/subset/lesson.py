@@ -14,7 +14,7 @@ from pages.learn import kit
 from pages.learn.subset import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.presentation import outside_presentation, presentation_place
-from pages.shell.work.memory import remember, with_progress
+from pages.shell.tasks.memory import remember, with_progress
 
 SECRETS = {
     "generated": "Generated: a fair coin each",

@@ -22,7 +22,7 @@ from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.links import in_link
-from pages.shell.work.memory import remember, with_progress
+from pages.shell.tasks.memory import remember, with_progress
 
 POINTS = (8, 16, 32, 64, 128, 256, 1024, 10_000)
 ALL_COMPARED = 256

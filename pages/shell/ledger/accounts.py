@@ -21,7 +21,7 @@ from dprelease.ledger.records import Registration, Spent
 from dprelease.ledger.store import Ledger
 from pages.shell.ledger.reading_progress import Watched
 from pages.shell.state import SessionKey
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 
 Data = Source | Uploaded | Bundled
 """Rows: a table's, or those of a source."""

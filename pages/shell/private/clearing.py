@@ -18,7 +18,7 @@ from pages.shell.private.steward import (
 )
 from pages.shell.session import FILE, FILE_TURN, GATE, OPENED_AT, remember_upload, upload
 from pages.shell.state import drop, set_controls
-from pages.shell.work.memory import MEMORY
+from pages.shell.tasks.memory import MEMORY
 
 KEPT_KEYS = {
     GATE, OPENED_AT, PAGE, LINKED_VALUES, LINKED_KEYS, FILE_TURN,

@@ -25,8 +25,8 @@ from pages.charts.picture import Picture
 from pages.charts.words import confidence, percent, percent_up, rows
 from pages.shell.private.charts import IF_N, draw_outlook
 from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, registered_rows, use_twin
+from pages.shell.tasks.memory import with_progress
 from pages.shell.theorem import theorem_card
-from pages.shell.work.memory import with_progress
 
 USUAL_TARGET = 0.01
 """Target error where the user named none."""

@@ -1,6 +1,6 @@
 """Runs each page once while the server is idle, so that the first visitor does not wait for slow first steps.
 
-That is what libraries import on first use, and what all sessions share of public data (pages/shell/work/shared.py). A
+That is what libraries import on first use, and what all sessions share of public data (pages/shell/tasks/shared.py). A
 rehearsal is a session without a browser. It ends when a browser is active, and begins, or begins again, when none was
 active for a while: a server is started for a user, whose browser needs the processor too.
 """

@@ -10,7 +10,7 @@ from dpcore.mechanisms.tables.preview import fit_for
 from dpcore.mechanisms.tables.release import ContrastState, TableState
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dplab.tables import TablePreviews, table_previews, true_tables
-from pages.shell.work.memory import remember, with_progress
+from pages.shell.tasks.memory import remember, with_progress
 from pages.tables.marginals.controls import METHODS, MarginalsRequest
 
 SLOW_WAYS = 3

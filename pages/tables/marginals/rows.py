@@ -15,7 +15,7 @@ from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, wi
 from dpcore.queries.marginals import Set
 from dplab.tables import Closeness, closeness, pair_distances, true_pairs
 from pages.charts.words import percent, percent_up
-from pages.shell.work.memory import remember
+from pages.shell.tasks.memory import remember
 from pages.tables.marginals.charts import Distances, sorted_dots
 from pages.tables.marginals.compute import TableResult
 from pages.tables.marginals.controls import MarginalsRequest

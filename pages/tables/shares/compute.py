@@ -13,7 +13,7 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import Packed, count_sets, pack
 from dplab.marginals import answer_queries
 from pages.shell.request import PageRequest
-from pages.shell.work.memory import remember, with_progress
+from pages.shell.tasks.memory import remember, with_progress
 
 MAX_SHARED_WIDTH = 12
 """Sets of attributes are counted for this k, so that a smaller k needs no further count."""

@@ -25,7 +25,7 @@ from pages.charts.words import percent_up
 from pages.conversation import worst_error
 from pages.conversation.charts import answers_over_time
 from pages.conversation.controls import spread_questions
-from pages.shell.work import shared
+from pages.shell.tasks import shared
 from tests.kit.sources import own
 from tests.pages import opening
 from tests.pages.data.test_page import everything

@@ -18,7 +18,7 @@ from dpcore.randomness import Secure
 from pages.charts.axes import axis_range
 from pages.charts.picture import Dots, Region, Rule, Words, numbers
 from pages.learn.lowbits import figure
-from pages.shell.work.memory import with_progress
+from pages.shell.tasks.memory import with_progress
 from tests.kit import in_blocks
 from tests.kit.statistics import HARDLY_EVER, assert_chance_at_most
 from tests.pages.learn.test_page import opened, texts

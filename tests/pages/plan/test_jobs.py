@@ -17,8 +17,8 @@ from dplab.sweep import Sweep
 from dprelease.plan.compare import compare_mechanisms
 from dprelease.plan.errors import predict
 from pages.plan import frontier, view
-from pages.shell.work import jobs
-from pages.shell.work.jobs import JOBS
+from pages.shell.tasks import jobs
+from pages.shell.tasks.jobs import JOBS
 from tests.pages.drawn_charts import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions

@@ -25,8 +25,8 @@ from pages.play.pictures import TITLES, View
 from pages.play.query import brush_callback, cells_between, edges
 from pages.play.slider_states import BROWSER_READY, MIN_RELEASES, encode_stops
 from pages.shell.controls import log_stops, read_target
-from pages.shell.work import shared
-from pages.shell.work.shared import is_public_work
+from pages.shell.tasks import shared
+from pages.shell.tasks.shared import is_public_work
 from tests.kit.sources import own
 from tests.pages.drawn_charts import component, drawn, headline, sent_states
 from tests.pages.opening import MAIN, neighbours_said, sound, texts, visitor

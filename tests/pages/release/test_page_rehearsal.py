@@ -12,7 +12,7 @@ import pytest
 
 from dprelease.release import Rehearsal, rehearse_in_steps
 from pages.release import draw
-from pages.shell.work import jobs
+from pages.shell.tasks import jobs
 from tests.pages.opening import sound
 from tests.pages.release.test_page_states import press, registered, said, the, token
 

@@ -21,7 +21,7 @@ from dpcore.mechanisms import catalogue
 from dplab.solve import entries_by_promised_epsilon
 from pages.data.upload import SessionFile
 from pages.shell.private.data_in_use import MOCK_DATA
-from pages.shell.work.memory import with_progress
+from pages.shell.tasks.memory import with_progress
 from tests.cases import full_but
 from tests.kit.chance.numbers import has_number, inflated
 from tests.pages import opening

@@ -17,7 +17,7 @@ import streamlit as st
 from dpcore.core import Blocks, finish, keep_running_while, scaled
 from dpcore.data.sources import Bundled, Generated, Source
 from dpcore.queries.linear import LinearQueries
-from pages.shell.work.memory import remember, with_progress
+from pages.shell.tasks.memory import remember, with_progress
 
 ResultT = TypeVar("ResultT")
 Work = Callable[[], Generator[float, None, ResultT]]

@@ -15,7 +15,7 @@ import streamlit as st
 from dpcore.core import cancellable
 from pages.shell.server.streamlit_internals import has_server, is_connected, session_id
 from pages.shell.state import SessionKey
-from pages.shell.work.memory import MEMORY, remember
+from pages.shell.tasks.memory import MEMORY, remember
 
 ResultT = TypeVar("ResultT")
 _pool = ThreadPoolExecutor(4, thread_name_prefix="plan")

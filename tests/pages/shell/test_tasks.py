@@ -19,7 +19,7 @@ from dplab.measure import finish
 from dplab.recipe import DEFAULT_RECIPE
 from dplab.sweep import Sweep, concatenate_sweeps, sweep
 from pages.play.comparison import mechanism_key
-from pages.shell.work import memory, shared
+from pages.shell.tasks import memory, shared
 from tests.pages.play.test_page import uploaded
 
 
