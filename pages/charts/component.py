@@ -84,17 +84,11 @@ def draw(
         target = container
         drawn = render(picture, badge=badge, dark=is_dark())
         legend_height = _legend_height(drawn)
-        encoded_charts, height = (
-            None,
-            min(
-                picture.height,
-                PRESENTED_HEIGHT + extra_height(),
-                PRESENTED_FULL_HEIGHT + extra_height() - legend_height,
-            ),
-        )
-        wrapped_title = textwrap.fill(
-            picture.y.title, int((height - MIN_MARGIN) / LETTER)
-        )  # the title must fit beside its axis
+        encoded_charts = None
+        tallest = min(PRESENTED_HEIGHT, PRESENTED_FULL_HEIGHT - legend_height) + extra_height()
+        height = min(picture.height, tallest)
+        # The title must fit beside its axis.
+        wrapped_title = textwrap.fill(picture.y.title, int((height - MIN_MARGIN) / LETTER))
         picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=wrapped_title))
         reserve_height(height + legend_height)
     else:
