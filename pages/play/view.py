@@ -158,7 +158,7 @@ def _pictures(
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
-    with links_place:  # the row above has no more room, and a row of the rail none for both
+    with links_place.container(gap=None):  # the row above has no more room, and a row of the rail none for both
         audit_query = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
         st.page_link("learn/page.py", label="Test this privacy claim", query_params=audit_query)
         st.page_link("release/page.py", label="Release it")
