@@ -46,7 +46,7 @@ FOREIGN_MAGICS = {
     b"PARE": "encrypted Parquet data",
 }
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
-BYTES_TO_READ = 56
+BYTES_TO_READ = 64
 """Memory for each row while one column is read and encoded: measured, and some to spare."""
 
 

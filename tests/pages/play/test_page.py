@@ -125,7 +125,7 @@ def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytes
     monkeypatch.setattr("dplab.measure.monotonic", lambda: next(ticks))
     app = sound(opened(trials="1000", mechanism="net-flip"))  # which says that it takes its time
     assert has(ON_A_LINE, app)
-    assert "The first 60 of 1,000 releases" in texts(app)
+    assert "These are the first 60 of 1,000 releases" in texts(app)
     app.session_state["code_open"] = True
     sound(app.run())
     assert "trials=60" in app.code[0].value

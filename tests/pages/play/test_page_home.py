@@ -348,7 +348,7 @@ def test_a_ranking_is_not_taken_for_that_beside_another_mechanism_s_own_settings
         asked.append(key)
         return shared.share_with_progress(recipe, key, work, label=label)
 
-    monkeypatch.setattr(target, "kept", recorded)
+    monkeypatch.setattr(target, "share_with_progress", recorded)
     for mechanism in ("intervals-anchored", "intervals-recursive"):
         started(target="5%", bits="5", n="1000", mechanism=mechanism)
     one, other = asked
